@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.duplicates_pictures import VARIANTS, flat, originals, variants
 from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
-from components.stages.dedup.hamming import near_hashes
+from components.stages.dedup.near import near_hashes
 from components.stages.dedup.pictures import verify_pairs
 from components.stages.dedup.posts import unit_rows
 from components.stages.dedup.sketches import make_sketch, miniatures

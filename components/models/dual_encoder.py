@@ -1,7 +1,7 @@
 """The speech–image dual encoder: two separate towers and the dot product of their outputs (CSC §3).
 
 The paper's model has Inception-ResNet-v2 as both towers and an embedding of 1536; lighter towers are chosen by name
-(``speech_towers``, ``image_towers``). The paper names neither normalisation nor temperature, so similarity is most likely the raw
+(``towers``). The paper names neither normalisation nor temperature, so similarity is most likely the raw
 dot product, ``scale`` 0. With ``scale`` > 0, embeddings are L2-normalised and their dot product is multiplied by it.
 """
 
@@ -16,9 +16,16 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from components.models.encoders import ENCODERS, ImageEncoder
-from components.models.image_towers import ConvolutionalImage, EncodedImage, FeatureImage
 from components.models.inception_resnet_v2 import LEAST_SIDE
-from components.models.speech_towers import ConvolutionalSpeech, InceptionSpeech, SpeechTower, set_momentum
+from components.models.towers import (
+    ConvolutionalImage,
+    ConvolutionalSpeech,
+    EncodedImage,
+    FeatureImage,
+    InceptionSpeech,
+    SpeechTower,
+    set_momentum,
+)
 
 SPEECH_NETWORKS = ("inception_resnet_v2", "convolutions")
 IMAGE_NETWORKS = ("inception_resnet_v2", "efficientnet_lite0", "convolutions", "features")

@@ -59,7 +59,6 @@ ENCODERS = {
         EncoderKind("efficientnet_lite0", 256, 127.0, 128.0, 1280, "extract_features", _strided),
     )
 }
-"""All encoders by name."""
 
 
 def encoder_kind(name: str) -> EncoderKind:

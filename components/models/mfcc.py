@@ -175,8 +175,7 @@ class MFCC(nn.Module):
 
         Returns:
             The first sample, the one after the last, and how many frames of these samples precede the requested ones; None if
-            every
-            frame depends on the whole clip, or frames are not centred.
+            every frame depends on the whole clip, or frames are not centred.
         """
         chosen = self.settings
         if not chosen.center or chosen.top_db is not None or chosen.normalise is not None:

@@ -63,7 +63,6 @@ def load_state(model: nn.Module, weights: Mapping[str, Tensor], path: Path, depe
     """Load ``weights`` into ``model``, all or none.
 
     Args:
-        path: the file of the weights, for errors.
         depends: what shapes depend on besides the network's name, for errors.
 
     Raises:

@@ -35,11 +35,6 @@ def require_eval_mode(network: CaptionNetwork) -> None:
         raise ValueError("the network is in training mode, where dropout makes captions random: call eval() first")
 
 
-def device_of(network: CaptionNetwork) -> torch.device:
-    """Return the device of the network's weights."""
-    return next(itertools.chain(network.parameters(), network.buffers())).device
-
-
 def forbidden_words(never: Collection[int], device: torch.device) -> Tensor:
     """Return ``never`` as a tensor for :func:`mask_scores`."""
     if PAD not in never:
@@ -61,8 +56,6 @@ def sample(
     pictures: int,
     rows: int = 1,
     generator: torch.Generator | None = None,
-    *,
-    never: Collection[int] = NEVER_WRITTEN,
 ) -> Sampled:
     """Draw ``rows`` captions for each of the memory's ``pictures``, word by word from the network's distribution.
 
@@ -71,9 +64,11 @@ def sample(
     Args:
         generator: on the network's device; equal generators draw equal captions.
     """
-    return _decode(
-        network, memory, pictures, rows, never, lambda scores: torch.multinomial(scores.softmax(1), 1, generator=generator)[:, 0]
-    )
+
+    def draw(scores: Tensor) -> Tensor:
+        return torch.multinomial(scores.softmax(1), 1, generator=generator)[:, 0]
+
+    return _decode(network, memory, pictures, rows, NEVER_WRITTEN, draw)
 
 
 @torch.no_grad()
@@ -82,7 +77,7 @@ def greedy(network: CaptionNetwork, memory: Any, pictures: int, *, never: Collec
     return _decode(network, memory, pictures, 1, never, lambda scores: scores.argmax(1))
 
 
-def log_probabilities(network: CaptionNetwork, memory: Any, words: Tensor, *, never: Collection[int] = NEVER_WRITTEN) -> Tensor:
+def log_probabilities(network: CaptionNetwork, memory: Any, words: Tensor) -> Tensor:
     """Return the log-probabilities of sampled words (N × T, see :class:`Sampled`), with gradients; 0 at PAD.
 
     All words are scored in one pass without a cache, instead of T steps whose states a gradient would have to keep.
@@ -90,7 +85,7 @@ def log_probabilities(network: CaptionNetwork, memory: Any, words: Tensor, *, ne
     before = torch.cat([torch.full_like(words[:, :1], START), words[:, :-1]], dim=1)
     scores = network.decode(memory, before)
     # Not in place: the scores' own gradient may need them.
-    scores = mask_scores(scores.clone(), forbidden_words(never, scores.device)).log_softmax(2)
+    scores = mask_scores(scores.clone(), forbidden_words(NEVER_WRITTEN, scores.device)).log_softmax(2)
     padding = words == PAD
     chosen = scores.gather(2, words.masked_fill(padding, END)[:, :, None])[:, :, 0]
     return chosen.masked_fill(padding, 0.0)
@@ -105,7 +100,8 @@ def _decode(
     choose: Callable[[Tensor], Tensor],
 ) -> Sampled:
     """Decode word by word; ``choose`` maps scores N × V to N words."""
-    device, count, longest = device_of(network), pictures * rows, network.config.longest
+    device = next(itertools.chain(network.parameters(), network.buffers())).device
+    count, longest = pictures * rows, network.config.longest
     forbidden, state = forbidden_words(never, device), network.start(memory, rows)
     newest = torch.full((count,), START, device=device)
     ended = torch.zeros(count, dtype=torch.bool, device=device)

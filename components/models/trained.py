@@ -1,4 +1,4 @@
-"""A trained captioner's folder: ``weights.safetensors`` and ``config.json``, with reading, writing and clear errors."""
+"""A trained captioner, with its encoder if that was trained too, and its folder: ``weights.safetensors`` and ``config.json``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,44 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from components.models.captioners import build
-from components.models.captioners.interface import CaptionerConfig
-from components.models.image_captioner import ImageCaptioner
+from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.model_files import CONFIG, WEIGHTS, load_state, read_config, read_weights_of, write_model
+
+
+class ImageCaptioner(nn.Module):
+    """Maps pictures or frozen features to the captioning network's input.
+
+    Args:
+        network: the captioning network.
+        encoder: its ``encode`` maps B × 3 × side × side of 0..255 to B × (1 + cells) × F, the whole picture's vector first
+            (:class:`components.models.encoders.ImageEncoder`); None if it is not trained.
+    """
+
+    def __init__(self, network: CaptionNetwork, encoder: nn.Module | None = None) -> None:
+        super().__init__()
+        self.network, self.encoder = network, encoder
+
+    def see(self, features: Tensor) -> Tensor:
+        """Return the network's input, B × L × F: the grid's cells row by row, or their mean alone.
+
+        Args:
+            features: B × L × F of any float dtype, converted to float32; or pictures, B × 3 × side × side, uint8.
+
+        Raises:
+            ValueError: pictures are given and there is no encoder.
+        """
+        if features.dtype != torch.uint8:
+            return features.float()
+        if self.encoder is None:
+            raise ValueError("this captioner reads a frozen encoder's features, not pictures")
+        encode: Callable[[Tensor], Tensor] = self.encoder.encode  # type: ignore[assignment]
+        vectors = encode(features)
+        return vectors[:, 1:] if self.network.config.grid else vectors[:, :1]
+
 
 __all__ = ["CONFIG", "KIND", "WEIGHTS", "TrainedCaptioner", "load_trained", "save_trained", "vocabulary_digest"]
 
@@ -43,28 +75,18 @@ def save_trained(folder: Path, weights: Mapping[str, Tensor], vocabulary: Sequen
     write_model(folder, weights, complete)
 
 
-def load_trained(
-    folder: Path,
-    *,
-    vocabulary: Sequence[str] | None = None,
-    network: str | None = None,
-    encoder: Callable[[dict[str, Any]], nn.Module] | None = None,
-) -> TrainedCaptioner:
+def load_trained(folder: Path, *, encoder: Callable[[dict[str, Any]], nn.Module] | None = None) -> TrainedCaptioner:
     """Return the trained captioner in ``folder``, in eval mode.
 
     Args:
-        vocabulary: the required vocabulary; None accepts any.
-        network: the required network; None accepts any.
         encoder: builds the encoder of ``config["encoder"]``, for a captioner with a trained encoder.
 
     Raises:
-        ValueError: a file is missing or damaged, or the captioner has another vocabulary or network (one line).
+        ValueError: a file is missing or damaged, or they do not belong together (one line).
     """
     config = _config(folder / CONFIG)
     words = config["vocabulary"]
-    _check_vocabulary(folder / CONFIG, config, vocabulary)
-    if network is not None and config["network"]["network"] != network:
-        raise ValueError(f"{folder / CONFIG}: is of the network {config['network']['network']}, not {network}")
+    _check_vocabulary(folder / CONFIG, config)
     unknown = set(config["network"]) - {field.name for field in fields(CaptionerConfig)}
     if unknown:
         raise ValueError(f"{folder / CONFIG}: has network settings of another version: {', '.join(sorted(unknown))}")
@@ -85,14 +107,9 @@ def _config(path: Path) -> dict[str, Any]:
     return config
 
 
-def _check_vocabulary(path: Path, config: Mapping[str, Any], expected: Sequence[str] | None) -> None:
+def _check_vocabulary(path: Path, config: Mapping[str, Any]) -> None:
     words, size = config["vocabulary"], config["network"].get("vocabulary")
     if vocabulary_digest(words) != config["vocabulary_sha256"]:
         raise ValueError(f"{path}: its words are not those it was trained with (their digest differs)")
     if size != len(words):
         raise ValueError(f"{path}: has {len(words)} words for a network of {size}")
-    if expected is not None and list(expected) != list(words):
-        if len(expected) != len(words):
-            raise ValueError(f"{path}: is of another vocabulary: {len(words)} words, not {len(expected)}")
-        position = next(number for number, pair in enumerate(zip(words, expected, strict=True)) if pair[0] != pair[1])
-        raise ValueError(f"{path}: is of another vocabulary: word {position} is {words[position]!r}, not {expected[position]!r}")

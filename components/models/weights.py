@@ -20,7 +20,6 @@ WRAPPERS = ("state_dict_ema", "state_dict", "model")
 PREFIX = "module."
 """Prefix that DistributedDataParallel adds to each name."""
 SHOWN = 3
-"""Maximum number of names listed in an error."""
 
 
 def load_weights(network: nn.Module, path: Path, ignore: tuple[str, ...] = ()) -> nn.Module:

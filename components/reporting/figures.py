@@ -35,10 +35,8 @@ def drawing(
     """Yield a figure in the project's style, its axes, and a buffer that holds the PNG after the block.
 
     Args:
-        rows, columns: number of rows and columns of axes.
         width, height: size in inches.
         font: font size in points.
-        dpi: pixels per inch.
         grid: ``gridspec_kw`` of ``subplots``.
     """
     module = pyplot()

@@ -1,26 +1,17 @@
-"""Number formats of all pages, summaries and files."""
+"""Formats of numbers and CSV tables in all pages, summaries and files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from components.reporting.values import Value
 
 ABSENT = "–"
 """Text of an unknown figure."""
-
-
-class Ends(Protocol):
-    """An object with an interval."""
-
-    @property
-    def low(self) -> float | None:
-        """Lower end of the interval."""
-
-    @property
-    def high(self) -> float | None:
-        """Upper end of the interval."""
 
 
 def count(number: float) -> str:
@@ -57,9 +48,9 @@ def number(value: Value) -> str:
     return f"{value.mean:.3f}" if value.deviation is None else f"{value.mean:.3f} ± {value.deviation:.3f}"
 
 
-def interval(ends: Ends) -> str:
-    """Format an interval as 0.123 to 0.456; an empty string without one."""
-    return "" if ends.low is None or ends.high is None else f"{decimal(ends.low)} to {decimal(ends.high)}"
+def interval(value: Value) -> str:
+    """Format a value's interval as 0.123 to 0.456; an empty string without one."""
+    return "" if value.low is None or value.high is None else f"{decimal(value.low)} to {decimal(value.high)}"
 
 
 def percent_interval(low: float, high: float) -> str:
@@ -75,3 +66,12 @@ def rounded(value: float) -> float:
 def six_digits(value: float | None) -> str:
     """Format a number with six digits, as in CSV files; an empty string for None."""
     return "" if value is None else f"{value + 0.0:.6f}"
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as CSV with LF line ends and minimal quoting."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return buffer.getvalue()

@@ -38,7 +38,6 @@ def render(templates: Path, template: str, /, *, warnings: Sequence[str] = (), *
 
     Args:
         templates: the folder of the page's own templates, which may extend and import the shared ones.
-        template: its file name.
         warnings: lines of the section that ``warnings.html`` adds; without any there is no section.
         values: variables of the template; text is escaped.
     """

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
-from components.models.mfcc import MFCC, MfccSettings
+from components.models.mfcc import MFCC
 from components.retrieval.pairs import Pairs
 from components.vision.crops import evaluation_view, training_view
 from components.vision.training_pictures import open_picture
@@ -51,21 +51,16 @@ class Coefficients:
 
     Args:
         held: MB to cache at most; clips beyond it are computed each time, with the same values. With 0, only the frames needed
-            are read
-            and computed, with the same values up to float32 rounding.
+            are read and computed, with the same values up to float32 rounding.
     """
 
-    def __init__(self, pairs: Pairs, held: int, settings: MfccSettings | None = None) -> None:
+    def __init__(self, pairs: Pairs, held: int) -> None:
         self.pairs, self.room, self.keeps = pairs, held * 1_000_000, held > 0
-        self.transform = MFCC(settings)
+        self.transform = MFCC()
         self._kept: dict[int, Tensor] = {}
 
     def __getitem__(self, item: int) -> Tensor:
-        """Return coefficients × frames of an utterance.
-
-        Raises:
-            HearsightError: the utterance is not a valid FLAC file.
-        """
+        """Return coefficients × frames of an utterance; raise HearsightError if the utterance is not a valid FLAC file."""
         clip = self._kept.get(item)
         if clip is None:
             # Computed alone, so that a clip's values do not depend on a batch.

@@ -1,4 +1,4 @@
-"""The training job of one dual encoder, from scratch or from a trained model's towers."""
+"""The training job of one dual encoder, from scratch or from a trained model's towers, and parts of the job's cache key."""
 
 from __future__ import annotations
 
@@ -10,28 +10,56 @@ import numpy as np
 import torch
 
 from components.core.addresses import find_root
+from components.core.code_digest import code_digest
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.loading import save_dual_encoder, warm_start
+from components.retrieval.embedding import empty_image_encoder, open_dual_encoder
 from components.retrieval.items import Coefficients, PairItems
-from components.retrieval.loading import empty_image_encoder, open_dual_encoder
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
-from components.retrieval.provenance import START
 from components.retrieval.recipe import DualEncoderTraining
-from components.training.fit import fit, is_launched
-from components.training.history import DUAL_ENCODER, history_csv
+from components.training.fit import DUAL_ENCODER, fit, history_csv, is_launched
 from components.training.ranks import write_job
 from components.training.recipe import reseed
 from components.vision.image_encoders import trainable_encoder, weights_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from components.core.stage_output import StageOutput
     from components.execution.stage import Task
     from components.models.encoders import ImageEncoder
+    from components.retrieval.settings import Towers
+
+START = "start"
+"""Name of the input with the pretrained models."""
+
+
+def training_code_digest(root: Path) -> str:
+    """Return the digest of the training code, for the folder of its checkpoints."""
+    return digest_value([code_digest(root, "components.retrieval.jobs")])
+
+
+def starting_weights(towers: Towers, root: Path) -> str:
+    """Return the digest of a large image tower's initial weights; empty without initial weights.
+
+    Raises:
+        HearsightError: the file cannot be read.
+    """
+    if not towers.weights:
+        return ""
+    return weights_digest(towers.image, root / towers.weights)
+
+
+def input_digests(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
+    """Return the digest of each input set. Pretrained models are left out: the job's spec names the one that is used."""
+    return {name: output.digest for name, output in inputs.items() if name != START}
+
 
 WHOLE = 100
 """Percent for all training pairs."""
@@ -42,21 +70,16 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
     Args:
         spec: ``row`` and ``seed``; ``settings``, a plain :class:`~components.retrieval.settings.DualEncoderSettings` with the
-            row's
-            batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, a plain
+            row's batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, a plain
             :class:`~components.retrieval.settings.Towers` with ``weights_sha256`` beside ``weights``; ``start``: None, or
-            ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]`` and the towers to copy from it; the network
-            is then
-            that model's, and ``towers`` may be None; ``sets``: the sets' digests, since a job is cached by its spec.
+            ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]`` and the towers to copy from it (the network
+            is then that model's, and ``towers`` may be None); ``sets``: the sets' digests, since a job is cached by its spec.
         task: ``inputs`` are the sets (:func:`~components.retrieval.pairs.sets_of`) and, for a warm start, ``start``; ``params``
-            is the
-            :class:`~components.training.settings.Hardware`; ``shared["code"]`` is the code's digest.
+            is the :class:`~components.training.settings.Hardware`; ``shared["code"]`` is the code's digest.
 
     Raises:
         HearsightError: there are no training pairs, the loss diverges, memory is insufficient, or a file is damaged.
     """
-    # Loads torch, in the job's process only.
-
     recipe, config = train(spec, task)
     save_dual_encoder(folder, recipe.best["weights"], config)
     (folder / "history.csv").write_text(history_csv(recipe.history, DUAL_ENCODER), encoding="utf-8")
@@ -143,8 +166,6 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
     Raises:
         HearsightError: the initial model is damaged, or was trained with another image encoder.
     """
-    # Loads torch, in the job's process only.
-
     if START not in task.inputs:
         towers = spec["towers"]
         config = _config(towers, training)
@@ -184,7 +205,6 @@ def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> Imag
     """Return a large image tower with its initial weights: the file's, a package's, or none."""
     if not weights:
         return empty_image_encoder(config)
-
     path = find_root() / weights
     if weights_digest(config.image, path) != digest:
         raise HearsightError("the weights have changed since the run started", where=path, hint="run again")

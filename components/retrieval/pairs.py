@@ -97,7 +97,8 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
     """
     if not matching:
         raise HearsightError("matching is empty", where="params.yaml: loss.matching", hint="write at least [picture]")
-    encoders = [_encoder(spoken_set.pictures) for spoken_set in sets]
+    prepared = [json.loads(one.pictures.file(PREPARED_FILE).read_text(encoding="utf-8")) for one in sets]
+    encoders: list[dict[str, Any]] = [content["encoder"] for content in prepared]
     for spoken_set, encoder in zip(sets, encoders, strict=True):
         if encoder != encoders[0]:
             what = f"was prepared with another encoder than {sets[0].pictures.name} ({encoder}, not {encoders[0]})"
@@ -138,8 +139,6 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
 
 
 class _SetPairs(NamedTuple):
-    """The pairs of one set and split."""
-
     utterances: pa.Table
     pictures: pa.Table
     audio: Members
@@ -148,13 +147,11 @@ class _SetPairs(NamedTuple):
 
 
 def _read(one: SpokenSet, split: str) -> _SetPairs:
-    table = one.speech.table(UTTERANCES)
-    prepared = one.pictures.table(PICTURES)
-    table = table.filter(
-        pc.and_(pc.equal(table["split"], split), pc.is_in(table["image_sha256"], value_set=_combined(prepared["image_sha256"])))
-    ).sort_by("key")
-    spoken = pc.unique(_combined(table["image_sha256"]))
-    pictures = prepared.take(pc.index_in(spoken, value_set=_combined(prepared["image_sha256"])))
+    table, prepared = one.speech.table(UTTERANCES), one.pictures.table(PICTURES)
+    known = prepared["image_sha256"].combine_chunks()
+    is_pair = pc.and_(pc.equal(table["split"], split), pc.is_in(table["image_sha256"], value_set=known))
+    table = table.filter(is_pair).sort_by("key")
+    pictures = prepared.take(pc.index_in(pc.unique(table["image_sha256"].combine_chunks()), value_set=known))
     centre = pictures["centre"].to_pylist()
     return _SetPairs(
         table,
@@ -163,13 +160,3 @@ def _read(one: SpokenSet, split: str) -> _SetPairs:
         Members(one.pictures, pictures["media"].to_pylist()),
         Members(one.pictures, centre) if all(centre) else None,
     )
-
-
-def _combined(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks()
-
-
-def _encoder(pictures: StageOutput) -> dict[str, Any]:
-    """Return the image encoder that prepared the pictures."""
-    encoder: dict[str, Any] = json.loads(pictures.file(PREPARED_FILE).read_text(encoding="utf-8"))["encoder"]
-    return encoder

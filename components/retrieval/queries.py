@@ -1,4 +1,19 @@
-"""Queries from a file or standard input, recognised as speech or picture by their content."""
+"""Queries from a file or standard input, recognised as speech or picture by their content.
+
+There is no speech detector. Three tests reject a file: nothing audible, too short for a word, and a steady sound. The level of
+speech changes from one 10 ms frame to the next; that of noise and hum does not. Measured as the standard deviation of the frames'
+level in dB, after a first difference that removes slow changes:
+
+| sound | deviation |
+|---|---|
+| 1,504 clips of people, 2,130 of ten synthetic voices | 5.81 and more; 3.37 and more |
+| white, pink, brown and blue noise of .2 to 10 s; hum and tones of 50 to 440 Hz | .88 and less; .48 and less |
+| people in white noise 20, 10 and 5 dB below them | below 1 in none, 7 % and 42 % of 301 clips |
+| people in pink noise 20, 10 and 5 dB below them | below 1 in none, .3 % and 1.3 % |
+
+So pure noise is refused, and speech that noise almost masks. Music, a barking dog, intermittent noise and any other changing
+sound are accepted.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +23,12 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from components.core.errors import HearsightError
-from components.retrieval.query_audio import read_spoken_query
+from components.speech.audio.files import RATE_HZ, Samples, read_sound
+from components.speech.audio.measures import FRAME, is_silent
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples
@@ -31,7 +48,6 @@ class Query(NamedTuple):
 
     kind: Kind
     data: bytes
-    """The file's bytes."""
     samples: Samples | None
     """Of speech: float32 mono at 16 kHz; None for a picture."""
     notes: tuple[str, ...] = ()
@@ -106,3 +122,39 @@ def _check_picture(data: bytes, where: str) -> None:
 def _line(error: Exception) -> str:
     message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(message.split()) or type(error).__name__
+
+
+LEAST_SECONDS = 0.1
+"""The shortest measured clip, one word, has .147 s."""
+STEADY_DB = 1.0
+"""Sounds with a smaller deviation of the frames' level contain no speech."""
+HINT = "give a clip with speech"
+
+
+def read_spoken_query(data: bytes, where: str) -> tuple[Samples, tuple[str, ...]]:
+    """Return the samples of a spoken query, float32 mono at 16 kHz, and notes about the file.
+
+    Raises:
+        HearsightError: the file cannot be read, or has no audible speech.
+    """
+    sound = read_sound(data, where)
+    samples = sound.samples
+    if len(samples) < LEAST_SECONDS * RATE_HZ:
+        what = f"has {len(samples) / RATE_HZ:.3f} s, less than the {LEAST_SECONDS:g} s of a word"
+        raise HearsightError(what, where=where, hint="give a longer clip")
+    if is_silent(samples):
+        raise HearsightError("contains nothing audible", where=where, hint=HINT)
+    if (deviation := steadiness(samples)) < STEADY_DB:
+        what = f"is a steady sound (noise, hum): its level deviates by {deviation:.1f} dB, that of speech by over {STEADY_DB:g}"
+        raise HearsightError(what, where=where, hint=HINT)
+    return samples, sound.warnings
+
+
+def steadiness(samples: Samples) -> float:
+    """Return the standard deviation, in dB, of the level of whole 10 ms frames of the first difference; 0 without a frame."""
+    change = np.diff(samples.astype(np.float64), prepend=samples[:1].astype(np.float64))
+    frames = len(change) // FRAME
+    if not frames:
+        return 0.0
+    power = np.square(change[: frames * FRAME]).reshape(frames, FRAME).mean(axis=1)
+    return float((10.0 * np.log10(np.maximum(power, 1e-12))).std())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.models.mfcc import MFCC
-from components.retrieval.loading import open_folder
+from components.retrieval.embedding import open_folder
 from components.retrieval.queries import Query
 from components.vision.crops import evaluation_view
 from components.vision.image_encoders import EncodedPicture, ViewSpec
@@ -46,11 +46,7 @@ class QueryEncoder:
 
     @torch.inference_mode()
     def embed(self, query: Query) -> NDArray[np.float32]:
-        """Return the query's embedding: D numbers, float32.
-
-        Raises:
-            HearsightError: the frozen encoder's weights are missing.
-        """
+        """Return the query's embedding: D numbers, float32; raise HearsightError if the frozen encoder's weights are missing."""
         if query.samples is not None:
             embeddings = self.network.embed_speech(*self._speech(query.samples))
         else:
@@ -80,7 +76,6 @@ class QueryEncoder:
         return torch.from_numpy(pixels.transpose(2, 0, 1)[None].copy())
 
     def _frozen(self, data: bytes) -> NDArray[np.float16]:
-        """Return the frozen encoder's vector of the picture."""
         encoder = self.config["encoder"]
         view = ViewSpec("centre", grid=False) if self.crop == "centre" else ViewSpec(grid=False)
         annotator = EncodedPicture(encoder["name"], self.weights, encoder["side"], view_spec=view)

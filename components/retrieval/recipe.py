@@ -25,9 +25,7 @@ class DualEncoderTraining(TrainingModule):
     """Masked margin softmax or triplet loss over speech–picture pairs (CSC §3).
 
     Args:
-        network: both towers.
         settings: of :class:`components.training.settings.Optimisation`, plain.
-        loss: the loss and its settings.
         masks: SpecAugment's F and T.
         training: the training items, for the record keys in errors.
         validation: the validation items; if empty, the last epoch is kept.
@@ -93,9 +91,8 @@ def recall_of_both(
     pictures: NDArray[np.float32],
     spoken: NDArray[np.int64],
     seen: NDArray[np.int64],
-    depth: int = DEPTH,
 ) -> float:
-    """Return the mean of both directions' any-hit R@``depth``.
+    """Return the mean of both directions' any-hit R@10.
 
     Args:
         speech, pictures: n × D and m × D.
@@ -103,4 +100,4 @@ def recall_of_both(
     """
     to_pictures = best_ranks(speech, pictures, spoken, seen)
     to_speech = best_ranks(pictures, speech, seen, spoken)
-    return (recall_at(to_pictures, depth) + recall_at(to_speech, depth)) / 2
+    return (recall_at(to_pictures, DEPTH) + recall_at(to_speech, DEPTH)) / 2

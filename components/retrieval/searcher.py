@@ -55,7 +55,6 @@ class Searcher:
     folder: Path
     index: SearchIndex
     description: dict[str, Any]
-    """``search.json``."""
     weights: Path | None = None
     """Weights of the frozen image encoder, if no package contains them."""
 
@@ -148,11 +147,7 @@ class Searcher:
 
 
 def items_having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:
-    """Return which items have ``value`` in the lists of ``column``.
-
-    Raises:
-        HearsightError: no item has it.
-    """
+    """Return which items have ``value`` in the lists of ``column``; raise HearsightError if no item has it."""
     lists = items[column].combine_chunks()
     values, rows = pc.list_flatten(lists), np.asarray(pc.list_parent_indices(lists))
     mask = np.zeros(items.num_rows, bool)

@@ -137,11 +137,7 @@ def read_row(row: str, kinds: list[str], unit: str, where: str, most: int = 1_00
 
 
 def check(settings: DualEncoderSettings, where: str) -> None:
-    """Hold the settings to what can be trained with.
-
-    Raises:
-        HearsightError: the first that cannot be.
-    """
+    """Raise HearsightError for the first setting that cannot be trained with."""
     optimisation, clips, loss = settings.optimisation, settings.clips, settings.loss
     for block, least in (
         (

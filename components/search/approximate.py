@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,9 +52,6 @@ class ApproximateIndex:
     """A graph over an opened exact index.
 
     Attributes:
-        index: the exact index.
-        contents: the content of ``approximate.json``.
-        graph: the usearch index.
         scale: the largest norm of the embeddings.
     """
 
@@ -76,11 +73,8 @@ class ApproximateIndex:
         """Build the graph beside the exact index and measure its recall.
 
         Args:
-            index: the exact index, which is read once.
-            settings: of the graph.
             queries: q × D, to measure recall; None: rows drawn from the index, each excluding itself.
             threads: number of cores; with 1 the graph is deterministic.
-            progress: show progress bars.
 
         Raises:
             HearsightError: the extra ``ann`` is not installed, or the disk is full.
@@ -102,11 +96,8 @@ class ApproximateIndex:
             library=f"usearch {library.__version__}",
         )
         unmeasured = cls(index, contents, graph, scale)
-        if queries is None:
-            recall = unmeasured.recall_at(chosen.recall_at, threads=threads, progress=progress)
-        else:
-            recall = unmeasured.recall_at(chosen.recall_at, queries, threads=threads, progress=progress)
-        contents = ApproximateContents(**asdict(contents) | {"recall": recall})
+        recall = unmeasured.recall_at(chosen.recall_at, queries, threads=threads, progress=progress)
+        contents = replace(contents, recall=recall)
         text = json.dumps(asdict(contents), indent=1, sort_keys=True) + "\n"
         publish_bytes(index.folder / DESCRIPTION, text.encode())
         return cls(index, contents, graph, scale)
@@ -186,10 +177,8 @@ class ApproximateIndex:
         A row counts if its score is not below the k-th best: any of several rows that tie for the last place is right.
 
         Args:
-            ks: numbers of rows.
             queries: q × D; None: rows drawn from the index, each excluding itself.
             threads: number of cores.
-            progress: show a progress bar.
 
         Returns:
             ``queries`` (their number), ``of`` ("given" or "drawn"), and ``at``: k as text → recall.

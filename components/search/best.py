@@ -24,7 +24,7 @@ class Best:
         self.k = k
         self.floor = np.full(queries, -np.inf)
         self._exact = exact
-        self._pairs = _no_pairs()
+        self._pairs: tuple[NDArray, ...] = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
         self._new: list[tuple[NDArray, ...]] = []
         self._waiting = 0
         self._thin_after = max(queries * k, 1024)
@@ -88,7 +88,3 @@ class Best:
         self._pairs = (query[kept], row[kept], score[kept], score[kept])
         kth = rank == self.k - 1
         self.floor[query[kth]] = np.maximum(self.floor[query[kth]], score[kth])
-
-
-def _no_pairs() -> tuple[NDArray, ...]:
-    return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0)

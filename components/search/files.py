@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -55,7 +55,6 @@ def build_index(
     """Write an index into ``folder``; an existing one becomes invalid at once, until the new one is complete.
 
     Args:
-        folder: created if missing.
         embeddings: n × D as one array, or successive arrays of m × D, one in memory at a time. Other dtypes are rounded to
             float32.
         items: n rows in the order of the embeddings, with the columns ``key`` (strings), ``kind``, and any others.
@@ -80,7 +79,10 @@ def build_index(
 
     publish(folder / EMBEDDINGS, write)
     publish(folder / ITEMS, lambda path: pq.write_table(items, path, compression="zstd"))
-    files = {name: _describe_written(folder / name) for name in (EMBEDDINGS, NORMS, ITEMS)}
+    try:
+        files = {name: describe(folder / name) for name in (EMBEDDINGS, NORMS, ITEMS)}
+    except OSError as error:
+        raise disk_error(error, folder) from error
     contents = Contents(items.num_rows, dimension, kinds, model, files)
     text = json.dumps(asdict(contents), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     publish_bytes(folder / INDEX, text.encode())
@@ -91,7 +93,6 @@ def read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
     """Return the content of ``index.json``, after a check of the other files.
 
     Args:
-        folder: of the index.
         model: digest of the queries' model; None: any.
         verify: compare the files' sha256; otherwise only their sizes.
 
@@ -112,11 +113,8 @@ def read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
             f"is an index of version {values.get('version')!r}; this version of Hearsight reads {VERSION}", where=path, hint=AGAIN
         )
     if model is not None and model != contents.model:
-        raise HearsightError(
-            f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)",
-            where=folder,
-            hint=f"search with the model it was built with, or {AGAIN} with this one",
-        )
+        what = f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)"
+        raise HearsightError(what, where=folder, hint=f"search with the model it was built with, or {AGAIN} with this one")
     if set(contents.files) != {EMBEDDINGS, NORMS, ITEMS} or contents.n < 1 or not 1 <= contents.dimension <= MOST_DIMENSIONS:
         raise HearsightError("is damaged: it does not describe a complete index", where=path, hint=AGAIN)
     for name, entry in contents.files.items():
@@ -180,7 +178,6 @@ def _count_kinds(items: pa.Table, folder: Path) -> dict[str, int]:
 
 
 def _blocks(embeddings: Iterable[NDArray[np.floating]] | NDArray[np.floating]) -> Iterator[NDArray[np.floating]]:
-    """Yield blocks of at most ROWS_AT_ONCE rows."""
     for array in [embeddings] if isinstance(embeddings, np.ndarray) else embeddings:
         for start in range(0, max(1, len(array)), ROWS_AT_ONCE):
             yield np.asarray(array[start : start + ROWS_AT_ONCE])
@@ -194,20 +191,17 @@ def _write_embeddings(
     with path.open("wb") as out:
         for block in _blocks(embeddings):
             if block.ndim != 2 or block.dtype.kind != "f" or (block.shape[0] and not 1 <= block.shape[1] <= MOST_DIMENSIONS):
-                raise HearsightError(
-                    f"embeddings are {block.dtype} of shape {block.shape}",
-                    where=folder,
-                    hint="give floating-point numbers, rows × dimension",
-                )
+                what = f"embeddings are {block.dtype} of shape {block.shape}"
+                raise HearsightError(what, where=folder, hint="give floating-point numbers, rows × dimension")
             if not len(block):
                 continue
             if not dimension:
                 dimension = block.shape[1]
-                _header(out, (norms.shape[1], dimension))
+                header = {"descr": "<f4", "fortran_order": False, "shape": (norms.shape[1], dimension)}
+                np.lib.format.write_array_header_1_0(out, header)
             if block.shape[1] != dimension:
-                raise HearsightError(
-                    f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}", where=folder, hint=AGAIN
-                )
+                what = f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}"
+                raise HearsightError(what, where=folder, hint=AGAIN)
             if done + len(block) > norms.shape[1]:
                 raise HearsightError(f"more embeddings than the {norms.shape[1]} items", where=folder, hint="give one item each")
             with np.errstate(over="ignore"):
@@ -216,9 +210,8 @@ def _write_embeddings(
             if len(invalid := np.flatnonzero(~(block_norms <= LARGEST_NORM))):
                 row = block[invalid[0]]
                 what = f"has a norm above {LARGEST_NORM:g}" if np.isfinite(row).all() else "holds a number that is not finite"
-                raise HearsightError(
-                    f"embedding {done + invalid[0]} {what}", where=folder, hint="check the model that computed it"
-                )
+                what = f"embedding {done + invalid[0]} {what}"
+                raise HearsightError(what, where=folder, hint="check the model that computed it")
             norms[1, done : done + len(block)] = roundings_above(block)
             out.write(block.data)
             done += len(block)
@@ -227,17 +220,6 @@ def _write_embeddings(
     return dimension
 
 
-def _header(out: IO[bytes], shape: tuple[int, int]) -> None:
-    np.lib.format.write_array_header_1_0(out, {"descr": "<f4", "fortran_order": False, "shape": shape})
-
-
 def _save(path: Path, array: NDArray[np.float32]) -> None:
     with path.open("wb") as out:
         np.save(out, array, allow_pickle=False)
-
-
-def _describe_written(path: Path) -> dict[str, Any]:
-    try:
-        return describe(path)
-    except OSError as error:
-        raise disk_error(error, path) from error

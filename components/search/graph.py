@@ -41,16 +41,14 @@ class GraphSettings:
     def __post_init__(self) -> None:
         for name in ("connectivity", "build_width", "search_width", "spare", "draws"):
             if getattr(self, name) < (2 if name == "connectivity" else 1):
-                raise HearsightError(
-                    f"{name} is {getattr(self, name)}", where="the approximate index", hint="use a larger number"
-                )
+                what = f"{name} is {getattr(self, name)}"
+                raise HearsightError(what, where="the approximate index", hint="use a larger number")
 
 
 def graph_library() -> Any:
     """Return the module usearch; raise HearsightError if it is not installed."""
-    # usearch is an optional dependency.
     try:
-        # On use: only the approximate index needs it.
+        # On use: usearch is an optional dependency, of the approximate index alone.
         import usearch
         import usearch.index
     except ImportError as error:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from components.core.errors import HearsightError
 from components.search import files
 from components.search.files import Contents, build_index
-from components.search.filters import parse_rows, select_rows
 from components.search.scan import Matrix, scan
 
 __all__ = ["Contents", "SearchIndex", "build_index"]
@@ -25,7 +25,6 @@ class SearchIndex:
     """An opened index.
 
     Attributes:
-        folder: its folder.
         contents: content of ``index.json``: n, dimension, rows of each kind, the model's digest.
         embeddings: n × D, float32, memory-mapped.
         norms: n, float32: upper bounds of the embeddings' norms.
@@ -45,7 +44,6 @@ class SearchIndex:
         """Open an index after checking its files.
 
         Args:
-            folder: of the index.
             model: digest of the queries' model; None: not checked.
             verify: read every byte and compare digests; otherwise only sizes, shapes and dtypes are compared.
 
@@ -59,7 +57,6 @@ class SearchIndex:
         return cls(folder, contents, embeddings, norms, roundings, files.read_items(folder / files.ITEMS, contents.n))
 
     def __len__(self) -> int:
-        """Return the number of embeddings."""
         return self.contents.n
 
     @property
@@ -98,7 +95,6 @@ class SearchIndex:
             rows: row numbers, or a mask of n; combined with ``where`` by intersection.
             exclude: rows that must not be found: one list for all queries, or q × m, each query's own (−1: none).
             threads: number of cores; None: all available to this process.
-            progress: show a progress bar.
 
         Returns:
             Rows (int64) and scores (float64), q × min(k, rows searched). If a query's own exclusions leave fewer, the rest is
@@ -138,11 +134,8 @@ class SearchIndex:
             excluded = None
         elif excluded is not None:
             if excluded.ndim != 2 or len(excluded) != queries or excluded.dtype.kind not in "iu":
-                raise HearsightError(
-                    f"rows to exclude are {excluded.dtype} of shape {excluded.shape} for {queries} queries",
-                    where="the filter",
-                    hint="give one list of row numbers, or one list a query",
-                )
+                what = f"rows to exclude are {excluded.dtype} of shape {excluded.shape} for {queries} queries"
+                raise HearsightError(what, where="the filter", hint="give one list of row numbers, or one list a query")
             parse_rows(excluded[excluded != -1], len(self))
         if chosen is not None and not len(chosen):
             raise HearsightError("the filter leaves no row to search", where=self.folder, hint="use a less restrictive filter")
@@ -156,11 +149,8 @@ def check_queries(queries: ArrayLike, dimension: int, where: Path) -> NDArray[np
     except (TypeError, ValueError) as error:
         raise HearsightError("the queries are not numeric", where=where, hint="give queries × dimension") from error
     if given.ndim != 2 or given.shape[1] != dimension or given.dtype.kind not in "fiu":
-        raise HearsightError(
-            f"queries are {given.dtype} of shape {given.shape} for an index of dimension {dimension}",
-            where=where,
-            hint=f"give q × {dimension} numbers, computed by the index's model",
-        )
+        what = f"queries are {given.dtype} of shape {given.shape} for an index of dimension {dimension}"
+        raise HearsightError(what, where=where, hint=f"give q × {dimension} numbers, computed by the index's model")
     with np.errstate(over="ignore"):
         vectors = np.ascontiguousarray(given, dtype=np.float32)
     if len(invalid := np.flatnonzero(~np.isfinite(vectors).all(axis=1))):
@@ -186,3 +176,64 @@ def drop_excluded(
         np.where(valid, np.take_along_axis(rows, order, axis=1), -1),
         np.where(valid, np.take_along_axis(scores, order, axis=1), -np.inf),
     )
+
+
+def select_rows(items: pa.Table, where: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return the rows that fulfil every condition, in order.
+
+    Args:
+        where: column → a required value, or a collection of alternatives. None selects missing values.
+
+    Raises:
+        HearsightError: a column is unknown, or no row has the value.
+    """
+    mask = np.ones(items.num_rows, bool)
+    for name, condition in where.items():
+        if name not in items.column_names:
+            raise HearsightError(
+                f"the items have no column {name!r}", where="the filter", hint=f"choose among {', '.join(items.column_names)}"
+            )
+        several = isinstance(condition, Collection) and not isinstance(condition, (str, bytes, Mapping))
+        mask &= np.logical_or.reduce(
+            [_matching(items[name], name, value) for value in (condition if several else [condition])] or [~mask & mask]
+        )
+    return np.flatnonzero(mask)
+
+
+def parse_rows(rows: NDArray[Any] | Collection[int], n: int) -> NDArray[np.int64]:
+    """Return sorted, distinct row numbers from row numbers in any order or from a mask of n.
+
+    Raises:
+        HearsightError: the mask has another length, a number is out of range, or it is neither.
+    """
+    given = np.asarray(rows)
+    if given.dtype == bool:
+        if given.shape != (n,):
+            raise HearsightError(f"a mask of shape {given.shape} for {n} rows", where="the filter", hint="give one boolean a row")
+        return np.flatnonzero(given)
+    if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
+        raise HearsightError(
+            f"rows are {given.dtype} of shape {given.shape}", where="the filter", hint="give row numbers, or a mask of all rows"
+        )
+    numbers = np.unique(given.astype(np.int64))
+    if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < n:
+        invalid = numbers[0] if numbers[0] < 0 else numbers[-1]
+        raise HearsightError(f"there is no row {invalid}", where="the filter", hint=f"rows are numbered 0 to {n - 1}")
+    return numbers
+
+
+def _matching(column: pa.ChunkedArray, name: str, value: Any) -> NDArray[np.bool_]:
+    """Return the mask of rows whose column equals ``value`` (None: is null)."""
+    if value is None:
+        matches = pc.is_null(column)
+    else:
+        try:
+            matches = pc.fill_null(pc.equal(column, pa.scalar(value)), False)
+        except (pa.ArrowException, TypeError) as error:
+            raise HearsightError(
+                f"{value!r} is not a value of column {name!r}, which has type {column.type}", where="the filter"
+            ) from error
+    mask: NDArray[np.bool_] = np.asarray(matches.to_numpy(), dtype=bool)
+    if not mask.any():
+        raise HearsightError(f"no item has {name} = {value!r}", where="the filter", hint="choose an existing value")
+    return mask

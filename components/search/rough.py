@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,38 +24,18 @@ TORCH_WORTHWHILE = 3e10
 """Multiplications above which loading torch (a second or two) pays off."""
 
 
-class Rough(Protocol):
-    """Approximate products of given queries (of norms below 1) with rows.
+class Single:
+    """Approximate products of q × D queries (of norms below 1) with at most ``most_rows`` rows a call, in float32."""
 
-    Attributes:
-        rounding: relative error; a product p is off by at most |p| · ``rounding`` plus the slack.
-    """
-
-    rounding: float
+    rounding = 0.0
+    """Relative error: a product p is off by at most |p| · ``rounding`` plus the slack."""
 
     def __init__(self, queries: NDArray[np.float32], most_rows: int) -> None:
-        """Prepare q × D queries, for at most ``most_rows`` rows a call."""
+        self._queries: Any = queries
+        self._scratch: Any = np.empty(len(queries) * most_rows, np.float32)
 
     def products(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return q × m products with m × D vectors; the next call on this object overwrites the result."""
-
-    def slack(
-        self, norms: NDArray[np.floating], roundings: NDArray[np.floating], query: NDArray[np.int64] | slice
-    ) -> NDArray[np.float64]:
-        """Return bounds for rows of these norms and roundings, each with the query at the same index (broadcast)."""
-
-
-class Single:
-    """Products in float32."""
-
-    rounding = 0.0
-
-    def __init__(self, queries: NDArray[np.float32], most_rows: int) -> None:
-        self._queries = queries
-        self._scratch = np.empty(len(queries) * most_rows, np.float32)
-
-    def products(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See :class:`Rough`."""
         products = self._scratch[: len(self._queries) * len(vectors)].reshape(len(self._queries), len(vectors))
         if len(self._queries) == 1:
             np.matmul(vectors, self._queries[0], out=products[0])
@@ -66,12 +46,12 @@ class Single:
     def slack(
         self, norms: NDArray[np.floating], roundings: NDArray[np.floating], query: NDArray[np.int64] | slice
     ) -> NDArray[np.float64]:
-        """See :class:`Rough`."""
+        """Return bounds for rows of these norms and roundings, each with the query at the same index (broadcast)."""
         return slack(self._queries.shape[1], norms, 1.0)
 
 
-class Half:
-    """Products in bfloat16."""
+class Half(Single):
+    """The same in bfloat16."""
 
     rounding = 1.02 * 2.0**-8
 
@@ -79,15 +59,13 @@ class Half:
         # Small searches do not load torch.
         import torch
 
-        self._torch = torch
         self._dimension = queries.shape[1]
-        self._queries = torch.from_numpy(queries).bfloat16()
+        self._queries: Any = torch.from_numpy(queries).bfloat16()
         self._roundings = roundings_above(queries).astype(np.float64)
         # A block is copied, since torch warns about read-only arrays such as a mapped index.
-        self._scratch = torch.empty((most_rows, self._dimension))
+        self._scratch: Any = torch.empty((most_rows, self._dimension))
 
     def products(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See :class:`Rough`."""
         block = self._scratch[: len(vectors)]
         np.copyto(block.numpy(), vectors)
         products: NDArray[np.float32] = (self._queries @ block.bfloat16().T).float().numpy()
@@ -96,18 +74,15 @@ class Half:
     def slack(
         self, norms: NDArray[np.floating], roundings: NDArray[np.floating], query: NDArray[np.int64] | slice
     ) -> NDArray[np.float64]:
-        """See :class:`Rough`."""
         wide, errors = np.asarray(norms, np.float64), np.asarray(roundings, np.float64)
         # Twice the dimension covers the rounded vectors' norms, at most 1.01 times the exact ones.
         return np.asarray(slack(2 * self._dimension, wide, 1.0) + errors + self._roundings[query] * (wide + errors))
 
 
-def choose_products(queries: NDArray[np.float32], rows: int, known: bool) -> type[Single] | type[Half]:
+def choose_products(queries: NDArray[np.float32], rows: int, known: bool) -> type[Single]:
     """Return the faster class for these queries and this number of rows.
 
     Args:
-        queries: q × D.
-        rows: number of rows searched.
         known: whether the rows' rounding errors are known.
     """
     worthwhile = len(queries) * rows * queries.shape[1] > TORCH_WORTHWHILE or "torch" in sys.modules

@@ -77,7 +77,7 @@ def _load_pyfunc(data_path: str) -> Any:
     # Here: torch, and for an index the encoders.
     from components.models.loading import CONFIG
     from components.retrieval import search_model
-    from components.retrieval.loading import open_folder
+    from components.retrieval.embedding import open_folder
 
     folder = Path(data_path)
     if (folder / SEARCH).is_file():

@@ -6,19 +6,23 @@ Lightning reads (docs/training.md).
 
 from __future__ import annotations
 
+import csv
+import io
 import logging
 import os
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.strategies import DDPStrategy, Strategy
+from torch.multiprocessing.spawn import ProcessException, ProcessExitedException
 
 from components.core.errors import HearsightError
 from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
-from components.training.failures import explain_failures
 from components.training.recipe import TrainingModule
 from components.training.settings import REFERENCE, Hardware
 
@@ -35,8 +39,7 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
 
     Raises:
         HearsightError: the loss is not finite, memory is insufficient, a checkpoint is damaged or belongs to another run, there
-            are
-            fewer items than devices, or several nodes are required and this process is not one of them.
+            are fewer items than devices, or several nodes are required and this process is not one of them.
     """
     checkpoint = folder / CHECKPOINT
     if launcher_rank() == 0:
@@ -125,3 +128,68 @@ def silence_lightning() -> None:
     for name in ("pytorch_lightning", "lightning_fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"(pytorch_lightning|lightning_fabric)\..*")
+
+
+_MEMORY = ("can't allocate memory", "cannot allocate memory", "not enough memory", "out of memory", "bad_alloc")
+_OURS = f"{HearsightError.__module__}.{HearsightError.__qualname__}: "
+_WORKER = ("dataloader worker", "is killed by signal")
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Return whether an error means that memory, of the device or the host, was insufficient."""
+    if isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError)):
+        return True
+    text = str(error).lower()
+    kinds = (RuntimeError, OSError, ProcessException)
+    return isinstance(error, kinds) and any(phrase in text for phrase in _MEMORY)
+
+
+@contextmanager
+def explain_failures(batch: int, where: str, kept: str) -> Iterator[None]:
+    """Turn insufficient memory, and a reader process killed for it, into a HearsightError.
+
+    Args:
+        batch: items a step.
+        where: the model's name.
+        kept: what a later run resumes from, for the message.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError, OSError, ProcessException) as error:
+        message = next((line for line in str(error).splitlines() if line.startswith(_OURS)), None)
+        if message is not None:
+            # A forked process returns its traceback only, which contains the message.
+            raise HearsightError(message.removeprefix(_OURS)) from error
+        text = " ".join(str(error).split()[-40:])
+        if isinstance(error, ProcessExitedException) and error.signal_name == "SIGKILL":
+            what = "a device's process was killed, usually for lack of memory"
+            raise HearsightError(what, where=where, hint=f"lower batch ({batch}) or devices; {kept}") from error
+        if all(sign in text.lower() for sign in _WORKER):
+            what = "a data loading process was killed, usually for lack of memory"
+            raise HearsightError(
+                f"{what} ({text[:160]})", where=where, hint=f"lower workers or batch ({batch}); {kept}"
+            ) from error
+        if lacks_memory(error):
+            what = f"too little memory for a batch of {batch} ({text[:160] or type(error).__name__})"
+            hint = f"lower batch, longest, layers or width in params.yaml, or precision: bf16; {kept}"
+            raise HearsightError(what, where=where, hint=hint) from error
+        raise
+
+
+CAPTIONER = ("epoch", "phase", "loss", "validation", "reward")
+"""Columns of a captioner: phase of training, mean training loss, validation metric, mean reward (self-critical phase only)."""
+DUAL_ENCODER = ("epoch", "loss", "validation")
+"""Columns of a dual encoder: mean training loss, validation metric."""
+
+
+def history_csv(history: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """Return a line an epoch with these columns, six digits behind the point; what an epoch does not have is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(row.get(name, "")) for name in columns] for row in history)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, (int, str)) else f"{value:.6f}"

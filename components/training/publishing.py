@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from components.execution.stage import Job, Stage
 
 FILES = ("weights.safetensors", "config.json", "history.csv")
-"""Files that a training job leaves in its folder."""
 
 
 def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows: bool = False) -> None:

@@ -42,7 +42,6 @@ class TrainingModule(pl.LightningModule):
     """Base of all recipes.
 
     Args:
-        network: the network to train.
         settings: of :class:`components.training.settings.Optimisation`, as plain values, and the recipe's own.
         seed: of all draws.
         identity: what a checkpoint must match to be resumed, name → digest.

@@ -64,11 +64,7 @@ class Hardware(Settings):
         return self.devices * self.nodes
 
     def device(self) -> Literal["cpu", "gpu"]:
-        """What ``accelerator`` comes to on this machine.
-
-        Raises:
-            HearsightError: a GPU is asked for and there is none.
-        """
+        """What ``accelerator`` comes to on this machine; raise HearsightError if a GPU is asked for and there is none."""
         if self.accelerator == "cpu":
             return "cpu"
         # On use: torch is slow to load, and commands that only read settings import this module.

@@ -3,8 +3,7 @@
 CC §3 uses a classifier with some 10^5 labels. No package contains one; 1000 classes with their synonyms and hypernyms replace
 it (``labels.py``). ImageNet has **no class for a person**: captions that name only people match no label.
 
-For training on frozen features: :func:`load_backbone` returns the network, :func:`read_picture` its input, and
-:func:`features` the pooled vector and grid of one picture.
+For frozen features: :func:`load_backbone` returns the network to be trained, :func:`folded_backbone` the fast one.
 """
 
 from __future__ import annotations
@@ -59,16 +58,6 @@ def read_picture(data: bytes) -> torch.Tensor:
     return torch.from_numpy((np.asarray(small, dtype=np.float32) - 127.0) / 128.0).permute(2, 0, 1).contiguous()
 
 
-def features(data: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Return the frozen features of an encoded picture: the pooled vector (1280,) and the grid (7, 7, 1280), float32."""
-    # On use, as above.
-    import torch
-
-    with torch.inference_mode():
-        grid = _backbone().extract_features(read_picture(data)[None])[0]
-    return grid.mean(dim=(1, 2)).numpy(), grid.permute(1, 2, 0).contiguous().numpy()
-
-
 class ImageNetClassifier:
     """The embedded default: probabilities of ImageNet's 1000 classes, as (1000,) float16."""
 
@@ -83,12 +72,13 @@ class ImageNetClassifier:
         import torch
 
         with torch.inference_mode():
-            logits = _backbone()(read_picture(payload)[None])[0]
+            logits = folded_backbone()(read_picture(payload)[None])[0]
         return torch.softmax(logits, 0).numpy().astype(np.float16)
 
 
 @lru_cache(maxsize=1)
-def _backbone() -> Any:
+def folded_backbone() -> Any:
+    """Return the process's own :func:`load_backbone`, folded for inference on one thread."""
     # On use, as above.
     import torch
 

@@ -7,20 +7,18 @@ a time, so that features depend only on picture and view.
 from __future__ import annotations
 
 import io
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image, ImageEnhance
 
 from components.core.digests import digest_value
 from components.core.seeded_rng import seeded_rng
-from components.vision.classifier import load_backbone
+from components.vision.classifier import SIDE, folded_backbone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SIDE = 224
 GRID = 4
 """The 7 × 7 feature map is averaged to this many rows and columns."""
 WIDTH = 1280
@@ -53,7 +51,7 @@ class ImageFeatures:
         pixels = torch.from_numpy(np.array(picture.resize((SIDE, SIDE), 3), dtype=np.float32)).permute(2, 0, 1)
         torch.set_num_threads(1)
         with torch.no_grad():
-            grid = _network().extract_features(((pixels - 127.0) / 128.0)[None])
+            grid = folded_backbone().extract_features(((pixels - 127.0) / 128.0)[None])
             vectors = torch.cat([grid.mean((2, 3))[:, :, None], F.adaptive_avg_pool2d(grid, GRID).flatten(2)], dim=2)
         return vectors[0].T.numpy().astype(np.float16)
 
@@ -79,7 +77,6 @@ def view(picture: Image.Image, sha256: str, number: int, least_area: float = LEA
     Args:
         picture: a square.
         sha256: of the picture's bytes; with ``number`` the key of the draws.
-        number: of the view.
         least_area: minimum share of the picture in the crop, up to rounding.
     """
     if number == 0:
@@ -91,11 +88,3 @@ def view(picture: Image.Image, sha256: str, number: int, least_area: float = LEA
     for enhancer in (ImageEnhance.Brightness, ImageEnhance.Color):
         cropped = enhancer(cropped).enhance(source.uniform(1 - BRIGHTNESS, 1 + BRIGHTNESS))
     return cropped
-
-
-@lru_cache(maxsize=1)
-def _network() -> Any:
-    # On use: loads torch.
-    from components.vision.folding import fold_batch_norms
-
-    return fold_batch_norms(load_backbone())

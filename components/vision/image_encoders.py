@@ -119,7 +119,6 @@ class EncodedPicture:
         return half.numpy()
 
     def _view_pixels(self, data: bytes, sha256: str, number: int) -> Image.Image | NDArray[np.uint8]:
-        """Return one view's pixels, side × side × 3."""
         crops, least = self.view_spec.crops, self.view_spec.least_area
         if crops == "centre":
             return evaluation_view(open_picture(data, self.side, sha256), self.side)
@@ -193,7 +192,6 @@ def trainable_encoder(encoder: str, weights: Path | None = None, side: int = 0) 
 
 
 def _encoder_kind(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
-    """Return the kind of encoder and its grid at a side."""
     # On use: loads torch.
     from components.models.encoders import encoder_kind
 

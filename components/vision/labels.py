@@ -39,7 +39,6 @@ def select_labels(
 
     Args:
         probabilities: of ImageNet's 1000 classes, in its order.
-        wordnet: source of synonyms and hypernyms.
         least, most: bounds on the number of labels.
         min_confidence: labels below it are dropped beyond the first ``least``.
         min_zipf: names with a rarer word are dropped, and labels without names.

@@ -17,9 +17,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from components.models.contrastive import LossSettings, contrastive_loss
+from components.models.contrastive import LossSettings, contrastive_loss, margin_at
 from components.models.gathered import gather
-from components.models.margins import margin_at
 from components.models.masked_margin_softmax import masked_margin_softmax
 from components.models.matching import positives_mask
 from components.models.triplet import triplet

@@ -9,7 +9,7 @@ import torch
 
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.inception_resnet_v2 import LEAST_SIDE, cells
-from components.models.speech_towers import InceptionSpeech
+from components.models.towers import InceptionSpeech
 from tests.models.dual_encoders import INCEPTION, size
 
 SIDE = 80

@@ -11,8 +11,19 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from components.models.inception_blocks import Mixed5b, Mixed6a, Residual, block8, block17, block35
-from components.models.inception_resnet_v2 import LEAST_SIDE, STAGES, WIDTH, InceptionResnetV2, grid
+from components.models.inception_resnet_v2 import (
+    LEAST_SIDE,
+    STAGES,
+    WIDTH,
+    InceptionResnetV2,
+    Mixed5b,
+    Mixed6a,
+    Residual,
+    block8,
+    block17,
+    block35,
+    grid,
+)
 
 NAMES_AND_SHAPES = "dda8091d0fca70408a660ff5640b16fbdfe770e1b63d4eab85c03db44abfbdaf"
 """sha256 of the lines ``name shape`` of the 1,306 parameters and buffers of timm 1.0.31's network, sorted."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.models.margins import margin_at
+from components.models.contrastive import margin_at
 
 
 @pytest.mark.parametrize("schedule", ["continuous", "stepwise"])

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.reporting import figures, svg
+from components.reporting.numbers import csv_text
 from components.reporting.pages import data_uri, render
-from components.reporting.tables import csv_text
 from tests.support import PROJECT
 
 PAGE = """{% extends "base.html" %}

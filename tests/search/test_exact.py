@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 
 from components.search import best, scan
 from components.search.products import exact_products, norms_above, slack
-from components.search.rough import Half, OneThread, Rough, Single, choose_products, has_half, roundings_above, sums_in_single
+from components.search.rough import Half, OneThread, Single, choose_products, has_half, roundings_above, sums_in_single
 from components.search.scan import Matrix
 from tests.search.indexes import brute
 
@@ -29,12 +29,12 @@ def searched(vectors: Vectors, queries: Vectors, k: int, **options: Any) -> tupl
 
 
 @pytest.fixture(params=[Single, Half])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Rough]:
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Single]:
     """Both ways of rough products, whatever the processor would choose."""
     if request.param is Half and not sums_in_single():
         pytest.skip("this torch does not sum bfloat16 products in float32")
     monkeypatch.setattr(scan, "choose_products", lambda *_: request.param)
-    found: type[Rough] = request.param
+    found: type[Single] = request.param
     return found
 
 
@@ -82,7 +82,7 @@ def cases() -> dict[str, tuple[Vectors, Vectors]]:
 
 @pytest.mark.parametrize("k", [1, 10, 299, 300])
 @pytest.mark.parametrize("name", cases())
-def test_the_order_is_that_of_the_definition(name: str, k: int, way: type[Rough], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_is_that_of_the_definition(name: str, k: int, way: type[Single], monkeypatch: pytest.MonkeyPatch) -> None:
     # Blocks of 32 rows, so that floors, thinning and both threads take part at this size.
     monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
@@ -103,7 +103,7 @@ def test_vectors_of_few_numbers_tie_as_defined(data: st.DataObject) -> None:
     assert searched(vectors, queries, min(k, count)) == brute(vectors, queries, k)
 
 
-def test_many_ties_are_scored_exactly_and_cut(way: type[Rough], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_ties_are_scored_exactly_and_cut(way: type[Single], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
     monkeypatch.setattr(best, "FEW_PAIRS", 16)
@@ -122,7 +122,7 @@ def test_many_ties_are_scored_exactly_and_cut(way: type[Rough], monkeypatch: pyt
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_change_nothing(threads: int, way: type[Rough]) -> None:
+def test_threads_change_nothing(threads: int, way: type[Single]) -> None:
     draw = np.random.default_rng(1)
     vectors = draw.standard_normal((20_000, 16)).astype(np.float32)[draw.integers(0, 9_000, 20_000)]
     queries = draw.standard_normal((7, 16)).astype(np.float32)

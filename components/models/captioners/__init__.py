@@ -18,11 +18,7 @@ NETWORKS = tuple(_CLASSES)
 
 
 def build(config: CaptionerConfig) -> CaptionNetwork:
-    """Return a new network, initialised from torch's generator.
-
-    Raises:
-        ValueError: the network name is unknown.
-    """
+    """Return a new network, initialised from torch's generator; raise ValueError if the network name is unknown."""
     if config.network not in _CLASSES:
         raise ValueError(f"'{config.network}' is not a captioning network; choose one of {', '.join(NETWORKS)}")
     network: CaptionNetwork = resolve_name(_CLASSES[config.network])(config)

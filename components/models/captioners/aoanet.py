@@ -9,8 +9,7 @@ queries the refined vectors a_i; the result is its context c_t:
     h_t, m_t = LSTM([w_t; ā + c_{t-1}], h_{t-1}, m_{t-1}),  c_t = AoA(h_t, Attention(h_t, A)),  p(y_t) = softmax(W_p c_t)
 
 The paper reads detected regions; here each grid cell is one. Neither the mean nor attention depends on their order, so the
-network
-has no positions beyond what the features encode, as in the paper.
+network has no positions beyond what the features encode, as in the paper.
 
 Where the authors' program, which produced the published figures, differs from the paper's equations, this module follows the
 program: layer norms precede each refining layer, with one after the last (the paper: after each); the gate's query is the normed
@@ -18,11 +17,9 @@ vector and not its projection; the decoder's query is normed for attention, not 
 projection.
 
 Our choices: W_p is the word matrix (tied, as in CC; hence no bias, and no ReLU after input words), and all dropout positions
-of the
-program (attention weights, AoA input in the refiner, residuals, projected pictures, words, contexts) share the one configured
-rate
-(there .1, .3 and .5). The paper's sizes: width 1024, 2048 features, 8 heads, 6 refining layers; the decoder always has one
-layer.
+of the program (attention weights, AoA input in the refiner, residuals, projected pictures, words, contexts) share the one
+configured rate (there .1, .3 and .5). The paper's sizes: width 1024, 2048 features, 8 heads, 6 refining layers; the decoder
+always has one layer.
 """
 
 from __future__ import annotations

@@ -52,9 +52,8 @@ class CaptionNetwork(nn.Module, ABC):
     """A network from image features to scores of the next word.
 
     A *memory* is :meth:`encode`'s result for B pictures; it does not depend on words. A *state* is what decoding keeps
-    between words;
-    its parts that belong to a picture (cross-attention keys and values) are stored once a picture, whatever k is, and are never
-    copied or reordered.
+    between words; its parts that belong to a picture (cross-attention keys and values) are stored once a picture, whatever k is,
+    and are never copied or reordered.
     """
 
     config: CaptionerConfig

@@ -25,11 +25,7 @@ def check_features(config: CaptionerConfig, features: Tensor) -> None:
 
 
 def rows_a_picture(pictures: int, rows: int) -> int:
-    """Return k of N = B · k.
-
-    Raises:
-        ValueError: N is not a positive multiple of B.
-    """
+    """Return k of N = B · k; raise ValueError if N is not a positive multiple of B."""
     if pictures == 0 or rows == 0 or rows % pictures:
         raise ValueError(f"{rows} rows of words are not a multiple of {pictures} pictures")
     return rows // pictures
@@ -39,10 +35,8 @@ class TiedWords(nn.Module):
     """One V × width matrix for input words and output scores (CC §5.2), without a bias.
 
     The paper names no initialisation: rows have a norm of about 1, so that the first scores are small. Input vectors are
-    multiplied by
-    √width (Vaswani et al. 2017, section 3.4): otherwise what suits the first scores is negligible to an LSTM beside the
-    picture, and is
-    learned several times slower.
+    multiplied by √width (Vaswani et al. 2017, section 3.4): otherwise what suits the first scores is negligible to an LSTM beside
+    the picture, and is learned several times slower.
     """
 
     def __init__(self, vocabulary: int, width: int) -> None:
@@ -65,8 +59,7 @@ def open_forget_gates(cell: nn.LSTM | nn.LSTMCell) -> None:
     """Set an LSTM's forget biases to 1 and all other biases to 0 (Jozefowicz et al. 2015).
 
     torch draws biases around 0, which halves the cell state at each of the 64 steps of an 8×8 grid. torch keeps two bias
-    vectors that
-    are only ever added; the 1 is in the first.
+    vectors that are only ever added; the 1 is in the first.
     """
     width = cell.hidden_size
     with torch.no_grad():

@@ -76,11 +76,7 @@ class RecurrentCaptioner(CaptionNetwork):
             open_forget_gates(lstm)
 
     def encode(self, features: Tensor) -> RecurrentMemory:
-        """Return H of B × L × F features.
-
-        Raises:
-            ValueError: the features have the wrong shape.
-        """
+        """Return H of B × L × F features; raise ValueError if the features have the wrong shape."""
         check_features(self.config, features)
         _, (hidden, cell) = run_lstm(self.encoder, self.dropout(self.read(features)))
         return RecurrentMemory(hidden[0], cell[0])

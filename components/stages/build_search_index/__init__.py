@@ -14,6 +14,7 @@ from typing import Literal
 from components.core.params import Settings
 
 BEST = "best"
+"""Value of ``model``: the model with the best validation score."""
 SPLITS = ("train", "validation", "test")
 
 

@@ -5,32 +5,27 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import INDEXED
 from components.execution.stage import Job, Stage
-from components.retrieval.loading import model_folder
+from components.retrieval.embedding import model_folder
 from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.search_items import IMAGE, Items, Split, thumbnail_files
 from components.retrieval.search_items import SPEECH as SPOKEN
 from components.retrieval.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
 from components.search.approximate import ApproximateIndex
 from components.search.index import SearchIndex, build_index
+from components.stages.build_search_index import BEST
 from components.stages.build_search_index.embedding import PICTURES, SPEECH, embed_job
 
 FILES = ("weights.safetensors", "config.json")
-
-
-BEST = "best"
-"""Value of the setting ``model``: the model with the best validation score."""
 
 
 @dataclass
@@ -40,7 +35,6 @@ class Built:
     items: Items
     searcher: Searcher
     model: dict[str, Any]
-    """The MODEL record."""
 
 
 def build(stage: Stage) -> Built:
@@ -58,7 +52,8 @@ def build(stage: Stage) -> Built:
         Split(
             split,
             read_pairs(sets_of(stage.inputs), split, config["matching"]),
-            *(_mapped(folder_of_split / name) for name in (SPEECH, PICTURES)),
+            # Memory-mapped, since the embeddings may exceed the memory.
+            *(np.load(folder_of_split / name, mmap_mode="r") for name in (SPEECH, PICTURES)),
         )
         for split, folder_of_split in zip(params.splits, stage.jobs(embed_job, jobs, step="embed", params={}), strict=True)
     ]  # fmt: skip
@@ -72,7 +67,10 @@ def build(stage: Stage) -> Built:
     shutil.rmtree(scratch, ignore_errors=True)
     build_index(scratch, items.embeddings(), table, model["weights_sha256"])
     if params.approximate:
-        _approximate(stage, scratch)
+        # One thread, since the graph depends on the order of threads.
+        built = ApproximateIndex.build(SearchIndex.open(scratch, verify=False), threads=1)
+        for depth, recall in built.contents.recall["at"].items():
+            stage.metric(f"approximate.recall_at_{depth}", recall)
     for path in sorted(scratch.iterdir()):
         stage.write_file(f"{SEARCH}/{INDEX}/{path.name}", path)
     shutil.rmtree(scratch)
@@ -83,16 +81,6 @@ def build(stage: Stage) -> Built:
     stage.write_file(f"{SEARCH}/{DESCRIPTION}", _about(stage, model, config).encode())
     _write_records(stage, items, table)
     return Built(items, Searcher.open(stage.out / SEARCH), model)
-
-
-def _approximate(stage: Stage, folder: Path) -> None:
-    """Build the approximate index, and report its recall to MLflow."""
-    # The approximate index is optional.
-
-    # One thread, since the graph depends on the order of threads.
-    built = ApproximateIndex.build(SearchIndex.open(folder, verify=False), threads=1)
-    for depth, value in built.contents.recall["at"].items():
-        stage.metric(f"approximate.recall_at_{depth}", value)
 
 
 def choose_model(models: list[dict[str, Any]], key: str, where: str) -> dict[str, Any]:
@@ -141,9 +129,3 @@ def _about(stage: Stage, model: dict[str, Any], config: dict[str, Any]) -> str:
         "speech": {"output": speech.name, "digest": speech.digest},
     }
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def _mapped(path: Path) -> NDArray[np.float32]:
-    """Memory-map an array of the cache, which may exceed the memory."""
-    array: NDArray[np.float32] = np.load(path, mmap_mode="r")
-    return array

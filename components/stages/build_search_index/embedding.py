@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from components.retrieval.embedding import embed_pairs
-from components.retrieval.loading import open_dual_encoder
+from components.retrieval.embedding import embed_pairs, open_dual_encoder
 from components.retrieval.pairs import read_pairs, sets_of
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     pairs = read_pairs(sets_of(task.inputs), spec["split"], config["matching"])
     speech = pictures = np.zeros((0, network.config.embedding), np.float32)
     if len(pairs):
-        speech, pictures = embed_pairs(network, pairs, frames=config["frames"], crop=spec["crop"])
+        speech, by_crop = embed_pairs(network, pairs, frames=config["frames"], crops=[spec["crop"]])
+        pictures = by_crop[spec["crop"]]
     np.save(folder / SPEECH, speech)
     np.save(folder / PICTURES, pictures)

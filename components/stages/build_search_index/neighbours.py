@@ -39,7 +39,6 @@ class Neighbourhood:
     """A query with its nearest pictures and utterances."""
 
     query: dict[str, Any]
-    """The INDEXED record."""
     near: dict[str, list[Neighbour]]
     """Kind → neighbours, nearest first."""
 
@@ -51,9 +50,8 @@ class Matches:
         pairs = split.pairs
         self.identity = dict(zip(pairs.sha256, pairs.picture_identity.tolist(), strict=True))
         self.groups: dict[str, set[str]] = {}
-        for sha256, group in zip(
-            pairs.utterances["image_sha256"].to_pylist(), pairs.utterances["group"].to_pylist(), strict=True
-        ):
+        columns = (pairs.utterances[name].to_pylist() for name in ("image_sha256", "group"))
+        for sha256, group in zip(*columns, strict=True):
             self.groups.setdefault(sha256, set()).add(group)
 
     def reason(self, query: dict[str, Any], item: dict[str, Any]) -> str:
@@ -64,13 +62,9 @@ class Matches:
         if query["kind"] == item["kind"] == SPEECH and query["audio_sha256"] == item["audio_sha256"]:
             return "the same recording"
         if one == other:
-            return (
-                "of the same picture"
-                if query["kind"] == item["kind"]
-                else "its own picture"
-                if item["kind"] == IMAGE
-                else "says this picture"
-            )
+            if query["kind"] == item["kind"]:
+                return "of the same picture"
+            return "its own picture" if item["kind"] == IMAGE else "says this picture"
         texts = [{caption["caption"] for caption in record["captions"]} for record in (query, item)]
         if texts[0] & texts[1]:
             return "the same caption"

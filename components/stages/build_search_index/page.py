@@ -18,7 +18,7 @@ from components.retrieval.searcher import SEARCH, Searcher, SearchResult
 
 if TYPE_CHECKING:
     from components.retrieval.queries import Query
-    from components.stages.build_search_index.neighbours import Neighbourhood
+    from components.stages.build_search_index.neighbours import Neighbour, Neighbourhood
 
 LANGUAGES = {"en": "English", "es": "Spanish", "fr": "French", "pt": "Portuguese", "de": "German"}
 KINDS = {IMAGE: "pictures", SPEECH: "spoken captions"}
@@ -53,22 +53,10 @@ def neighbours_html(
         picture = f"{SEARCH}/{record['thumbnail']}" if record["thumbnail"] else ""
         return _card(record, picture, sound_path(record) if record["kind"] == SPEECH else "", **fields)
 
-    shown = [
-        (
-            card(each.query),
-            [
-                (
-                    kind,
-                    [
-                        card(n.result.item, rank=n.result.rank, score=decimal(n.result.score, 2), match=n.match)
-                        for n in each.near[kind]
-                    ],
-                )
-                for kind in (IMAGE, SPEECH)
-            ],
-        )
-        for each in neighbourhoods
-    ]
+    def cards(near: Sequence[Neighbour]) -> list[Card]:
+        return [card(n.result.item, rank=n.result.rank, score=decimal(n.result.score, 2), match=n.match) for n in near]
+
+    shown = [(card(each.query), [(kind, cards(each.near[kind])) for kind in (IMAGE, SPEECH)]) for each in neighbourhoods]
     hits = {kind: sum(any(n.match for n in each.near[kind]) for each in neighbourhoods) for kind in (IMAGE, SPEECH)}
     counts = {kind: _count(searcher, kind, split) for kind in (IMAGE, SPEECH)}
     return _render(
@@ -108,11 +96,6 @@ def sound_path(record: dict[str, Any]) -> str:
     return f"audio/{record['key']}.flac"
 
 
-def language_name(code: str) -> str:
-    """Return the English name of a language, or its code."""
-    return LANGUAGES.get(code, code)
-
-
 def _card(record: dict[str, Any], picture: str, sound: str, **fields: Any) -> Card:
     notes = []
     if record["kind"] == SPEECH:
@@ -126,4 +109,4 @@ def _count(searcher: Searcher, kind: str, split: str) -> int:
 
 
 def _render(template: str, **values: Any) -> str:
-    return render(Path(__file__).parent / "data", template, kinds=KINDS, language=language_name, **values)
+    return render(Path(__file__).parent / "data", template, kinds=KINDS, languages=LANGUAGES, **values)

@@ -21,11 +21,8 @@ def _check_settings(stage: Stage) -> None:
     params: Params = stage.params
     where = f"params.yaml: {stage.dataset}.build_search_index"
     if not params.splits or not set(params.splits) <= set(SPLITS) or len(set(params.splits)) < len(params.splits):
-        raise HearsightError(
-            "is empty, or has an unknown or repeated split",
-            where=f"{where}.splits",
-            hint=f"list some of {', '.join(SPLITS)}, each once",
-        )
+        what = "is empty, or has an unknown or repeated split"
+        raise HearsightError(what, where=f"{where}.splits", hint=f"list some of {', '.join(SPLITS)}, each once")
     if params.page.split not in params.splits:
         what = f"'{params.page.split}' is not indexed"
         raise HearsightError(what, where=f"{where}.page.split", hint=f"use one of {', '.join(params.splits)}")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
-from components.core.digests import sha256_file
 from components.core.files import publish_bytes
 from components.core.gates import gate_bytes, gate_path
 from components.core.stage_output import StageOutput
@@ -22,11 +21,10 @@ __all__ = ["Gate", "check", "docs_folder", "gate_path", "warm"]
 
 @dataclass(frozen=True)
 class Gate:
-    """A passed check: the output and suite by digest, and the expectations that were met."""
+    """A passed check: the output by digest, and the expectations that were met."""
 
     output: str
     manifest_sha256: str
-    suite_sha256: str
     passed: list[str]
     path: Path
     docs: Path
@@ -40,12 +38,8 @@ class Gate:
 
     def summary(self) -> dict[str, str | int]:
         """Return the facts that ``hearsight check`` prints."""
-        facts: dict[str, str | int] = {
-            "checked": self.output,
-            "expectations": self.expectations,
-            "warnings": len(self.warnings),
-        }
-        return facts | {"gate": str(self.path)}
+        checked: dict[str, str | int] = {"checked": self.output, "expectations": self.expectations}
+        return checked | {"warnings": len(self.warnings), "gate": str(self.path)}
 
     def warning_lines(self) -> list[str]:
         """Return a line for standard error for each warning."""
@@ -60,9 +54,8 @@ def docs_folder(root: Path, dataset: str, stage: str) -> Path:
 def check(root: Path, dataset: str, stage: str) -> Gate:
     """Check ``data/<dataset>/<stage>``, write its warnings, and its gate if every other expectation is met.
 
-    First every file against the manifest, then each shard against its Arrow schema, then
-    ``expectations/<stage>.json``. A gate left by an earlier check is removed before anything else, so a failure or
-    a kill never leaves one that vouches for data it has not seen.
+    First every file against the manifest, then each shard against its Arrow schema, then ``expectations/<stage>.json``. A gate
+    left by an earlier check is removed first, so that neither a failure nor a kill leaves one for data it has not seen.
 
     Raises:
         HearsightError: one line with the file, the column, the expectation, the values and the Data Docs page.
@@ -91,7 +84,7 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
         raise as_error(failed, root, docs / f"{failed[0].table}.html", output, suite=suite_path)
     passed = [verdict.name for verdict in judged if not verdict.failure]
     publish_bytes(gate, gate_bytes(output.name, output.digest))
-    return Gate(output.name, manifest.digest, sha256_file(suite_path), passed, gate, docs / "index.html", warnings)
+    return Gate(output.name, manifest.digest, passed, gate, docs / "index.html", warnings)
 
 
 def warm() -> None:

@@ -28,7 +28,6 @@ class Failure:
     """Empty if the failure concerns the whole file or table."""
     expectation: str
     detail: str
-    """The observed and the expected value."""
     why: str = ""
     table: str = "integrity"
 

@@ -25,12 +25,8 @@ def inspect(output: StageOutput, stage: str) -> list[Failure]:
 def _identity(output: StageOutput, stage: str) -> Iterator[Failure]:
     manifest, record = output.manifest, OUTPUT_SCHEMAS[stage][0]
     if (manifest.stage, manifest.record) != (stage, record):
-        yield Failure(
-            "manifest.json",
-            "",
-            "manifest_is_of_this_stage",
-            f"it is of {manifest.stage} ({manifest.record}), not {stage} ({record})",
-        )
+        found = f"it is of {manifest.stage} ({manifest.record}), not {stage} ({record})"
+        yield Failure("manifest.json", "", "manifest_is_of_this_stage", found)
 
 
 def _files(output: StageOutput) -> Iterator[Failure]:
@@ -40,21 +36,13 @@ def _files(output: StageOutput) -> Iterator[Failure]:
         if not path.is_file():
             yield Failure(name, "", "file_matches_manifest", "the file is missing")
             continue
-        file_size = path.stat().st_size
-        if file_size != expected_size:
-            yield Failure(
-                name,
-                "",
-                "file_matches_manifest",
-                f"it has {file_size} bytes, the manifest says {expected_size}: changed after the stage ended",
-            )
+        found = ""
+        if (size := path.stat().st_size) != expected_size:
+            found = f"it has {size} bytes, the manifest says {expected_size}"
         elif (digest := sha256_file(path)) != sha256:
-            yield Failure(
-                name,
-                "",
-                "file_matches_manifest",
-                f"sha256 is {digest[:12]}…, the manifest says {sha256[:12]}…: changed after the stage ended",
-            )
+            found = f"sha256 is {digest[:12]}…, the manifest says {sha256[:12]}…"
+        if found:
+            yield Failure(name, "", "file_matches_manifest", f"{found}: changed after the stage ended")
     for path in sorted(output.path.rglob("*")):
         name = path.relative_to(output.path).as_posix()
         if path.is_file() and name not in expected and name not in BESIDE:
@@ -76,17 +64,10 @@ def _schema(name: str, path: Path, expected: pa.Schema, rows: int) -> Iterator[F
         yield Failure(name, "", "file_is_parquet", " ".join(str(error).split()))
         return
     if schema.names != expected.names:
-        column = next((c for c in expected.names if c not in schema.names), "") or next(
-            (c for c in schema.names if c not in expected.names), ""
-        )
-        state = (
-            "is missing"
-            if column in expected.names
-            else "is not a column of this record"
-            if column
-            else "columns are in another order"
-        )
-        yield Failure(name, column, "schema_matches_record", state)
+        missing = [column for column in expected.names if column not in schema.names]
+        unknown = [column for column in schema.names if column not in expected.names]
+        state = "is missing" if missing else "is not a column of this record" if unknown else "columns are in another order"
+        yield Failure(name, [*missing, *unknown, ""][0], "schema_matches_record", state)
         return
     for field in expected:
         kind = schema.field(field.name).type

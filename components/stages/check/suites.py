@@ -28,11 +28,7 @@ KEEP_OUT = frozenset({"type", "why"})
 
 
 def load_suite(path: Path, stage: str) -> dict[str, Any]:
-    """Return a suite.
-
-    Raises:
-        HearsightError: the file is missing or not JSON, or an entry has no type or no reason.
-    """
+    """Return a suite; raise HearsightError if the file is missing or not JSON, or an entry has no type or no reason."""
     try:
         suite = json.loads(path.read_text(encoding="utf-8"))
         if suite["stage"] != stage:
@@ -44,11 +40,8 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
                         f"{table}[{number}] has no {missing[0]}", where=path, hint="add the expectation's type and why"
                     )
                 if entry.get("severity", "critical") not in SEVERITIES:
-                    raise HearsightError(
-                        f"{table}[{number}] has severity '{entry['severity']}'",
-                        where=path,
-                        hint="write 'warning', or leave it out",
-                    )
+                    what = f"{table}[{number}] has severity '{entry['severity']}'"
+                    raise HearsightError(what, where=path, hint="write 'warning', or leave it out")
     except FileNotFoundError:
         raise HearsightError(
             "is missing", where=path, hint="every stage has a suite: write one, or restore it with git"
@@ -65,7 +58,6 @@ class Judged:
     table: str
     entry: Mapping[str, Any]
     failure: Failure | None
-    """None if the expectation was met."""
 
     @property
     def is_warning(self) -> bool:
@@ -116,7 +108,9 @@ def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path
     unmet = [number for number in range(len(entries)) if not outcome.results[indices[str(number)]].success]
     if unmet:
         for number in unmet:
-            _require_run(table, entries[number], outcome.results[indices[str(number)]], path)
+            for info in _exceptions(outcome.results[indices[str(number)]].exception_info):
+                what = f"{entries[number]['type']} cannot be run on {table}: {info}"
+                raise HearsightError(what, where=path, hint="fix its column or arguments")
         id_columns = [column for column in NAMING if column in frame]
         validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": id_columns}
         for result in validator.validate_expectation_suite(_suite(table, entries, unmet, path)).results:
@@ -180,11 +174,6 @@ def arguments_of(entry: Mapping[str, Any]) -> str:
     """Return an entry's arguments as text, without its columns."""
     skipped = KEEP_OUT | {"severity", "column", "column_A", "column_B", "column_list"}
     return ", ".join(f"{key} {json.dumps(value)}" for key, value in entry.items() if key not in skipped)
-
-
-def _require_run(table: str, entry: Mapping[str, Any], result: Any, path: Path) -> None:
-    for info in _exceptions(result.exception_info):
-        raise HearsightError(f"{entry['type']} cannot be run on {table}: {info}", where=path, hint="fix its column or arguments")
 
 
 def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFrame) -> Failure:

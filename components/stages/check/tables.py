@@ -12,12 +12,12 @@
 
 In ``shards`` and ``ledger`` a column ``a+b`` holds the texts of both with a plus between: ``kept+no``.
 
-In ``balance``, ``unaccounted`` counts the keys that no ledger row keeps, ``lost`` what the ledger keeps and no shard
-has, ``twice`` the ledger rows beyond the first for a key. Every table has a ``file`` column, the path inside the
-output that a message names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights``
-of a model, ``path`` of a figure), empty when the manifest does not list it; ``media_sha256`` is the digest of the
-record's own media when this output holds them. ``by_<column>`` of evaluated speech also has ``words``,
-``word_error_rate`` and ``character_error_rate``, over the records with a transcript (no rate without any).
+In ``balance``, ``unaccounted`` counts the keys that no ledger row keeps, ``lost`` what the ledger keeps and no shard has,
+``twice`` the ledger rows beyond the first for a key. Every table has a ``file`` column, the path inside the output that a message
+names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights`` of a model, ``path`` of a figure),
+empty when the manifest does not list it; ``media_sha256`` is the digest of the record's own media when this output holds them.
+``by_<column>`` of evaluated speech also has ``words``, ``word_error_rate`` and ``character_error_rate``, over the records with a
+transcript (no rate without any).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def build_tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.
             made[name] = _counts(output, ledgers)
         elif name == "balance":
             made[name] = _balance(shards, ledgers)
-        elif name in ("draws", "voices") and _is_drawn(output):
+        elif name in ("draws", "voices") and any(entry.path == draws.FILE for entry in output.manifest.files):
             made[name] = (draws.draws_table if name == "draws" else draws.voices_table)(output, shards)
         elif name.startswith("by_") and name[3:] in schema.names:
             made[name] = _by(name[3:], shards, schema)
@@ -82,10 +82,6 @@ def build_tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.
                 hint="use shards, ledger, counts, balance, by_<column>, or, of drawn speech, draws and voices",
             )
     return made
-
-
-def _is_drawn(output: StageOutput) -> bool:
-    return any(entry.path == draws.FILE for entry in output.manifest.files)
 
 
 def _named(expectations: list[dict[str, Any]]) -> set[str]:

@@ -69,11 +69,8 @@ def read_vectors(posts: Sequence[tuple[str, str]], annotations: ResultCache) -> 
         for offset, (key, sha) in enumerate(batch):
             stored = features.get(feature_key(sha, 0))
             if stored is None:
-                raise HearsightError(
-                    f"the features of post {key} are missing",
-                    where=annotations.folder,
-                    hint="remove .hearsight/cache and run again",
-                )
+                what = f"the features of post {key} are missing"
+                raise HearsightError(what, where=annotations.folder, hint="remove .hearsight/cache and run again")
             vectors[start + offset] = stored[0]
     return vectors
 

@@ -40,9 +40,12 @@ def close_rows(rows: csr_matrix, max_distance: float) -> tuple[NDArray[np.int64]
     if not 0 <= max_distance < 1:
         raise ValueError(f"a threshold of {max_distance} is not in [0, 1)")
     ordered = _rare_first(rows)
-    matches = [_compared(ordered, i, j, max_distance) for i, j in _candidates(_prefixes(ordered, 1.0 - max_distance))]
-    first = np.concatenate([np.empty(0, np.int64), *(pair[0] for pair in matches)])
-    second = np.concatenate([np.empty(0, np.int64), *(pair[1] for pair in matches)])
+    firsts, seconds = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for i, j in _candidates(_prefixes(ordered, 1.0 - max_distance)):
+        near = distances(ordered, i, j) <= max_distance
+        firsts.append(i[near])
+        seconds.append(j[near])
+    first, second = np.concatenate(firsts), np.concatenate(seconds)
     order = np.lexsort((second, first))
     return first[order], second[order]
 
@@ -92,8 +95,3 @@ def _candidates(prefixes: Any) -> Iterator[tuple[NDArray[np.int64], NDArray[np.i
         if upper.any():
             yield i[upper], j[upper]
         start = end
-
-
-def _compared(rows: Any, i: NDArray[np.int64], j: NDArray[np.int64], max_distance: float) -> tuple[Any, Any]:
-    near = distances(rows, i, j) <= max_distance
-    return i[near], j[near]

@@ -1,14 +1,25 @@
-"""Run dedup: group the duplicates and keep one record of each group."""
+"""Run dedup: group the duplicates, keep one record of each group, and list the effect of other thresholds (PCV §4.2.2)."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.stages.dedup import Params, PerceptualHash
-from components.stages.dedup.grid import GRID, as_csv, summarise_clusters, sweep_thresholds
+from components.stages.dedup.groups import Groups
 from components.stages.dedup.near import Duplicates, prepare_pictures, same_pictures
 from components.stages.dedup.records import Records
 from components.stages.dedup.verdicts import decide, ledgers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from components.stages.dedup.near import Duplicates
 
 
 def run(stage: Stage) -> None:
@@ -47,3 +58,40 @@ def _check(params: Params) -> None:
             )
     if isinstance(params.signal, PerceptualHash) and not 0 <= params.signal.max_distance <= 64:
         raise HearsightError("is not from 0 to 64", where="dedup.signal.max_distance", hint="set a number of bits, for example 6")
+
+
+GRID = "duplicates.csv"
+HEAD = "thresholds,image,caption,clusters,posts,largest,dropped,share"
+
+
+def sweep_thresholds(duplicates: Duplicates | None, count: int, thresholds: Sequence[float]) -> list[dict[str, Any]]:
+    """Return the clusters of two posts or more for each pair of thresholds; distances are computed once."""
+    if duplicates is None or not thresholds:
+        return []
+    steps = list(product(sorted(thresholds), repeat=2))
+    groups = [Groups(count) for _ in steps]
+    for i, j in duplicates.within(max(thresholds), max(thresholds)):
+        image, caption = duplicates.distances(i, j)
+        for (most_image, most_caption), components in zip(steps, groups, strict=True):
+            near = (image <= most_image) & (caption <= most_caption)
+            components.add(i[near], j[near])
+    return [
+        summarise_clusters(f"{image:g} / {caption:g}", image, caption, components.labels())
+        for (image, caption), components in zip(steps, groups, strict=True)
+    ]
+
+
+def summarise_clusters(name: str, image: float | str, caption: float | str, labels: NDArray[np.int64]) -> dict[str, Any]:
+    """Return one line: number of clusters, their posts, the largest, and the posts dropped if each keeps one."""
+    sizes = np.unique(labels, return_counts=True)[1]
+    sizes = sizes[sizes > 1]
+    lost = int(sizes.sum() - len(sizes))
+    return {
+        "thresholds": name, "image": image, "caption": caption, "clusters": len(sizes), "posts": int(sizes.sum()),
+        "largest": int(sizes.max(initial=0)), "dropped": lost, "share": round(lost / max(1, len(labels)), 4),
+    }  # fmt: skip
+
+
+def as_csv(rows: Sequence[dict[str, Any]]) -> bytes:
+    """Return the lines as CSV."""
+    return "".join(line + "\n" for line in [HEAD, *(",".join(str(value) for value in row.values()) for row in rows)]).encode()

@@ -1,4 +1,4 @@
-"""Writing style of captions over the seeds of one network: lengths, measure_repetition, faults and hallucinated objects.
+"""Writing style of captions over the seeds of one network: lengths, repetition, faults and hallucinated objects.
 
 Sources: PCV §5.4.1 and §5.4.2 (too short, repeated words, broken off); CC §5.3 (hallucinated objects). The metrics are those of
 :mod:`components.metrics` (docs/metrics.md).
@@ -6,16 +6,65 @@ Sources: PCV §5.4.1 and §5.4.2 (too short, repeated words, broken off); CC §5
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
 
 from components.metrics.caption_faults import caption_faults
 from components.metrics.caption_lengths import Lengths, compare_word_counts
 from components.metrics.caption_lengths import word_counts as lengths_of
-from components.metrics.caption_repetition import measure_repetition
+from components.metrics.caption_repetition import measure_repetition, normalise_caption
 from components.metrics.hallucination import hallucination_rates
+from components.models.vocabulary import SPECIAL
+from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.scoring import Scored, mean
-from components.stages.evaluate_captioners.training_captions import UNKNOWN_TRAINING, TrainingTexts
+
+if TYPE_CHECKING:
+    from components.core.stage_output import StageOutput
+    from components.execution.stage import Stage
+
+
+@dataclass(frozen=True)
+class TrainingTexts:
+    """Training texts of one model; None for what is unknown, since its training set is not among the test sets."""
+
+    language: str | None
+    captions: frozenset[str] | None
+    """Captions normalised by ``caption_repetition.normal``; None also without a training split."""
+    vocabulary: Sequence[str] | None
+    """The words that the model can write."""
+
+
+UNKNOWN_TRAINING = TrainingTexts(None, None, None)
+"""For captions that no model wrote."""
+
+
+def read_training_texts(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]) -> dict[str, TrainingTexts]:
+    """Return model → its training texts; each training set is read once."""
+    trainings = {model.training for model in models}
+    languages = {test_set.name: test_set.language for test_set in sets}
+    captions = {test_set.name: _captions(stage.inputs[test_set.input]) for test_set in sets if test_set.name in trainings}
+    return {
+        model.name: TrainingTexts(
+            languages.get(model.training), captions.get(model.training), _vocabulary(stage.inputs[model.cell], model)
+        )
+        for model in models
+    }
+
+
+def _captions(output: StageOutput) -> frozenset[str] | None:
+    table = output.table(["split", "caption"])
+    texts = table.filter(pc.equal(table["split"], "train"))["caption"].unique().to_pylist()
+    return frozenset(map(normalise_caption, texts)) or None
+
+
+def _vocabulary(cell: StageOutput, model: Model) -> list[str]:
+    config = json.loads(cell.file(f"{model.folder}/config.json").read_text(encoding="utf-8"))
+    return [word for word in config["vocabulary"] if word not in SPECIAL]
+
 
 BY_NUMBER = ("distinct_1", "distinct_2", "vocabulary", "different_captions")
 """Figures that depend on the number of captions, so references and networks cannot be compared by them."""

@@ -44,14 +44,6 @@ def _share(title: str, figure: str) -> Column:
     return Column(title, figure, lambda figures: Cell(percent(figures[figure])))
 
 
-def _words(figures: Figures) -> Cell:
-    return Cell(f"{figures['words']:.1f} ± {figures['words_sd']:.1f}")
-
-
-def _difference(figures: Figures) -> Cell:
-    return Cell(decimal(figures["words_difference"], 1, plus=True))
-
-
 def _things(figures: Figures) -> Cell:
     return Cell(percent(figures["objects_unseen"]), f"{count(figures['things_unseen'])} of {count(figures['things'])}")
 
@@ -63,7 +55,13 @@ def _vocabulary(figures: Figures) -> Cell:
 
 THINGS = Group("hallucinated", (Column("things", "objects_unseen", _things), _share("captions with any", "captions_with_unseen")))
 FIRST = (
-    Group("length", (Column("words a caption", "words", _words), Column("minus references", "words_difference", _difference))),
+    Group(
+        "length",
+        (
+            Column("words a caption", "words", lambda of: Cell(f"{of['words']:.1f} ± {of['words_sd']:.1f}")),
+            Column("minus references", "words_difference", lambda of: Cell(decimal(of["words_difference"], 1, plus=True))),
+        ),
+    ),
     Group("repetition", (_share("repeated words", "repeated_1"), _share("immediate repeats", "doubled"))),
     Group("variety", (_share("different captions", "different_captions"), _share("not in training set", "new_captions"))),
 )

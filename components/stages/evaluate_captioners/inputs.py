@@ -36,7 +36,6 @@ class Item:
     words: Sequence[Sequence[str]]
     """Tokens of each reference."""
     labels: Sequence[str]
-    """Its image labels."""
 
 
 @dataclass(frozen=True)
@@ -138,28 +137,17 @@ def read_set(name: str, output: StageOutput) -> EvaluationSet:
     references: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         references.setdefault(row["group"], {}).setdefault(row["caption"], row["words"])
-    first: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        first.setdefault(row["image_sha256"], row)
-    items = [
-        Item(
-            row["key"],
-            picture,
-            row["media"],
-            row["thumbnail"],
-            row["language"],
-            list(references[row["group"]]),
-            list(references[row["group"]].values()),
-            row["labels"],
-        )
-        for picture, row in first.items()
-    ]
+    first = {row["image_sha256"]: row for row in reversed(rows)}
+    items = []
+    for picture in dict.fromkeys(row["image_sha256"] for row in rows):
+        row, texts = first[picture], references[first[picture]["group"]]
+        files = {name: row[name] for name in ("key", "media", "thumbnail", "language", "labels")}
+        items.append(Item(picture=picture, references=list(texts), words=list(texts.values()), **files))
     return EvaluationSet(dataset, name, output.digest, items, read_settings(output))
 
 
 def read_rows(output: StageOutput, split: str) -> list[dict[str, Any]]:
     """Return the records of a split, in key order."""
-
     table = output.table(COLUMNS)
     return sorted(table.filter(pc.equal(table["split"], split)).to_pylist(), key=lambda row: str(row["key"]))
 
@@ -173,11 +161,7 @@ def read_settings(output: StageOutput) -> dict[str, Any]:
 
 
 def read_models(name: str, output: StageOutput) -> list[Model]:
-    """Return the models of a cell, by seed.
-
-    Raises:
-        HearsightError: the cell has no model, or one of another network.
-    """
+    """Return the models of a cell, by seed; raise HearsightError if the cell has no model, or one of another network."""
     dataset, stage = parse_output_name(output.name)
     cell, retrain = dataset.rpartition("/")[2], f"run `dvc repro -f -s {stage_address(dataset, stage)}`"
     rows = sorted(output.table(["key", "kind", "seed", "weights"]).to_pylist(), key=lambda row: (row["seed"], row["key"]))
@@ -189,12 +173,10 @@ def read_models(name: str, output: StageOutput) -> list[Model]:
         network, (folder, _, weights) = row["key"].rpartition("-")[0], row["weights"].rpartition("/")
         config = f"{folder}/config.json"
         if not network or not cell.endswith(f"-{network}") or row["kind"] != "captioner":
-            raise HearsightError(
-                f"holds '{row['key']}', which is not a captioner of the cell {cell}", where=output.path, hint=retrain
-            )
-        if row["weights"] not in digests or config not in digests:
-            missing = row["weights"] if row["weights"] not in digests else config
-            raise HearsightError(f"lacks the file '{missing}'", where=output.path, hint=retrain)
+            what = f"holds '{row['key']}', which is not a captioner of the cell {cell}"
+            raise HearsightError(what, where=output.path, hint=retrain)
+        if missing := [name for name in (row["weights"], config) if name not in digests]:
+            raise HearsightError(f"lacks the file '{missing[0]}'", where=output.path, hint=retrain)
         files = {weights: digests[row["weights"]], "config.json": digests[config]}
         phase = _phase(output.file(config))
         models.append(Model(name, cell[: -len(network) - 1], network, row["seed"], row["key"], folder, files, phase))

@@ -64,17 +64,16 @@ def score_all(
         )
         for test_set in sets
     ]
-    constants_json: dict[str, Any] = {}
-    for test_set, folder in zip(sets, stage.jobs(choose_constant, constant_jobs, step="constant", params={}), strict=True):
-        constants_json[test_set.name] = json.loads((folder / CONSTANT).read_text(encoding="utf-8"))
-
-    captions_of = {(test_set.name, model.name): written[test_set.name, model.name] for test_set in sets for model in models}
-    captions_of |= {
-        (test_set.name, ""): [constants_json[test_set.name]["caption"]] * len(test_set.items)
-        for test_set in sets
-        if constants_json[test_set.name]
-    }
     by_name = {test_set.name: test_set for test_set in sets}
+    constant_folders = stage.jobs(choose_constant, constant_jobs, step="constant", params={})
+    constants_json: dict[str, Any] = {
+        test: json.loads((folder / CONSTANT).read_text(encoding="utf-8"))
+        for test, folder in zip(by_name, constant_folders, strict=True)
+    }
+    captions_of = {(test, model.name): written[test, model.name] for test in by_name for model in models}
+    captions_of |= {
+        (test, ""): [constant["caption"]] * len(by_name[test].items) for test, constant in constants_json.items() if constant
+    }
     languages = {model.name: by_name[model.training].language for model in models if model.training in by_name}
     resources = digest_scoring_inputs(stage.params.meteor, stage.params.spice)
     jobs = [

@@ -38,7 +38,6 @@ class Table:
     items: int
     references: int
     references_writing: Writing
-    """Style of the references."""
     rows: list[Row]
     constant: tuple[str, dict[str, Value]] | None
 

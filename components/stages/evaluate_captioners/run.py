@@ -6,10 +6,10 @@ from components.core.check_warnings import input_warnings
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.stages.evaluate_captioners import MARKDOWN, PAGE, SUMMARY, page, tables
+from components.stages.evaluate_captioners.analyses import read_training_texts
 from components.stages.evaluate_captioners.gathering import gather
 from components.stages.evaluate_captioners.inputs import open_inputs
 from components.stages.evaluate_captioners.jobs import score_all, write_all
-from components.stages.evaluate_captioners.training_captions import read_training_texts
 
 
 def run(stage: Stage) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,9 +51,6 @@ METRICS = {
 """Name → title, in the tables' order; a table has the columns that have scores. The published tools print CIDEr-D as CIDEr."""
 MAIN = "cider_d"
 """The metric that selects captioners (CC §5.2) and that pages compare by."""
-
-
-JARS = "evaluate_captioners.meteor, evaluate_captioners.spice"
 PACKAGED = "packaged"
 """Value of the setting ``meteor``: the jar of an installed pycocoevalcap."""
 
@@ -77,14 +75,6 @@ class Things(NamedTuple):
     """Their spans in the caption: first character, position after the last."""
 
 
-class ParsedTexts(NamedTuple):
-    """Parses of English captions and references, with the dictionary."""
-
-    parses: Parses
-    lexicon: Lexicon | None
-    """None without a dictionary."""
-
-
 class Scored(NamedTuple):
     """One model's captions of one test split with their scores, item by item."""
 
@@ -96,18 +86,20 @@ class Scored(NamedTuple):
 def score_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Write ``scores.json`` of ``spec["captions"]`` (in ``spec["language"]``, one per item of the set ``spec["test"]``)."""
     items = read_set(spec["test"], task.inputs[spec["test"]]).items
-    words, references = (
-        [tokenize_caption(caption) for caption in spec["captions"]],
-        [[*map(tokenize_caption, i.references)] for i in items],
-    )
+    words = [tokenize_caption(caption) for caption in spec["captions"]]
+    references = [[tokenize_caption(text) for text in item.references] for item in items]
     scores = score_tokens(words, references)
     things = [Things(None, [], [])] * len(items)
     if {item.language for item in items} == {"en"}:
         add_jars(scores, words, references, **spec["jars"])
-        parsed = parse_texts(spec["captions"], items, task)
-        add_scene_graphs(scores, spec["captions"], items, parsed)
+        # Scene graphs and named objects share the parses.
+        texts = [*spec["captions"], *(text for item in items for text in item.references)]
+        parses, lexicon = parse_captions(texts, "en", task.annotations), load_lexicon()
+        graphs = scene_graph_f(spec["captions"], [item.references for item in items], parses, lexicon)
+        if graphs.mean is not None:
+            scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = graphs.mean, [item.f for item in graphs.items]
         if spec["language"] == "en":
-            things = find_unseen_things(spec["captions"], items, parsed)
+            things = find_unseen_things(spec["captions"], items, parses, lexicon)
     content = {"corpus": scores.corpus, "items": scores.items, "things": things}
     (folder / SCORES).write_text(json.dumps(content, sort_keys=True, ensure_ascii=False), encoding="utf-8")
 
@@ -157,18 +149,21 @@ def add_jars(
     Raises:
         HearsightError: an enabled metric cannot run here.
     """
-    try:
+    with _jar_errors():
         if meteor:
             scores.corpus["meteor"], _ = meteors.meteor(candidates, references, jar="" if meteor == PACKAGED else meteor)
         if spice:
             result = spices.spice(candidates, references, spice)
             scores.corpus["spice"], scores.items["spice"] = result.mean, list(result.items)
+
+
+@contextmanager
+def _jar_errors() -> Iterator[None]:
+    try:
+        yield
     except JarUnavailable as problem:
-        raise HearsightError(
-            str(problem),
-            where="evaluate_captioners.meteor, evaluate_captioners.spice",
-            hint="set a valid path, or leave it empty",
-        ) from None
+        where = "evaluate_captioners.meteor, evaluate_captioners.spice"
+        raise HearsightError(str(problem), where=where, hint="set a valid path, or leave it empty") from None
 
 
 def digest_scoring_inputs(meteor: str, spice: str) -> dict[str, str]:
@@ -178,41 +173,21 @@ def digest_scoring_inputs(meteor: str, spice: str) -> dict[str, str]:
         HearsightError: the jar of an enabled metric is missing.
     """
     digests = {"dictionary": digest_value([(path.name, sha256_file(path)) for path in sorted(wordnet_folder().glob("*.*"))])}
-    try:
+    with _jar_errors():
         if meteor:
             digests["meteor"] = sha256_file(meteor_jar("" if meteor == PACKAGED else meteor))
         if spice:
             digests["spice"] = sha256_file(spice_jar(spice))
-    except JarUnavailable as problem:
-        raise HearsightError(
-            str(problem),
-            where="evaluate_captioners.meteor, evaluate_captioners.spice",
-            hint="set a valid path, or leave it empty",
-        ) from None
     return digests
 
 
-def parse_texts(captions: Sequence[str], items: Sequence[Item], task: Task) -> ParsedTexts:
-    """Parse every English text once, for scene graphs and named objects, and load the dictionary."""
-    texts = [*captions, *(text for item in items for text in item.references)]
-    return ParsedTexts(parse_captions(texts, "en", task.annotations), load_lexicon())
-
-
-def add_scene_graphs(scores: Scores, captions: Sequence[str], items: Sequence[Item], parsed: ParsedTexts) -> None:
-    """Add our scene-graph F-score of captions for pictures with English references."""
-    result = scene_graph_f(captions, [item.references for item in items], parsed.parses, parsed.lexicon)
-    if result.mean is not None:
-        scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = result.mean, [item.f for item in result.items]
-
-
-def find_unseen_things(captions: Sequence[str], items: Sequence[Item], parsed: ParsedTexts) -> list[Things]:
+def find_unseen_things(captions: Sequence[str], items: Sequence[Item], parses: Parses, lexicon: Lexicon | None) -> list[Things]:
     """Return the objects that each English caption names, with those not in its picture."""
     references, labels = [item.references for item in items], [item.labels for item in items]
-    mentions = [
-        (caption.mentions, caption.hallucinated)
-        for caption in find_hallucinations(captions, references, labels, parsed.parses, parsed.lexicon).items
+    return [
+        Things(len(item.mentions), [m.lemma for m in item.hallucinated], [(m.start, m.end) for m in item.hallucinated])
+        for item in find_hallucinations(captions, references, labels, parses, lexicon).items
     ]
-    return [Things(len(named), [m.lemma for m in unseen], [(m.start, m.end) for m in unseen]) for named, unseen in mentions]
 
 
 def mean(values: Sequence[float]) -> float:

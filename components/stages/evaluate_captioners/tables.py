@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from components.core.ledger import kept, ledger_table
 from components.core.records import COMPARED
-from components.reporting.numbers import decimal, interval, number, rounded, six_digits
-from components.reporting.tables import csv_text
+from components.reporting.numbers import csv_text, decimal, interval, number, rounded, six_digits
 from components.reporting.values import Value
 from components.stages.evaluate_captioners import columns
 from components.stages.evaluate_captioners.analyses import Writing
@@ -31,13 +30,8 @@ def write_records(
         rows = []
         for model in models:
             scores_of_model = scored[test_set.name, model.name]
-            model_fields = {
-                "test": test_set.name,
-                "model": model.name,
-                "training": model.training,
-                "network": model.network,
-                "seed": model.seed,
-            }
+            model_fields = {"test": test_set.name, "model": model.name}
+            model_fields |= {name: getattr(model, name) for name in ("training", "network", "seed")}
             for at, item in enumerate(test_set.items):
                 metrics = {name: scores_of_model.scores.items[name][at] for name in ("cider_d", "rouge_l")}
                 things = {"things": scores_of_model.things[at].named, "unseen": scores_of_model.things[at].unseen}
@@ -59,11 +53,8 @@ def scores_json(results: CaptionerResults) -> str:
 
 
 def _table_json(table: Table) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "items": table.items,
-        "references": table.references,
-        "words": rounded(table.references_writing.lengths.mean),
-    }
+    content: dict[str, Any] = {"items": table.items, "references": table.references}
+    content["words"] = rounded(table.references_writing.lengths.mean)
     content["cells"] = {row.name: {name: value.plain("mean") for name, value in row.values.items()} for row in table.rows}
     content["models"] = {
         model: {name: rounded(value) for name, value in values.items() if name in METRICS}
@@ -181,7 +172,6 @@ def _style_lines(table: Table, groups: Sequence[columns.Group]) -> list[str]:
 
 
 def _hallucination_lines(table: Table) -> list[str]:
-    """Return the most frequent hallucinated objects of each network."""
     lists = [
         (row.name, ", ".join(f"{word} {times}" for word, times in row.writing.unseen[: columns.NAMED])) for row in table.rows
     ]

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from components.core.stage_output import StageOutput
     from components.execution.stage import Task
-    from components.models.captioners.interface import CaptionNetwork
 
     Features = NDArray[np.float16]
     """(1 + cells) × F of one picture: the vector of the full picture, then those of the grid cells."""
@@ -94,11 +93,7 @@ def _shorten(value: Any) -> str:
 
 
 def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]:
-    """Yield the features of the undistorted view of each picture.
-
-    Raises:
-        ValueError: a member does not hold features.
-    """
+    """Yield the features of the undistorted view of each picture; raise ValueError if a member does not hold features."""
     for name in media:
         if not name.endswith(".npy"):
             raise ValueError(f"{name} is a picture, and the model takes features: prepare the set with a frozen encoder")
@@ -109,11 +104,7 @@ def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]
 
 
 def read_pictures(test: StageOutput, media: Sequence[str], side: int) -> Iterator[Pixels]:
-    """Yield each picture, uncropped, at the size its encoder reads.
-
-    Raises:
-        ValueError: a member holds features.
-    """
+    """Yield each picture, uncropped, at the size its encoder reads; raise ValueError if a member holds features."""
     for name in media:
         if name.endswith(".npy"):
             raise ValueError(
@@ -130,16 +121,17 @@ def caption_pictures(folder: Path, items: Iterable[Features | Pixels], beam: int
         items: features or pixels of each picture; only one batch is in memory.
 
     Raises:
-        ValueError: the folder does not hold a captioner, or the captioner takes other features.
+        ValueError: the folder does not hold a whole captioner, or the captioner takes other features.
     """
-    trained = load_captioner(folder)
+    trained = load_trained(folder, encoder=lambda config: trainable_encoder(config["name"], side=config["side"]))
     captions: list[str] = []
     remaining = iter(items)
     while batch := list(islice(remaining, BATCH)):
         if len({item.shape for item in batch}) > 1:
             raise ValueError("the pictures' features differ in shape")
-        words = decode(trained.model.network, _vectors(trained, np.stack(batch)), beam, length_power)
-        captions += [trained.text(row) for row in words]
+        vectors = _vectors(trained, np.stack(batch))
+        written = generate(trained.model.network, vectors, beam=beam, length_power=length_power)
+        captions += [trained.text(best.words) for best, *_ in written]
     return captions
 
 
@@ -154,19 +146,3 @@ def _vectors(trained: TrainedCaptioner, batch: NDArray[Any]) -> Tensor:
         shape, expected = f"{vectors.shape[1]} vectors of {vectors.shape[2]} numbers", model.network.config.image_features
         raise ValueError(f"the features are {shape}, and the model was trained on {expected}: they are of another encoder")
     return torch.from_numpy(vectors).float()
-
-
-def load_captioner(folder: Path) -> TrainedCaptioner:
-    """Load a captioner in eval mode, with its encoder if that was trained too.
-
-    Raises:
-        ValueError: a file is missing or damaged, the network is unknown, or the weights do not fit it.
-    """
-    # Only a job loads torch.
-
-    return load_trained(folder, encoder=lambda config: trainable_encoder(config["name"], side=config["side"]))
-
-
-def decode(network: CaptionNetwork, features: Tensor, beam: int, length_power: float) -> list[list[int]]:
-    """Return the word numbers of each picture's caption, for features of B × L × F."""
-    return [best.words for (best, *_) in generate(network, features, beam=beam, length_power=length_power)]

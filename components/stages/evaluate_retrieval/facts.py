@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from components.reporting.values import Contrast, Value, best_of
 from components.stages.evaluate_retrieval.claims import CENTRE, WHOLE, Claim, applicable_claims, verdict, verdict_of_all
-from components.stages.evaluate_retrieval.columns import Columns, Term
+from components.stages.evaluate_retrieval.columns import HIT, Cell, Columns, Term, measure
 from components.stages.evaluate_retrieval.scoring import WAYS
-from components.stages.evaluate_retrieval.values import HIT, Cell, measure
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
 KINDS = ("triplet", "mms", "none", "audio", "image", "both")
 """Prefixes of row names, in the order of the paper's tables."""
+STARTS = {"none": "from scratch", "audio": "speech tower warm", "image": "image tower warm", "both": "both towers warm"}
+"""Warm start → its description; on the page also the CSS class of its series in figure 3."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,7 @@ class Row:
         if self.kind in ("mms", "triplet"):
             loss = {"mms": "masked margin softmax", "triplet": "triplet loss"}[self.kind]
             return f"{loss}, batch {self.number}"
-        starts = {"none": "from scratch", "audio": "speech tower warm", "image": "image tower warm", "both": "both towers warm"}
-        return f"{starts.get(self.kind, self.kind)}, {self.number} % of the training pairs"
+        return f"{STARTS.get(self.kind, self.kind)}, {self.number} % of the training pairs"
 
 
 @dataclass(frozen=True)

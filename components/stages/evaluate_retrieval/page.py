@@ -1,16 +1,134 @@
-"""The HTML page of the evaluation: one self-contained file without scripts."""
+"""The HTML page of the evaluation: one self-contained file without scripts.
+
+Its figures are inline SVG: recalls of all rows with their intervals, and recall by share of the data (CSC figure 3).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape
 
+from components.reporting import svg
+from components.reporting.numbers import interval
 from components.reporting.pages import render
-from components.stages.evaluate_retrieval import drawing, paper
-from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED, verdict
-from components.stages.evaluate_retrieval.facts import RetrievalResults
+from components.stages.evaluate_retrieval.claims import (
+    DEPTHS,
+    FAILS,
+    HOLDS,
+    TABLES,
+    TITLES,
+    UNDECIDED,
+    UNMEASURED,
+    reported,
+    table_of,
+    verdict,
+)
+from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, SHARE, Cell
+from components.stages.evaluate_retrieval.facts import STARTS, RetrievalResults, Row
 from components.stages.evaluate_retrieval.scoring import WAYS
-from components.stages.evaluate_retrieval.values import DEFINITIONS, HIT, SHARE, Cell
+
+WIDTH, LEFT, RIGHT, TOP, LINE = 520, 96, 14, 10, 26
+CURVE_HEIGHT, FOOT = 260, 40
+
+
+class Plot(NamedTuple):
+    """A figure with its title."""
+
+    title: str
+    svg: str
+
+
+def main_depth(results: RetrievalResults) -> int:
+    """Return the depth that figures show: 10, or the nearest one evaluated."""
+    return min(results.params.depths, key=lambda depth: (abs(depth - 10), depth))
+
+
+def dot_plots(results: RetrievalResults) -> list[Plot]:
+    """Return a plot per direction: each row's recall with its interval and seeds, and chance."""
+    return [_dot_plot(results, way, main_depth(results)) for way in WAYS]
+
+
+def _dot_plot(results: RetrievalResults, way: str, depth: int) -> Plot:
+    cell = Cell(results.crop, way, HIT, depth)
+    rows = [(row, row.values[cell]) for row in results.rows]
+    chance = results.chance[cell._replace(crop="")]
+    most = _axis_end([*(end for _, value in rows for end in (value.high or 0.0, *value.seeds)), chance])
+    height = TOP + LINE * len(rows) + FOOT
+    bottom = height - FOOT
+
+    def x(value: float | None) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * (value or 0.0) / most
+
+    described = "; ".join(f"{row.name} {value.mean:.3f} ({interval(value)})" for row, value in rows)
+    title = f"R@{depth}, {way.replace('_', ' ')}"
+    parts = []
+    for tick in _ticks(most):
+        parts += [svg.vertical(x(tick), TOP, bottom), svg.text(x(tick), bottom + 16, f"{tick:g}")]
+    parts.append(svg.vertical(x(chance), TOP, bottom, "chance"))
+    for number, (row, value) in enumerate(rows):
+        y = TOP + LINE * (number + 0.5)
+        parts += [svg.text(LEFT - 8, y + 4, row.name, "end"), svg.horizontal(y, x(value.low), x(value.high), "interval")]
+        parts += [svg.vertical(x(seed), y - 6, y + 6, "seed") for seed in value.seeds]
+        parts.append(f'<circle class="dot" cx="{x(value.mean):.1f}" cy="{y:.1f}" r="4"/>')
+    return Plot(title, svg.plot(WIDTH, height, f"{title}: {described}; chance {chance:.3f}.", parts))
+
+
+def curve_plots(results: RetrievalResults) -> list[Plot]:
+    """Return figure 3, a plot per direction of recall by share of the training pairs; none unless some start has two shares."""
+    series = {kind: sorted((row for row in results.rows if row.kind == kind), key=lambda row: row.number) for kind in STARTS}
+    if not any(len(rows) > 1 for rows in series.values()):
+        return []
+    return [_curve_plot(results, {kind: rows for kind, rows in series.items() if rows}, way, main_depth(results)) for way in WAYS]
+
+
+def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], way: str, depth: int) -> Plot:
+    cell = Cell(results.crop, way, HIT, depth)
+    chance = results.chance[cell._replace(crop="")]
+    points = {kind: [(row.number, row.values[cell]) for row in rows] for kind, rows in series.items()}
+    most = _axis_end([*(value.high or 0.0 for line in points.values() for _, value in line), chance])
+    widest = max(100, *(number for line in points.values() for number, _ in line))
+    left, bottom = 48, CURVE_HEIGHT - FOOT
+
+    def x(number: float) -> float:
+        return left + (WIDTH - left - RIGHT) * number / widest
+
+    def y(value: float | None) -> float:
+        return TOP + (bottom - TOP) * (1 - (value or 0.0) / most)
+
+    described = "; ".join(
+        f"{STARTS[kind]}: {', '.join(f'{value.mean:.3f} of {part} %' for part, value in line)}" for kind, line in points.items()
+    )
+    title = f"R@{depth}, {way.replace('_', ' ')}"
+    parts = []
+    for tick in _ticks(most):
+        parts += [svg.horizontal(y(tick), left, WIDTH - RIGHT), svg.text(left - 6, y(tick) + 4, f"{tick:g}", "end")]
+    numbers = sorted({number for line in points.values() for number, _ in line})
+    parts += [svg.text(x(number), bottom + 16, str(number)) for number in numbers]
+    parts.append(svg.text((left + WIDTH - RIGHT) / 2, bottom + 34, "% of the training pairs"))
+    parts.append(svg.horizontal(y(chance), left, WIDTH - RIGHT, "chance"))
+    # Shifted sideways, so that intervals of one share do not overlap.
+    for index, (kind, line) in enumerate(points.items()):
+        shift = 4 * (index - (len(points) - 1) / 2)
+        corners = [(x(number) + shift, y(value.mean)) for number, value in line]
+        parts += [f'<g class="series {kind}">', svg.path(corners, "run")]
+        for (number, value), (a, b) in zip(line, corners, strict=True):
+            parts.append(svg.vertical(a, y(value.low), y(value.high), "bars"))
+            words = escape(f"{STARTS[kind]}, {number} %: {value.mean:.3f}")
+            parts.append(f'<circle class="mark" cx="{a:.1f}" cy="{b:.1f}" r="4"><title>{words}</title></circle>')
+        parts.append("</g>")
+    label = f"{title} by share of the training pairs. {described}; chance {chance:.3f}."
+    return Plot(title, svg.plot(WIDTH, CURVE_HEIGHT, label, parts))
+
+
+def _axis_end(values: Sequence[float]) -> float:
+    return min(1.0, 1.05 * max(values)) or 1.0
+
+
+def _ticks(most: float) -> list[float]:
+    return svg.ticks(most, (0.005, 0.01, 0.02, 0.05, 0.1), 6, 0.2)
+
 
 DIRECTIONS = {"speech_to_image": "Speech to image", "image_to_speech": "Image to speech"}
 CROPS = {"centre": "the centre of each picture", "whole": "whole pictures"}
@@ -20,7 +138,7 @@ MARKS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "open", UNMEASURED: "none"}
 
 def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
     """Return the page."""
-    paper_tables = dict.fromkeys(table for row in results.rows if (table := paper.table_of(row.name)))
+    paper_tables = dict.fromkeys(table for row in results.rows if (table := table_of(row.name)))
     return render(
         Path(__file__).parent / "data",
         "retrieval.html",
@@ -34,13 +152,13 @@ def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
         hit=HIT,
         part=SHARE,
         best=results.best,
-        paper_tables={table: (paper.TITLES[table], paper.TABLES[table]) for table in paper_tables},
-        paper_depths=paper.DEPTHS,
-        reported=paper.reported,
-        dots=drawing.dot_plots(results),
-        curves=drawing.curve_plots(results),
-        starts=drawing.STARTS,
-        depth=drawing.main_depth(results),
+        paper_tables={table: (TITLES[table], TABLES[table]) for table in paper_tables},
+        paper_depths=DEPTHS,
+        reported=reported,
+        dots=dot_plots(results),
+        curves=curve_plots(results),
+        starts=STARTS,
+        depth=main_depth(results),
         marks=MARKS,
         verdict=verdict,
     )

@@ -22,15 +22,12 @@ from components.core.errors import HearsightError
 from components.core.records import SCORED
 from components.execution.stage import Job, Stage, Task
 from components.metrics.retrieval import RelevantRanks, relevant_ranks
-from components.retrieval.embedding import embed_pairs, embed_pictures
-from components.retrieval.items import Coefficients, PairItems
-from components.retrieval.loading import open_dual_encoder
+from components.retrieval.embedding import embed_pairs, open_dual_encoder
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from components.models.loading import LoadedDualEncoder
 
 SCORES, ABOUT = "scored.parquet", "about.json"
 TO_IMAGE, TO_SPEECH = "speech_to_image", "image_to_speech"
@@ -66,8 +63,10 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     if not len(pairs):
         where, what = sets[0].speech.name, f"has no utterance with a prepared picture in the {spec['split']} split"
         raise HearsightError(what, where=where, hint="evaluate another split, or crawl more pages")
-    _require_encoder(loaded.config, pairs, f"{models.name}: {key}", sets[0].pictures.name)
-    speech_embeddings, pictures = embed(loaded, pairs, spec["crops"])
+    if (trained_with := loaded.config["encoder"]) != pairs.encoder:
+        what = f"was trained with the encoder {trained_with}, and {sets[0].pictures.name} was prepared for {pairs.encoder}"
+        raise HearsightError(what, where=f"{models.name}: {key}", hint="prepare both with the same encoder, and train again")
+    speech_embeddings, pictures = embed_pairs(loaded.model, pairs, frames=loaded.config["frames"], crops=spec["crops"])
     rounds = rounds_of(pairs)
     base = {"model": key, "kind": loaded.config["kind"], "row": key.rpartition("-")[0], "seed": spec["seed"]}
     parts = []
@@ -95,21 +94,6 @@ def read_model_info(folder: Path) -> dict[str, Any]:
     return content
 
 
-def embed(
-    loaded: LoadedDualEncoder, pairs: Pairs, crops: Sequence[Any]
-) -> tuple[NDArray[np.float32], dict[str, NDArray[np.float32]]]:
-    """Return the embeddings of the utterances, n × D, and for each crop those of the pictures, m × D."""
-    network, frames = loaded.model, loaded.config["frames"]
-    speech_embeddings, first = embed_pairs(network, pairs, frames=frames, crop=crops[0])
-    pictures = {crops[0]: first}
-    for crop in crops[1:]:
-        rows, side = np.arange(len(pairs)), network.config.picture_side
-        items = PairItems(pairs, Coefficients(pairs, 0), rows, seed=0, frames=frames, side=side, training=False, crop=crop)
-        with torch.inference_mode():
-            pictures[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)))
-    return speech_embeddings, pictures
-
-
 def rounds_of(pairs: Pairs) -> list[NDArray[np.int64]]:
     """Return for each round one utterance number per record; there are as many rounds as any record has utterances."""
     keys, spoken = pairs.keys, dict[str, list[int]]()
@@ -129,9 +113,3 @@ def _records(
     columns |= {"key": keys, "query": queries, "rank": ranked.best, "right": ranked.right, "items": [items] * count}
     columns["places"] = pa.array([places[places <= deepest].tolist() for places in ranked.ranks], pa.list_(pa.int32()))
     return pa.table({name: columns[name] for name in SCORED.names}, schema=SCORED)
-
-
-def _require_encoder(config: dict[str, Any], pairs: Pairs, model: str, prepared: str) -> None:
-    if config["encoder"] != pairs.encoder:
-        what = f"was trained with the encoder {config['encoder']}, and {prepared} was prepared for {pairs.encoder}"
-        raise HearsightError(what, where=model, hint="prepare both with the same encoder, and train again")

@@ -6,14 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from components.reporting.numbers import decimal, interval, rounded, six_digits
-from components.reporting.tables import csv_text
-from components.reporting.values import Value
-from components.stages.evaluate_retrieval.claims import verdict
-from components.stages.evaluate_retrieval.facts import RetrievalResults, Row
-from components.stages.evaluate_retrieval.paper import reported
+from components.reporting.numbers import csv_text, decimal, interval, rounded, six_digits
+from components.stages.evaluate_retrieval.claims import reported, verdict
+from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, Cell
+from components.stages.evaluate_retrieval.facts import RetrievalResults
 from components.stages.evaluate_retrieval.scoring import WAYS
-from components.stages.evaluate_retrieval.values import DEFINITIONS, HIT, Cell
 
 SHORT = {"speech_to_image": "speech to image", "image_to_speech": "image to speech"}
 
@@ -44,10 +41,8 @@ def scores_json(results: RetrievalResults) -> str:
 def metrics_json(results: RetrievalResults) -> str:
     """Return the any-hit recalls of each row and chance as JSON, for ``dvc metrics``."""
     content: dict[str, Any] = {}
-    for way in WAYS:
-        for row in results.rows:
-            content.setdefault(row.name, {})[way] = {name: rounded(value.mean) for name, value in _hits(row, results, way)}
-        content.setdefault("chance", {})[way] = {name: rounded(value) for name, value in _chance(results, way)}
+    for way, name, recalls in _any_hit(results):
+        content.setdefault(name, {})[way] = {metric: rounded(recall) for metric, recall in recalls.items()}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
@@ -87,13 +82,8 @@ def table_csv(results: RetrievalResults) -> str:
 def recall_csv(results: RetrievalResults) -> str:
     """Return the any-hit recalls of each row and direction, and chance, as CSV for DVC's plot."""
     head = ["line", "row", "way", *(metric_name(HIT, depth) for depth in results.params.depths)]
-    lines: list[list[Any]] = []
-    for way in WAYS:
-        for row in results.rows:
-            recalls = (six_digits(value.mean) for _, value in _hits(row, results, way))
-            lines.append([f"{row.name}, {SHORT[way]}", row.name, way, *recalls])
-        lines.append([f"chance, {SHORT[way]}", "chance", way, *(six_digits(value) for _, value in _chance(results, way))])
-    return csv_text(head, lines)
+    series = _any_hit(results)
+    return csv_text(head, [[f"{name}, {SHORT[way]}", name, way, *map(six_digits, of.values())] for way, name, of in series])
 
 
 def render_summary(results: RetrievalResults) -> str:
@@ -118,10 +108,8 @@ def render_summary(results: RetrievalResults) -> str:
 
 def tracking_metrics(results: RetrievalResults) -> Iterator[tuple[str, float]]:
     """Yield MLflow metrics: ``<row>/<direction>/r_at_<k>``, and those of chance."""
-    for way in WAYS:
-        for row in results.rows:
-            yield from ((f"{row.name}/{way}/{name}", value.mean) for name, value in _hits(row, results, way))
-        yield from ((f"chance/{way}/{name}", value) for name, value in _chance(results, way))
+    for way, name, recalls in _any_hit(results):
+        yield from ((f"{name}/{way}/{metric}", recall) for metric, recall in recalls.items())
 
 
 def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
@@ -131,7 +119,8 @@ def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, st
         for crop in results.params.crops:
             prefix = "" if crop == results.crop else f"{crop}/"
             for way in WAYS:
-                for name, value in _hits(row, results, way, crop):
+                for depth in results.params.depths:
+                    name, value = metric_name(HIT, depth), row.values[Cell(crop, way, HIT, depth)]
                     ends = {"low": value.low, "high": value.high, "sd": value.deviation}
                     metrics[f"{prefix}{way}/{name}"] = value.mean
                     metrics |= {f"{prefix}{way}/{name}_{end}": number for end, number in ends.items() if number is not None}
@@ -139,11 +128,10 @@ def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, st
         yield row.name, settings | {"split": results.params.split, "crop": results.crop}, metrics
 
 
-def _hits(row: Row, results: RetrievalResults, way: str, crop: str | None = None) -> Iterator[tuple[str, Value]]:
-    for depth in results.params.depths:
-        yield metric_name(HIT, depth), row.values[Cell(crop or results.crop, way, HIT, depth)]
-
-
-def _chance(results: RetrievalResults, way: str) -> Iterator[tuple[str, float]]:
-    for depth in results.params.depths:
-        yield metric_name(HIT, depth), results.chance[Cell("", way, HIT, depth)]
+def _any_hit(results: RetrievalResults) -> Iterator[tuple[str, str, dict[str, float]]]:
+    """Yield for each direction every row, and then chance: direction, name, metric → any-hit recall on the main crop."""
+    names = {depth: metric_name(HIT, depth) for depth in results.params.depths}
+    for way in WAYS:
+        for row in results.rows:
+            yield way, row.name, {names[depth]: row.values[Cell(results.crop, way, HIT, depth)].mean for depth in names}
+        yield way, "chance", {names[depth]: results.chance[Cell("", way, HIT, depth)] for depth in names}

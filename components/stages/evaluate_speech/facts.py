@@ -139,13 +139,11 @@ def _mean(values: Any) -> float:
 
 
 def _describe(origin: str, voice: str) -> str:
-
     known = VOICES.get(voice) if origin == SYNTHETIC else None
     return ", ".join(filter(None, ({"F": "female", "M": "male"}.get(known.sex), known.licence))) if known else ""
 
 
 def _draws(name: str, values: Any) -> Draws:
-
     mean, deviation = PAPER[name]
     furthest = float(np.abs(values - mean).max()) / deviation
     # Wider than the paper's range only if draws are, as with other settings. Stored values are float32.

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from components.metrics.word_errors import ErrorRate
-from components.reporting.numbers import percent, percent_interval
+from components.reporting import svg
+from components.reporting.numbers import csv_text, percent, percent_interval
 from components.reporting.pages import render
-from components.reporting.tables import csv_text
-from components.stages.evaluate_speech import drawing
-from components.stages.evaluate_speech.facts import SpeechResults, VoiceResults
+from components.stages.evaluate_speech.facts import Draws, SpeechResults, VoiceResults
 from components.stages.evaluate_speech.pictures import CEILING_DB, FLOOR_DB
 from components.stages.evaluate_speech.sample import Drawn
 
@@ -32,7 +31,7 @@ def render_page(results: SpeechResults, examples: Sequence[Drawn]) -> str:
         "listen.html",
         results=results,
         shown=[(voice, [utterance for utterance in voice.heard if utterance.key in played]) for voice in results.voices],
-        histograms=[(drawing.describe_histogram(draws), drawing.draw_histogram(draws)) for draws in results.draws],
+        histograms=[(describe_histogram(draws), draw_histogram(draws)) for draws in results.draws],
         ticks=ticks,
         verdicts=VERDICTS,
         widest=max([1.0, *(voice.words.high for voice in results.voices if voice.words)]),
@@ -108,3 +107,42 @@ def _row(voice: VoiceResults) -> dict[str, Any]:
 
 def _plain(rate: ErrorRate | None) -> dict[str, float] | None:
     return {name: round(getattr(rate, name), 5) for name in ("value", "low", "high")} if rate else None
+
+
+WIDTH, HEIGHT = 320, 190
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 14, 40
+LABELS = {"rate": ("Rate", "times the voice's default"), "pitch": ("Pitch", "semitones"), "gain": ("Gain", "dB")}
+TICKS = 5
+
+
+def describe_histogram(draws: Draws) -> str:
+    """Return a histogram's text alternative."""
+    name, unit = LABELS[draws.name]
+    return (
+        f"{name}: mean {draws.mean:.3f}, standard deviation {draws.deviation:.3f} {unit}; "
+        f"the paper's clipped distribution has {draws.expected_mean:.3f} and {draws.expected_deviation:.3f}."
+    )
+
+
+def draw_histogram(draws: Draws) -> str:
+    """Return the SVG of one parameter: bars for the draws, a stepped line for the paper's distribution."""
+    low, high = draws.edges[0], draws.edges[-1]
+    most = max([*draws.shares, *draws.expected]) * 1.08
+    across, down = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+
+    def x(value: float) -> float:
+        return LEFT + across * (value - low) / (high - low)
+
+    def y(share: float) -> float:
+        return TOP + down * (1 - share / most)
+
+    edges = [x(edge) for edge in draws.edges]
+    parts = svg.percent_axis(
+        [(share, y(share)) for share in svg.ticks(most, (0.02, 0.05, 0.1, 0.2), 5, 0.25)], LEFT, WIDTH - RIGHT, 6
+    )
+    parts += [svg.bar(edges[n], y(share), edges[n + 1] - edges[n], y(0)) for n, share in enumerate(draws.shares)]
+    parts.append(svg.path(svg.steps(edges, [y(share) for share in draws.expected])))
+    for value in (low + (high - low) * n / (TICKS - 1) for n in range(TICKS)):
+        parts.append(svg.text(x(value), HEIGHT - BOTTOM + 16, f"{value:.4g}"))
+    parts.append(svg.text(LEFT + across / 2, HEIGHT - 6, LABELS[draws.name][1]))
+    return svg.plot(WIDTH, HEIGHT, describe_histogram(draws), parts)

@@ -31,7 +31,8 @@ def run(stage: Stage) -> None:
     drawn = draw_sample(table, params.seed, params.per_voice, params.min_words)
     missing_recognisers = _transcribe(stage, drawn)
     if missing_recognisers:
-        _warn(f"{stage.dataset}/evaluate_speech: {missing_recognisers}")
+        line = f"hearsight: warning: {stage.dataset}/evaluate_speech: {missing_recognisers}"
+        print(line, file=sys.stderr, flush=True)
     results = facts.gather(stage.dataset, table, drawn, params, missing_recognisers)
     examples = [utterance for voice in results.voices for utterance in voice.heard[: params.examples]]
     _draw_pictures(stage, examples)
@@ -55,19 +56,14 @@ def check(stage: Stage) -> None:
             raise HearsightError("is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")
 
 
-def _warn(line: str) -> None:
-    """Print a warning to standard error."""
-    print(f"hearsight: warning: {line}", file=sys.stderr, flush=True)
-
-
 def _transcribe(stage: Stage, drawn: list[Drawn]) -> str:
     """Transcribe the sample in jobs; return a message about recognisers that are not installed, or an empty string."""
     by_language: dict[str, list[Drawn]] = {}
     not_installed = set()
     for utterance in drawn:
-        recogniser = (
-            recogniser_for(utterance.language) if utterance.language in (stage.params.languages or [utterance.language]) else None
-        )
+        if utterance.language not in (stage.params.languages or [utterance.language]):
+            continue
+        recogniser = recogniser_for(utterance.language)
         if recogniser is None:
             continue
         if installed(recogniser):

@@ -17,7 +17,6 @@ COLUMNS = (
     "key", "record", "language", "spoken", "split", "origin", "voice", "rate", "pitch", "gain", "seconds",
     "seconds_per_character", "level", "peak", "clipped", "lead", "tail", "audio_sha256", "media",
 )  # fmt: skip
-"""Columns read from UTTERANCE records."""
 UNRECOGNISED = "unrecognised"
 """Verdict of an utterance that was not transcribed."""
 
@@ -31,7 +30,6 @@ class Drawn:
     verdict: str = UNRECOGNISED
     """``heard``, ``silent``, ``unreadable`` or ``unrecognised``."""
     heard: str = ""
-    """The recogniser's transcript."""
     recogniser: str = ""
     sound: str = ""
     picture: str = ""

@@ -11,14 +11,20 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from components.stages.extract_descriptions.bounds import before_end_mark, find_closing, is_label, without_frame, without_lead_in
-from components.stages.extract_descriptions.emoji import without_emoji
 from components.stages.extract_descriptions.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.stages.extract_descriptions.marks import without_emoticons, without_hashtags, without_links, without_mentions
-from components.stages.extract_descriptions.plain import without_html, without_invisible, without_strays
+from components.stages.extract_descriptions.plain import (
+    clean_ends,
+    fix_punctuation,
+    one_line,
+    without_emoji,
+    without_html,
+    without_invisible,
+    without_strays,
+)
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.tags import Tag, find_tags
 from components.stages.extract_descriptions.tail import without_calls, without_tail
-from components.stages.extract_descriptions.tidy import clean_ends, fix_punctuation, one_line
 from components.stages.extract_descriptions.words import count_words, words_of
 
 REASONS = {
@@ -57,8 +63,6 @@ class Description(NamedTuple):
 
 
 class _Draft:
-    """A text under extraction and its steps."""
-
     def __init__(self, text: str, steps: list[Step]) -> None:
         self.text = text
         self.steps = list(steps)
@@ -75,8 +79,6 @@ def extract(
     """Extract the description from one caption.
 
     Args:
-        caption: a post's caption as published.
-        rules: the language's lists.
         guess: returns the probability of a language for a text.
         min_words: descriptions must have more words than this.
         min_language: below this probability of the language a piece may be foreign (see ``languages.is_foreign``).
@@ -154,7 +156,6 @@ def _apply_rules(
 
 
 def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
-    """Apply each rule once."""
     draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
     text, ended = before_end_mark(draft.text, rules)
     draft.update("end mark", text, "a mark says that the description ends")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import yaml
 
@@ -59,11 +60,7 @@ class Rules(NamedTuple):
 
 @lru_cache(maxsize=8)
 def load_rules(language: str) -> Rules:
-    """Return the lists of one language (ISO 639-1).
-
-    Raises:
-        HearsightError: no file exists for the language.
-    """
+    """Return the lists of one language (ISO 639-1); raise HearsightError if there is no file for it."""
     path = Path(__file__).parent / "data" / f"descriptions.{language}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(file.name.split(".")[1] for file in path.parent.glob("descriptions.*.yaml")))
@@ -81,43 +78,27 @@ def load_rules(language: str) -> Rules:
     def plain(name: str) -> tuple[str, ...]:
         return tuple(sorted((str(item) for item in lists[name]), key=lambda item: (-len(item), item)))
 
+    def pattern(name: str) -> re.Pattern[str]:
+        return re.compile("|".join(lists[name]))
+
     def ends(objects: list[str]) -> list[str]:
         parts = product(lists["end_opening"], ["", *lists["end_linking"]], objects)
         return [" ".join(filter(None, part)) for part in parts]
 
-    return Rules(
-        language,
-        int(lists["version"]),
-        phrases("tag"),
-        phrases("foreign_tag"),
-        phrases("lead_in"),
-        words("end_opening"),
-        words("end_linking"),
-        Phrases([*ends([*lists["end_object"], *lists["tag"]]), *lists["end_other"]]),
-        Phrases([*ends(lists["end_object_alone"]), *lists["end_alone"]]),
-        words("end_guard"),
-        words("image_label"),
-        words("ordinal"),
-        words("numbers"),
-        phrases("call"),
-        phrases("credit"),
-        words("call_object"),
-        phrases("describing"),
-        words("addressing"),
-        phrases("foreign_section"),
-        phrases("foreign_bracketed"),
-        phrases("own_section"),
-        plain("foreign_flags"),
-        plain("own_flags"),
-        tuple(lists["other_languages"]),
-        frozenset(plain("own_words")),
-        frozenset(word for listed in lists["other_words"].values() for word in listed),
-        re.compile("|".join(lists["own_letters"])),
-        re.compile("|".join(lists["other_letters"])),
-        words("governing"),
-        words("dangling"),
-        words("naming"),
-        words("continuing"),
-        words("between"),
-        plain("emoticons"),
-    )
+    own: dict[str, Any] = {
+        "language": language,
+        "version": int(lists["version"]),
+        "end": Phrases([*ends([*lists["end_object"], *lists["tag"]]), *lists["end_other"]]),
+        "end_whole": Phrases([*ends(lists["end_object_alone"]), *lists["end_alone"]]),
+        "other_languages": tuple(lists["other_languages"]),
+        "own_words": frozenset(plain("own_words")),
+        "other_words": frozenset(word for listed in lists["other_words"].values() for word in listed),
+    }
+    readers: dict[Any, Callable[[str], Any]] = {
+        Phrases: phrases,
+        frozenset[str]: words,
+        tuple[str, ...]: plain,
+        re.Pattern[str]: pattern,
+    }
+    kinds = {name: kind for name, kind in get_type_hints(Rules).items() if name not in own}
+    return Rules(**own, **{name: readers[kind](name) for name, kind in kinds.items()})

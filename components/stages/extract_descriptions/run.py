@@ -22,18 +22,11 @@ def run(stage: Stage) -> None:
 
 def extract_shard(table: pa.Table, task: Task) -> ShardOut:
     """Convert candidates whose ``alt`` is a post's caption to captions; ``text`` is the caption as posted."""
-    params = task.params
-    rules = load_rules(params["language"])
+    params, rules = task.params, load_rules(task.params["language"])
+    limits = {name: params[name] for name in ("min_words", "min_language", "max_characters")}
     rows, ledger = [], []
     for record in table.to_pylist():
-        description = extract(
-            record["alt"],
-            rules,
-            language_probability,
-            min_words=params["min_words"],
-            min_language=params["min_language"],
-            max_characters=params["max_characters"],
-        )
+        description = extract(record["alt"], rules, language_probability, **limits)
         detail = f"lists {rules.version}: {'; '.join(step.step for step in description.steps)}"
         if description.text is None:
             assert description.reason is not None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from components.stages.extract_descriptions.bounds import JUNK, is_label
-from components.stages.extract_descriptions.emoji import without_emoji
 from components.stages.extract_descriptions.marks import HASHTAG, LINK, MAIL, MENTION, has_marks, only_marks
+from components.stages.extract_descriptions.plain import without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import count_words, words_of
 
@@ -64,7 +64,10 @@ def without_calls(text: str, rules: Rules) -> str:
         sentence, upto = text[start:upto], start
         if not count_words(without_emoji(sentence)):
             continue
-        if not (_is_call(sentence, rules) and _calls_to(sentence, rules)) and not _is_marked_credit(sentence.strip(), rules):
+        bare = sentence.strip()
+        named = has_marks(sentence) or any(word.folded in rules.call_object for word in words_of(sentence))
+        credits_account = (has_marks(bare) or bare.startswith(_CAMERAS)) and _is_credit(bare, rules)
+        if not (named and _is_call(sentence, rules)) and not credits_account:
             break
         end = start
     return text[:end]
@@ -134,11 +137,3 @@ def _is_credit(line: str, rules: Rules) -> bool:
     names = re.findall(r"[^\W\d_]+", HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", MAIL.sub(" ", rest)))))
     named = all(name[0].isupper() or name.lower() in _SMALL for name in names)
     return named and len(names) <= 8 and (bool(names) or has_marks(rest) or camera)
-
-
-def _is_marked_credit(sentence: str, rules: Rules) -> bool:
-    return (has_marks(sentence) or sentence.startswith(_CAMERAS)) and _is_credit(sentence, rules)
-
-
-def _calls_to(sentence: str, rules: Rules) -> bool:
-    return has_marks(sentence) or any(word.folded in rules.call_object for word in words_of(sentence))

@@ -26,9 +26,8 @@ class Word(NamedTuple):
 
 
 class PhraseMatch(NamedTuple):
-    """A matched phrase: from the word at ``first`` to the word before ``after``; ``start`` and ``end`` are characters."""
+    """A matched phrase: ``after`` is the number of the word behind it; ``start`` and ``end`` are characters."""
 
-    first: int
     after: int
     start: int
     end: int
@@ -84,9 +83,5 @@ class Phrases:
             if joined not in self._beginnings:
                 break
             if any(breaks <= allowed for allowed in self._breaks.get(joined, ())):
-                match = PhraseMatch(first, after + 1, words[first].start, word.end)
+                match = PhraseMatch(after + 1, words[first].start, word.end)
         return match
-
-    def __contains__(self, phrase: str) -> bool:
-        """Return whether these letters, joined, are one of the phrases."""
-        return phrase in self._breaks

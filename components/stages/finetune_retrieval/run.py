@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from components.core.errors import HearsightError
 from components.execution.stage import Job, Stage
-from components.retrieval.jobs import WHOLE, train_dual_encoder
-from components.retrieval.provenance import START, input_digests, training_code_digest
+from components.retrieval.jobs import START, WHOLE, input_digests, train_dual_encoder, training_code_digest
 from components.retrieval.settings import LOSSES, STARTS, check, read_row
 from components.stages.finetune_retrieval import Params
 from components.training.publishing import publish

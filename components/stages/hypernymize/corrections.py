@@ -77,16 +77,8 @@ def _add_dates(sentence: Sentence) -> None:
 
 
 def _is_name_only(plain: str, knowledge: Knowledge) -> bool:
-    return (
-        knowledge.is_instance(plain)
-        or bool(place_kind(plain) and not knowledge.is_noun(plain))
-        or not _is_common_word(plain, knowledge)
-    )
-
-
-def _is_common_word(plain: str, knowledge: Knowledge) -> bool:
-    """Return whether the dictionary or the frequency list has the word as a common one."""
-    return knowledge.is_noun(plain) or knowledge.is_verb(plain) or zipf(plain) >= 3.0
+    common = knowledge.is_noun(plain) or knowledge.is_verb(plain) or zipf(plain) >= 3.0
+    return knowledge.is_instance(plain) or not common or bool(place_kind(plain) and not knowledge.is_noun(plain))
 
 
 def _beside_name(sentence: Sentence, position: int) -> bool:

@@ -55,8 +55,7 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
             if not lead:
                 continue
         span = [*lead, *range(entity.start, entity.end), *_further_places(sentence, entity.end, pair=word in BETWEEN)]
-        struck.append(" ".join(sentence.words[position].text for position in span if sentence.words[position].alive))
-        sentence.strike(span)
+        struck.append(sentence.strike(span))
     return f"location: {'; '.join(struck)}" if struck else ""
 
 
@@ -83,9 +82,7 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
             continue
         if sentence.modifies(entity.start, entity.end) is not None or sentence.noun_beside(entity) is not None:
             continue
-        span = [*lead, *range(entity.start, entity.end)]
-        struck.append(" ".join(sentence.words[position].text for position in span if sentence.words[position].alive))
-        sentence.strike(span)
+        struck.append(sentence.strike([*lead, *range(entity.start, entity.end)]))
     return f"whereabouts: {'; '.join(struck)}" if struck else ""
 
 

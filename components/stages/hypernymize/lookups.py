@@ -1,4 +1,4 @@
-"""Lookups in network knowledge sources, made before the rewriting, which then reads stored answers only.
+"""Rewriting of shards from cached parses, and lookups in network knowledge sources, made before it: it reads stored answers only.
 
 For each network source in order, a map rewrites with the sources before it and collects the names that it would look up. The
 stage's own process requests the answers that are not stored yet, in batches. A digest of the answers is part of the cache key of
@@ -14,15 +14,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from components.core.digests import digest_value
-from components.core.ledger import ledger_table
+from components.core.digests import digest_value, sha256_bytes
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.records import CAPTION
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
 from components.knowledge.remote import Question, Remote
 from components.knowledge.setup import NETWORK, KnowledgeSettings, check_order, make_sources, recording_cascade, require_key
 from components.knowledge.wikidata.index import read_about
 from components.language.wordnet import load_wordnet
-from components.stages.hypernymize.shard_rewriting import rewrite_shard
+from components.providers.registry import parse_role
+from components.stages.hypernymize.rewrite import rewrite
 
 
 def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,13 +107,26 @@ def _root(task: Task) -> Path:
 def _settings(shared: Mapping[str, Any]) -> Any:
     """Return the settings that decide answers; a worker sends no requests, so the others are unused."""
     addresses = shared["addresses"]
-    return KnowledgeSettings(
-        index=addresses.get("wikidata_index", ""),
-        wikidata=addresses.get("wikidata", ""),
-        google=addresses.get("google", ""),
-        contact="",
-        timeout=1.0,
-        retries=0,
-        backoff=0.0,
-        connections=1,
-    )
+    index, wikidata, google = (addresses.get(name, "") for name in ("wikidata_index", "wikidata", "google"))
+    return KnowledgeSettings(index=index, wikidata=wikidata, google=google)
+
+
+def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut:
+    """Rewrite every text of a shard from its cached parse."""
+    records = table.to_pylist()
+    digests = [sha256_bytes(record["text"].encode()) for record in records]
+    parser = parse_role(task.shared["providers"], task.work)
+    stored = task.annotations.annotate(parser.annotator, {d: record["text"] for d, record in zip(digests, records, strict=True)})
+    rows, ledger = [], []
+    for digest, record in zip(digests, records, strict=True):
+        parse = parser.read(stored[digest])
+        result = rewrite(parse, knowledge, min_words=task.params["min_words"], stated_role=task.params["stated_role"])
+        if result.shortcoming is not None:
+            rule, value, threshold = result.shortcoming
+            ledger.append(dropped(record["key"], rule, value, threshold, detail=f"{record['text']} → {result.caption}"))
+            continue
+        ledger.append(kept(record["key"], detail="; ".join(step.step for step in result.steps)))
+        rows.append(
+            record | {"caption": result.caption, "steps": [step._asdict() for step in result.steps], "types": result.types}
+        )
+    return ShardOut(pa.Table.from_pylist(rows, schema=CAPTION), ledger_table(ledger))

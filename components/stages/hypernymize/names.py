@@ -181,7 +181,6 @@ def _is_role(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
 
 
 def _retag_common(sentence: Sentence, position: int, knowledge: Knowledge) -> None:
-    """Retag a proper noun as a common noun."""
     word = sentence.words[position]
     word.pos, word.tag = "NOUN", "NNS" if word.tag == "NNPS" else "NN"
     word.lemma = word.lemma.lower()

@@ -60,10 +60,12 @@ class Sentence:
         """Return the positions that are not removed."""
         return [position for position, word in enumerate(self.words) if word.alive]
 
-    def strike(self, positions: Iterable[int]) -> None:
-        """Remove words."""
-        for position in positions:
-            self.words[position].alive = False
+    def strike(self, positions: Iterable[int]) -> str:
+        """Remove words; return those that had remained, separated by spaces."""
+        struck = [self.words[position] for position in positions if self.words[position].alive]
+        for word in struck:
+            word.alive = False
+        return " ".join(word.text for word in struck)
 
     def before(self, position: int) -> int | None:
         """Return the nearest remaining position left of a position."""

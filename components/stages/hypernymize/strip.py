@@ -26,9 +26,8 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
         timely = entity.kind in ("DATE", "TIME") and _dated(sentence, entity)
         if not sentence.living(entity) or not (timely or holiday):
             continue
-        struck.append(sentence.text_of(entity.start, entity.end))
         modified = sentence.modifies(entity.start, entity.end)
-        sentence.strike(range(entity.start, entity.end))
+        struck.append(sentence.strike(range(entity.start, entity.end)))
         if modified is None:
             _strike_lead(sentence, entity.start)
     return f"date or duration: {'; '.join(struck)}" if struck else ""
@@ -76,8 +75,7 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
             continue  # a modifier, whatever the parser says
         if beside and sentence.words[end].text.lower() in EXTENT:
             end += 1  # "the 80 km long trail"
-        struck.append(sentence.text_of(start, end))
-        sentence.strike(range(start, end))
+        struck.append(sentence.strike(range(start, end)))
         if not beside and not partitive:
             _strike_lead(sentence, start)
     return f"amount: {'; '.join(struck)}" if struck else ""
@@ -88,13 +86,10 @@ def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
     struck = []
     while (span := _quoted(sentence)) is not None:
         start, end = span
-        struck.append(
-            " ".join(sentence.words[position].text for position in range(start, end + 1) if sentence.words[position].alive)
-        )
         # The preposition belongs to the noun that the quote modifies ("Waves" filter).
         follower = sentence.after(end)
         modifies_next = follower is not None and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
-        sentence.strike(range(start, end + 1))
+        struck.append(sentence.strike(range(start, end + 1)))
         if not modifies_next:
             _strike_lead(sentence, start)
     return f"quote: {'; '.join(struck)}" if struck else ""
@@ -155,9 +150,10 @@ def _strike_lead(sentence: Sentence, start: int) -> None:
     if position is not None and sentence.words[position].pos == "DET":
         sentence.strike([position])
         position = sentence.before(position)
-    if (
-        position is not None and (sentence.words[position].pos in ("ADP", "SCONJ") or sentence.words[position].lemma in NAMING)
-    ) or (position is not None and sentence.words[position].text == ","):
+    if position is None:
+        return
+    word = sentence.words[position]
+    if word.pos in ("ADP", "SCONJ") or word.lemma in NAMING or word.text == ",":
         sentence.strike([position])
 
 

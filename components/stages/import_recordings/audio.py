@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -56,7 +54,8 @@ def convert_recordings(table: pa.Table, task: Task) -> ShardOut:
     """Return the usable recordings of a joined shard, and the ledger of all its records."""
     rows: list[dict[str, Any]] = []
     ledger: list[dict[str, str]] = []
-    for batch in _batches(table.to_pylist()):
+    records = table.to_pylist()
+    for batch in (records[start : start + AT_A_TIME] for start in range(0, len(records), AT_A_TIME)):
         sounds: dict[str, Sound | str] = {}
         for record in batch:
             if record["recording_sha256"] and record["recording_sha256"] not in sounds:
@@ -69,12 +68,6 @@ def convert_recordings(table: pa.Table, task: Task) -> ShardOut:
             ledger.append(entry)
             rows += [row] if row else []
     return ShardOut(pa.Table.from_pylist(rows, schema=HEARD), ledger_table(ledger))
-
-
-def _batches(records: list[dict[str, str]]) -> Iterator[list[dict[str, str]]]:
-    remaining = iter(records)
-    while batch := list(islice(remaining, AT_A_TIME)):
-        yield batch
 
 
 def _read_recording(name: str, task: Task) -> Sound | str:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import unquote
 
 from components.core.errors import HearsightError
@@ -28,18 +28,11 @@ class Recording:
     speaker: str
 
 
-class Corpus(Protocol):
-    """A published layout of recordings."""
-
-    def recording(self, record: Mapping[str, Any]) -> Recording | str:
-        """Return the recording of a record's caption, or why there is none."""
-
-
 NEEDS = ("image_url", "language", "post")
 """Columns of a record that a corpus reads."""
 
 
-def open_corpus(layout: str, folder: Path) -> Corpus:
+def open_corpus(layout: str, folder: Path) -> FlickrAudio | Stamps:
     """Return the corpus in a folder; raise HearsightError if it is missing or has another layout."""
     if not folder.is_dir():
         raise HearsightError("is not a folder", where=folder, hint="fix import_recordings.folder, or add the recordings")
@@ -50,7 +43,7 @@ class Stamps:
     """Recordings next to the pictures, named after picture and language."""
 
     def recording(self, record: Mapping[str, Any]) -> Recording | str:
-        """See :class:`Corpus`; the caller tests whether the file exists."""
+        """Return the recording of a record's caption, or why there is none; the caller tests whether the file exists."""
         scheme, _, path = record["image_url"].partition(":")
         if scheme != "file":
             return "the picture is of no folder"
@@ -81,7 +74,7 @@ class FlickrAudio:
         self._speakers = {wav: speaker for _, (wav, speaker) in _lines(folder / "wav2spk.txt", 2)}
 
     def recording(self, record: Mapping[str, Any]) -> Recording | str:
-        """See :class:`Corpus`; ``post`` names a record's caption, as set by the crawl's Flickr layouts."""
+        """Return the recording of a record's caption, or why there is none; ``post`` names the caption (the crawl's layouts)."""
         caption_id = record["post"]
         if not caption_id:
             return "the record does not say which caption of its picture it is"
@@ -116,10 +109,5 @@ def _lines(path: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
     if bad and not good:
         raise HearsightError(f"has no line of {fields} fields", where=f"{path}: line {bad[0]}", hint="use the published file")
     if bad:
-        log.warning(
-            "import_recordings: %s: %d lines do not have %d fields and are skipped, the first is line %d",
-            path,
-            len(bad),
-            fields,
-            bad[0],
-        )
+        text = "import_recordings: %s: %d lines do not have %d fields and are skipped, the first is line %d"
+        log.warning(text, path, len(bad), fields, bad[0])

@@ -55,14 +55,8 @@ def join(stage: Stage) -> list[ShardRef]:
             info = _file_stat(home / name)
             if info:
                 stats[name] = [name, *info]
-            rows.append(
-                {
-                    **row,
-                    "voice": recording.speaker,
-                    "recording": name,
-                    "missing": "" if info else f"no file {recording.name}",
-                }
-            )
+            missing = "" if info else f"no file {recording.name}"
+            rows.append({**row, "voice": recording.speaker, "recording": name, "missing": missing})
         shards.append((shard, rows))
     if not stats and any(rows for _, rows in shards):
         reason = next(row["missing"] for _, rows in shards for row in rows)

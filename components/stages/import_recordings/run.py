@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -10,10 +11,10 @@ import pyarrow as pa
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import UTTERANCE
+from components.core.stage_output import ShardRef
 from components.execution.stage import ShardOut, Stage, Task
 from components.stages.import_recordings import BOUNDS
 from components.stages.import_recordings.audio import Hearing, convert_recordings
-from components.stages.import_recordings.duplicates import find_conflicts, recorded_audio
 from components.stages.import_recordings.joining import join
 
 
@@ -28,7 +29,7 @@ def run(stage: Stage) -> None:
         )
     joined = join(stage)
     settings = {name: getattr(params, name) for name in ("trim", *BOUNDS)}
-    heard = stage.map(convert_shard, joined, step="hear", params=settings, publish=False)
+    heard = stage.map(convert_recordings, joined, step="hear", params=settings, publish=False)
     # Not `conserve`: the rows are utterances, keyed as such; the ledger has one row a record.
     keeps = find_conflicts(recorded_audio(heard))
     stage.map(keep_shard, heard, step="keep", params={"trim": params.trim}, shared=keeps, conserve=False)
@@ -50,11 +51,6 @@ def _report(stage: Stage, heard: Any) -> str:
     stage.metric("recordings_over_full_scale", clipped)
     hours = ", ".join(f"{total / 3600:.2f} h of {language}" for language, total in sorted(seconds.items()))
     return f"{hours or 'nothing'} heard, {clipped} recordings reach full scale"
-
-
-def convert_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Convert each record's recording to FLAC."""
-    return convert_recordings(table, task)
 
 
 def keep_shard(table: pa.Table, task: Task) -> ShardOut:
@@ -85,3 +81,26 @@ def keep_shard(table: pa.Table, task: Task) -> ShardOut:
 
 PROSODY = {"origin": "human", "rate": 1.0, "pitch": 0.0}
 """Origin and prosody of recorded speech."""
+
+
+FIRST = ("test", "validation", "train")
+"""Order of the splits: test audio must not be heard in training."""
+
+
+def recorded_audio(shards: Iterable[ShardRef]) -> Iterator[tuple[str, str, str]]:
+    """Yield (audio digest, split, record) of every usable recording."""
+    for shard in shards:
+        table = shard.read(["audio_sha256", "split", "key"])
+        yield from zip(*(table.column(name).to_pylist() for name in ("audio_sha256", "split", "key")), strict=True)
+
+
+def find_conflicts(recordings: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
+    """Return digest → the split that keeps it and its first record there, for audio in several splits."""
+    keeps: dict[str, tuple[int, str]] = {}
+    conflicting: set[str] = set()
+    for digest, side, key in recordings:
+        candidate = (FIRST.index(side), key)
+        if digest in keeps and keeps[digest][0] != candidate[0]:
+            conflicting.add(digest)
+        keeps[digest] = min(keeps.get(digest, candidate), candidate)
+    return {digest: [FIRST[keeps[digest][0]], keeps[digest][1]] for digest in sorted(conflicting)}

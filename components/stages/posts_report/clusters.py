@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.core.seeded_rng import seeded_rng
-from components.stages.posts_report.words import content_words
+from components.stages.posts_report.words import content_words, count_in_bands
 
 BANDS = ((1, 10), (11, 100), (101, 1000), (1001, 10_000), (10_001, 20_000), (20_001, None))
 """The paper's ranges of cluster sizes in posts, both ends included."""
@@ -52,7 +52,7 @@ def cluster_sizes(clusters: Iterable[int]) -> dict[int, int]:
 
 def count_bands(counted: Mapping[int, int]) -> list[int]:
     """Return the number of clusters in each of :data:`BANDS`; the outliers count as one cluster, as in the paper."""
-    return [sum(1 for n in counted.values() if low <= n and (high is None or n <= high)) for low, high in BANDS]
+    return count_in_bands(counted.values(), BANDS)
 
 
 def find_duplicates(ledger: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], set[str]]:

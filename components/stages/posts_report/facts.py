@@ -12,8 +12,7 @@ from components.execution.stage import Stage
 from components.stages.posts_report.bias import Group, measure_contrasts
 from components.stages.posts_report.clusters import Sheet, cluster_sizes, find_duplicates, make_sheets
 from components.stages.posts_report.steps import Growth, Step, measure_growth, measure_losses, read_tag_totals
-from components.stages.posts_report.topics import Topic, find_topics
-from components.stages.posts_report.words import Offence, Vocabulary, count_words, find_offences
+from components.stages.posts_report.words import Offence, Topic, Vocabulary, count_words, find_offences, find_topics
 
 
 @dataclass
@@ -27,7 +26,6 @@ class PostsReport:
     steps: list[Step]
     growth: list[Growth]
     posts: int
-    """Posts left after all stages."""
     owners: int
     splits: dict[str, int]
     words: Vocabulary

@@ -20,7 +20,6 @@ class Figure:
     key: str
     title: str
     alt: str
-    """Its text alternative."""
     png: bytes
 
 
@@ -28,7 +27,6 @@ def draw_all(report: PostsReport, read: Callable[[str], bytes | None], seed: int
     """Yield the figures that have data, in the order of the page.
 
     Args:
-        report: the content.
         read: returns the bytes of a post's picture by its key, or None.
         seed: seed of the word clouds' layout.
     """

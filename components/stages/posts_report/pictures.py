@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from components.stages.posts_report.clusters import Sheet
-from components.stages.posts_report.topics import Topic
+from components.stages.posts_report.words import Topic
 
 CELL, GAP, LABEL, FRAME = 150, 14, 22, 6
 """Pixels: side of a picture, gap between pictures, height of a label, width of a frame."""
@@ -27,14 +27,13 @@ def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
     Duplicates have a frame of equal colour and line and a letter; dropped posts have a crossed corner.
 
     Args:
-        sheet: the pictures to show.
         read: returns the picture's bytes by key, or None, which leaves a labelled empty cell.
     """
     rows = -(-len(sheet.shown) // COLUMNS)
     width = COLUMNS * (CELL + GAP) + GAP
     page = Image.new("RGB", (width, max(1, rows) * (CELL + LABEL + GAP) + GAP), "white")
     pen = ImageDraw.Draw(page)
-    font = _font(14)
+    font = ImageFont.truetype(str(_font_path()), 14)
     letters = list(dict.fromkeys(shown.duplicates for shown in sheet.shown if shown.duplicates))
     for number, shown in enumerate(sheet.shown):
         left = GAP + number % COLUMNS * (CELL + GAP)
@@ -112,10 +111,6 @@ def _font_path() -> Path:
     import matplotlib
 
     return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-
-
-def _font(size: int) -> Any:
-    return ImageFont.truetype(str(_font_path()), size)
 
 
 def _png(picture: Image.Image) -> bytes:

@@ -39,6 +39,7 @@ def draw_loss(report: PostsReport) -> bytes:
 
 def draw_growth(report: PostsReport) -> bytes:
     """Return figure 8: cumulative posts by day, and the total of the tag, if known, as a dashed line."""
+    from matplotlib.ticker import MaxNLocator  # slow to import
 
     with drawing(height=3.6) as (figure, grid, buffer):
         axes = grid[0][0]
@@ -52,7 +53,7 @@ def draw_growth(report: PostsReport) -> bytes:
                     days, posts, where="post", color=colour, linestyle=style, linewidth=line_width, label=line.series,
                     marker="o" if len(days) < 3 else None,
                 )  # fmt: skip
-        axes.xaxis.set_major_locator(_ticks())
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.xaxis.set_major_formatter(lambda value, _: date.fromordinal(max(1, int(value))).isoformat())
         axes.set_ylim(bottom=0)
         axes.set_ylabel("posts (cumulative)")
@@ -189,9 +190,3 @@ def _legend(axes: Any, entries: Sequence[tuple[str, str]]) -> None:
 
     handles = [Patch(color=colour, label=label) for colour, label in entries]
     axes.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(entries))
-
-
-def _ticks() -> Any:
-    from matplotlib.ticker import MaxNLocator  # slow to import
-
-    return MaxNLocator(6, integer=True)

@@ -14,7 +14,7 @@ from components.stages.posts_report import PAGE, page
 from components.stages.posts_report.clusters import OUTLIER
 from components.stages.posts_report.facts import PostsReport, gather
 from components.stages.posts_report.figures import draw_all
-from components.stages.posts_report.tables import all_tables
+from components.stages.posts_report.page import all_tables
 
 
 def run(stage: Stage) -> None:

@@ -1,7 +1,7 @@
-"""Words of descriptions: lengths, frequencies, content words, and possibly offensive words.
+"""Words of descriptions: lengths, frequencies, content words, possibly offensive words, and topics.
 
-Sources: PCV §5.3 (figures 17 and 18) and §6.2.8 (table 3). Words are the tokens of the caption metrics, lower-cased and without
-punctuation.
+Sources: PCV §5.2 (figure 16), §5.3 (figures 17 and 18) and §6.2.8 (table 3). Words are the tokens of the
+caption metrics, lower-cased and without punctuation.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import importlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
 
 from components.core.errors import HearsightError
 from components.metrics.tokens import tokenize
@@ -20,6 +23,11 @@ from components.metrics.tokens import tokenize
 DATA = Path(__file__).parent / "data"
 BANDS = ((1, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, 1000), (1001, None))
 """Ranges of a word's occurrences, both ends included; the first is the paper's "five or fewer times"."""
+
+
+def count_in_bands(numbers: Collection[int], bands: Sequence[tuple[int, int | None]]) -> list[int]:
+    """Return how many of the numbers are in each band, both ends included."""
+    return [sum(low <= n and (high is None or n <= high) for n in numbers) for low, high in bands]
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class Vocabulary:
     @property
     def bands(self) -> list[int]:
         """Number of words in each of :data:`BANDS`."""
-        return [sum(1 for n in self.counts.values() if low <= n and (high is None or n <= high)) for low, high in BANDS]
+        return count_in_bands(self.counts.values(), BANDS)
 
     @property
     def ranks(self) -> dict[str, int]:
@@ -86,11 +94,8 @@ def stop_words(language: str) -> frozenset[str]:
     try:
         words = importlib.import_module(f"spacy.lang.{language}.stop_words").STOP_WORDS
     except ImportError:
-        raise HearsightError(
-            f"spaCy has no stop words for '{language}'",
-            where="params.yaml: posts_report.language",
-            hint="give an ISO 639-1 code, e.g. pt",
-        ) from None
+        what = f"spaCy has no stop words for '{language}'"
+        raise HearsightError(what, where="params.yaml: posts_report.language", hint="give an ISO 639-1 code, e.g. pt") from None
     return frozenset(word.lower() for word in words)
 
 
@@ -133,3 +138,45 @@ def _count_phrases(captions: Iterable[str], listed: set[tuple[str, ...]]) -> Cou
                 phrase for at in range(len(tokens) - size + 1) if (phrase := tuple(tokens[at : at + size])) in listed
             )
     return occurrences
+
+
+PASSES = 30
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its words with their probabilities, most probable first, and its share of all words."""
+
+    words: list[tuple[str, float]]
+    share: float
+
+
+def find_topics(captions: Sequence[str], language: str, number: int, min_documents: int, most: int, seed: int) -> list[Topic]:
+    """Return up to ``number`` topics, largest first; none if fewer than two words are in ``min_documents`` descriptions.
+
+    Latent Dirichlet Allocation over counts of content words: batch variational Bayes with a fixed seed on one thread.
+    """
+    documents = [Counter(content_words(caption, language)) for caption in captions]
+    document_counts = Counter(word for document in documents for word in document)
+    words = sorted(word for word, count in document_counts.items() if count >= min_documents)
+    column = {word: at for at, word in enumerate(words)}
+    cells = [
+        (row, column[word], n) for row, document in enumerate(documents) for word, n in sorted(document.items()) if word in column
+    ]
+    if len(words) < 2 or not cells or number < 1:
+        return []
+    # scikit-learn and SciPy are slow to import, and not needed without words.
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    rows, columns, values = zip(*cells, strict=True)
+    counts = csr_matrix((values, (rows, columns)), shape=(len(documents), len(words)), dtype=np.float64)
+    counts = counts[counts.getnnz(axis=1) > 0]
+    model = LatentDirichletAllocation(number, learning_method="batch", max_iter=PASSES, random_state=seed, n_jobs=1)
+    mixed = model.fit_transform(counts)
+    share = (mixed * counts.sum(axis=1).A1[:, None]).sum(axis=0) / counts.sum()
+    topics = []
+    for topic in np.argsort(-share, kind="stable"):
+        weights = model.components_[topic] / model.components_[topic].sum()
+        order = np.lexsort((np.arange(len(words)), -weights))[:most]
+        topics.append(Topic([(words[at], float(weights[at])) for at in order], float(share[topic])))
+    return topics

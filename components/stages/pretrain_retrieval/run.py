@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from components.execution.stage import Job, Stage
-from components.retrieval.jobs import WHOLE, train_dual_encoder
-from components.retrieval.provenance import input_digests, starting_weights, training_code_digest
+from components.retrieval.jobs import WHOLE, input_digests, starting_weights, train_dual_encoder, training_code_digest
 from components.retrieval.settings import LOSSES, check, read_row
 from components.stages.pretrain_retrieval import Params
 from components.training.publishing import publish

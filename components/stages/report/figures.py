@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from components.reporting.figures import INK, SOFT, png, pyplot
-from components.stages.report.facts import RunReport
-from components.stages.report.funnel import STEPS
+from components.stages.report.facts import STEPS, RunReport
 
 WARM = "#c8553d"
 DPI = 110

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.reporting.numbers import percent, percent_interval, ratio
+from components.reporting.numbers import csv_text, percent, percent_interval, ratio
 from components.reporting.pages import render
-from components.reporting.tables import csv_text
-from components.stages.report.facts import PAPER_TABLE_3, RunReport
-from components.stages.report.funnel import STEPS
+from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport
 
 PAPER = {
     "crawl": "5 B images, 1 B English pages",
@@ -57,11 +55,11 @@ def step_rows(report: RunReport) -> list[dict[str, Any]]:
 
 def size_note(report: RunReport) -> str:
     """Return a note on the size of the run."""
-    tested = next((row[1] for row in report.statistics if row[0] == "test"), 0)
-    trained = next((row[1] for row in report.statistics if row[0] == "train"), 0)
+    captions = {row[0]: row[1] for row in report.statistics}
     return (
-        f"A small run: {trained} training and {tested} test captions. The figures show whether the models beat chance and a "
-        "constant caption, not how good the method is; the paper's scores are on another scale and another test set."
+        f"A small run: {captions.get('train', 0)} training and {captions.get('test', 0)} test captions. The figures show whether "
+        "the models beat chance and a constant caption, not how good the method is; the paper's scores are on another scale and "
+        "another test set."
     )
 
 

@@ -30,7 +30,6 @@ def with_failures(planned: Sequence[ShardRef], failed: Mapping[str, str], folder
     """Return the planned shards; shards with failures are copies that record them, so that no cache takes them for complete.
 
     Args:
-        planned: shards of planned utterances.
         failed: digest → reason.
         folder: where the copies are written.
     """
@@ -86,11 +85,8 @@ def _clips(planned: Sequence[Mapping[str, Any]], task: Task) -> dict[str, Clip |
     for voice, digests in sorted(by_voice.items()):
         blobs = task.annotations.read(speech_of(voice, task.params["google_shapes"]), digests)
         if any(digest not in blobs for digest in digests):
-            raise HearsightError(
-                "a spoken utterance is missing from the result cache",
-                where=f"the annotations of {voice}",
-                hint="run it again",
-            )
+            what = "a spoken utterance is missing from the result cache"
+            raise HearsightError(what, where=f"the annotations of {voice}", hint="run it again")
         clips.update((digest, unpack(blob)) for digest, blob in blobs.items())
     return clips
 

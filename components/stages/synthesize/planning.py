@@ -18,7 +18,7 @@ from components.stages.synthesize.prosody import Prosody, draw_prosody, utteranc
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from components.execution.stage import ShardOut, Task
+    from components.execution.stage import Task
 
 PLANNED = pa.schema(
     [
@@ -30,7 +30,6 @@ PLANNED = pa.schema(
         pa.field("failed", STR, metadata={"unit": "hang, crash or error of the engine; empty before it was asked"}),
     ]
 )
-"""Schema of an utterance to be spoken."""
 COPIED = ("caption", "language", "split", "group", "image_sha256")
 
 
@@ -49,11 +48,9 @@ def plan_utterances(
     seed, spread = params["seed"], {name: params[name] for name in ("rate_sd", "pitch_sd", "gain_sd")}
     for record in records:
         key, names = record["key"], list(voices.get(record["language"], ()))
-        text = (
-            normalise_for_speech(record["caption"], record["language"], max_characters=params["max_characters"])
-            if names
-            else None
-        )
+        text = None
+        if names:
+            text = normalise_for_speech(record["caption"], record["language"], max_characters=params["max_characters"])
         numbers = range(params["utterances"] if isinstance(text, NormalisedText) else 0)
         yield record, text, [draw_prosody(seed, key, number, voices=names, **spread) for number in numbers]
 
@@ -76,12 +73,8 @@ def plan_shard(table: pa.Table, task: Task) -> ShardOut:
             ledger.append(dropped(key, text.rule, text.value, text.threshold))
             continue
         ledger.append(kept(key))
-        common = {name: record[name] for name in COPIED} | {
-            "record": key,
-            "spoken": text.text,
-            "image_media": record["media"],
-            "failed": "",
-        }
+        common = {name: record[name] for name in COPIED}
+        common |= {"record": key, "spoken": text.text, "image_media": record["media"], "failed": ""}
         for number, prosody in enumerate(prosodies):
             digest = utterance_digest(text.text, prosody)
             rows.append(common | vars(prosody) | {"key": f"{key}.{number}", "number": number, "digest": digest})

@@ -40,12 +40,8 @@ def run(stage: Stage) -> None:
         failed = speak_missing(stage, planned, google)
     complete = with_failures(planned, failed, stage.work / "failed")
     stage.map(pack_shard, complete, step="pack", params={"google_shapes": params.google_shapes}, shared=voices, conserve=False)
-    drawn = distributions(
-        voices={language: list(names) for language, names in voices.items()},
-        rate_sd=params.rate_sd,
-        pitch_sd=params.pitch_sd,
-        gain_sd=params.gain_sd,
-    )
+    spread = {name: getattr(params, name) for name in ("rate_sd", "pitch_sd", "gain_sd")}
+    drawn = distributions(voices={language: list(names) for language, names in voices.items()}, **spread)
     stage.write_file(DRAWS, (json.dumps(drawn, indent=1, sort_keys=True) + "\n").encode())
     stage.note_parent("voices", digest_value(voices))
     stage.metric("engine_failures", len(failed))

@@ -33,8 +33,6 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
     """Speak the utterances that are not cached.
 
     Args:
-        stage: the run of synthesize.
-        planned: shards of planned utterances.
         google: settings of paid voices (``paid.plan_for``).
 
     Returns:
@@ -44,7 +42,6 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
         HearsightError: an engine is broken, or the disk is full. Finished speech is kept.
     """
     missing, total = _missing(stage, planned)
-    preload()
     stage.done["speak"], stage.cached["speak"] = total, total - missing.num_rows
     failed: dict[str, str] = {}
     shared = {"google": google, "shaped_there": stage.params.google_shapes}
@@ -56,10 +53,6 @@ def speak_missing(stage: Stage, planned: Sequence[ShardRef], google: dict[str, A
         hint = f"`dvc repro -f -s synthesize@{stage.dataset}` tries them again"
         print(f"hearsight: warning: engines failed on {len(failed)} utterances ({counts}); {hint}", file=sys.stderr, flush=True)
     return failed
-
-
-def preload() -> None:
-    """Import the libraries of speech once, for all workers, which are forks of this process."""
 
 
 def workers_of(stage: Stage) -> int:

@@ -15,15 +15,13 @@ from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
-from components.models.image_captioner import ImageCaptioner
-from components.models.trained import save_trained, vocabulary_digest
+from components.models.trained import ImageCaptioner, save_trained, vocabulary_digest
 from components.stages.train_captioner import data
 from components.stages.train_captioner.data import Split, references_by_group
 from components.stages.train_captioner.items import FeatureItems, Items, PictureItems
 from components.stages.train_captioner.recipe import CaptionerTraining
 from components.stages.train_captioner.rewards import CiderReward
-from components.training.fit import fit, is_launched
-from components.training.history import CAPTIONER, history_csv
+from components.training.fit import CAPTIONER, fit, history_csv, is_launched
 from components.training.ranks import write_job
 from components.training.recipe import reseed
 from components.vision.image_encoders import trainable_encoder, weights_digest

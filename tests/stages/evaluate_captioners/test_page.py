@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from components.metrics.caption_lengths import Lengths
 from components.reporting import numbers
-from components.stages.evaluate_captioners import columns, drawing, page
+from components.stages.evaluate_captioners import columns, page
 from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.results import ModelCaption, Row, Table
 from components.stages.evaluate_captioners.scoring import Things
@@ -128,24 +128,24 @@ def test_a_hallucinated_object_is_marked_in_its_caption():
 def test_histograms_lose_no_caption_and_share_their_axes(written, known):
     rows = [Row("english", network, {}, {}, Writing(Lengths(words), {})) for network, words in (("one", written), ("none", []))]
     table = Table("english", "en", "", 1, 1, Writing(Lengths(known), {}), rows, None)
-    shared = drawing.shared_axes(table)
-    assert shared.bars <= drawing.BARS + 1
+    shared = page.shared_axes(table)
+    assert shared.bars <= page.BARS + 1
     for row, words in zip(rows, (written, []), strict=True):
-        both = drawing.bar_shares(row, table, shared)
+        both = page.bar_shares(row, table, shared)
         assert [len(each) for each in both] == [shared.bars] * 2
         assert [sum(each) for each in both] == pytest.approx([1.0 if words else 0.0, 1.0])
         assert max(map(max, both)) <= shared.most
-    for _, svg in drawing.draw_histograms(table):
+    for _, svg in page.draw_histograms(table):
         Page(svg)
 
 
 def test_the_last_bar_says_so_when_longer_captions_are_in_it():
     def last(longest: int) -> str:
         row = Row("english", "one", {}, {}, Writing(Lengths([1]), {}))
-        svg = drawing.draw_histograms(Table("english", "en", "", 1, 1, Writing(Lengths([longest]), {}), [row], None))[0][1]
+        svg = page.draw_histograms(Table("english", "en", "", 1, 1, Writing(Lengths([longest]), {}), [row], None))[0][1]
         return re.findall(r"[\d–+]+(?=</text>)", svg)[0]
 
-    assert (last(drawing.LONGEST), last(drawing.LONGEST + 1)) == ("80–84", "80+")
+    assert (last(page.LONGEST), last(page.LONGEST + 1)) == ("80–84", "80+")
 
 
 def test_the_style_tables_show_every_figure_of_the_json(evaluated, parsed):

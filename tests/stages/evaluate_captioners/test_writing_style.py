@@ -8,10 +8,15 @@ from hypothesis import strategies as st
 
 from components.metrics.bootstrap import bootstrap_intervals
 from components.metrics.caption_lengths import word_counts
-from components.stages.evaluate_captioners.analyses import measure_references, measure_writing
+from components.stages.evaluate_captioners.analyses import (
+    UNKNOWN_TRAINING,
+    TrainingTexts,
+    measure_references,
+    measure_writing,
+    read_training_texts,
+)
 from components.stages.evaluate_captioners.inputs import open_inputs
 from components.stages.evaluate_captioners.scoring import Scored, Scores, Things, score_tokens, tokenize_caption
-from components.stages.evaluate_captioners.training_captions import UNKNOWN_TRAINING, TrainingTexts, read_training_texts
 from tests.stages.evaluate_captioners.world import (
     COLOURS,
     PARAMS,

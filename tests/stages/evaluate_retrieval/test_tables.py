@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from components.core.records import SCORED
 from components.reporting.values import Value
 from components.stages import evaluate_retrieval
-from components.stages.evaluate_retrieval import claims, page, paper, tables
+from components.stages.evaluate_retrieval import claims, page, tables
 from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
+from components.stages.evaluate_retrieval.columns import HIT, SHARE, Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults, gather
 from components.stages.evaluate_retrieval.scoring import WAYS
-from components.stages.evaluate_retrieval.values import HIT, SHARE, Cell
 from tests.stages.evaluate_retrieval.params import EVALUATE
 
 QUERIES, ITEMS = 40, 50
@@ -174,8 +174,8 @@ def test_files_agree_and_tell_six_digits() -> None:
 
 
 def test_the_papers_misprint_is_mended() -> None:
-    assert paper.reported("audio-100", "image_to_speech", 1) == 0.055
-    for found in (paper.TABLE_1 | paper.TABLE_2).values():
+    assert claims.reported("audio-100", "image_to_speech", 1) == 0.055
+    for found in (claims.TABLE_1 | claims.TABLE_2).values():
         for recalls in found.values():
             assert list(recalls) == sorted(recalls)  # deeper finds more
 

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from components.stages.extract_descriptions.emoji import without_emoji
 from components.stages.extract_descriptions.extract import REASONS, ROUNDS
 from components.stages.extract_descriptions.marks import LINK, MENTION
-from components.stages.extract_descriptions.plain import without_html
+from components.stages.extract_descriptions.plain import without_emoji, without_html
 from components.stages.extract_descriptions.words import count_words
 from tests.stages.extract_descriptions.captions import CAPTIONS, found
 

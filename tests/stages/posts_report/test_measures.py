@@ -13,8 +13,7 @@ from components.core.ledger import dropped, kept
 from components.stages.posts_report.bias import group_pattern, load_groups, measure_contrasts, npmi
 from components.stages.posts_report.clusters import OUTLIER, _letter, count_bands, find_duplicates, make_sheets
 from components.stages.posts_report.steps import measure_growth
-from components.stages.posts_report.topics import find_topics
-from components.stages.posts_report.words import BANDS, Vocabulary, count_words, find_offences
+from components.stages.posts_report.words import BANDS, Vocabulary, count_words, find_offences, find_topics
 
 KNOWN = load_groups("pt")
 KEYS = st.integers(0, 12).map(lambda n: f"{n:016x}")

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from components.reporting.figures import png
 from components.stages.filter.cascade import GROUPS
-from components.stages.report.facts import Line, RunReport
+from components.stages.report.facts import STEPS, Line, RunReport, passed_by
 from components.stages.report.figures import DPI, _pass_rates
-from components.stages.report.funnel import STEPS, passed_by
 from components.stages.report.pages import step_rows, steps_csv
 
 RULES = {name: [rule.name for rule in rules] for name, rules in GROUPS.items()}

@@ -145,7 +145,7 @@ def test_a_captioner_learns_what_its_pictures_show(tmp_path: Path) -> None:
     spec = spec_of(epochs=25, batch=8, dropout=0.0, label_smoothing=0.0, learning_rate=0.05, decay_per_1000=1.0)
     files = outcome(tmp_path, source, spec | {"settings": spec["settings"] | no_second_phase()})
     config = json.loads(files["config.json"])
-    loaded = load_trained(tmp_path / "out", vocabulary=config["vocabulary"], network="t2t8x8")
+    loaded = load_trained(tmp_path / "out")
     # Five kinds of references among eight pictures: a caption with the right noun scores far above one with a wrong one.
     assert config["validation"] > 5.0 and loaded.config["best_phase"] == "cross_entropy"
 
