@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from components.core.errors import HearsightError
-from components.web.failures import NO_SUCH_NAME, parse_retry_after
-from components.web.request import Response
+from components.web.request import NO_SUCH_NAME, Response, parse_retry_after
 from components.web.warc import Entry, index_headers
 
 if TYPE_CHECKING:
@@ -183,11 +182,7 @@ def _rule_on_failure(api: Api, entry: Entry) -> Ruling:
 def _stopped(client: Client, url: str, ruling: Ruling) -> HearsightError:
     pause = f" and it asks to wait {math.ceil(ruling.pause)} s" if ruling.pause else ""
     later = "run the stage again later; fetched answers are kept and not requested again"
-    return HearsightError(f"{ruling.stop}{pause}", where=_without_query(url), hint=ruling.hint or later)
-
-
-def _without_query(url: str) -> str:
-    return url.partition("?")[0]
+    return HearsightError(f"{ruling.stop}{pause}", where=url.partition("?")[0], hint=ruling.hint or later)
 
 
 async def _wait_for_limit(client: Client, host: Any) -> None:

@@ -15,10 +15,9 @@ from components.web.answers import Answers, Consent
 from components.web.api import Api, call_api
 from components.web.conditional_fetch import ConditionalFetch, parse_moment
 from components.web.erase import replace_redirect
-from components.web.failures import NO_SUCH_NAME
 from components.web.hosts import Host, Slots
 from components.web.network import LoopLag, NetworkWatch
-from components.web.request import RETRY_STATUS, Response, Role, Session
+from components.web.request import NO_SUCH_NAME, RETRY_STATUS, Response, Role, Session
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
 from components.web.takedown_list import Takedown

@@ -23,8 +23,16 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes, publish_json
 from components.web.gzip_record import decompress_member
-from components.web.index import find_torn_entries, index_line, read_index
-from components.web.segments import Segments, damaged_error, not_writable_error, read_body, recover
+from components.web.segments import (
+    Segments,
+    damaged_error,
+    find_torn_entries,
+    index_line,
+    not_writable_error,
+    read_body,
+    read_index,
+    recover,
+)
 from components.web.snapshot_chain import Base, check_held, claim_base, locate_body, read_bases
 from components.web.warc import Entry, build_record, http_headers, utc_now
 

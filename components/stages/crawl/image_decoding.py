@@ -29,7 +29,7 @@ from components.stages.crawl.sources.inputs import job_project_root
 from components.web.answers import Outcome
 from components.web.budget import Budget
 from components.web.images.image import DecodeResult
-from components.web.images.inspection import ImageLook, decode_all, decode_within, load_decoders
+from components.web.images.inspection import ImageLook, decode_all, decode_within
 from components.web.images.kinds import FORMATS, detect_format
 from components.web.segments import damaged_error, read_body
 from components.web.snapshot_chain import locate_body
@@ -65,7 +65,6 @@ class DecodeAhead:
 
     def __enter__(self) -> DecodeAhead:
         if self._workers:
-            load_decoders()  # before the forks, so that the workers share the loaded modules
             # SEQPACKET keeps message boundaries, delivers each to one worker, and leaves no lock when a worker dies.
             self._sender, receiver = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             self._sender.setblocking(False)

@@ -18,7 +18,7 @@ from components.web.answers import Answers, Outcome
 from components.web.consent_policy import find_refusal, gives_consent, parse_header_statements, parse_meta_statements
 from components.web.html.page import Page, PageOverBudget, parse_charset
 from components.web.html.page_limits import Source, read_pages_within
-from components.web.listed import ListedPages
+from components.web.sitemaps import ListedPages
 from components.web.takedown_list import takedown_row
 from components.web.urls import host_of, normalise
 

@@ -7,8 +7,7 @@ Candidates come from ``web.html``. Which images are fetched is decided elsewhere
 
 from __future__ import annotations
 
-from components.web.archives.findings import ArchivePage
 from components.web.archives.paths import is_path_list, read_paths
-from components.web.archives.reading import read_archive, read_stream
+from components.web.archives.reading import ArchivePage, read_archive, read_stream
 
 __all__ = ["ArchivePage", "is_path_list", "read_archive", "read_paths", "read_stream"]

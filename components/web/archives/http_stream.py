@@ -61,16 +61,6 @@ class _Timed(io.RawIOBase):
         super().close()
 
 
-def _response(clock: _Clock) -> Any:
-    def make(sock: socket.socket, *rest: Any, **more: Any) -> http.client.HTTPResponse:
-        response = http.client.HTTPResponse(sock, *rest, **more)
-        response.fp.close()
-        response.fp = io.BufferedReader(_Timed(sock, clock))
-        return response
-
-    return make
-
-
 class _Requests(urllib.request.AbstractHTTPHandler):
     """Opens http and https addresses under a clock."""
 
@@ -87,9 +77,15 @@ class _Requests(urllib.request.AbstractHTTPHandler):
         return self._open(http.client.HTTPSConnection, req)
 
     def _open(self, kind: type[http.client.HTTPConnection], req: urllib.request.Request) -> http.client.HTTPResponse:
+        def respond(sock: socket.socket, *rest: Any, **more: Any) -> http.client.HTTPResponse:
+            response = http.client.HTTPResponse(sock, *rest, **more)
+            response.fp.close()
+            response.fp = io.BufferedReader(_Timed(sock, self._clock))
+            return response
+
         def connect(host: str, **more: Any) -> http.client.HTTPConnection:
             connection = kind(host, **more)
-            connection.response_class = _response(self._clock)
+            connection.response_class = respond  # type: ignore[assignment]
             return connection
 
         return self.do_open(connect, req)

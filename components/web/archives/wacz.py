@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from components.core.errors import HearsightError
-from components.web.archives.expansion import FREE_MEMBER, RATIO
+from components.web.archives.members import FREE_MEMBER, RATIO
 
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of a ZIP file."""
 FOLDER = "archive/"
 DIRECTORY_LIMIT = 1 << 22
 """Maximum bytes of a ZIP directory: more than 30,000 files."""

@@ -11,8 +11,7 @@ import re
 import zstandard
 from backports.zstd import ZstdDecompressor, ZstdDict, ZstdError
 
-from components.web.archives.expansion import Expansion
-from components.web.archives.members import FEED, PIECE, Members, PackedMembers
+from components.web.archives.members import FEED, PIECE, Expansion, Members, PackedMembers
 from components.web.archives.opening import Stream
 
 MAGIC = b"\x28\xb5\x2f\xfd"
@@ -137,6 +136,11 @@ class ZstdMembers(PackedMembers):
         if self._expansion.left < 0:
             self._count(0)
         return not self.fault
+
+
+def is_zstd(head: bytes) -> bool:
+    """Return whether ``head`` begins a zstd frame."""
+    return head.startswith(MAGIC) or SKIPPABLE.match(head) is not None
 
 
 def read_frame_size(data: memoryview, at: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ _STEPS = 10_000
 _FILL = re.compile(rb"\xff*")
 _BARE = frozenset([0x01, *range(0xD0, 0xD8)])
 """JPEG markers without a length: TEM and RST0 to RST7."""
-_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """JPEG start-of-frame markers: SOF0 to SOF15 without DHT, JPG and DAC."""
 
 
@@ -83,7 +83,7 @@ def _jpeg(data: bytes) -> tuple[int, int]:
         length = _number(data, at + 2, 2, "big")
         if length < 2:
             return 0, 0
-        if marker in _FRAMES:
+        if marker in FRAMES:
             return _number(data, at + 7, 2, "big"), _number(data, at + 5, 2, "big")
         at += 2 + length
     return 0, 0

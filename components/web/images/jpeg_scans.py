@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from components.web.images.head import FRAMES
+
 _AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 """The marker that ends a scan: neither stuffing nor a restart."""
-_OTHER_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xCC, 0xC8}
 _BARE = frozenset([0x01, *range(0xD0, 0xD9)])
 _MOST_SCANS = 100
 """Maximum scans; encoders write about ten. A file with more is decoded completely."""
@@ -69,7 +70,7 @@ def _extract(data: bytes) -> bytes:
                 kept.append(data[position : match.start()])
             position = match.start()
             continue
-        if marker in _OTHER_FRAMES:
+        if marker in FRAMES:
             _read_frame(marker, segment, state)
         elif marker == 0xC4:
             _read_tables(segment, state)

@@ -9,7 +9,7 @@ from components.stages.crawl.sources.found import SourcePage
 from components.stages.crawl.walk import walk
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
-from components.web.listed import read_listed
+from components.web.sitemaps import read_listed
 
 
 class SiteSource:
