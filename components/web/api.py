@@ -1,8 +1,7 @@
 """Call a documented API: its token, its rate limit, and the answers that end the run instead of being stored.
 
 A token is sent in a header to the API's own addresses only, and removed from every answer before it is stored. Answers that may
-differ tomorrow (rate limit, refused token, a search that is unavailable) are never stored: the run stops with one line and the
-next run continues. The meaning of answers is in ``stages.crawl.posts``.
+differ tomorrow (rate limit, refused token, a search that is unavailable) end the run and are never stored.
 """
 
 from __future__ import annotations
@@ -80,14 +79,7 @@ class Api:
         return False
 
     def ruling(self, url: str, status: int, sent: Mapping[str, str], body: bytes) -> Ruling:
-        """Return what to do with an answer.
-
-        Args:
-            url: the requested address.
-            status: its HTTP status.
-            sent: its headers by lower-case name.
-            body: its body, JSON when the status is 200.
-        """
+        """Return what to do with an answer; ``sent``: its headers by lower-case name, ``body``: JSON when the status is 200."""
         if status == 401:
             return self.refused()
         if status == 429:

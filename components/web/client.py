@@ -126,8 +126,7 @@ class Client:
         return await self._session.get(url, role, request_headers)
 
     def keep(self, answer: Response) -> Entry:
-        """Store an answer. A body that the base holds is not copied; of a redirect to a listed address only that it is one is
-        stored."""
+        """Store an answer, without a body that the base holds; of a redirect to a listed address only that it is one."""
         entry, body, headers, reason, _ = answer
         if entry.failure in ("connection", "dns", "timeout") and entry.detail != NO_SUCH_NAME:
             self._network.failed(host_of(entry.url))

@@ -64,11 +64,7 @@ def compress_member(content: bytes) -> bytes:
 
 
 def decompress_member(member: bytes) -> bytes:
-    """Return the content of one complete member.
-
-    Raises:
-        ValueError: the member is truncated or damaged.
-    """
+    """Return the content of one complete member. Raises ValueError: the member is truncated or damaged."""
     unpacker = isal_zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         content = unpacker.decompress(member)

@@ -68,7 +68,6 @@ class PublicResolver(AbstractResolver):
         return addresses
 
     async def close(self) -> None:
-        """Close the system's resolver."""
         await self._system.close()
 
 
@@ -109,7 +108,6 @@ class Session:
         return self._session
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._session is not None:
             await self._session.close()
 
@@ -161,9 +159,7 @@ class Session:
             if role == "page" and not is_readable(entry.type):
                 return Response(Entry(url, 0, "not_html", entry.type[:80], entry.type))
             if role == "image":
-                budget = settings.budget
-                limits = Limits(limit, settings.min_side, settings.max_aspect, budget.image_pixels, budget.image_side)
-                refusal, body = await read_image(answer, sent, limits)
+                refusal, body = await read_image(answer, sent, Limits.of(settings))
                 if refusal:
                     entry = Entry(url, 0, refusal.rule, refusal.value, entry.type, threshold=refusal.threshold)
                 return Response(entry, body, headers, reason)
@@ -176,7 +172,6 @@ class Session:
 
 
 def _make_failure(url: str, error: Exception) -> Entry:
-    """Return the failure entry for an error of a request."""
     cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     if isinstance(cause, PrivateAddress):
         return Entry(url, 0, "private_address", str(cause))
@@ -210,12 +205,9 @@ def classify_failure(error: BaseException) -> tuple[str, str] | None:
 
 
 def parse_retry_after(sent: Mapping[str, str]) -> float:
-    """Return the seconds that an answer asks to wait (RFC 9110, 10.2.3); 0 when it does not say.
+    """Return the seconds that an answer with the headers ``sent`` asks to wait (RFC 9110, 10.2.3); 0 when it does not say.
 
     A date is relative to the answer's ``Date``, so that a wrong clock makes no difference.
-
-    Args:
-        sent: the answer's headers by lower-case name.
     """
     value = sent.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():

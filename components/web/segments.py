@@ -27,12 +27,7 @@ SYNC_EVERY = 64
 
 
 class Segments:
-    """The segments and the index of one snapshot, open for appending.
-
-    Args:
-        folder: the snapshot's folder.
-        last: the segment to continue; '' to start the first.
-    """
+    """The segments and the index of one snapshot, open for appending; ``last``: the segment to continue, '' for none."""
 
     def __init__(self, folder: Path, last: str) -> None:
         self._folder = folder
@@ -107,10 +102,7 @@ def index_line(entry: Entry) -> bytes:
 def read_index(folder: Path, sizes: Mapping[str, int], most: int | None = None) -> tuple[list[Entry], bool]:
     """Return the index's entries whose records exist, and whether every line was valid.
 
-    Args:
-        folder: the store's folder.
-        sizes: segment → its size in bytes.
-        most: maximum lines read; None for all.
+    ``sizes``: segment → its size in bytes; ``most``: maximum lines read, None for all.
     """
     try:
         raw = (folder / "index.jsonl").read_bytes()
@@ -154,7 +146,7 @@ def recover(folder: Path, sizes: Mapping[str, int], ends: Mapping[str, int], *, 
     Args:
         sizes: segment → its size in bytes.
         ends: segment → end of its last indexed record.
-        complete: whether the snapshot is complete, so that records after the indexed ones are removed.
+        complete: whether records after the indexed ones are removed, as in a complete snapshot.
     """
     recovered: list[Entry] = []
     for name, end in ends.items():

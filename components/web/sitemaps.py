@@ -48,7 +48,9 @@ def read_sitemap(data: bytes, url: str) -> Sitemap:
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         _read_xml(data, url, sitemap)
     else:
-        _read_text(data, url, sitemap)
+        for line in data.decode("utf-8-sig", "replace").splitlines():
+            if line.strip().startswith(("http://", "https://")):
+                _add(sitemap, sitemap.pages, line, "", url)
     if not (sitemap.pages or sitemap.sitemaps or sitemap.problem):
         sitemap.problem = "lists nothing"
     return sitemap
@@ -66,12 +68,6 @@ def _decompress(data: bytes, sitemap: Sitemap) -> bytes:
     except (OSError, zlib.error):
         sitemap.problem = "broken gzip"
     return bytes(content)
-
-
-def _read_text(data: bytes, url: str, sitemap: Sitemap) -> None:
-    for line in data.decode("utf-8-sig", "replace").splitlines():
-        if line.strip().startswith(("http://", "https://")):
-            _add(sitemap, sitemap.pages, line, "", url)
 
 
 class _StopParsing(Exception):
@@ -137,7 +133,6 @@ def read_listed(answers: Answers, ensure: Callable[[Collection[str]], None], ori
     A sitemap that is missing or broken leaves a ledger row, except a missing ``/sitemap.xml`` that no robots.txt names.
 
     Args:
-        answers: the store's answers.
         ensure: called with the sitemaps that are read next.
         origins: a URL of each host.
         most: stop opening sitemaps at this number of pages.

@@ -2,7 +2,6 @@
 
 ``read_archive`` is the entry point; memory is constant in the archive's size. ``opening`` opens the bytes (disk, S3, http),
 ``members`` and ``records`` split them, ``responses`` and ``wat`` read a page from a record, ``paths`` reads Common Crawl's lists.
-Candidates come from ``web.html``. Which images are fetched is decided elsewhere.
 """
 
 from __future__ import annotations

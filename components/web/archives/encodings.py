@@ -28,12 +28,7 @@ class BadResponse(Exception):
 
 
 def decode_body(data: bytes, encodings: bytes, limit: int) -> bytes:
-    """Return the body without its encodings.
-
-    Args:
-        data: the body as stored.
-        encodings: the value of Content-Encoding.
-        limit: maximum bytes that each encoding may produce.
+    """Return a body without the encodings that Content-Encoding names; each may produce at most ``limit`` bytes.
 
     Raises:
         BadResponse: an encoding is broken or unknown, or produces more than ``limit`` bytes.

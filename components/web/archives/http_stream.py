@@ -28,7 +28,6 @@ class _Clock:
         self._remaining = SECONDS
 
     def wait(self, sock: socket.socket, raw: Any, buffer: Any) -> int | None:
-        """Read from the socket within the remaining time."""
         began = time.monotonic()
         try:
             sock.settimeout(max(min(TIMEOUT, self._remaining), 0.001))
@@ -44,8 +43,6 @@ class _Clock:
 
 
 class _Timed(io.RawIOBase):
-    """A socket's input, read under a clock."""
-
     def __init__(self, sock: socket.socket, clock: _Clock) -> None:
         self._sock, self._clock = sock, clock
         self._raw = sock.makefile("rb", buffering=0)
@@ -130,7 +127,6 @@ class HttpStream:
         self._response.close()
 
     def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes; b"" at the end."""
         try:
             data = self._response.read(size)
         except (OSError, ValueError, http.client.HTTPException) as error:

@@ -1,8 +1,7 @@
 """Split an archive's bytes into members, read in pieces of bounded size: one long plain member, or compressed ones.
 
-Web archives are gzip files with one member per record, or zstd files with one frame per record, so that a record can be read
-alone. A truncated or broken member is reported as a named fault, and reading continues at the next member. Time is linear in the
-bytes read and decompressed, for any input. The formats are in ``gzip_members`` and ``zstd_members``.
+Web archives have one gzip member or zstd frame per record, so that a record can be read alone. A truncated or broken member is a
+named fault, and reading continues at the next one. Time is linear in the bytes read and decompressed, for any input.
 """
 
 from __future__ import annotations

@@ -92,8 +92,6 @@ PAGES_PER_BATCH, BYTES_PER_BATCH = 64, 1 << 24
 
 
 class _QueuedPage(NamedTuple):
-    """A page that is read later in a batch."""
-
     source: Source
     offset: int
     opted_out: bool
@@ -112,7 +110,6 @@ class _Reader:
     expansion: Expansion
 
     def pages(self, stream: Stream) -> Iterator[ArchivePage]:
-        """Yield the pages and failures in order."""
         queue: list[ArchivePage | _QueuedPage] = []
         count = size = 0
         for record in read_records(stream, self.limit, self.expansion):

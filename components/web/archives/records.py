@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.web.archives.fields import Fields, parse_fields
 from components.web.archives.gzip_members import MAGIC as GZIP
 from components.web.archives.gzip_members import GzipMembers
 from components.web.archives.members import CHUNK, Expansion, Members
 from components.web.archives.opening import Stream, read_fully
+from components.web.archives.responses import Fields, parse_fields
 from components.web.archives.zstd_members import ZstdMembers, is_zstd
 
 LIMIT = 1 << 24
@@ -104,10 +104,7 @@ class _Cursor:
 def read_records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None = None) -> Iterator[Record]:
     """Yield the records and faults of a gzip, zstd or plain archive, in order.
 
-    Args:
-        stream: the archive's bytes.
-        limit: maximum decompressed bytes of a record held in memory.
-        expansion: the archive's expansion so far, when the stream is a part of it.
+    ``limit``: maximum decompressed bytes of a record in memory; ``expansion``: the archive's, when the stream is a part of it.
     """
     members = open_members(stream, expansion or Expansion())
     faults = _Faults()

@@ -167,11 +167,7 @@ def read_frame_size(data: memoryview, at: int) -> tuple[int, int]:
 
 
 def parse_dictionary(content: bytes) -> ZstdDict:
-    """Return the dictionary that a skippable frame holds.
-
-    Raises:
-        ValueError, ZstdError: the content is not a dictionary.
-    """
+    """Return the dictionary that a skippable frame holds. Raises ValueError, ZstdError: the content is not a dictionary."""
     if content.startswith(MAGIC):
         unpacker = ZstdDecompressor()
         content = unpacker.decompress(content, DICTIONARY_LIMIT + 1)

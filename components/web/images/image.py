@@ -1,8 +1,7 @@
 """Decode an image to check that it is complete, and to get its format, size, perceptual hash and thumbnail.
 
 Decoding is the validation: the content decides, not the name or the header. JPEGs are decoded at a reduced scale (libjpeg's
-scaled DCT): every coded byte is read, or skipped in a structure known to be complete (``jpeg_scans``), so truncation is still
-detected. Which formats and sizes a dataset accepts is decided elsewhere (the filter stage, ``image_precheck``).
+scaled DCT): every coded byte is read, or skipped in a structure known to be complete (``jpeg_scans``).
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from PIL.Image import Transpose
 
 from components.core.digests import sha256_bytes
 from components.web.budget import Budget
-from components.web.images.head import Head, read_head
+from components.web.images.head import FORMATS, Head, detect_format, find_exceeded_limit, guess_content, read_head
 from components.web.images.jpeg_scans import extract_mean_scans
-from components.web.images.kinds import FORMATS, detect_format, find_exceeded_limit, guess_content
 
 __all__ = ["FORMATS", "DecodeResult", "decode_image", "perceptual_hash"]
 
@@ -134,11 +132,9 @@ def _summarise(picture: Any) -> dict[str, Any]:
 
 
 def _shrink(picture: Any) -> Any:
-    """Return a decoded picture in grey or colour, over white, with a smaller side of ``REDUCED_SIDE`` to twice that if it was
-    larger.
+    """Return a decoded picture in grey or colour, over white; a smaller side over ``REDUCED_SIDE`` becomes at most twice that.
 
-    Converting a large picture as a whole takes its memory again, so it is reduced in bands. The result does not depend on them:
-    colours are converted per px, and bands end at the borders of averaged squares.
+    It is reduced in bands, since converting a large picture as a whole takes its memory again; the result is the same.
     """
     transparent = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
     factor = max(1, min(picture.size) // REDUCED_SIDE)
@@ -157,7 +153,6 @@ def _shrink(picture: Any) -> Any:
 
 
 def _reduce(picture: Any, factor: int, *, transparent: bool) -> Any:
-    """Return a picture, or a band of one, reduced."""
     if transparent:
         picture = picture if picture.mode == "RGBA" else picture.convert("RGBA")
     elif picture.mode not in _REDUCIBLE:
@@ -194,7 +189,6 @@ def _thumbnail(small: Any, picture: Any) -> str:
 
 
 def _find_rotation(picture: Any) -> Any:
-    """Return the transposition that EXIF requests; None for none."""
     transpositions = (
         Transpose.FLIP_LEFT_RIGHT,
         Transpose.ROTATE_180,

@@ -17,9 +17,8 @@ from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
 from components.execution.limits import OverLimit, run_limited
 from components.web.budget import Budget
-from components.web.images.head import Head, read_head
+from components.web.images.head import Head, find_exceeded_limit, read_head
 from components.web.images.image import DecodeResult, decode_image
-from components.web.images.kinds import find_exceeded_limit
 
 _DEFAULT = Budget()
 

@@ -1,9 +1,8 @@
-"""Keep the scans of a progressive JPEG that decoding at an eighth of its size needs: the mean colours (ITU-T T.81, annexes B and
-G).
+"""Keep the scans of a progressive JPEG that decoding at an eighth of its size needs: the mean colours (ITU-T T.81, B and G).
 
 A progressive file stores the mean of each 8×8 block first (the DC coefficients) and the detail in later scans, which hold most
-bytes. libjpeg decodes all of them even for one pixel per block. Here the others are skipped once the file's structure is known to
-be complete: libjpeg finds no other fault in them either, since it fills bad data with grey. In doubt nothing is removed.
+bytes. Those are skipped once the file's structure is known to be complete: libjpeg finds no other fault in them either, since it
+fills bad data with grey. In doubt nothing is removed.
 """
 
 from __future__ import annotations
