@@ -1,9 +1,7 @@
-"""Write captions of posts: a lead, the tag, the description, an end mark, and tags and links.
+"""Write captions of posts: a lead, the tag, the description, an end mark, and tags and links, drawn by the post's key.
 
-The description is a real text of the packages; the rest varies as in posts under #PraCegoVer (PCV §4.2, figures 2 and 3):
-spellings of the tag, "Descrição da imagem", "Audiodescrição", end marks with and without accents. About one caption in eleven is
-malformed, as in the paper (9.6 %). The parts are stored separately, so tests know the true description. Every choice is drawn
-by the post's key.
+The description is a real text of the packages; the rest varies as in posts under #PraCegoVer (PCV §4.2, figures 2 and 3). About
+one caption in eleven is malformed, as in the paper (9.6 %). The parts are stored separately, so tests know the description.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 
 from components.core.seeded_rng import seeded_rng
-from components.sample.material import Material
+from components.sample.material import ARTICLE, Material
 from components.sample.pictures import background_of
 
 MALFORMED = {"tag alone": 0.04, "description first": 0.034, "tag inside a word": 0.02, "emoji only": 0.016}
@@ -98,7 +96,6 @@ OTHER_TEXTS = (
     "Arte de divulgação da nossa programação: oficina gratuita de {theme}, sábado, às 15 horas.",
     "Publicação do projeto de acessibilidade, com o tema {theme}, na cor preferida da turma.",
 )
-_ARTICLE = re.compile(r"(Um|Uma|Uns|Umas|O|A|Os|As) ")
 
 
 @dataclass(frozen=True)
@@ -127,11 +124,9 @@ class Caption:
 
 
 def write(material: Material, key: str, mention: str, form: str = "") -> Caption:
-    """Return a caption of a material, drawn by ``key``.
+    """Return a caption of a material, drawn by ``key``, that may mention ``mention`` (``@name``).
 
-    Args:
-        mention: an account it may mention, as ``@name``.
-        form: a form of :class:`Caption`; "" draws one.
+    ``form``: a form of :class:`Caption`; "" draws one.
     """
     chance = seeded_rng(key, "caption")
     form = form or _form(chance)
@@ -186,18 +181,14 @@ def describe(material: Material, key: str) -> str:
             f"{text} O fundo é {colour}.",
             f"Imagem com fundo {colour}: {text}",
         ]
-        if _ARTICLE.match(text):
+        if ARTICLE.match(text):
             ways.append(f"Imagem quadrada com fundo {colour}. No centro, {_lower(text)}")
         return chance.choice(ways)
     if material.text[:1].islower():  # a word of a first reader
         if material.kind == "photo":
             return chance.choice((f"Foto de {bare}.", f"Fotografia colorida de {bare}.", f"Foto de {bare} em primeiro plano."))
-        ways = [
-            f"Desenho de {bare}.",
-            f"Ilustração de {bare} em fundo {colour}.",
-            f"Desenho colorido de {bare}, no centro de um fundo {colour}.",
-        ]
-        return chance.choice(ways)
+        coloured = f"Desenho colorido de {bare}, no centro de um fundo {colour}."
+        return chance.choice((f"Desenho de {bare}.", f"Ilustração de {bare} em fundo {colour}.", coloured))
     if material.title == material.text:
         kind = "Fotografia" if material.kind == "photo" else "Reprodução de pintura"
         return chance.choice((f"{kind}: {text}", f"{kind} colorida. {text}", text))
@@ -215,39 +206,27 @@ def _form(chance: random.Random) -> str:
 
 def _malformed(caption: Caption, chance: random.Random) -> Caption:
     """Return the parts arranged so that no description follows the tag."""
-    lead = caption.lead or "{Title}."
     if caption.form == "empty":
-        return replace(caption, lead="", intro="", description="", end="", tail="")
+        return Caption("empty", "", "", "", "", "")
+    lead, end, tail = caption.lead or "{Title}.", "", ""
     if caption.form == "untagged":
-        return replace(
-            caption,
-            lead=lead,
-            intro=chance.choice(("{d}", "Descrição da imagem: {d}", "")),
-            end="",
-            tail="\n\n#acessibilidade #{tag}",
-        )
-    if caption.form == "tag alone":
-        return replace(
-            caption,
-            lead=lead,
-            intro=chance.choice(("#acessibilidade #{tag} #PraCegoVer", "#PraCegoVer", "#pracegover:")),
-            end="",
-            tail="",
-        )
-    if caption.form == "emoji only":
-        return replace(caption, lead=lead, intro="#PraCegoVer", end=" 😍😍👏", tail="")
-    if caption.form == "description first":
-        return replace(
-            caption, intro=chance.choice(("{d} #PraCegoVer", "{d}\n\n#pracegover #{tag}", "{d}\n#PraCegoVer")), end="", tail=""
-        )
-    word = chance.choice(("@oficialpracegover", "projetopracegover", "#pracegoverbrasil", "{link}pracegover"))
-    return replace(caption, lead=lead, intro=f"Siga {word} e participe da campanha! #{{tag}} #PraCegoVer", end="", tail="")
+        intro, tail = chance.choice(("{d}", "Descrição da imagem: {d}", "")), "\n\n#acessibilidade #{tag}"
+    elif caption.form == "tag alone":
+        intro = chance.choice(("#acessibilidade #{tag} #PraCegoVer", "#PraCegoVer", "#pracegover:"))
+    elif caption.form == "emoji only":
+        intro, end = "#PraCegoVer", " 😍😍👏"
+    elif caption.form == "description first":
+        lead, intro = caption.lead, chance.choice(("{d} #PraCegoVer", "{d}\n\n#pracegover #{tag}", "{d}\n#PraCegoVer"))
+    else:
+        word = chance.choice(("@oficialpracegover", "projetopracegover", "#pracegoverbrasil", "{link}pracegover"))
+        intro = f"Siga {word} e participe da campanha! #{{tag}} #PraCegoVer"
+    return replace(caption, lead=lead, intro=intro, end=end, tail=tail)
 
 
 def _slots(material: Material, chance: random.Random, mention: str) -> dict[str, str]:
     tag = re.sub(r"\W", "", material.theme)
     return {
-        "title": _lower(material.title) if material.kind == "stamp" and _ARTICLE.match(material.text) else material.title,
+        "title": _lower(material.title) if material.kind == "stamp" and ARTICLE.match(material.text) else material.title,
         "Title": material.title[:1].upper() + material.title[1:],
         "theme": material.theme,
         "THEME": material.theme.upper(),

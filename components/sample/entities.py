@@ -1,11 +1,12 @@
 """Represent posts as Mastodon's API and pages do: Status, Account and MediaAttachment as JSON, captions as HTML.
 
-Field names and shapes are those of Mastodon's documentation (entities Status, Account, MediaAttachment, version 4). Not in
-scope: which of them a request gets (``posts``).
+Field names and shapes are those of Mastodon's documentation (entities Status, Account, MediaAttachment, version 4).
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,8 +14,10 @@ from html import escape
 from typing import Any
 
 from components.core.seeded_rng import seeded_rng
+from components.sample.gallery import page
 from components.sample.pictures import size_of, suffix_of
-from components.sample.statuses import Owner, Picture, Plan, Post
+from components.sample.sites import TYPES, Reply
+from components.sample.statuses import TODAY, Owner, Picture, Plan, Post
 
 HOST = "posts.sample"
 BASE = f"http://{HOST}"
@@ -168,9 +171,46 @@ def emoji() -> dict[str, Any]:
 
 
 def time_of(when: datetime) -> str:
-    """Format a time as Mastodon does."""
     return when.strftime("%Y-%m-%dT%H:%M:%S.") + f"{when.microsecond // 1000:03d}Z"
 
 
 def _measures(width: int, height: int) -> dict[str, Any]:
     return {"width": width, "height": height, "size": f"{width}x{height}", "aspect": width / height}
+
+
+ALLOWED = 300
+"""Requests in five minutes, as the headers say."""
+
+
+def as_json(content: Any, headers: Mapping[str, str] | None = None, status: int = 200) -> Reply:
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return whole(body, "application/json; charset=utf-8", headers, status)
+
+
+def as_html(title: str, body: str, credit: str, owner: Owner | None = None) -> Reply:
+    """A page; it asks not to be indexed where its owner does."""
+    robots = '<meta name="robots" content="noindex">' if owner is not None and owner.noindex else ""
+    return whole(page(title, body, credit, robots, "pt"), TYPES[".html"])
+
+
+def whole(body: bytes, kind: str, headers: Mapping[str, str] | None = None, status: int = 200) -> Reply:
+    """A reply with an ETag of its content."""
+    return Reply(status, body, kind, {"ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"', **(headers or {})})
+
+
+def missing(api: bool, owner: Owner | None = None) -> Reply:
+    """A reply of 404, or of 410 for an account that is gone."""
+    status = 410 if owner is not None and owner.gone else 404
+    if api:
+        return as_json({"error": "Gone" if status == 410 else "Record not found"}, None, status)
+    return Reply(status, b"<!doctype html><title>Not here</title><p>There is no such page here.")
+
+
+def limited(reply: Reply) -> Reply:
+    """``reply`` with the headers of a rate limit."""
+    limit = {
+        "X-RateLimit-Limit": str(ALLOWED),
+        "X-RateLimit-Remaining": str(ALLOWED - 1),
+        "X-RateLimit-Reset": time_of(TODAY.replace(minute=5)),
+    }
+    return Reply(reply.status, reply.body, reply.type, {**reply.headers, **limit})

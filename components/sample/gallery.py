@@ -1,8 +1,7 @@
-"""Make gallery pages of the Tux Paint stamps, with their real English captions.
+"""Make gallery pages of the Tux Paint stamps, with their real English captions: forty images a page, and index pages.
 
-The package has no pages, so each forty images of a folder get one, with index pages that link them. The alt-text is the first
-line of the caption file. Images are embedded in three ways, as on the web: ``src``, ``srcset`` with a thumbnail, ``<picture>``.
-Equal packages give equal pages.
+The alt-text is the first line of the caption file. Images are embedded in three ways, as on the web: ``src``, ``srcset`` with a
+thumbnail, ``<picture>``.
 """
 
 from __future__ import annotations
@@ -36,11 +35,9 @@ def stamps(folder: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def gallery_pages(folder: Path, credit: str) -> dict[str, bytes | Callable[[], bytes]]:
-    """Return path → content of every gallery page, index and thumbnail; the images themselves are under ``/stamps/``.
+    """Return path → content of every gallery page, index and thumbnail of the package's ``stamps`` folder.
 
-    Args:
-        folder: the package's ``stamps`` folder.
-        credit: the licence and attribution line, plain text, put on every page.
+    The images themselves are under ``/stamps/``; every page has ``credit``, plain text.
     """
     groups = stamps(folder)
     made: dict[str, bytes | Callable[[], bytes]] = {}
@@ -81,7 +78,6 @@ def _page(number: int) -> str:
 
 
 def _figure(path: str, caption: str, order: int, up: str) -> str:
-    """One picture, marked up in one of the three ways pages do it."""
     alt, full, thumb = escape(caption, quote=True), f"{up}stamps/{quote(path)}", f"/thumbs/{quote(path)}"
     image = (
         f'<img src="{full}" alt="{alt}">',
@@ -97,10 +93,10 @@ def index(title: str, entries: Sequence[tuple[str, str]], credit: str) -> bytes:
     return page(title, f"<ul>\n{items}\n</ul>", credit)
 
 
-def page(title: str, body: str, credit: str, head: str = "") -> bytes:
+def page(title: str, body: str, credit: str, head: str = "", language: str = "en") -> bytes:
     """Return an HTML page; ``body`` and ``head`` are HTML, the rest plain text."""
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>{head}</head>\n'
+        f'<!doctype html>\n<html lang="{language}"><head><meta charset="utf-8"><title>{escape(title)}</title>{head}</head>\n'
         f"<body><h1>{escape(title)}</h1>\n{body}\n<footer><p>{escape(credit)}</p></footer></body></html>\n"
     ).encode()
 

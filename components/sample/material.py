@@ -2,8 +2,7 @@
 
 Two Debian packages: the Tux Paint stamps with their captions in Brazilian Portuguese (``tuxpaint-stamps-default``), and
 GCompris' photographs and drawings with titles, words and paragraphs about them (``gcompris-qt-data``: Qt bundles, see ``qt``;
-authors from its machine-readable copyright file). Not in scope: the captions around a description (``captions``), and who
-posts what and when (``plan``).
+authors from its machine-readable copyright file).
 """
 
 from __future__ import annotations
@@ -57,17 +56,17 @@ class Material:
 def check_packages(root: Path) -> None:
     """Raise HearsightError when a package is missing."""
     for package in POSTED:
-        folder = root / "data" / "packages" / "unpacked" / package
-        if not folder.is_dir():
-            raise HearsightError(f"the sample's package {package} is missing", where=folder, hint="run `make data`")
+        check_package(package, root / "data" / "packages" / "unpacked" / package)
+
+
+def check_package(name: str, folder: Path) -> None:
+    """Raise HearsightError unless ``folder``, which the package ``name`` holds, is unpacked."""
+    if not folder.is_dir():
+        raise HearsightError(f"the sample's package {name} is missing", where=folder, hint="run `make data`")
 
 
 def materials(root: Path) -> list[Material]:
-    """Return all material under ``data/packages``, sorted by key.
-
-    Raises:
-        HearsightError: a package is missing or broken.
-    """
+    """Return all material under ``data/packages``, sorted by key. Raises HearsightError: a package is missing or broken."""
     check_packages(root)
     unpacked = root / "data" / "packages" / "unpacked"
     result = [*_stamps(unpacked / STAMPS / "usr/share/tuxpaint/stamps"), *_gcompris(unpacked / GCOMPRIS)]
@@ -109,6 +108,7 @@ def _larger_side(picture: Path) -> int:
     return max(struct.unpack(">II", head[16:])) if len(head) == 24 and head.startswith(b"\x89PNG") else 0
 
 
+ARTICLE = re.compile(r"(Um|Uma|Uns|Umas|O|A|Os|As) ")
 _CREATOR = re.compile(r"<dc:creator.*?<dc:title[^>]*>\s*([^<]+?)\s*</dc:title>.*?</dc:creator>", re.DOTALL)
 _MADE = re.compile(rb"Made by ([A-Z][a-z]+ [A-Z][a-z]+)")
 
@@ -126,7 +126,8 @@ def _maker(picture: Path) -> str:
 def _title(text: str) -> str:
     """The first few words of a text, without article and full stop."""
     first = re.split(r"[.!?;(]", text)[0].strip()
-    words = re.sub(r"^(Um|Uma|Uns|Umas|O|A|Os|As) ", "", first).split()
+    article = ARTICLE.match(first)
+    words = first[article.end() if article else 0 :].split()
     return " ".join(words[:5]).rstrip(",:")
 
 
@@ -215,14 +216,8 @@ def _scenes(bundles: _Bundles) -> Iterator[Material]:
         picture = f"{path.rpartition('/board/')[0]}/{shown[1]}" if shown else ""
         if said and picture in files:
             painted = said.startswith("Vincent")
-            yield bundles.material(
-                "drawing" if painted else "photo",
-                picture,
-                files[picture],
-                theme_of("painting" if painted else "town/monuments"),
-                said,
-                said,
-            )
+            kind, group = ("drawing", "painting") if painted else ("photo", "town/monuments")
+            yield bundles.material(kind, picture, files[picture], theme_of(group), said, said)
 
 
 def _words(bundles: _Bundles, files: Mapping[str, bytes]) -> Iterator[Material]:

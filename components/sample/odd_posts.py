@@ -11,8 +11,7 @@ from datetime import timedelta
 
 from components.core.seeded_rng import seeded_rng
 from components.sample.captions import Caption, write
-from components.sample.moments import RECENT, TODAY, moment, number_of
-from components.sample.statuses import Owner, Post
+from components.sample.statuses import RECENT, TODAY, Owner, Post, moment, number_of
 
 ABSENT = 0.1
 """Share of the owners who have no post of the last days."""
@@ -23,12 +22,8 @@ def recent(posts: list[Post]) -> list[Post]:
     last: dict[str, Post] = {}
     originals = {post.original for post in posts}
     for post in posts:
-        if (
-            post.posted <= TODAY
-            and post.number not in originals
-            and post.number > (last[post.owner].number if post.owner in last else 0)
-        ):
-            last[post.owner] = post
+        if post.posted <= TODAY and post.number not in originals:
+            last[post.owner] = max(last.get(post.owner, post), post, key=lambda each: each.number)
     moved: dict[int, Post] = {}
     for owner, post in sorted(last.items()):
         if seeded_rng(owner, "absent").random() >= ABSENT and post.posted < TODAY - RECENT:
@@ -109,21 +104,15 @@ def accounts(
     ranked = sorted(seen.intersection(open_to), key=lambda handle: (seeded_rng(handle, "account").random(), handle))
     private, noindex, gone, turning = ranked[:2], ranked[2:4], ranked[4:6], ranked[6:7]
     changed = dict(owners)
-    for handle in private + (turning if day > 1 else []):
-        changed[handle] = replace(owners[handle], locked=True)
-    for handle in noindex:
-        changed[handle] = replace(owners[handle], noindex=True)
-    for handle in gone:
-        changed[handle] = replace(owners[handle], gone=True)
+    changed |= {handle: replace(owners[handle], locked=True) for handle in private + (turning if day > 1 else [])}
+    changed |= {handle: replace(owners[handle], noindex=True) for handle in noindex}
+    changed |= {handle: replace(owners[handle], gone=True) for handle in gone}
     newest = {handle: max(post.number for post in posts if post.owner == handle and post.posted <= TODAY) for handle in private}
     kept = []
     for post in posts:
         # Of a private account one post from before it was private is still about.
-        if post.owner in private and post.number != newest[post.owner]:
-            post = replace(post, visibility="private")
-        if post.owner in turning and day > 1:
-            post = replace(post, visibility="private")
-        kept.append(post)
+        hidden = post.owner in private and post.number != newest[post.owner]
+        kept.append(replace(post, visibility="private") if hidden or (post.owner in turning and day > 1) else post)
     if day > 1:
         repeated = {post.original for post in kept}
         deletable = sorted(post.number for post in kept if _deletable(post) and post.number not in repeated)

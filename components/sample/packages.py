@@ -1,7 +1,7 @@
 """The sample's material: Debian packages fetched by the machine's own ``apt-get download`` and unpacked, not installed.
 
 Each package is fetched once: its checksum and version are kept in ``data/packages/checksums.json``, and a later call only
-compares. Not in scope: serving them (``serving``).
+compares.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +41,7 @@ IN_CONTAINER = (
 
 
 def fetch_packages(root: Path, progress: Progress, packages: Sequence[str] = PACKAGES) -> list[str]:
-    """See that every package is fetched and unpacked under ``data/packages``; returns the names that had to be fetched.
-
-    Args:
-        root: the project's root.
-        progress: ``Stage.progress`` or anything like it.
+    """See that every package is fetched and unpacked under ``data/packages``; return the names that had to be fetched.
 
     Raises:
         HearsightError: no Debian tools, no network, no disk, or a package apt does not know.
@@ -54,7 +49,8 @@ def fetch_packages(root: Path, progress: Progress, packages: Sequence[str] = PAC
     home = root / "data" / "packages"
     try:
         home.mkdir(parents=True, exist_ok=True)
-        with _alone(home):
+        with (home / "lock").open("a+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # a second caller waits, and then finds everything there
             known = _checksums(home)
             missing = [name for name in packages if not _whole(home, name, known.get(name))]
             for name in progress(missing, total=len(missing), desc="fetching packages") if missing else []:
@@ -63,13 +59,6 @@ def fetch_packages(root: Path, progress: Progress, packages: Sequence[str] = PAC
     except OSError as error:
         raise disk_error(error, home) from error
     return missing
-
-
-@contextmanager
-def _alone(home: Path) -> Iterator[None]:
-    with (home / "lock").open("a+") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # a second caller waits, and then finds everything there
-        yield
 
 
 def _checksums(home: Path) -> dict[str, dict[str, Any]]:

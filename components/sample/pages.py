@@ -1,8 +1,7 @@
 """Make the two hosts of the sample web that have pages, with the faults of real hosts.
 
-Each host serves its package's files, a front page with links, robots.txt, a folder that robots.txt forbids, redirects, a missing
-page, a slow page, and a page of unusual images: truncated, misnamed, foreign, inline, lazy, repeated. These pages show real
-images of the package with their real captions.
+Each host serves its package's files, a front page, robots.txt, a folder that it forbids, redirects, a missing page, a slow page,
+and a page of unusual images: truncated, misnamed, foreign, inline, lazy, repeated.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from components.core.errors import HearsightError
 from components.sample.gallery import gallery_pages, index, page, stamps
+from components.sample.material import check_package
 from components.sample.sites import Quirks, Site
 
 SLOW = 1.5
@@ -61,18 +61,13 @@ SOURCES = {
 
 
 def sample_sites(root: Path) -> dict[str, Site | Path]:
-    """Return the sample's hosts, from the packages under ``data/packages``.
-
-    Raises:
-        HearsightError: a package is not there.
-    """
+    """Return the sample's hosts, from the packages under ``data/packages``. Raises HearsightError: a package is not there."""
     home = root / "data" / "packages"
     sites: dict[str, Site | Path] = {}
     for host, source in SOURCES.items():
         unpacked = home / "unpacked" / source.package
         folder = unpacked / source.folder
-        if not folder.is_dir():
-            raise HearsightError(f"the sample's package {source.package} is missing", where=folder, hint="run `make data`")
+        check_package(source.package, folder)
         credit = f"{source.credit} (Debian package {source.package} {_version(home, source.package)})"
         made = host_pages(host, source, folder, credit)
         copyright_file = unpacked / "usr/share/doc" / source.package / "copyright"

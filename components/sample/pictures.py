@@ -1,8 +1,7 @@
-"""Render the images of the sample's posts, and the changes that re-posts make.
+"""Render the images of the sample's posts, and the changes that re-posts make; material, change and seed decide alone.
 
 A stamp or drawing is put on a square canvas; a photograph keeps its shape. Changes are those of the paper's near-duplicates (PCV
-§4.3: re-posts, rotations, changed colours), and crops, watermarks, frames, flips and recompression. An image depends on its
-material, change and seed only. Functions import Pillow themselves, so that commands which serve no image start fast.
+§4.3: re-posts, rotations, changed colours), and crops, watermarks, frames, flips and recompression.
 """
 
 from __future__ import annotations
@@ -65,12 +64,10 @@ def size_of(material: Material, change: str = "") -> tuple[int, int]:
 
 
 def render(material: Material, change: str = "", seed: str = "", suffix: str = ".jpg", mark: str = "") -> bytes:
-    """Return the image as a file.
+    """Return the image as a file in the format of ``suffix``.
 
     Args:
-        change: one of :data:`CHANGES`, or empty for the picture as first posted.
-        seed: what the change's amount is drawn by.
-        suffix: the format.
+        change: one of :data:`CHANGES`, its amount drawn by ``seed``; '' for the picture as first posted.
         mark: the watermark's text.
     """
     picture = _changed(_laid_out(material), change, seed, mark)

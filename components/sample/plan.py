@@ -1,9 +1,8 @@
 """Plan who posts what and when on the sample's server: owners, originals, re-posts, and unusual posts.
 
-An original shows one material, posted by its author where the package names one, else by a collection's account; no person gets
-work that is not theirs. Re-posts are by collections and invented institutions. The plan depends on the materials and the day
-only; draws are keyed by material, so one material more changes little else. Day 2 is day 1 with new posts, one post deleted and
-one account turned private. Not in scope: requests (``posts``) and representation (``entities``).
+An original shows one material, posted by its author where the package names one, else by a collection's account. Re-posts are by
+collections and invented institutions. Draws are keyed by material, so one material more changes little else. Day 2 is day 1 with
+new posts, one post deleted and one account turned private.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from datetime import timedelta
 from components.core.seeded_rng import seeded_rng
 from components.sample.captions import Caption, again, otherwise, write
 from components.sample.material import GCOMPRIS, Material
-from components.sample.moments import RECENT, START, TODAY, moment, number_of
 from components.sample.odd_posts import accounts, boosts, odd, recent
 from components.sample.pictures import CHANGES
-from components.sample.statuses import Owner, Picture, Plan, Post
+from components.sample.statuses import RECENT, START, TODAY, Owner, Picture, Plan, Post, moment, number_of
 
 COPIED, MOST_COPIES = 0.33, 8
 """Share of the originals that are re-posted, and the most re-posts of one."""
@@ -38,11 +36,7 @@ COLLECTIONS = ("carimbos_", "gcompris_")
 
 
 def make_plan(found: Sequence[Material], day: int = 1) -> Plan:
-    """Return the server's content on a day (1 or 2).
-
-    Args:
-        found: materials, sorted by key.
-    """
+    """Return the server's content on a day (1 or 2), of materials sorted by key."""
     later = {material.key for material in _first(found, len(found) // 70, "second day")}
     again_later = {material.key for material in _first(found, len(found) // 150, "second day's re-post")} - later
     names = _owner_names(found)

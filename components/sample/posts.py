@@ -1,8 +1,7 @@
 """Serve ``posts.sample``: a server of posts that answers like Mastodon's public API without a login.
 
 Tag timelines, accounts, their statuses, single posts, paging by ``Link``, rate-limit headers; the posts' pages and files.
-Equal packages give equal answers: the server's clock stands still at the day it shows (``moments``), so its rate limit never
-runs out. Not in scope: writing, tokens, streaming, other servers' posts.
+The server's clock stands still at the day it shows (``statuses.TODAY``), so equal packages give equal answers.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from threading import Lock
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from components.sample import entities
+from components.sample.entities import as_html, as_json, limited, missing, whole
 from components.sample.material import Material, check_packages, materials
 from components.sample.pictures import animation, render, thumbnail
 from components.sample.plan import make_plan
-from components.sample.replies import as_html, as_json, limited, missing, whole
 from components.sample.sites import TYPES, Reply, Site
 from components.sample.statuses import Owner, Picture, Plan, Post
 
@@ -49,15 +48,9 @@ class Truth:
 
 
 class PostsSite(Site):
-    """The host; posts are planned at the first request.
+    """The host, on day 1 or a day later; posts are planned at the first request.
 
-    Args:
-        root: the project's root, whose packages the posts are made of.
-        day: 1, or 2 for the state a day later.
-        found: materials instead of the packages'.
-
-    Raises:
-        HearsightError: a package is missing.
+    They are made of the packages of the project ``root``, or of the materials ``found``; raises HearsightError without a package.
     """
 
     def __init__(self, root: Path | None = None, day: int = 1, found: list[Material] | None = None) -> None:
@@ -70,7 +63,7 @@ class PostsSite(Site):
         self._plan: Plan | None = None
         self._pictures: dict[int, tuple[Picture, Post]] = {}
         self._accounts: dict[int, Owner] = {}
-        self._file = lru_cache(CACHED)(self._made_file)
+        self._file = lru_cache(CACHED)(self._make_file)
         self._routes: list[tuple[re.Pattern[str], Callable[..., Reply]]] = [
             (re.compile(pattern), action)
             for pattern, action in (
@@ -126,14 +119,12 @@ class PostsSite(Site):
                 return limited(reply) if parts.path.startswith("/api/") else reply
         return missing(parts.path.startswith("/api/"))
 
-    # the API
-
     def _timeline(self, query: Mapping[str, str], tag: str) -> Reply:
         tag = unquote(tag, errors="replace").lower()
         return self._listed(self._tagged(tag), query, f"/api/v1/timelines/tag/{quote(tag)}")
 
     def _tagged(self, tag: str) -> list[Post]:
-        """Return the public posts with a tag, newest first."""
+        """Return the public posts with a tag in lower case, newest first."""
         return [post for post in self.plan.posts.values() if post.visibility == "public" and tag in _tags(post.caption.text)]
 
     def _statuses(self, query: Mapping[str, str], number: str) -> Reply:
@@ -199,8 +190,6 @@ class PostsSite(Site):
         said = {"domain": entities.HOST, "usage": counted, "registrations": {"enabled": False}, "api_versions": {"mastodon": 2}}
         return as_json({**about, **said})
 
-    # files
-
     def _media(self, _: Mapping[str, str], number: str, size: str, suffix: str) -> Reply:
         picture, post = self._pictures.get(int(number), (None, None))
         if picture is None or post is None or picture.missing or self.plan.owners[post.owner].gone:
@@ -210,9 +199,17 @@ class PostsSite(Site):
             return missing(False)
         return whole(self._file(picture.number, size), MEDIA_TYPES[suffix])
 
-    def _made_file(self, number: int, size: str) -> bytes:
+    def _make_file(self, number: int, size: str) -> bytes:
+        """Return an attachment's file, or its preview."""
         picture, post = self._pictures[number]
-        return _file(picture, post, size)
+        if size == "small":
+            return thumbnail(picture.material, entities.PREVIEW)
+        if picture.kind == "audio" and picture.material.speech is not None:
+            return picture.material.speech.read_bytes()
+        if picture.kind == "gifv":
+            return animation(picture.material)
+        suffix = Path(entities.media_path(picture)).suffix
+        return render(picture.material, picture.change, str(picture.number), suffix, f"@{post.owner}")
 
     def _avatar(self, _: Mapping[str, str], handle: str, suffix: str) -> Reply:
         shown = [picture for post in self.plan.of(handle) for picture in post.pictures]
@@ -224,8 +221,6 @@ class PostsSite(Site):
     def _emoji(self, _: Mapping[str, str], suffix: str) -> Reply:
         assert self._found
         return whole(thumbnail(self._found[0], 64), TYPES[suffix])
-
-    # pages
 
     def _page(self, _: Mapping[str, str], handle: str, number: str) -> Reply:
         post = self.plan.posts.get(int(number))
@@ -247,10 +242,7 @@ class PostsSite(Site):
         return as_html(f"{owner.name} (@{handle})", f"<p>{escape(owner.note)}</p>\n{_links(posts[:MOST])}", "", owner)
 
     def _tag_page(self, _: Mapping[str, str], tag: str) -> Reply:
-        posts = [
-            post for post in self.plan.posts.values() if post.visibility == "public" and tag.lower() in _tags(post.caption.text)
-        ]
-        return as_html(f"#{tag}", _links(posts[:MOST]), "")
+        return as_html(f"#{tag}", _links(self._tagged(tag.lower())[:MOST]), "")
 
     def _front(self, _: Mapping[str, str]) -> Reply:
         names = "\n".join(f'<li><a href="/@{owner.handle}">{escape(owner.name)}</a>' for owner in self.plan.owners.values())
@@ -264,18 +256,6 @@ def _tags(text: str) -> frozenset[str]:
 
 def _true(value: str | None) -> bool:
     return value is not None and value.lower() not in ("", "0", "false", "f", "off")
-
-
-def _file(picture: Picture, post: Post, size: str) -> bytes:
-    """An attachment's file, or its preview."""
-    if size == "small":
-        return thumbnail(picture.material, entities.PREVIEW)
-    if picture.kind == "audio" and picture.material.speech is not None:
-        return picture.material.speech.read_bytes()
-    if picture.kind == "gifv":
-        return animation(picture.material)
-    suffix = Path(entities.media_path(picture)).suffix
-    return render(picture.material, picture.change, str(picture.number), suffix, f"@{post.owner}")
 
 
 def _figure(picture: Picture) -> str:

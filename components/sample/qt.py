@@ -1,7 +1,6 @@
 """Read two of Qt's file formats as far as the sample needs them: resource bundles (``.rcc``) and translations (``.qm``).
 
 Sources: Qt 5's readers ``qresource.cpp`` (versions 1 to 3) and ``qtranslator.cpp``. All numbers are big-endian.
-Not in scope: bundles compressed with Zstandard, plural forms, and translations without their source texts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Serve the sample web: virtual hosts on loopback behind one real HTTP server.
 
 It answers as a forward proxy (``GET http://gimp.sample/index.html``), so that pages keep their virtual host names and no
-port gets into a record, and by ``Host`` header, so that a person can browse it. Not in scope: HTTPS, and the hosts' content
-(``sites``, ``gallery``, ``pages``, ``posts``).
+port gets into a record, and by ``Host`` header, so that a person can browse it.
 """
 
 from __future__ import annotations
@@ -26,9 +25,8 @@ class SampleWeb:
     """A running web of virtual hosts, as a context manager.
 
     Args:
-        root: the project's root; its fetched packages become the two hosts of pages and the server of posts.
+        root: the project's root; its fetched packages become the two hosts of pages and the server of posts, which shows ``day``.
         hosts: instead of them, host name → :class:`Site` or a folder of static files.
-        day: of the server of posts: 1, or 2 for its state a day later.
         port: 0 for any free port.
 
     Raises:

@@ -1,7 +1,4 @@
-"""One virtual host: static files of a folder, generated pages, and faults as on the real web.
-
-Not in scope: HTTP itself (``serving``), and the content of the sample's pages (``gallery``, ``pages``).
-"""
+"""One virtual host: static files of a folder, generated pages, and faults as on the real web."""
 
 from __future__ import annotations
 

@@ -1,13 +1,22 @@
-"""The data of the sample's server of posts: owners, pictures, posts, and a plan of all of them on one day."""
+"""The data of the sample's server of posts: its calendar, owners, pictures, posts, and a plan of all of them on one day."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
+from components.core.seeded_rng import seeded_rng
 from components.sample.captions import Caption
 from components.sample.material import Material
+
+START, TODAY = datetime(2019, 3, 1, tzinfo=UTC), datetime(2024, 6, 30, 21, tzinfo=UTC)
+"""First and last moment of the server on day 1. The packages hardly date their files, so dates are drawn."""
+RECENT = timedelta(days=6)
+"""Most owners have a post this recent, since a tag's timeline is searched seven days back (PCV §4.1)."""
+WAKING = (11, 12, 13, 14, 15, 16, 18, 20, 22, 23)
+"""Hours (UTC) in which people in Brazil post."""
 
 
 @dataclass(frozen=True)
@@ -75,3 +84,17 @@ class Plan:
     def of(self, handle: str) -> list[Post]:
         """Return an owner's posts, newest first."""
         return self._by_owner.get(handle, [])
+
+
+def number_of(when: datetime, key: str) -> int:
+    """Return an identifier as Mastodon makes it, growing with time: milliseconds since 1970, then 16 bits of the key's digest."""
+    serial = int.from_bytes(hashlib.sha256(key.encode()).digest()[:2], "big")
+    return (int(when.timestamp() * 1000) << 16) | serial
+
+
+def moment(key: str, earliest: datetime, latest: datetime, power: float) -> datetime:
+    """Draw a time between the two, in waking hours if possible; a ``power`` below 1 favours late times."""
+    chance = seeded_rng(key, "date")
+    when = earliest + (latest - earliest) * chance.random() ** power
+    waking = when.replace(hour=chance.choice(WAKING), minute=chance.randrange(60), second=chance.randrange(60))
+    return (waking if earliest < waking < latest else when).replace(microsecond=chance.randrange(1000) * 1000)

@@ -79,7 +79,8 @@ class Answers:
     ) -> None:
         self.budget = budget or Budget()
         """Limits on a page and a host."""
-        self.store, self._agent, self._allow_private = store, agent, allow_private
+        self.store, self.agent, self._allow_private = store, agent, allow_private
+        """``agent``: the robot's product token."""
         self.consent, self.taken = consent or Consent(), taken
         self.touched: set[str] = set()
         """The addresses followed, recorded while anything is taken down."""
@@ -103,11 +104,6 @@ class Answers:
             budget=settings.budget,
         )
 
-    @property
-    def agent(self) -> str:
-        """The robot's product token."""
-        return self._agent
-
     def outcome(self, url: str, hosts: Collection[str] | None = None, *, page: bool = False) -> Outcome:
         """Follow ``url`` through the store; ``hosts`` limits where redirects may lead (None: anywhere).
 
@@ -123,61 +119,57 @@ class Answers:
                 raise NotFetched(url)
             return Outcome(url, url, stored.failure, stored.detail, entry=stored)
         current, hops = url, list[str]()
+
+        def end(rule: str, value: str, threshold: str, detail: str = "", entry: Entry | None = None) -> Outcome:
+            return Outcome(url, current, rule, value, threshold, detail, entry, tuple(hops))
+
         for _ in range(MAX_REDIRECTS + 1):
             if mark := self.taken.url(current):  # before any request, robots.txt included
                 return _listed_outcome(url, mark)
             if self.taken:
                 self.touched.add(current)
-            host = urlsplit(current).hostname or ""
-            if hosts is not None and urlsplit(current).netloc not in hosts:
-                return Outcome(url, current, "redirect", hops[-1] if hops else current, "the crawl's hosts", hops=tuple(hops))
-            if not self._allow_private and is_private(host):
-                return Outcome(url, current, "private_address", host, "public addresses only", hops=tuple(hops))
+            parts = urlsplit(current)
+            if hosts is not None and parts.netloc not in hosts:
+                return end("redirect", hops[-1] if hops else current, "the crawl's hosts")
+            if not self._allow_private and is_private(parts.hostname or ""):
+                return end("private_address", parts.hostname or "", "public addresses only")
             rules = self.rules(current)
             if not rules.allow(current):
                 robots_entry = self.store.get(robots_url(current))
-                reason = robots_entry.failure if robots_entry is not None else ""
-                if reason == "private_address":
-                    return Outcome(
-                        url,
-                        current,
-                        reason,
-                        robots_entry.detail if robots_entry else "",
-                        "public addresses only",
-                        hops=tuple(hops),
-                    )
+                reason = robots_entry.failure if robots_entry else ""
+                if robots_entry and reason == "private_address":
+                    return end(reason, robots_entry.detail, "public addresses only")
                 # RFC 9309, 2.3.1.4: a robots.txt that cannot be reached forbids everything.
-                value = f"robots.txt: {reason}" if reason else urlsplit(current).path
-                return Outcome(url, current, "robots", value, robots_url(current), hops=tuple(hops))
+                return end("robots", f"robots.txt: {reason}" if reason else parts.path, robots_url(current))
             if rules.delay > self.budget.crawl_delay:
-                value, threshold = f"{rules.delay:g} s", f"at most {self.budget.crawl_delay:g} s"
-                return Outcome(url, current, "crawl_delay", value, threshold, robots_url(current), hops=tuple(hops))
+                limit = f"at most {self.budget.crawl_delay:g} s"
+                return end("crawl_delay", f"{rules.delay:g} s", limit, robots_url(current))
             if self.reserved(current):
-                return Outcome(url, current, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(current), hops=tuple(hops))
+                return end("tdm_reserved", "tdmrep.json: 1", tdmrep_url(current))
             entry = self.store.get(current)
             if entry is None:
                 raise NotFetched(current)
             if entry.failure == RULE:
                 return _listed_outcome(url, entry.detail)
             if entry.failure:
-                return Outcome(url, current, entry.failure, entry.detail, entry.threshold, entry.type, entry, tuple(hops))
+                return end(entry.failure, entry.detail, entry.threshold, entry.type, entry)
             if entry.status not in REDIRECTS or not entry.location:
                 if entry.status != 200:
-                    return Outcome(url, current, "http_status", str(entry.status), "200", "", entry, tuple(hops))
+                    return end("http_status", str(entry.status), "200", entry=entry)
                 rule, reason = ("", "") if page else self._find_opt_out(url, current, entry)
-                return Outcome(url, current, rule, reason, current if rule else "", entry=entry, hops=tuple(hops))
+                return end(rule, reason, current if rule else "", entry=entry)
             target = make_absolute(entry.location, current)
             hops.append(f"{entry.status} {target or entry.location}")
             if target is None:
-                return Outcome(url, current, "unusable_url", entry.location[:200], "http or https", "", entry, tuple(hops))
+                return end("unusable_url", entry.location[:200], "http or https", entry=entry)
             current = target
         if mark := self.taken.url(current):
             return _listed_outcome(url, mark)
-        return Outcome(url, current, "redirect", f"{len(hops)} hops", str(MAX_REDIRECTS), hops[-1], hops=tuple(hops))
+        return end("redirect", f"{len(hops)} hops", str(MAX_REDIRECTS), hops[-1])
 
     def _find_opt_out(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
         """Return the rule that drops an image by its headers, and the statement; two empty strings when it may be used."""
-        statements = parse_header_statements(entry.robots, entry.tdm, self._agent)
+        statements = parse_header_statements(entry.robots, entry.tdm, self.agent)
         if refused := find_refusal(statements):
             return refused
         if self.consent.opt_in and not (gives_consent(statements) or self.host_agrees(at) or {url, at} & self._granted):
@@ -220,12 +212,12 @@ class Answers:
             NotFetched: the robots.txt is missing.
         """
         if self.unruled and url.startswith(self.unruled):
-            return Rules(None, self._agent)
+            return Rules(None, self.agent)
         origin = robots_url(url)
         if origin not in self._rules:
             if len(self._rules) >= HOSTS_IN_MEMORY:  # drops the oldest; it is parsed again when needed
                 del self._rules[next(iter(self._rules))]
-            self._rules[origin] = Rules.of(*self._well_known(origin), self._agent)
+            self._rules[origin] = Rules.of(*self._well_known(origin), self.agent)
         return self._rules[origin]
 
     def _well_known(self, current: str) -> tuple[int, bytes]:

@@ -1,8 +1,7 @@
 """Call a documented API: its token, its rate limit, and the answers that end the run instead of being stored.
 
 A token is sent in a header to the API's own addresses only, and removed from every answer before it is stored. Answers that may
-differ tomorrow (rate limit, refused token, a search that is unavailable) are never stored: the run stops with one line and the
-next run continues. The meaning of answers is in ``stages.crawl.posts``.
+differ tomorrow (rate limit, refused token, a search that is unavailable) end the run and are never stored.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from components.core.errors import HearsightError
-from components.web.failures import NO_SUCH_NAME, parse_retry_after
-from components.web.request import Response
+from components.web.request import NO_SUCH_NAME, Response, parse_retry_after
 from components.web.warc import Entry, index_headers
 
 if TYPE_CHECKING:
@@ -81,14 +79,7 @@ class Api:
         return False
 
     def ruling(self, url: str, status: int, sent: Mapping[str, str], body: bytes) -> Ruling:
-        """Return what to do with an answer.
-
-        Args:
-            url: the requested address.
-            status: its HTTP status.
-            sent: its headers by lower-case name.
-            body: its body, JSON when the status is 200.
-        """
+        """Return what to do with an answer; ``sent``: its headers by lower-case name, ``body``: JSON when the status is 200."""
         if status == 401:
             return self.refused()
         if status == 429:
@@ -183,11 +174,7 @@ def _rule_on_failure(api: Api, entry: Entry) -> Ruling:
 def _stopped(client: Client, url: str, ruling: Ruling) -> HearsightError:
     pause = f" and it asks to wait {math.ceil(ruling.pause)} s" if ruling.pause else ""
     later = "run the stage again later; fetched answers are kept and not requested again"
-    return HearsightError(f"{ruling.stop}{pause}", where=_without_query(url), hint=ruling.hint or later)
-
-
-def _without_query(url: str) -> str:
-    return url.partition("?")[0]
+    return HearsightError(f"{ruling.stop}{pause}", where=url.partition("?")[0], hint=ruling.hint or later)
 
 
 async def _wait_for_limit(client: Client, host: Any) -> None:

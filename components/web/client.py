@@ -15,10 +15,9 @@ from components.web.answers import Answers, Consent
 from components.web.api import Api, call_api
 from components.web.conditional_fetch import ConditionalFetch, parse_moment
 from components.web.erase import replace_redirect
-from components.web.failures import NO_SUCH_NAME
 from components.web.hosts import Host, Slots
 from components.web.network import LoopLag, NetworkWatch
-from components.web.request import RETRY_STATUS, Response, Role, Session
+from components.web.request import NO_SUCH_NAME, RETRY_STATUS, Response, Role, Session
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
 from components.web.takedown_list import Takedown
@@ -127,8 +126,7 @@ class Client:
         return await self._session.get(url, role, request_headers)
 
     def keep(self, answer: Response) -> Entry:
-        """Store an answer. A body that the base holds is not copied; of a redirect to a listed address only that it is one is
-        stored."""
+        """Store an answer, without a body that the base holds; of a redirect to a listed address only that it is one."""
         entry, body, headers, reason, _ = answer
         if entry.failure in ("connection", "dns", "timeout") and entry.detail != NO_SUCH_NAME:
             self._network.failed(host_of(entry.url))

@@ -1,9 +1,8 @@
-"""Read what a host, a page or an image states about being collected: a refusal, nothing, or consent.
+"""Read what a host, a page or an image states about being collected: a refusal, nothing, or consent. Nothing raises.
 
 Sources are ``X-Robots-Tag`` and meta robots (``noindex``, ``none``, ``noimageindex``, ``noai``, ``noimageai``; for all robots or
 one by name) and the TDM Reservation Protocol (W3C Community Group, 2024: header, meta tag, ``/.well-known/tdmrep.json``). The
-protocol lets a nearer statement overrule a farther one; here a reservation anywhere counts. Nothing raises or touches the
-network.
+protocol lets a nearer statement overrule a farther one; here a reservation anywhere counts.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """Remove listed answers from a fetch store permanently: from its segments and its index.
 
-A record is overwritten in place by a filler record of the same length (``warc_filler``). No other record moves, so later
-snapshots whose entries refer to ``day-1/segment-00000.warc.gz:offset+length`` need no change, and a kill between two snapshots
-leaves no wrong reference. References to the removed record belong to the same URL and go when their own snapshot is cleared. No
-disk space is freed. The index then loses its lines, and ``COMPLETE`` gets the new digest, which ``takedown_journal`` links to the
-old one.
+A record is overwritten in place by a filler record of the same length (``gzip_record``). No other record moves, so that entries
+of later snapshots that refer to a position stay valid, also after a kill. No disk space is freed. The index then loses its lines,
+and ``COMPLETE`` gets the new digest, which ``takedown_journal`` links to the old one.
 
 A redirect to a listed address becomes a failure ``takedown`` under its own, unlisted URL: its target is removed and it is not
-requested again. What runs derived from the answers is handled in ``components/tools/takedown``.
+requested again.
 """
 
 from __future__ import annotations
@@ -21,15 +19,15 @@ from typing import Any
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes
+from components.web.gzip_record import build_filler
 from components.web.html.page import parse_charset, read_page
-from components.web.index import index_line, read_index
+from components.web.segments import index_line, read_index
 from components.web.snapshot_chain import find_dependents, read_chain
 from components.web.store import FetchStore
 from components.web.takedown_journal import append_removal, follow_digest
 from components.web.takedown_list import RULE, Takedown
 from components.web.urls import make_absolute
 from components.web.warc import Entry
-from components.web.warc_filler import build_filler
 
 COUNTED = ("digest", "answers", "index_lines", "bases")
 """Keys of ``COMPLETE`` that the store computes itself."""

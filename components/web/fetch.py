@@ -2,7 +2,6 @@
 
 Every host has a queue and a few tasks: robots.txt first, a delay between requests, redirects one recorded hop at a time, retries
 by class of failure. A URL whose next answer comes from another host moves to that host's queue, so no host waits for another.
-Single requests are in ``client``; which URLs are requested, and their meaning, in ``stages.crawl``.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ OF_ONE_HOST = 100
 
 @dataclass(frozen=True)
 class _Request:
-    """How a URL is requested."""
-
     role: Role
     hosts: Collection[str] | None
 
@@ -78,10 +75,7 @@ class Fetcher(Client):
         """Request until the store has an outcome for each of ``urls``; errors of the web are outcomes too.
 
         Args:
-            urls: the URLs.
-            role: what they should be.
             hosts: hosts that redirects may lead to; None for any.
-            desc: label of the progress bar.
             wait: False: return when few are left (:data:`WINDOW`), and leave those to later calls.
 
         Raises:
@@ -95,8 +89,6 @@ class Fetcher(Client):
             self._runner.run(self._work(interleave_hosts(new), wait, desc or f"fetching {role}s"))
         finally:
             self.store.sync()
-
-    # -- the queues ------------------------------------------------------------------------------------------------
 
     def _missing(self, url: str, hosts: Collection[str] | None) -> NotFetched | None:
         """Return the answer that the outcome of ``url`` needs next; None when the outcome is known."""
@@ -158,7 +150,6 @@ class Fetcher(Client):
             task.add_done_callback(self._workers.discard)
 
     async def _serve(self, host: Host) -> None:
-        """Process a host's queue."""
         try:
             while host.waiting and self._error is None:
                 await self._advance(*host.waiting.popleft())

@@ -50,7 +50,6 @@ class Host:
         return self.strikes >= self._most
 
     def note(self, *, good: bool) -> None:
-        """Count the outcome of one URL."""
         self.strikes = 0 if good else self.strikes + 1
 
     def idle(self, now: float) -> bool:
@@ -59,7 +58,6 @@ class Host:
         return not (busy or self.strikes or self.closed or self.free_at > now)
 
     async def wait_turn(self, delay: float) -> None:
-        """Wait until the next request may start."""
         now = asyncio.get_running_loop().time()
         start = max(now, self.free_at)
         self.free_at = start + delay
@@ -121,7 +119,6 @@ class _Slot:
         self.lane = lane
 
     def leave(self) -> None:
-        """Release the slot."""
         if self._moving is not None:
             self._moving.cancel()
         self.lane.release()

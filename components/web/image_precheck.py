@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from components.web.budget import Budget
-from components.web.images.head import read_head
-from components.web.images.kinds import FORMATS, find_exceeded_limit, guess_content
+from components.web.images.head import FORMATS, find_exceeded_limit, guess_content, read_head
+from components.web.settings import FetchSettings
 
 PREFIX = 256 * 1024
 """Bytes in which a header is searched; camera JPEGs hold colour profiles and previews before it."""
@@ -37,6 +37,12 @@ class Limits:
     """Total px."""
     max_side: int = Budget().image_side
     """px of the larger side."""
+
+    @classmethod
+    def of(cls, settings: FetchSettings) -> Limits:
+        """Return the limits that a crawl's settings give."""
+        budget = settings.budget
+        return cls(settings.max_image_bytes, settings.min_side, settings.max_aspect, budget.image_pixels, budget.image_side)
 
 
 @dataclass(frozen=True)
@@ -94,12 +100,7 @@ def check_size(width: int, height: int, limits: Limits) -> Refusal | None:
 async def read_image(answer: Any, sent: Mapping[str, str], limits: Limits) -> tuple[Refusal | None, bytes]:
     """Return the body of an image, or its refusal; after a refusal the rest is not read and the connection is closed.
 
-    The result depends on the bytes, not on how they are split.
-
-    Args:
-        answer: an ``aiohttp.ClientResponse`` whose headers were received.
-        sent: its headers, lower-case names.
-        limits: limits on an image.
+    ``answer`` is an ``aiohttp.ClientResponse`` with the headers ``sent`` (lower-case names). Their splitting has no effect.
     """
     refusal, body = check_headers(sent, limits), bytearray()
     if refusal is None:

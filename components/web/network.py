@@ -81,7 +81,6 @@ class LoopLag:
         """Total lateness so far."""
 
     async def watch(self) -> None:
-        """Measure until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             start = loop.time()

@@ -1,6 +1,6 @@
 """Send one HTTP request of the crawl, bounded in time and bytes, and classify its failure.
 
-Every answer becomes an :class:`Entry`: an answer, or a failure with a name. Politeness, retries and storing are in ``client``.
+Every answer becomes an :class:`Entry`, which holds a failure by its name. Politeness, retries and storing are in ``client``.
 """
 
 from __future__ import annotations
@@ -8,20 +8,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
+import socket
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Literal, NamedTuple
 
 import aiohttp
+from aiohttp import ThreadedResolver
+from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 from yarl import URL
 
-from components.web.failures import classify_failure, parse_retry_after
 from components.web.image_precheck import Limits, read_image
-from components.web.public_addresses import PrivateAddress, PublicResolver
 from components.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.web.settings import FetchSettings
 from components.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
+from components.web.urls import is_private
 from components.web.warc import Entry, decode_wire, index_headers, select_headers
 
 Role = Literal["page", "image", "robots", "sitemap", "api"]
@@ -33,7 +37,38 @@ NAME_LOOKUPS = 64
 FILES = 4096
 """Open files and connections, if the system allows as many."""
 _DROP_HEADERS = ("content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive")
+_DATE_ERRORS = (9, 10)
+"""OpenSSL's verify codes for a certificate that is not yet valid or has expired."""
+
+NO_SUCH_NAME = "no such name"
+"""Detail of a name that does not exist; the network is working then."""
+_NO_NAME_ERRORS = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
 _log = logging.getLogger(__name__)
+
+
+class PrivateAddress(OSError):
+    """A name that resolves to a private network."""
+
+
+class PublicResolver(AbstractResolver):
+    """Resolves names as the system does and refuses names with a non-public address.
+
+    The check applies to the addresses that the connection uses, so a second, different DNS answer cannot bypass it.
+    """
+
+    def __init__(self) -> None:
+        self._system = ThreadedResolver()
+
+    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
+        """Return the addresses of ``host``; raises PrivateAddress."""
+        addresses = await self._system.resolve(host, port, family)
+        for address in addresses:
+            if is_private(address["host"]):
+                raise PrivateAddress(f"{host} is at {address['host']}")
+        return addresses
+
+    async def close(self) -> None:
+        await self._system.close()
 
 
 class Response(NamedTuple):
@@ -73,7 +108,6 @@ class Session:
         return self._session
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._session is not None:
             await self._session.close()
 
@@ -125,9 +159,7 @@ class Session:
             if role == "page" and not is_readable(entry.type):
                 return Response(Entry(url, 0, "not_html", entry.type[:80], entry.type))
             if role == "image":
-                budget = settings.budget
-                limits = Limits(limit, settings.min_side, settings.max_aspect, budget.image_pixels, budget.image_side)
-                refusal, body = await read_image(answer, sent, limits)
+                refusal, body = await read_image(answer, sent, Limits.of(settings))
                 if refusal:
                     entry = Entry(url, 0, refusal.rule, refusal.value, entry.type, threshold=refusal.threshold)
                 return Response(entry, body, headers, reason)
@@ -140,7 +172,6 @@ class Session:
 
 
 def _make_failure(url: str, error: Exception) -> Entry:
-    """Return the failure entry for an error of a request."""
     cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     if isinstance(cause, PrivateAddress):
         return Entry(url, 0, "private_address", str(cause))
@@ -152,6 +183,41 @@ def _make_failure(url: str, error: Exception) -> Entry:
         return Entry(url, 0, "bad_http", "the answer breaks HTTP's rules or limits")
     # One detail for all lost connections: how a connection is lost is chance, and ledgers must be reproducible.
     return Entry(url, 0, "connection", "refused or lost")
+
+
+def classify_failure(error: BaseException) -> tuple[str, str] | None:
+    """Return (class, detail) of an error other than a lost connection; the detail is reproducible. None for a lost connection.
+
+    ``dns``: the name has no address, or cannot be looked up now. ``tls``: the certificate is not accepted; if its dates are the
+    reason, this machine's clock may be wrong.
+    """
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "dns", NO_SUCH_NAME if error.os_error.errno in _NO_NAME_ERRORS else "names cannot be looked up"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        code = getattr(error.certificate_error, "verify_code", 0)
+        return (
+            "tls",
+            "certificate out of its dates (or the clock is wrong)" if code in _DATE_ERRORS else "certificate not accepted",
+        )
+    if isinstance(error, aiohttp.ClientSSLError):
+        return "tls", "no secure connection"
+    return None
+
+
+def parse_retry_after(sent: Mapping[str, str]) -> float:
+    """Return the seconds that an answer with the headers ``sent`` asks to wait (RFC 9110, 10.2.3); 0 when it does not say.
+
+    A date is relative to the answer's ``Date``, so that a wrong clock makes no difference.
+    """
+    value = sent.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:12])
+    try:
+        until = parsedate_to_datetime(value)
+        since = parsedate_to_datetime(sent["date"]) if sent.get("date") else datetime.now(UTC)
+        return max(0.0, (until.replace(tzinfo=UTC) - since.replace(tzinfo=UTC)).total_seconds())
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return 0.0
 
 
 def _allow_open_files(number: int) -> None:

@@ -26,7 +26,8 @@ class Rules:
     """The rules of one robots.txt for one robot."""
 
     def __init__(self, parsed: Any, agent: str, *, everything: bool = True, named: bool = False) -> None:
-        self._parsed, self._agent, self._everything, self._named = parsed, agent, everything, named
+        self._parsed, self._agent, self._everything, self.named = parsed, agent, everything, named
+        """``named``: whether one of its groups names this robot."""
 
     @classmethod
     def of(cls, status: int, body: bytes, agent: str) -> Rules:
@@ -45,11 +46,6 @@ class Rules:
         if self._parsed is None or url == robots_url(url):
             return self._everything or url == robots_url(url)
         return bool(self._parsed.can_fetch(url, self._agent))
-
-    @property
-    def named(self) -> bool:
-        """Whether one of its groups names this robot."""
-        return self._named
 
     @property
     def sitemaps(self) -> list[str]:

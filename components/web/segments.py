@@ -1,4 +1,4 @@
-"""Append to the files of a fetch store (WARC segments and the index) and read single records.
+"""Read and write the files of a fetch store: WARC segments, and the index ``index.jsonl`` with one line per answer.
 
 A segment is a series of gzip members with one record each. A record is indexed only after its segment was synced, so a killed
 writer leaves at most complete records without an index line and one incomplete record; :func:`recover` indexes or removes them.
@@ -6,8 +6,9 @@ writer leaves at most complete records without an index line and one incomplete 
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +18,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, fsync_folder
 from components.web.gzip_record import decompress_member
-from components.web.index import index_line
-from components.web.warc import Entry, scan_segment, split_record
+from components.web.warc import Entry, read_member, scan_segment, split_record
 
 SEGMENT_BYTES = 256 * 1024 * 1024
 """A segment above this size is closed."""
@@ -27,12 +27,7 @@ SYNC_EVERY = 64
 
 
 class Segments:
-    """The segments and the index of one snapshot, open for appending.
-
-    Args:
-        folder: the snapshot's folder.
-        last: the segment to continue; '' to start the first.
-    """
+    """The segments and the index of one snapshot, open for appending; ``last``: the segment to continue, '' for none."""
 
     def __init__(self, folder: Path, last: str) -> None:
         self._folder = folder
@@ -99,13 +94,59 @@ class Segments:
                 self._segment.close()
 
 
+def index_line(entry: Entry) -> bytes:
+    """Return one line of the index."""
+    return json.dumps(vars(entry), sort_keys=True).encode() + b"\n"
+
+
+def read_index(folder: Path, sizes: Mapping[str, int], most: int | None = None) -> tuple[list[Entry], bool]:
+    """Return the index's entries whose records exist, and whether every line was valid.
+
+    ``sizes``: segment → its size in bytes; ``most``: maximum lines read, None for all.
+    """
+    try:
+        raw = (folder / "index.jsonl").read_bytes()
+    except FileNotFoundError:
+        return [], True
+    if most is not None:
+        raw = b"".join(raw.splitlines(keepends=True)[:most])
+    kept: list[Entry] = []
+    valid = not raw or raw.endswith(b"\n")
+    rows = raw.split(b"\n")
+    for row in rows[:-1] if valid else rows:
+        try:
+            entry = Entry(**json.loads(row))
+            if entry.offset + entry.length > sizes.get(entry.segment, -1):
+                raise ValueError("the record extends beyond the segment")
+        except (ValueError, TypeError, RecursionError):
+            valid = False
+            continue
+        kept.append(entry)
+    # A last line without a line end may parse, but must be rewritten: ``valid`` is False.
+    return kept, valid
+
+
+def find_torn_entries(folder: Path, lines: Sequence[Entry]) -> set[Entry]:
+    """Return the incomplete indexed records at the segments' ends, which only a failing disk leaves behind."""
+    torn: set[Entry] = set()
+    for name in {entry.segment for entry in lines}:
+        with (folder / name).open("rb") as handle:
+            for entry in sorted((e for e in lines if e.segment == name), key=lambda e: -e.offset):
+                handle.seek(entry.offset)
+                member = read_member(handle)
+                if member is not None and member[1] == entry.length:
+                    break
+                torn.add(entry)
+    return torn
+
+
 def recover(folder: Path, sizes: Mapping[str, int], ends: Mapping[str, int], *, complete: bool) -> list[Entry]:
     """Truncate each segment after its last complete record; return the complete records that the index lacked, in order.
 
     Args:
         sizes: segment → its size in bytes.
         ends: segment → end of its last indexed record.
-        complete: whether the snapshot is complete, so that records after the indexed ones are removed.
+        complete: whether records after the indexed ones are removed, as in a complete snapshot.
     """
     recovered: list[Entry] = []
     for name, end in ends.items():

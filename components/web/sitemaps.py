@@ -1,7 +1,7 @@
-"""Read sitemaps (sitemaps.org protocol 0.9): the pages that a site lists and when each last changed.
+"""Read sitemaps (sitemaps.org protocol 0.9) from stored answers: the pages that a site lists and when each last changed.
 
 XML (``urlset`` and ``sitemapindex``), plain text, and either gzipped. Document types are refused, so no entities are expanded and
-nothing external is fetched. A broken file gives the entries before the break. Which sitemaps are requested is in ``listed``.
+nothing external is fetched. A broken file gives the entries before the break.
 """
 
 from __future__ import annotations
@@ -9,9 +9,13 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from components.core.ledger import dropped
+from components.web.answers import Answers
+from components.web.robots import robots_url
 from components.web.urls import host_of, make_absolute
 
 MAX_BYTES = 50 * 1024 * 1024
@@ -44,7 +48,9 @@ def read_sitemap(data: bytes, url: str) -> Sitemap:
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         _read_xml(data, url, sitemap)
     else:
-        _read_text(data, url, sitemap)
+        for line in data.decode("utf-8-sig", "replace").splitlines():
+            if line.strip().startswith(("http://", "https://")):
+                _add(sitemap, sitemap.pages, line, "", url)
     if not (sitemap.pages or sitemap.sitemaps or sitemap.problem):
         sitemap.problem = "lists nothing"
     return sitemap
@@ -62,12 +68,6 @@ def _decompress(data: bytes, sitemap: Sitemap) -> bytes:
     except (OSError, zlib.error):
         sitemap.problem = "broken gzip"
     return bytes(content)
-
-
-def _read_text(data: bytes, url: str, sitemap: Sitemap) -> None:
-    for line in data.decode("utf-8-sig", "replace").splitlines():
-        if line.strip().startswith(("http://", "https://")):
-            _add(sitemap, sitemap.pages, line, "", url)
 
 
 class _StopParsing(Exception):
@@ -115,3 +115,65 @@ def _add(sitemap: Sitemap, entries: dict[str, str], address: str, lastmod: str, 
     target = make_absolute(address.strip(), url)
     if target and host_of(target):
         entries.setdefault(target, lastmod.strip()[:40])
+
+
+@dataclass
+class ListedPages:
+    """The pages in sitemaps."""
+
+    pages: dict[str, str] = field(default_factory=dict)
+    """Page → its lastmod as spelled, or ''."""
+    rows: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Sitemap URL → its ledger row, for missing or broken sitemaps."""
+
+
+def read_listed(answers: Answers, ensure: Callable[[Collection[str]], None], origins: Iterable[str], most: int) -> ListedPages:
+    """Follow the sitemaps of every host (those in its robots.txt, else ``/sitemap.xml``) and return their pages.
+
+    A sitemap that is missing or broken leaves a ledger row, except a missing ``/sitemap.xml`` that no robots.txt names.
+
+    Args:
+        ensure: called with the sitemaps that are read next.
+        origins: a URL of each host.
+        most: stop opening sitemaps at this number of pages.
+
+    Raises:
+        NotFetched: ``ensure`` did not provide an answer.
+    """
+    listed, named, guessed = ListedPages(), set[str](), set[str]()
+    roots = sorted({robots_url(url) for url in origins})
+    ensure(roots)
+    for root in roots:
+        lines = [target for line in answers.rules(root).sitemaps if (target := make_absolute(line, root))]
+        named.update(lines)
+        guessed.update([] if lines else [root.removesuffix("robots.txt") + "sitemap.xml"])
+    level, seen = sorted(named | guessed), set[str]()
+    while level:
+        room = MAX_FILES - len(seen)
+        for url in level[room:]:
+            listed.rows[url] = dropped(url, "sitemap_limit", f"over {MAX_FILES}", MAX_FILES, kind="page")
+        level = level[:room]
+        seen.update(level)
+        ensure(level)
+        following: set[str] = set()
+        for url in level:
+            outcome = answers.outcome(url, page=True)
+            if outcome.rule:
+                if url in named or outcome.rule != "http_status":
+                    listed.rows[url] = dropped(
+                        url, outcome.rule, outcome.value, outcome.threshold, kind="page", detail="a sitemap"
+                    )
+                continue
+            content = read_sitemap(answers.store.body(outcome.final), outcome.final)
+            if content.problem and (url in named or content.pages or content.sitemaps):
+                listed.rows[url] = dropped(
+                    url, "not_sitemap", content.problem, "a whole sitemap", kind="page", detail="a sitemap"
+                )
+            for page, lastmod in content.pages.items():
+                listed.pages[page] = max(listed.pages.get(page, ""), lastmod)
+            named.update(content.sitemaps)
+            following.update(content.sitemaps)
+        if len(listed.pages) >= most:
+            break
+        level = sorted(following - seen)
+    return listed

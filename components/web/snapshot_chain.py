@@ -1,8 +1,7 @@
 """Snapshots that build on earlier ones: which they are, whether they are unchanged, and where a body is stored.
 
 ``BASE`` in a snapshot's folder names every snapshot below it with its digest, oldest first, and an entry names the record that
-holds its body, so a chain of any length is read as fast as one snapshot. The walks over a chain: down (``read_chain``), up
-(``find_dependents``), and incremental computation (``fold_chain``). What is requested again is in ``conditional_fetch``.
+holds its body, so a chain of any length is read as fast as one snapshot.
 """
 
 from __future__ import annotations
@@ -64,8 +63,7 @@ def read_bases(folder: Path) -> list[Base]:
 def read_chain(folder: Path, base: str = "") -> list[Path]:
     """Return the snapshots that the one in ``folder`` builds on, oldest first, then itself.
 
-    Args:
-        base: the sibling that it will build on once it is begun; '' for the content of ``BASE``.
+    ``base``: the sibling that it will build on once it is begun; '' for the content of ``BASE``.
     """
     below = [folder.parent / known.snapshot for known in read_bases(folder)]
     if base and folder.parent / base not in below:
@@ -82,17 +80,13 @@ def find_dependents(folder: Path) -> list[Path]:
 def fold_chain(
     cache: ShardCache, step: str, keys: Sequence[object], load: Callable[[Path], S], extend: Callable[[int, S | None], S]
 ) -> S | None:
-    """Return the state of a chain of snapshots, computed upwards from the newest state in the cache.
+    """Return the state of a chain of snapshots, computed upwards from the newest state in the cache; None without snapshots.
 
     Args:
-        cache: keeps the state after each snapshot, as one file.
-        step: the states' name in the cache.
+        step: the states' name in the cache, which keeps each as one file.
         keys: for each snapshot, oldest first, everything that its state depends on.
         load: reads a saved state.
         extend: (index of a snapshot in ``keys``, the state below it or None) → its state.
-
-    Returns:
-        The state after the newest snapshot; None without snapshots.
     """
     state, start = None, 0
     for depth in reversed(range(len(keys))):

@@ -1,13 +1,12 @@
 """The fetch store: the answers of the web, kept permanently (``data/store/<snapshot>``).
 
-A crawl is not a function of its parameters, so its answers are data: appended to WARC 1.1 segments (one gzip member per record,
-readable by any WARC tool), located through ``index.jsonl``, and closed by ``COMPLETE``. A record is indexed only after its
-segment was synced. Opening for writing indexes complete records that the index lacks and truncates an incomplete end of a segment
-or the index, so ``kill -9`` costs at most the response being written.
+Answers are appended to WARC 1.1 segments (one gzip member per record), located through ``index.jsonl``, and closed by
+``COMPLETE``. A record is indexed only after its segment was synced. Opening for writing indexes complete records that the index
+lacks and truncates an incomplete end of a segment or the index, so ``kill -9`` costs at most the response being written.
 
 A snapshot may build on an earlier one (``snapshot_chain``): an unchanged answer is an entry here and a body there. ``COMPLETE``
 states how many index lines the snapshot has: lines appended later count once a new ``COMPLETE`` replaces the old one, and are
-removed otherwise. Requests are in ``fetch``, the meaning of answers in ``answers``.
+removed otherwise.
 """
 
 from __future__ import annotations
@@ -23,8 +22,16 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes, publish_json
 from components.web.gzip_record import decompress_member
-from components.web.index import find_torn_entries, index_line, read_index
-from components.web.segments import Segments, damaged_error, not_writable_error, read_body, recover
+from components.web.segments import (
+    Segments,
+    damaged_error,
+    find_torn_entries,
+    index_line,
+    not_writable_error,
+    read_body,
+    read_index,
+    recover,
+)
 from components.web.snapshot_chain import Base, check_held, claim_base, locate_body, read_bases
 from components.web.warc import Entry, build_record, http_headers, utc_now
 
@@ -32,12 +39,7 @@ TRANSIENT = (
     "timeout", "connection", "dns", "tls", "retry_later", "host_failing", "internal_error",
     "robots_unreachable", "http_408", "not_json",
 )  # fmt: skip
-"""Failures that a resumed crawl requests once more."""
-
-
-def is_transient(failure: str) -> bool:
-    """Return whether a later request may succeed after this failure."""
-    return failure in TRANSIENT or failure.startswith("http_5")
+"""Failures that a resumed crawl requests once more, as ``http_5xx``."""
 
 
 class FetchStore:
@@ -64,8 +66,6 @@ class FetchStore:
             self.close()
             raise
 
-    # -- reading ---------------------------------------------------------------------------------------------------
-
     def __len__(self) -> int:
         return len(self._entries)
 
@@ -80,11 +80,7 @@ class FetchStore:
         return self._entries.get(url)
 
     def body(self, url: str) -> bytes:
-        """Return the body of the answer for ``url``; b'' for a failure.
-
-        Raises:
-            HearsightError: the record is damaged.
-        """
+        """Return the body of the answer for ``url``; b'' for a failure. Raises HearsightError: the record is damaged."""
         entry = self._entries[url]
         if entry.failure:
             return b""
@@ -154,8 +150,6 @@ class FetchStore:
         check_held(self.folder, self.bases, self._entries.values())
         return str(completion["digest"])
 
-    # -- writing ---------------------------------------------------------------------------------------------------
-
     def add(
         self,
         entry: Entry,
@@ -208,7 +202,8 @@ class FetchStore:
 
     def forget_transient(self) -> int:
         """Allow transient failures to be requested again; their records stay until better ones follow."""
-        return self.forget([url for url, entry in self._entries.items() if is_transient(entry.failure)])
+        failures = {url: entry.failure for url, entry in self._entries.items()}
+        return self.forget([url for url, name in failures.items() if name in TRANSIENT or name.startswith("http_5")])
 
     def forget(self, urls: Collection[str]) -> int:
         """Allow ``urls`` to be requested again; their records stay until new ones follow."""
@@ -233,8 +228,6 @@ class FetchStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # -- opening ---------------------------------------------------------------------------------------------------
 
     def _take_lock(self) -> None:
         try:

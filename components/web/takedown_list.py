@@ -1,8 +1,7 @@
 """Read the takedown list: the addresses and owners that a crawl must not hold (``takedown.jsonl``).
 
 The list is versioned in git, so it holds no plain names: an entry is the salted sha256 of a normalised URL, host or owner. The
-salt keeps hashes of two projects apart; it does not hide a host from a person who guesses it. Finding listed addresses in text is
-in ``redaction``, removing them from a store in ``erase``, writing the list in ``components/tools/takedown``.
+salt keeps hashes of two projects apart; it does not hide a host from a person who guesses it.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ class Entry:
 
 
 def hash_value(salt: str, kind: str, value: str) -> str:
-    """Return the salted sha256 of a canonical value (:func:`canonicalise_url`, :func:`canonicalise_host`,
-    ``core.account_names``)."""
+    """Return the salted sha256 of a canonical value (:func:`canonicalise_url`, ``_host``, ``core.account_names``)."""
     return sha256_bytes(f"{salt}\n{kind}\n{value}".encode())
 
 

@@ -91,7 +91,8 @@ def build_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], 
     elif not (entry.held or entry.failure):
         kind, status = "response", entry.status
     if status:
-        block = _http_head(status, reason, headers)
+        lines = [f"HTTP/1.1 {status} {reason or 'Unknown'}", *(f"{name}: {value}" for name, value in headers)]
+        block = b"".join(_LINE_BREAKS.sub(b" ", line.encode("utf-8", "surrogateescape")) + b"\r\n" for line in lines) + b"\r\n"
         fields |= {"WARC-Payload-Digest": f"sha256:{entry.sha256}", "Content-Type": "application/http; msgtype=response"}
     else:
         fields["Content-Type"], body = "application/warc-fields", b""
@@ -103,36 +104,21 @@ def build_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], 
     return store_member(record) if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else compress_member(record)
 
 
-def _http_head(status: int, reason: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    lines = [f"HTTP/1.1 {status} {reason or 'Unknown'}", *(f"{name}: {value}" for name, value in headers)]
-    return b"".join(_LINE_BREAKS.sub(b" ", line.encode("utf-8", "surrogateescape")) + b"\r\n" for line in lines) + b"\r\n"
-
-
 def decode_wire(raw: bytes) -> str:
     """Return header or reason-phrase bytes as text that encodes to the same bytes (PEP 383)."""
     return _LINE_BREAKS.sub(b" ", raw).strip(b" \t").decode("utf-8", "surrogateescape")
 
 
-def decode_header(value: str) -> str:
-    """Return a header's text: UTF-8, else ISO 8859-1 (RFC 9110, 5.5).
+def decode_header(value: str, *, percent: bool = False) -> str:
+    """Return the text of a header (of :func:`decode_wire`): UTF-8, else ISO 8859-1 (RFC 9110, 5.5).
 
-    Args:
-        value: as returned by :func:`decode_wire`.
+    With ``percent``, for an address, other bytes are percent-encoded, so that the host receives the same bytes.
     """
     raw = value.encode("utf-8", "surrogateescape")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
-def _decode_location(value: str) -> str:
-    """Return a Location header; bytes that are not UTF-8 are percent-encoded, so that the host receives the same bytes."""
-    raw = value.encode("utf-8", "surrogateescape")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)
+        return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw) if percent else raw.decode("latin-1")
 
 
 def utc_now() -> str:
@@ -232,15 +218,13 @@ def parse_entry(headers: dict[str, str], http: list[bytes], body: bytes, segment
 
 
 def index_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return headers by lower-case name: the first of each name, but all X-Robots-Tag, since each may address another robot.
-
-    Args:
-        headers: names and values as returned by :func:`decode_wire`.
+    """Return headers (of :func:`decode_wire`) by lower-case name: the first of each name, but all X-Robots-Tag, since each may
+    address another robot.
     """
     sent: dict[str, str] = {}
     for name, value in headers:
         known = decode_header(name).lower()
-        value = _decode_location(value) if known == "location" else decode_header(value)
+        value = decode_header(value, percent=known == "location")
         if known == "x-robots-tag" and known in sent:
             sent[known] += f"\n{value}"
         sent.setdefault(known, value)

@@ -139,7 +139,7 @@ def segments() -> list[bytes]:
 
 def entries() -> list[bytes]:
     """Return lines of the store's index."""
-    from components.web.index import index_line
+    from components.web.segments import index_line
     from components.web.warc import Entry
 
     line = index_line(

@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 CORPUS, FOUND = HERE / "corpus", HERE / "found"
 PACKAGES = ("components", "protego", "PIL")
 """Python packages whose branches guide the fuzzer."""
-COMPILED = ("components.web.html.tags", "components.web.archives.wat_links")
+COMPILED = ("components.web.html.tags", "components.web.archives.wat")
 """Modules compiled by numba, which cannot compile instrumented code; only interpreted targets are guided by them."""
 
 

@@ -19,12 +19,12 @@ from components.core.errors import HearsightError
 from components.sample.captions import ENDS, INTROS, MALFORMED
 from components.sample.entities import BASE, content_of
 from components.sample.material import materials
-from components.sample.moments import TODAY
 from components.sample.pictures import CHANGES, render, size_of
 from components.sample.plan import handle_of
 from components.sample.posts import PostsSite
 from components.sample.qt import resources, translations
 from components.sample.serving import SampleWeb
+from components.sample.statuses import TODAY
 from tests.sample.posts_material import build_packages, qm, rcc
 
 TIMELINE = "/api/v1/timelines/tag/pracegover"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.failures import parse_retry_after
 from components.web.fetch import Fetcher
+from components.web.request import parse_retry_after
 from components.web.store import FetchStore
 from components.web.urls import is_private
 from tests.stages.crawl.conftest import fetch_settings

@@ -13,7 +13,7 @@ from components.sample.serving import SampleWeb
 from components.sample.sites import Quirks, Reply, Site
 from components.web.answers import Answers
 from components.web.fetch import Fetcher, interleave_hosts
-from components.web.public_addresses import PrivateAddress, PublicResolver
+from components.web.request import PrivateAddress, PublicResolver
 from components.web.robots import Rules
 from components.web.store import FetchStore
 from tests.stages.crawl.conftest import fetch_settings

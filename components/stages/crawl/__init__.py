@@ -1,10 +1,8 @@
 """Crawl stage: collect <image, alt-text> candidates from the web (CC §3).
 
-The stage completes the snapshot named by its parameters if it is incomplete: a polite breadth-first crawl into an append-only
-store. It then turns the snapshot into CANDIDATE records without network access; equal snapshots give equal bytes.
-This module holds the parameters and the order of steps. Sources of candidates (a site, archives, the table of an existing set,
-the posts of a hashtag) are in ``sources`` and ``posts``, page traversal in ``walk``, record building in ``records``. Fetching,
-storing and parsing are in ``components.web``.
+The stage completes the snapshot named by its parameters by a polite crawl into an append-only store. It then turns the snapshot
+into CANDIDATE records without network access; equal snapshots give equal bytes. This module holds the parameters; sources of
+candidates are in ``sources`` and ``posts``, page traversal in ``walk``, record building in ``records``.
 """
 
 from __future__ import annotations
@@ -13,8 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.stages.crawl.posts.settings import Posts
-from components.stages.crawl.source_settings import Archives, Site, Table
+from components.stages.crawl.source_settings import Archives, Posts, Site, Table
 from components.web.settings import FetchSettings, OpenWeb, Web
 
 Source = Annotated[Site | Archives | Table | Posts, Field(discriminator="kind")]

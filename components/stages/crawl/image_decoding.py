@@ -1,8 +1,7 @@
 """Image decoding: by forked workers while the crawl still fetches, and by jobs for the images the workers did not decode.
 
-Fetching is one process that waits for network and disk; decoding is CPU-bound. Images are therefore sent to workers as soon as
-the store holds them, and the results go to the result cache by image digest. Nothing depends on the workers: the jobs decode
-whatever is missing and get equal results. Out of scope: decoding itself (``components.web.images``).
+Images are sent to workers as soon as the store holds them, and the results go to the result cache by image digest. Nothing
+depends on the workers: the jobs decode whatever is missing and get equal results.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from components.execution.stage import Job, Stage, Task
 from components.stages.crawl.sources.inputs import job_project_root
 from components.web.answers import Outcome
 from components.web.budget import Budget
+from components.web.images.head import FORMATS, detect_format
 from components.web.images.image import DecodeResult
-from components.web.images.inspection import ImageLook, decode_all, decode_within, load_decoders
-from components.web.images.kinds import FORMATS, detect_format
+from components.web.images.inspection import ImageLook, decode_all, decode_within
 from components.web.segments import damaged_error, read_body
 from components.web.snapshot_chain import locate_body
 from components.web.store import FetchStore
@@ -65,7 +64,6 @@ class DecodeAhead:
 
     def __enter__(self) -> DecodeAhead:
         if self._workers:
-            load_decoders()  # before the forks, so that the workers share the loaded modules
             # SEQPACKET keeps message boundaries, delivers each to one worker, and leaves no lock when a worker dies.
             self._sender, receiver = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             self._sender.setblocking(False)
@@ -140,7 +138,6 @@ class _InProcessLook(ImageLook):
     """Decoder that runs in the calling process, which ends at an image that exceeds its time budget."""
 
     def compute_many(self, payloads: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return the decode result of each image as plain values."""
         results = []
         for payload in payloads:
             set_limits(self.budget.image_seconds, self.budget.image_memory)
@@ -170,19 +167,11 @@ class _Body:
     sha: str
 
     def read(self) -> bytes:
-        """Return the bytes.
-
-        Raises:
-            HearsightError: the stored bytes do not match their digest.
-        """
-        body = self.read_if_whole()
+        """Return the bytes. Raises HearsightError: the stored bytes do not match their digest."""
+        body = read_body(self.path, self.offset, self.length, self.sha)
         if body is None:
             raise damaged_error(f"the stored image {self.sha[:16]}", self.path)
         return body
-
-    def read_if_whole(self) -> bytes | None:
-        """Return the bytes; None when they do not match their digest."""
-        return read_body(self.path, self.offset, self.length, self.sha)
 
 
 def decode_results(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome], limit: int) -> dict[str, DecodeResult]:

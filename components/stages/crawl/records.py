@@ -1,8 +1,7 @@
 """CANDIDATE records from source pages: one ledger row per ``<img>``, one media file per distinct kept image.
 
-Runs over a complete snapshot without network access; equal snapshots give equal bytes. An image is a ``Candidate`` of a
-``SourcePage``, gets a ``Verdict`` before it is fetched and a ``DecodeResult`` after that, and ends as a record or as a ledger
-row. Out of scope: caption quality (the filter stage).
+No network access. An image is a ``Candidate`` of a ``SourcePage``, gets a ``Verdict`` before it is
+fetched and a ``DecodeResult`` after that, and ends as a record or as a ledger row.
 """
 
 from __future__ import annotations
@@ -19,17 +18,21 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
-from components.stages.crawl.sources.found import SourcePage, candidate_key
-from components.stages.crawl.sources.taken import find_takedown_mark, hash_address
-from components.stages.crawl.where import MAX_SHOWN_TEXT, describe_location
+from components.stages.crawl.sources.found import (
+    MAX_SHOWN_TEXT,
+    SourcePage,
+    candidate_key,
+    describe_location,
+    find_takedown_mark,
+    hash_address,
+)
 from components.web.answers import Answers, Outcome
 from components.web.budget import Budget
 from components.web.html.page import Candidate
 from components.web.image_precheck import WHOLE, Limits, check_size
+from components.web.images.head import FORMATS
 from components.web.images.image import DecodeResult
-from components.web.images.kinds import FORMATS
 from components.web.redaction import redact_row
-from components.web.store import FetchStore
 from components.web.takedown_list import EMPTY_LIST, RULE, Takedown, takedown_row
 from components.web.urls import host_of
 
@@ -81,7 +84,6 @@ class Judge:
         self._first_keys: dict[bytes, str] = {}
 
     def check(self, pages: Iterable[SourcePage]) -> list[Verdict]:
-        """Return one verdict per image of the pages, in order."""
         return [self._verdict(page, candidate) for page in pages for candidate in page.candidates]
 
     def _verdict(self, page: SourcePage, candidate: Candidate) -> Verdict:
@@ -118,23 +120,23 @@ def select_image_urls(verdicts: Sequence[Verdict]) -> list[str]:
     return sorted({verdict.candidate.image_url or "" for verdict in verdicts if verdict.row is None})
 
 
-class StoredBodies(Mapping[str, bytes]):
-    """Media member → bytes, read from the store on access, so that memory does not grow with the shard."""
+class MediaBodies(Mapping[str, bytes]):
+    """Media member → bytes, read on access, so that memory does not grow with the shard."""
 
-    def __init__(self, store: FetchStore, urls: Mapping[str, str]) -> None:
-        self._store, self._urls = store, urls
+    def __init__(self, members: Iterable[str], read: Callable[[str], bytes]) -> None:
+        self._members, self._read = list(members), read
         self._last: tuple[str, bytes] = ("", b"")
 
     def __getitem__(self, member: str) -> bytes:
         if self._last[0] != member:
-            self._last = (member, self._store.body(self._urls[member]))
+            self._last = (member, self._read(member))
         return self._last[1]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._urls)
+        return iter(self._members)
 
     def __len__(self) -> int:
-        return len(self._urls)
+        return len(self._members)
 
 
 def write_records(
@@ -148,9 +150,9 @@ def write_records(
     Args:
         resolve: adjusts the verdicts of a snapshot that has a base; receives all verdicts in one call.
     """
-    params, budget = stage.params, stage.params.budget
-    limits = Limits(params.max_image_bytes, params.min_side, params.max_aspect, budget.image_pixels, budget.image_side)
-    judge, shards = Judge(params.min_alt, answers.taken, max_alt=budget.alt_characters), _Shards(stage, answers, limits)
+    params, limits = stage.params, Limits.of(stage.params)
+    judge = Judge(params.min_alt, answers.taken, max_alt=params.budget.alt_characters)
+    shards = _Shards(stage, answers, limits)
     for chunk in [list(pages)] if resolve else chunk_pages(pages):
         verdicts = resolve(judge.check(chunk)) if resolve else judge.check(chunk)
         outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
@@ -223,8 +225,8 @@ class _Shards:
             self.flush()
 
     def flush(self) -> None:
-        """Write the shard and start the next one."""
-        content = StoredBodies(self._store, dict(self._new_media))
+        urls = dict(self._new_media)
+        content = MediaBodies(urls, lambda member: self._store.body(urls[member]))
         table = pa.Table.from_pylist(self._records, schema=CANDIDATE)
         # All rows pass here, so no text from a page, host or table can leak a taken-down address or owner.
         rows = [redact_row(row, self._taken) for row in self.rows]
@@ -267,6 +269,5 @@ def _drop_row(
 
 
 def _budget_text(budget: Budget, resource: str) -> str:
-    """Return the image budget for an exceeded resource, as the ledger states it."""
     seconds, memory = f"{budget.image_seconds:g} s", f"{budget.image_memory} bytes"
     return {"cpu": seconds, "memory": memory}.get(resource, f"{seconds} and {memory}")

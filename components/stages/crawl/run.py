@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from components.execution.stage import Stage
-from components.stages.crawl.orphans import erase_orphans
 from components.stages.crawl.records import write_records
 from components.stages.crawl.settings import sound
 from components.stages.crawl.snapshot_builder import (
@@ -11,6 +10,7 @@ from components.stages.crawl.snapshot_builder import (
     append_records,
     apply_takedown_list,
     complete_snapshot,
+    erase_orphans,
     make_answers,
     missing_answers_as_errors,
     project_root,

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from components.core.errors import HearsightError
-from components.stages.crawl.posts.settings import sound_posts
-from components.stages.crawl.source_settings import Files, Table
+from components.stages.crawl import Params
+from components.stages.crawl.source_settings import Files, Table, sound_posts
 from components.stages.crawl.sources.layouts import layout_named
-
-if TYPE_CHECKING:
-    from components.stages.crawl import Params
 
 NOT_NEGATIVE = ("delay", "retries", "backoff", "min_alt", "fresh_for", "max_retry_after", "min_side", "max_aspect")
 LIMITS = ("shard_size", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
@@ -44,20 +40,15 @@ def sound(params: Params) -> Params:
     if params.base and source.kind not in ("site", "posts"):
         raise wrong("base", "is set, but only sources of kind site and posts are crawled again", "empty it")
     _sound_source(params, wrong)
-    if params.web.kind == "open" and not params.contact and not _images_are_local(params):
+    is_local = source.kind == "table" and (bool(source.image_folder) or layout_named(source.layout).folder_optional)
+    if params.web.kind == "open" and not params.contact and not is_local:
         raise wrong("contact", "is empty, and a crawl of the open web must say whose it is", "give a URL or a mail address")
     if params.web.kind == "folder" and not params.web.root:
         raise wrong("web.root", "is empty", "name the folder of <host>/ folders")
     return params
 
 
-def _images_are_local(params: Params) -> bool:
-    source = params.source
-    return source.kind == "table" and (bool(source.image_folder) or layout_named(source.layout).folder_optional)
-
-
 def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightError]) -> None:
-    """Hold the source to what it needs."""
     source = params.source
     if source.kind == "site":
         if not source.seeds:
@@ -72,7 +63,6 @@ def _sound_source(params: Params, wrong: Callable[[str, str, str], HearsightErro
 
 
 def _sound_table(source: Table, wrong: Callable[[str, str, str], HearsightError]) -> None:
-    """Hold a table to its layout."""
     layout = layout_named(source.layout)
     if layout.has_languages != bool(source.languages):
         what = "is empty, and its rows tell many" if layout.has_languages else "is set, and its rows tell none"

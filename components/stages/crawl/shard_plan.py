@@ -1,9 +1,8 @@
 """Shard assignment for a snapshot with a base: existing records keep their shards, new records go to new shards at the end.
 
-A base record that is unchanged keeps its shard, so the shard's bytes stay equal and later stages hit the shard cache. New and
-changed records fill new shards; a vanished record leaves a ledger row of the rule ``gone`` in its shard. The plan is a function
-of the snapshots, their order and the parameters, never of ``data/``: the base's plan is computed first by reading the base
-under these parameters, and kept in the shard cache.
+An unchanged record keeps its shard, whose bytes stay equal, so that later stages hit the shard cache. A vanished record leaves
+a ledger row of the rule ``gone`` in its shard. The plan is a function of the snapshots, their order and the parameters: the
+base's plan is computed first by reading the base under these parameters, and kept in the shard cache.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from components.core.records import CANDIDATE
 from components.core.shard_cache import ShardCache
 from components.core.shards import read_table, write_table
 from components.execution.stage import Stage
-from components.stages.crawl.records import Verdict
+from components.stages.crawl.records import MediaBodies, Verdict
 from components.web.snapshot_chain import Base, fold_chain
 
 STEP = "crawl.plan"
@@ -51,7 +50,6 @@ class CollectingStage(Stage):
         return cls(**(values if counted else values | {"cached": {}, "done": {}, "metrics": [], "parents": []}))
 
     def write_shard(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes] | None = None) -> None:
-        """Collect the shard."""
         self.drafts.append(DraftShard(table, ledger, media or {}))
 
 
@@ -77,7 +75,6 @@ class ShardPlan:
     """Number of shards used so far, including shards that are empty now."""
 
     def save(self, path: Path) -> None:
-        """Write the plan as one table in a fixed order."""
         rows = [
             {
                 "kind": kind,
@@ -122,8 +119,7 @@ def plan_shards(
 
     Args:
         drafts: the shards it would write alone, in order.
-        base: the plan of its base; None for none.
-        base_name: name of the base, for the rows of the rule ``gone``.
+        base: the plan of its base, named ``base_name`` in rows of the rule ``gone``; None for none.
         size: records per new shard.
     """
     base_plan = base or ShardPlan()
@@ -195,23 +191,8 @@ def write_planned_shards(stage: Stage, drafts: Sequence[DraftShard], base: Shard
     for shard_number in sorted({*shards, *members}) or [0]:
         shard = shards.get(shard_number, _ShardRows())
         table = pa.Table.from_pylist(shard.records, schema=CANDIDATE)
-        stage.write_shard(f"{shard_number:05d}", table, ledger_table(shard.rows), _Members(sources, members[shard_number]))
-
-
-class _Members(Mapping[str, bytes]):
-    """Media of one shard, each read from its draft on access, so that memory does not grow with the shard."""
-
-    def __init__(self, sources: Mapping[str, Mapping[str, bytes]], names: Sequence[str]) -> None:
-        self._sources, self._names = sources, sorted(names)
-
-    def __getitem__(self, member: str) -> bytes:
-        return self._sources[member][member]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+        media = MediaBodies(sorted(members[shard_number]), lambda member: sources[member][member])
+        stage.write_shard(f"{shard_number:05d}", table, ledger_table(shard.rows), media)
 
 
 def keep_base_pairs(verdicts: Sequence[Verdict], base: ShardPlan | None) -> list[Verdict]:
@@ -243,11 +224,9 @@ def keep_base_pairs(verdicts: Sequence[Verdict], base: ShardPlan | None) -> list
 def build_base_plan(
     stage: Stage, bases: Sequence[Base], key: Mapping[str, Any], read: Callable[[str, ShardPlan | None], list[DraftShard]]
 ) -> ShardPlan:
-    """Return the plan of the newest of ``bases``, computed from the oldest up or from the newest cached plan.
+    """Return the plan of the newest of ``bases`` (oldest first, at least one), computed up from the newest cached plan.
 
     Args:
-        stage: provides the cache and the shard size.
-        bases: oldest first; at least one.
         key: what the plan depends on besides the snapshots: the code and the parameters.
         read: (snapshot, plan of its base) → the shards that snapshot alone would write.
     """

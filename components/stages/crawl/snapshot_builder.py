@@ -1,16 +1,22 @@
-"""Snapshots of the web: completion from a source, replay, and conversion into records on top of a base snapshot."""
+"""Snapshots of the web: completion from a source, replay, conversion into records on top of a base, erasure of orphaned images.
+
+Orphans are images that only a taken-down page, or only rows of a taken-down owner, referred to. They are on no takedown list, so
+they are found by replaying the snapshot as a run reads it: an address that the replay follows belongs to a remaining page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.code_digest import code_digest
+from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.sample.serving import SampleWeb, folder_sites
+from components.stages.crawl import Params
 from components.stages.crawl.image_decoding import DecodeAhead
 from components.stages.crawl.records import Judge, chunk_pages, select_image_urls, write_records
 from components.stages.crawl.shard_plan import (
@@ -22,16 +28,16 @@ from components.stages.crawl.shard_plan import (
     write_planned_shards,
 )
 from components.stages.crawl.sources import Source, create_source
+from components.stages.crawl.sources.found import hash_address
 from components.web.answers import Answers, Consent, NotFetched
 from components.web.conditional_fetch import ConditionalFetch
-from components.web.erase import erase_chain
+from components.web.erase import erase, erase_chain
 from components.web.fetch import Fetcher, FetchSettings
-from components.web.snapshot_chain import identify_bases
+from components.web.snapshot_chain import identify_bases, read_chain, read_complete
 from components.web.store import BaseStore, FetchStore
+from components.web.takedown_journal import read_removals, read_swept, write_swept
 from components.web.takedown_list import NAME, Takedown, read_takedown
-
-if TYPE_CHECKING:
-    from components.stages.crawl import Params
+from components.web.urls import make_absolute
 
 STORE = "data/store"
 """Folder of the snapshots, relative to the project root."""
@@ -76,8 +82,6 @@ def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source
 
 def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Source, takedown: Takedown) -> str:
     """Fetch all answers that the parameters need and ``store`` lacks, mark it complete, and return its digest."""
-    # Lazy: aiohttp and the sample web are only needed when something is fetched.
-
     settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
     with ExitStack() as resources:
         resources.enter_context(DecodeAhead(stage, store))
@@ -173,3 +177,54 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         collector = CollectingStage.of(stage)
         write_records(collector, answers, source.pages(answers, None), lambda verdicts: keep_base_pairs(verdicts, plan))
         write_planned_shards(stage, collector.drafts, plan, store.bases[-1].snapshot)
+
+
+def erase_orphans(stage: Stage, params: Params, folder: Path, taken: Takedown) -> None:
+    """Erase orphaned images from the complete snapshot at ``folder`` and from its bases, once per list and snapshot.
+
+    Raises as ``snapshot_builder.missing_answers_as_errors`` and ``web.erase.erase``.
+    """
+    if not taken:
+        return
+    snapshots, kind = read_chain(folder), FetchStore
+    # Newest first: a base must keep an answer while a later snapshot still refers to it.
+    while snapshots:
+        _erase_orphans_of(stage, params, snapshots, taken, kind)
+        snapshots, kind = snapshots[:-1], BaseStore
+
+
+def _erase_orphans_of(stage: Stage, params: Params, snapshots: list[Path], taken: Takedown, kind: type[FetchStore]) -> None:
+    folder = snapshots[-1]
+    if read_swept(folder) == _state(folder, taken):
+        return
+    orphaned_hashes = {digest for snapshot in snapshots for removal in read_removals(snapshot) for digest in removal["images"]}
+    orphans: set[str] = set()
+    if orphaned_hashes or params.source.kind != "site":
+        uncounted_stage = CollectingStage.of(stage, counted=False)
+        with kind(folder) as store:
+            followed, taken_down_hashes = replay(
+                params, store, create_source(uncounted_stage, params, project_root(stage), folder, taken), taken
+            )
+            orphans = _find_orphans(store, orphaned_hashes | taken_down_hashes, followed)
+    if orphans:
+        erase(folder, taken, orphans)
+    write_swept(folder, _state(folder, taken))
+
+
+def _state(folder: Path, taken: Takedown) -> str:
+    return digest_value([taken.plain(), read_complete(folder)["digest"]])
+
+
+def _find_orphans(store: FetchStore, orphaned_hashes: Collection[str], followed: Collection[str]) -> set[str]:
+    """Return the stored answers that nothing followed and whose address hash is given, with their redirect targets."""
+    pending = [entry.url for entry in store if hash_address(entry.url) in orphaned_hashes and entry.url not in followed]
+    orphans: set[str] = set()
+    while pending:
+        url = pending.pop()
+        entry = store.get(url)
+        if url in orphans or url in followed or url not in store or entry is None:
+            continue
+        orphans.add(url)
+        if entry.location and (target := make_absolute(entry.location, url)):
+            pending.append(target)
+    return orphans

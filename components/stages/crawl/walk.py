@@ -1,7 +1,7 @@
 """Breadth-first traversal of pages: which pages are requested, and which images and links each page contains.
 
 Levels are processed in sorted order over stored answers, so the result depends on the answers and not on their timing. A live
-crawl and a replay run the same code. Out of scope: fetching (``components.web.fetch``), decisions about images (``records``).
+crawl and a replay run the same code.
 """
 
 from __future__ import annotations
@@ -18,61 +18,17 @@ from components.web.answers import Answers, Outcome
 from components.web.consent_policy import find_refusal, gives_consent, parse_header_statements, parse_meta_statements
 from components.web.html.page import Page, PageOverBudget, parse_charset
 from components.web.html.page_limits import Source, read_pages_within
-from components.web.listed import ListedPages
+from components.web.sitemaps import ListedPages
 from components.web.takedown_list import takedown_row
 from components.web.urls import host_of, normalise
 
 _log = logging.getLogger(__name__)
-NON_PAGE_SUFFIXES = frozenset(
-    [
-        ".png",
-        ".jpg",
-        ".jpeg",
-        ".gif",
-        ".webp",
-        ".svg",
-        ".ico",
-        ".bmp",
-        ".tif",
-        ".tiff",
-        ".pdf",
-        ".zip",
-        ".gz",
-        ".bz2",
-        ".xz",
-        ".tar",
-        ".deb",
-        ".rpm",
-        ".exe",
-        ".iso",
-        ".py",
-        ".ipynb",
-        ".css",
-        ".js",
-        ".json",
-        ".xml",
-        ".txt",
-        ".csv",
-        ".mp3",
-        ".mp4",
-        ".ogg",
-        ".webm",
-        ".wav",
-        ".avi",
-        ".woff",
-        ".woff2",
-        ".ttf",
-        ".eot",
-        ".ps",
-        ".doc",
-        ".docx",
-        ".xls",
-        ".xlsx",
-        ".ppt",
-        ".odt",
-        ".rst",
-    ]
-)
+NON_PAGE_SUFFIXES = (
+    ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".ico", ".bmp", ".tif", ".tiff", ".pdf", ".zip", ".gz", ".bz2", ".xz",
+    ".tar", ".deb", ".rpm", ".exe", ".iso", ".py", ".ipynb", ".css", ".js", ".json", ".xml", ".txt", ".csv", ".mp3", ".mp4",
+    ".ogg", ".webm", ".wav", ".avi", ".woff", ".woff2", ".ttf", ".eot", ".ps", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".odt",
+    ".rst",
+)  # fmt: skip
 """URL path suffixes of links that are not followed because they never lead to a page."""
 PAGES_PER_BATCH, BYTES_PER_BATCH = 64, 1 << 24
 """Upper limits of the pages, and approximately of their bytes, that one child process parses."""
@@ -95,7 +51,6 @@ def walk(
     """Walk from ``seeds`` through the pages of ``hosts`` and return URL → page, dropped pages included.
 
     Args:
-        answers: the stored answers.
         ensure: called with the URLs of a level and its depth before their answers are read.
         depth: links followed from a seed; 0 reads the seeds only.
         max_pages: pages requested in total; the rest of a level is dropped in sorted order.
@@ -132,13 +87,13 @@ def walk(
         new_outcomes: list[Outcome] = []
         for outcome in outcomes:
             if outcome.rule:
-                pages.setdefault(outcome.url, SourcePage(_drop_page(outcome), url=outcome.url))
+                pages.setdefault(outcome.url, _drop_page(outcome))
                 continue
             if outcome.final != outcome.url:
-                row = dropped(
-                    outcome.url, "redirect", outcome.hops[0].split(" ")[0], "200", kind="page", detail=f"to {outcome.final}"
+                status = outcome.hops[0].split(" ")[0]
+                pages[outcome.url] = SourcePage.drop(
+                    outcome.url, "redirect", status, "200", f"to {outcome.final}", url=outcome.url
                 )
-                pages[outcome.url] = SourcePage(row, url=outcome.url)
             if outcome.final not in visited:
                 visited.add(outcome.final)
                 new_outcomes.append(outcome)
@@ -155,7 +110,7 @@ def walk(
         if mark := answers.taken.url(url):
             pages[url] = SourcePage(takedown_row(url, mark, kind="page"), url=url)
         elif url not in visited:
-            pages[url] = SourcePage(dropped(url, rule, f"over {limit}", limit, kind="page"), url=url)
+            pages[url] = SourcePage.drop(url, rule, f"over {limit}", limit, url=url)
     return pages
 
 
@@ -181,10 +136,10 @@ def _has_non_page_suffix(url: str) -> bool:
     return PurePosixPath(urlsplit(url).path).suffix.lower() in NON_PAGE_SUFFIXES
 
 
-def _drop_page(outcome: Outcome) -> dict[str, str]:
+def _drop_page(outcome: Outcome) -> SourcePage:
     detail = outcome.detail or " → ".join(outcome.hops)
     rule = {"too_large": "page_too_large"}.get(outcome.rule, outcome.rule)
-    return dropped(outcome.url, rule, outcome.value, outcome.threshold, kind="page", detail=detail)
+    return SourcePage.drop(outcome.url, rule, outcome.value, outcome.threshold, detail, url=outcome.url)
 
 
 def _parse_pages(answers: Answers, outcomes: Iterable[Outcome], pages: dict[str, SourcePage]) -> Iterator[tuple[Outcome, Page]]:
@@ -210,7 +165,7 @@ def _html_source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage
     kind = kind.strip().lower()
     if kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024]):
         return Source(body, url, parse_charset(options))
-    pages[url] = SourcePage(dropped(url, "not_html", kind or "unknown", "text/html", kind="page"), url=url)
+    pages[url] = SourcePage.drop(url, "not_html", kind or "unknown", "text/html", url=url)
     return None
 
 
@@ -219,16 +174,15 @@ def _parse_batch(
 ) -> Iterator[tuple[Outcome, Page]]:
     contents = read_pages_within([source for _, source in batch], answers.agent, answers.budget)
     for (outcome, source), content in zip(batch, contents, strict=True):
+        url = source.url
         if isinstance(content, PageOverBudget):
-            row = dropped(source.url, "page_over_budget", content.reason, content.threshold, kind="page")
+            pages[url] = SourcePage.drop(url, "page_over_budget", content.reason, content.threshold, url=url)
         elif isinstance(content, Exception):
             # A defect in this code or a library that one page triggers drops that page and does not end the run.
-            _log.warning("%s could not be read: %r", source.url, content)
-            row = dropped(source.url, "internal_error", type(content).__name__, "a page that can be read", kind="page")
+            _log.warning("%s could not be read: %r", url, content)
+            pages[url] = SourcePage.drop(url, "internal_error", type(content).__name__, "a page that can be read", url=url)
         else:
             yield outcome, content
-            continue
-        pages[source.url] = SourcePage(row, url=source.url)
 
 
 def _add_page(answers: Answers, outcome: Outcome, content: Page, pages: dict[str, SourcePage], step: int) -> list[str]:

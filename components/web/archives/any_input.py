@@ -14,13 +14,14 @@ from urllib.parse import urljoin
 
 from components.core.errors import HearsightError
 from components.web.archives.encodings import BadResponse, decode_body
-from components.web.archives.expansion import Expansion
-from components.web.archives.findings import ArchivePage
 from components.web.archives.gzip_members import MAGIC
-from components.web.archives.kinds import ZIP, is_zstd, open_members
+from components.web.archives.members import Expansion
 from components.web.archives.opening import PeekedStream, Stream, open_archive, read_fully
-from components.web.archives.reading import read_stream
+from components.web.archives.reading import ArchivePage, read_stream
+from components.web.archives.records import open_members
 from components.web.archives.responses import PAGE_LIMIT
+from components.web.archives.wacz import ZIP
+from components.web.archives.zstd_members import is_zstd
 from components.web.budget import Budget
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, PageOverBudget

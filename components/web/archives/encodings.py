@@ -13,8 +13,7 @@ from backports.zstd import ZstdError
 from isal import isal_zlib
 
 from components.web.archives.gzip_members import BROKEN, MAGIC
-from components.web.archives.kinds import is_zstd
-from components.web.archives.zstd_members import unpack_frames
+from components.web.archives.zstd_members import is_zstd, unpack_frames
 
 CODINGS = 5
 """Maximum nested encodings of one body."""
@@ -29,12 +28,7 @@ class BadResponse(Exception):
 
 
 def decode_body(data: bytes, encodings: bytes, limit: int) -> bytes:
-    """Return the body without its encodings.
-
-    Args:
-        data: the body as stored.
-        encodings: the value of Content-Encoding.
-        limit: maximum bytes that each encoding may produce.
+    """Return a body without the encodings that Content-Encoding names; each may produce at most ``limit`` bytes.
 
     Raises:
         BadResponse: an encoding is broken or unknown, or produces more than ``limit`` bytes.
@@ -48,64 +42,43 @@ def decode_body(data: bytes, encodings: bytes, limit: int) -> bytes:
 
 
 def _decode(data: bytes, coding: bytes, limit: int) -> bytes:
-    if coding in (b"gzip", b"x-gzip"):
-        return _inflate(data, 31, limit) if data.startswith(MAGIC) else data
-    if coding == b"deflate":
-        if _has_zlib_head(data):
-            return _inflate(data, 15, limit)
-        return data if _is_markup(data) else _inflate(data, -15, limit)  # some servers send it without the zlib header
-    if coding == b"zstd":
-        return _decode_zstd(data, limit) if is_zstd(data) else data
-    if coding == b"br":
-        return _decode_brotli(data, limit)
-    if _is_markup(data):
-        return data
-    raise BadResponse("bad_encoding", f"the content encoding '{coding[:20].decode('latin-1')}' is not read")
-
-
-def _is_markup(data: bytes) -> bool:
-    return data[:1024].lstrip().startswith((b"<", b"\xef\xbb\xbf<"))
-
-
-def _has_zlib_head(data: bytes) -> bool:
-    return len(data) > 1 and data[0] & 15 == 8 and (data[0] << 8 | data[1]) % 31 == 0
-
-
-def _inflate(data: bytes, bits: int, limit: int) -> bytes:
-    unpacker = isal_zlib.decompressobj(bits)
+    """Remove one encoding. brotli has no magic number, so markup that is not brotli is used unchanged."""
+    markup = data[:1024].lstrip().startswith((b"<", b"\xef\xbb\xbf<"))
     try:
-        page: bytes = unpacker.decompress(data, limit + 1)
-    except (BROKEN, zlib.error) as error:
-        raise BadResponse("bad_encoding", f"the compressed body is broken ({error})") from None
-    return _check_body(page, unpacker.eof, limit)
-
-
-def _decode_zstd(data: bytes, limit: int) -> bytes:
-    try:
-        page, complete = unpack_frames(data, limit)
-    except ZstdError as error:
-        raise BadResponse("bad_encoding", f"the compressed body is broken ({error})") from None
-    return _check_body(page, complete, limit)
-
-
-def _decode_brotli(data: bytes, limit: int) -> bytes:
-    """Decode brotli, which has no magic number: markup that cannot be decoded is used unchanged."""
-    unpacker = brotli.Decompressor()
-    try:
-        page: bytes = unpacker.process(data, output_buffer_limit=limit + 1)
-    except brotli.error as error:
-        if _is_markup(data):
+        if coding in (b"gzip", b"x-gzip"):
+            if not data.startswith(MAGIC):
+                return data
+            page, complete = _inflate(data, 31, limit)
+        elif coding == b"deflate":
+            zlib_head = len(data) > 1 and data[0] & 15 == 8 and (data[0] << 8 | data[1]) % 31 == 0
+            if markup and not zlib_head:
+                return data
+            page, complete = _inflate(data, 15 if zlib_head else -15, limit)  # some servers send it without the zlib header
+        elif coding == b"zstd":
+            if not is_zstd(data):
+                return data
+            page, complete = unpack_frames(data, limit)
+        elif coding == b"br":
+            unpacker = brotli.Decompressor()
+            page, complete = unpacker.process(data, output_buffer_limit=limit + 1), unpacker.is_finished()
+            if markup and not complete and len(page) <= limit:
+                return data
+        elif markup:
+            return data
+        else:
+            raise BadResponse("bad_encoding", f"the content encoding '{coding[:20].decode('latin-1')}' is not read")
+    except (BROKEN, zlib.error, ZstdError, brotli.error) as error:
+        if coding == b"br" and markup:
             return data
         raise BadResponse("bad_encoding", f"the compressed body is broken ({error})") from None
-    if not unpacker.is_finished() and len(page) <= limit and _is_markup(data):
-        return data
-    return _check_body(page, unpacker.is_finished(), limit)
-
-
-def _check_body(page: bytes, complete: bool, limit: int) -> bytes:
-    """Return ``page``; raise BadResponse when it is too large or incomplete."""
     if len(page) > limit:
         raise BadResponse("too_large", f"more than {limit} bytes once decompressed")
     if not complete:
         raise BadResponse("bad_encoding", "the compressed body is not whole")
     return page
+
+
+def _inflate(data: bytes, bits: int, limit: int) -> tuple[bytes, bool]:
+    """Return the content, at most ``limit`` + 1 bytes, and whether it is complete."""
+    unpacker = isal_zlib.decompressobj(bits)
+    return unpacker.decompress(data, limit + 1), unpacker.eof

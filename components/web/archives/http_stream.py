@@ -28,7 +28,6 @@ class _Clock:
         self._remaining = SECONDS
 
     def wait(self, sock: socket.socket, raw: Any, buffer: Any) -> int | None:
-        """Read from the socket within the remaining time."""
         began = time.monotonic()
         try:
             sock.settimeout(max(min(TIMEOUT, self._remaining), 0.001))
@@ -44,8 +43,6 @@ class _Clock:
 
 
 class _Timed(io.RawIOBase):
-    """A socket's input, read under a clock."""
-
     def __init__(self, sock: socket.socket, clock: _Clock) -> None:
         self._sock, self._clock = sock, clock
         self._raw = sock.makefile("rb", buffering=0)
@@ -59,16 +56,6 @@ class _Timed(io.RawIOBase):
     def close(self) -> None:
         self._raw.close()
         super().close()
-
-
-def _response(clock: _Clock) -> Any:
-    def make(sock: socket.socket, *rest: Any, **more: Any) -> http.client.HTTPResponse:
-        response = http.client.HTTPResponse(sock, *rest, **more)
-        response.fp.close()
-        response.fp = io.BufferedReader(_Timed(sock, clock))
-        return response
-
-    return make
 
 
 class _Requests(urllib.request.AbstractHTTPHandler):
@@ -87,9 +74,15 @@ class _Requests(urllib.request.AbstractHTTPHandler):
         return self._open(http.client.HTTPSConnection, req)
 
     def _open(self, kind: type[http.client.HTTPConnection], req: urllib.request.Request) -> http.client.HTTPResponse:
+        def respond(sock: socket.socket, *rest: Any, **more: Any) -> http.client.HTTPResponse:
+            response = http.client.HTTPResponse(sock, *rest, **more)
+            response.fp.close()
+            response.fp = io.BufferedReader(_Timed(sock, self._clock))
+            return response
+
         def connect(host: str, **more: Any) -> http.client.HTTPConnection:
             connection = kind(host, **more)
-            connection.response_class = _response(self._clock)
+            connection.response_class = respond  # type: ignore[assignment]
             return connection
 
         return self.do_open(connect, req)
@@ -134,7 +127,6 @@ class HttpStream:
         self._response.close()
 
     def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes; b"" at the end."""
         try:
             data = self._response.read(size)
         except (OSError, ValueError, http.client.HTTPException) as error:

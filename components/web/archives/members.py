@@ -1,17 +1,17 @@
 """Split an archive's bytes into members, read in pieces of bounded size: one long plain member, or compressed ones.
 
-Web archives are gzip files with one member per record, or zstd files with one frame per record, so that a record can be read
-alone. A truncated or broken member is reported as a named fault, and reading continues at the next member. Time is linear in the
-bytes read and decompressed, for any input. The formats are in ``gzip_members`` and ``zstd_members``.
+Web archives have one gzip member or zstd frame per record, so that a record can be read alone. A truncated or broken member is a
+named fault, and reading continues at the next one. Time is linear in the bytes read and decompressed, for any input.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
-from components.web.archives.expansion import Expansion
 from components.web.archives.opening import Stream, read_fully
 
 CHUNK = 1 << 18
@@ -26,6 +26,30 @@ AGAIN = 4
 """Limit on bytes of broken members searched again, and on bytes spent on trials, per byte read."""
 TRY = 512
 """Fixed cost of a trial, in bytes."""
+RATIO = 200
+"""Maximum decompressed bytes per stored byte, above ``FREE``. (HTML shrinks to a fifth, deflated zeros to a thousandth.)"""
+FREE_MEMBER = 1 << 26
+"""Decompressed bytes of one member without a ratio limit."""
+FREE = 1 << 28
+"""Decompressed bytes of one archive without a ratio limit: single bombs cost one member, many end the reading."""
+
+
+@dataclass
+class Expansion:
+    """The decompressed bytes that one archive may still produce; the files inside a WACZ share one object."""
+
+    left: float = FREE
+    """Bytes that may still be produced; below 0 the archive is a bomb. Bytes of a member that is read twice count twice."""
+    scale: float = 1.0
+    """Stored bytes per byte read: less than 1 in a deflated file of a WACZ."""
+
+    def add_read(self, size: int) -> None:
+        """Add bytes read to the allowance."""
+        self.left += RATIO * self.scale * size
+
+    def member_is_bomb(self, read: int, produced: int) -> bool:
+        """Return whether a member that produced ``produced`` bytes from ``add_read`` bytes expands too much."""
+        return produced > FREE_MEMBER and produced > RATIO * self.scale * read
 
 
 class Members:
@@ -242,9 +266,4 @@ class PackedMembers(Members):
         return self._begins_record(self._buffer[at : at + size])
 
 
-class _EmptyStream:
-    def read(self, size: int, /) -> bytes:
-        return b""
-
-
-_EMPTY_STREAM, _EMPTY = _EmptyStream(), memoryview(b"")
+_EMPTY_STREAM, _EMPTY = io.BytesIO(), memoryview(b"")

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Protocol, runtime_checkable
+from typing import IO, Protocol
 
 from components.core.errors import HearsightError
 from components.web.archives.http_stream import HttpStream
@@ -34,14 +34,6 @@ def read_fully(stream: Stream, size: int) -> bytes:
     while len(data) < size and (more := stream.read(size - len(data))):
         data += more
     return bytes(data)
-
-
-@runtime_checkable
-class RangedStream(Protocol):
-    """A stream whose object can also be read in ranges."""
-
-    def open_ranges(self) -> IO[bytes]:
-        """Return the object as a seekable file."""
 
 
 class PeekedStream:
@@ -98,7 +90,7 @@ def open_seekable(peeked: PeekedStream, path: str) -> Iterator[IO[bytes]]:
         HearsightError: there is no space for the copy, or it exceeds ``SPOOL_LIMIT``.
     """
     stream = peeked.stream
-    if isinstance(stream, RangedStream):
+    if hasattr(stream, "open_ranges"):  # an S3 object
         yield stream.open_ranges()
         return
     if hasattr(stream, "seekable") and stream.seekable():

@@ -8,21 +8,44 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from components.web.archives.expansion import Expansion
-from components.web.archives.findings import ArchivePage
-from components.web.archives.kinds import ZIP
+from components.web.archives.members import Expansion
 from components.web.archives.opening import PeekedStream, Stream, open_archive, open_seekable
 from components.web.archives.records import Record, read_records
 from components.web.archives.responses import PAGE_LIMIT, BadResponse, parse_response
-from components.web.archives.wacz import iter_inner_files
+from components.web.archives.wacz import ZIP, iter_inner_files
 from components.web.archives.wat import HTML_METADATA, BadMetadata, read_wat_page
 from components.web.budget import Budget
 from components.web.html.language import UNKNOWN
-from components.web.html.page import Page, PageOverBudget
+from components.web.html.page import Candidate, Page, PageOverBudget
 from components.web.html.page_limits import Source, read_in_child
 from components.web.html.pairs import read_tags, read_tags_or_tree
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ArchivePage:
+    """One page of an archive, or one part that could not be read (then ``failure`` is set)."""
+
+    url: str
+    """The page's address as the archive states it; '' for a failure when the record is too broken to tell."""
+    candidates: list[Candidate]
+    """The page's ``<img>`` in document order; empty for a failure."""
+    language: str
+    """ISO 639-1 code, declared or guessed; ``un`` when unknown."""
+    noindex: bool
+    """Whether a meta tag or X-Robots-Tag of the page asks to be kept out of collections."""
+    archive: str
+    """The archive's path or address as given; for a WACZ followed by ``/`` and the inner file's name."""
+    offset: int
+    """Start of the record in bytes of the stored archive, or of the file inside a WACZ."""
+    failure: str = ""
+    """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_zip | bad_record | wrong_length | too_large |
+    bad_encoding | bad_metadata | page_over_budget."""
+    detail: str = ""
+    """One line that describes the failure."""
+    inner: str = ""
+    """The name of the file inside a WACZ."""
 
 
 def read_archive(
@@ -69,8 +92,6 @@ PAGES_PER_BATCH, BYTES_PER_BATCH = 64, 1 << 24
 
 
 class _QueuedPage(NamedTuple):
-    """A page that is read later in a batch."""
-
     source: Source
     offset: int
     opted_out: bool
@@ -89,7 +110,6 @@ class _Reader:
     expansion: Expansion
 
     def pages(self, stream: Stream) -> Iterator[ArchivePage]:
-        """Yield the pages and failures in order."""
         queue: list[ArchivePage | _QueuedPage] = []
         count = size = 0
         for record in read_records(stream, self.limit, self.expansion):

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.web.archives.expansion import Expansion
-from components.web.archives.fields import Fields, parse_fields
-from components.web.archives.kinds import open_members
-from components.web.archives.members import Members
-from components.web.archives.opening import Stream
+from components.web.archives.gzip_members import MAGIC as GZIP
+from components.web.archives.gzip_members import GzipMembers
+from components.web.archives.members import CHUNK, Expansion, Members
+from components.web.archives.opening import Stream, read_fully
+from components.web.archives.responses import Fields, parse_fields
+from components.web.archives.zstd_members import ZstdMembers, is_zstd
 
 LIMIT = 1 << 24
 """Maximum decompressed bytes of a record; a larger one is a fault. Common Crawl cuts pages at 5 MiB."""
@@ -103,10 +104,7 @@ class _Cursor:
 def read_records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None = None) -> Iterator[Record]:
     """Yield the records and faults of a gzip, zstd or plain archive, in order.
 
-    Args:
-        stream: the archive's bytes.
-        limit: maximum decompressed bytes of a record held in memory.
-        expansion: the archive's expansion so far, when the stream is a part of it.
+    ``limit``: maximum decompressed bytes of a record in memory; ``expansion``: the archive's, when the stream is a part of it.
     """
     members = open_members(stream, expansion or Expansion())
     faults = _Faults()
@@ -133,6 +131,14 @@ def read_records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None
             if faults.count(fault):
                 yield fault
     yield from faults.end()
+
+
+def open_members(stream: Stream, expansion: Expansion) -> Members:
+    """Return a reader of the archive's members."""
+    head = read_fully(stream, CHUNK)
+    if head.startswith(GZIP[:2]):
+        return GzipMembers(stream, head, expansion)
+    return (ZstdMembers if is_zstd(head) else Members)(stream, head, expansion)
 
 
 class _Faults:

@@ -1,4 +1,4 @@
-"""Parse the HTTP response in an archive record: its head, and its body with transfer and content encodings removed.
+"""Parse the heads of WARC records and HTTP responses; read a response: its head, and its body without encodings.
 
 Archives differ: Common Crawl stores decoded bodies and renames the headers; other crawlers store the bytes as sent, or decoded
 bodies with the original headers. A body that does not begin as its header states is used unchanged.
@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 
 from components.web.archives.encodings import BadResponse, decode_body
-from components.web.archives.fields import Fields, parse_fields
 
 __all__ = ["PAGE_LIMIT", "BadResponse", "Response", "parse_response"]
 
@@ -23,6 +22,43 @@ CHUNKS = 100_000
 HTML = (b"text/html", b"application/xhtml+xml")
 _CHARSET = re.compile(r"""charset\s*+=\s*+["']?+\s*+([A-Za-z0-9_.:-]{1,40})""", re.I)
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
+
+
+Fields = dict[bytes, bytes]
+
+LINES = 1000
+"""Maximum lines of a head. (Real ones have about 20.)"""
+_BLANK = b" \t"
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
+
+
+def parse_fields(data: bytes, at: int, limit: int) -> tuple[bytes, Fields, int]:
+    """Return the first line, the fields, and the position after the empty line, of the head at ``at``.
+
+    The position is -1 when there is no empty line before ``limit``, or more than ``LINES`` lines. Names are lower-case; values of
+    equal names are joined by a comma. Lines may end in LF alone, as some servers write them. Time is linear in the head's size.
+    """
+    empty = _EMPTY_LINE.search(data, at, limit)
+    # Without an empty line, the last line counts only if it is complete.
+    head = data[at : empty.start() + 1 if empty else data.rfind(b"\n", at, limit) + 1]
+    after = empty.end() if empty else -1
+    lines = head.replace(b"\r\n", b"\n").split(b"\n", LINES)
+    if len(lines) > LINES:
+        after = -1
+    parsed: Fields = {}
+    repeated: dict[bytes, list[bytes]] | None = None
+    for line in lines[1:-1]:
+        name, colon, value = line.partition(b":")
+        if colon:
+            name, value = name.strip(_BLANK).lower(), value.strip(_BLANK)
+            if name in parsed:
+                repeated = {} if repeated is None else repeated
+                repeated.setdefault(name, [parsed[name]]).append(value)
+            else:
+                parsed[name] = value
+    if repeated is not None:
+        parsed |= {name: b", ".join(values) for name, values in repeated.items()}
+    return lines[0], parsed, after
 
 
 @dataclass(slots=True)
@@ -72,11 +108,7 @@ class Response:
 
 
 def parse_response(block: bytes) -> Response:
-    """Return the response that a record's block holds.
-
-    Raises:
-        BadResponse: the block has no status line.
-    """
+    """Return the response that a record's block holds. Raises BadResponse: the block has no status line."""
     first, headers, start = parse_fields(block, 0, HEAD_LIMIT)
     words = first.split(None, 2)
     if start < 0 or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit() or len(words[1]) > 4:

@@ -50,7 +50,6 @@ class S3Stream:
         return response
 
     def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes; b"" at the end."""
         for _ in range(RESUMES):
             try:
                 assert self._body is not None

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from components.core.errors import HearsightError
-from components.web.archives.expansion import FREE_MEMBER, RATIO
+from components.web.archives.members import FREE_MEMBER, RATIO
 
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of a ZIP file."""
 FOLDER = "archive/"
 DIRECTORY_LIMIT = 1 << 22
 """Maximum bytes of a ZIP directory: more than 30,000 files."""
@@ -39,7 +41,6 @@ class InnerFile:
         self._handle: IO[bytes] | None = None
 
     def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes; b"" at the end."""
         if self.fault:
             return b""
         try:
@@ -70,11 +71,7 @@ class _Directory:
 
 
 def iter_inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
-    """Yield the files under ``archive/`` in stored order.
-
-    Raises:
-        HearsightError: the file is not a ZIP file, or not a WACZ.
-    """
+    """Yield the files under ``archive/`` in stored order. Raises HearsightError: the file is not a ZIP file, or not a WACZ."""
     guarded = _Directory(file)
     try:
         archive = zipfile.ZipFile(guarded)
@@ -109,7 +106,6 @@ def _find_refusals(entries: list[zipfile.ZipInfo], end: int) -> list[str]:
 
 
 def _refuse_entry(info: zipfile.ZipInfo) -> str:
-    """Return why one entry is not read; '' when it is."""
     if info.flag_bits & 1:
         return "it has a password"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -11,8 +11,7 @@ import re
 import zstandard
 from backports.zstd import ZstdDecompressor, ZstdDict, ZstdError
 
-from components.web.archives.expansion import Expansion
-from components.web.archives.members import FEED, PIECE, Members, PackedMembers
+from components.web.archives.members import FEED, PIECE, Expansion, Members, PackedMembers
 from components.web.archives.opening import Stream
 
 MAGIC = b"\x28\xb5\x2f\xfd"
@@ -139,6 +138,11 @@ class ZstdMembers(PackedMembers):
         return not self.fault
 
 
+def is_zstd(head: bytes) -> bool:
+    """Return whether ``head`` begins a zstd frame."""
+    return head.startswith(MAGIC) or SKIPPABLE.match(head) is not None
+
+
 def read_frame_size(data: memoryview, at: int) -> tuple[int, int]:
     """Return a frame's stated content size (0 when not stated) and its end; (0, 0) when the end is not in ``data``.
 
@@ -163,11 +167,7 @@ def read_frame_size(data: memoryview, at: int) -> tuple[int, int]:
 
 
 def parse_dictionary(content: bytes) -> ZstdDict:
-    """Return the dictionary that a skippable frame holds.
-
-    Raises:
-        ValueError, ZstdError: the content is not a dictionary.
-    """
+    """Return the dictionary that a skippable frame holds. Raises ValueError, ZstdError: the content is not a dictionary."""
     if content.startswith(MAGIC):
         unpacker = ZstdDecompressor()
         content = unpacker.decompress(content, DICTIONARY_LIMIT + 1)

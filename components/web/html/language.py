@@ -20,11 +20,7 @@ WORD = re.compile(r"[^\W\d_]+")
 
 
 def detect_language(tree: Any) -> str:
-    """Return the ISO 639-1 code of a parsed page: its ``lang`` attribute, else a guess from its text, else ``un``.
-
-    Args:
-        tree: a ``selectolax.lexbor.LexborHTMLParser``.
-    """
+    """Return the ISO 639-1 code of a page's tree (selectolax): its ``lang`` attribute, else a guess by its text, or ``un``."""
     for node in tree.css("html[lang]"):
         stated = parse_lang(node.attributes.get("lang"))
         if stated:

@@ -78,11 +78,7 @@ def read_source_offers(sources: Iterable[Attributes]) -> list[Offer]:
 
 
 def choose(offers: list[Offer], resolve: Callable[[str], str | None]) -> Choice:
-    """Return the largest offer whose address can be fetched; of equal offers the first.
-
-    Args:
-        resolve: returns the absolute form of an address, None for one that cannot be fetched.
-    """
+    """Return the largest offer whose address ``resolve`` makes absolute (None: not fetchable); of equal offers the first."""
     if not offers:
         return NO_CHOICE
     for width, density, raw in sorted(offers, key=lambda offer: offer[:2], reverse=True):

@@ -1,8 +1,7 @@
 """Read a page's images with their alt-text, and its links.
 
 Any input is accepted: broken entities, unclosed tags, wrong charsets, relative and ``data:`` addresses, ``srcset`` and
-``<picture>``, lazy loading. Time is linear in the page's size. Nothing raises except for a budget, and nothing touches the
-network. Which images are kept is decided elsewhere.
+``<picture>``, lazy loading. Time is linear in the page's size. Nothing raises except for a budget.
 """
 
 from __future__ import annotations
@@ -40,17 +39,11 @@ _AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030"
 
 
 class PageOverBudget(Exception):
-    """A page exceeds its budget.
-
-    Args:
-        reason: the measure that was exceeded, in words.
-        threshold: the limit, with its unit.
-    """
+    """A page exceeds its budget: the measure in words, and the limit with its unit."""
 
     def __init__(self, reason: str, threshold: str) -> None:
         super().__init__(reason, threshold)
-        self.reason = reason
-        self.threshold = threshold
+        self.reason, self.threshold = reason, threshold
 
 
 @dataclass(frozen=True)

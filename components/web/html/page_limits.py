@@ -1,8 +1,7 @@
 """Read pages within their budget of CPU time, memory, images and links.
 
-Crafted markup takes an HTML parser quadratic or cubic time: 75 kB of misnested ``<b>`` 5 s, a megabyte of ``<x>`` with as many
-``</y>`` 10 s, 27 kB of ``<b>`` that every ``<p>`` reopens a gigabyte of memory. The compiled parser cannot be interrupted, so
-pages that are not small are read in a child process with kernel limits (``components.execution.limits``).
+Crafted markup takes an HTML parser quadratic or cubic time (75 kB of misnested ``<b>``: 5 s) and gigabytes of memory. The
+compiled parser cannot be interrupted, so pages that are not small are read in a child process with kernel limits.
 """
 
 from __future__ import annotations

@@ -35,9 +35,6 @@ def read_fast(
     The language of a page without candidates is ``un`` unless it is declared: guessing costs more than everything else.
 
     Args:
-        html: a page.
-        page_url: its address, the base of relative ones.
-        charset_hint: the charset of its Content-Type header, if any.
         context: whether the page's text is read for an undeclared language and for figcaptions. If not, the language of such a
             page is ``un`` and figcaptions may be missing.
         budget: limits on reading the page; None for no limits.

@@ -3,8 +3,7 @@
 The pass follows the HTML standard's tokenizer (13.2.5: attributes, comments, raw text) and decodes nothing. It gives up where
 tree building would move, hide or re-parent an image: misnested tables, foreign content that ends early, framesets, markup in
 ``<select>``. Functions take the page's UTF-8 bytes as ``data`` and positions in it; -1 means "not found before the end".
-Attribute values are decoded in ``scan``. It is one module because numba's cache tracks changes of the compiled function's own
-file only.
+It is one module because numba's cache tracks changes of the compiled function's own file only.
 """
 
 from __future__ import annotations

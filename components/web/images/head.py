@@ -1,7 +1,6 @@
-"""Read an image's format and size from its first bytes; the header is used only to refuse an image.
+"""Detect an image's format and size from its first bytes; they are used only to refuse an image. Nothing is decoded.
 
-JPEG (ITU-T T.81, B.2), PNG (W3C PNG 11.2.2), GIF (GIF89a, 18-23) and WEBP (RFC 9649). Nothing is decoded. Completeness is checked
-in ``image``.
+JPEG (ITU-T T.81, B.2), PNG (W3C PNG 11.2.2), GIF (GIF89a, 18-23) and WEBP (RFC 9649).
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from components.web.images.kinds import FORMATS, detect_format
-
 SNIFF = 1024
 """Bytes after which an image's format is known."""
 _STEPS = 10_000
@@ -19,8 +16,48 @@ _STEPS = 10_000
 _FILL = re.compile(rb"\xff*")
 _BARE = frozenset([0x01, *range(0xD0, 0xD8)])
 """JPEG markers without a length: TEM and RST0 to RST7."""
-_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """JPEG start-of-frame markers: SOF0 to SOF15 without DHT, JPG and DAC."""
+
+
+FORMATS = {"JPEG": "jpg", "PNG": "png", "GIF": "gif", "WEBP": "webp"}
+"""Supported formats, with the extension of their media members."""
+_SIGNATURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
+_OTHER_SIGNATURES = {"TIFF": (b"II*\x00", b"MM\x00*"), "BMP": (b"BM",), "ICO": (b"\x00\x00\x01\x00",), "MNG": (b"\x8aMNG",)}
+
+
+def detect_format(data: bytes) -> str:
+    """Return the image format that the first bytes announce, or ''."""
+    if data.startswith(_SIGNATURES[0]):
+        return "JPEG"
+    if data.startswith(_SIGNATURES[1]):
+        return "PNG"
+    if data.startswith(_SIGNATURES[2:]):
+        return "GIF"
+    if data[:4] == b"RIFF":
+        return "WEBP" if data[8:12] == b"WEBP" else ""
+    for name, signatures in _OTHER_SIGNATURES.items():
+        if data.startswith(signatures):
+            return name
+    if data[4:8] == b"ftyp":
+        return "AVIF/HEIF"
+    # Only after all signatures above could have matched, so that more bytes do not change the result.
+    return "SVG" if len(data) >= 12 and b"<svg" in data[:1024].lower() else ""
+
+
+def guess_content(data: bytes) -> str:
+    """Return what bytes that are no image seem to be: empty, html or unknown."""
+    if not data:
+        return "empty"
+    start = data[:512].lstrip().lower()
+    return "html" if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<body")) else "unknown"
+
+
+def find_exceeded_limit(width: int, height: int, *, pixels: int, side: int) -> str:
+    """Return the limit that an image of ``width`` × ``height`` px exceeds, as the ledger states it; '' when it exceeds none."""
+    if width * height > pixels:
+        return f"{pixels} px in all"
+    return f"{side} px a side" if max(width, height) > side else ""
 
 
 @dataclass(frozen=True)
@@ -28,7 +65,7 @@ class Head:
     """The format and size that the first bytes state."""
 
     format: str
-    """One of ``kinds.FORMATS``, another format's name, or '' for no image."""
+    """One of :data:`FORMATS`, another format's name, or '' for no image."""
     width: int = 0
     """px; 0 where the header does not state it, or states an invalid value."""
     height: int = 0
@@ -40,12 +77,7 @@ class _Short(Exception):
 
 
 def read_head(data: bytes, *, last: bool = False) -> Head | None:
-    """Return the header in ``data``, the beginning of an image; None while more bytes are needed.
-
-    Args:
-        data: the first bytes.
-        last: no more bytes follow; the result is then never None.
-    """
+    """Return the header in ``data``, the first bytes of an image; None while more bytes are needed, which ``last`` rules out."""
     kind = detect_format(data)
     if not kind:
         return Head("") if last or len(data) >= SNIFF else None
@@ -59,7 +91,6 @@ def read_head(data: bytes, *, last: bool = False) -> Head | None:
 
 
 def _number(data: bytes, at: int, length: int, order: Literal["big", "little"]) -> int:
-    """Return ``length`` bytes from ``at`` as an unsigned number."""
     if at + length > len(data):
         raise _Short
     return int.from_bytes(data[at : at + length], order)
@@ -83,7 +114,7 @@ def _jpeg(data: bytes) -> tuple[int, int]:
         length = _number(data, at + 2, 2, "big")
         if length < 2:
             return 0, 0
-        if marker in _FRAMES:
+        if marker in FRAMES:
             return _number(data, at + 7, 2, "big"), _number(data, at + 5, 2, "big")
         at += 2 + length
     return 0, 0

@@ -17,9 +17,8 @@ from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
 from components.execution.limits import OverLimit, run_limited
 from components.web.budget import Budget
-from components.web.images.head import Head, read_head
+from components.web.images.head import Head, find_exceeded_limit, read_head
 from components.web.images.image import DecodeResult, decode_image
-from components.web.images.kinds import find_exceeded_limit
 
 _DEFAULT = Budget()
 
@@ -47,7 +46,6 @@ class ImageLook:
 
     def compute_many(self, payloads: Sequence[bytes | Stored]) -> list[dict[str, Any]]:
         """Return the decode result of each image as plain values; raises what reading a payload raises."""
-        load_decoders()
         results = self._run(payloads)
         # If the machine itself lacks memory, any process may be killed: one retry is cheap.
         crashed = [index for index, result in enumerate(results) if result == OverLimit("crash")]
@@ -102,10 +100,6 @@ def decode_within(budget: Budget, payload: bytes | Stored) -> DecodeResult:
     Image.MAX_IMAGE_PIXELS = None  # the budget's limit applies
     result = decode_image(_bytes(payload), budget)
     return _with_budget(budget, result) if result.reason == "image_over_budget" else result
-
-
-def load_decoders() -> None:
-    """Import what every decode needs; call it before forking processes that decode."""
 
 
 def _with_budget(budget: Budget, result: DecodeResult) -> DecodeResult:

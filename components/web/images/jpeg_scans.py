@@ -1,9 +1,8 @@
-"""Keep the scans of a progressive JPEG that decoding at an eighth of its size needs: the mean colours (ITU-T T.81, annexes B and
-G).
+"""Keep the scans of a progressive JPEG that decoding at an eighth of its size needs: the mean colours (ITU-T T.81, B and G).
 
 A progressive file stores the mean of each 8×8 block first (the DC coefficients) and the detail in later scans, which hold most
-bytes. libjpeg decodes all of them even for one pixel per block. Here the others are skipped once the file's structure is known to
-be complete: libjpeg finds no other fault in them either, since it fills bad data with grey. In doubt nothing is removed.
+bytes. Those are skipped once the file's structure is known to be complete: libjpeg finds no other fault in them either, since it
+fills bad data with grey. In doubt nothing is removed.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from components.web.images.head import FRAMES
+
 _AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 """The marker that ends a scan: neither stuffing nor a restart."""
-_OTHER_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xCC, 0xC8}
 _BARE = frozenset([0x01, *range(0xD0, 0xD9)])
 _MOST_SCANS = 100
 """Maximum scans; encoders write about ten. A file with more is decoded completely."""
@@ -69,7 +69,7 @@ def _extract(data: bytes) -> bytes:
                 kept.append(data[position : match.start()])
             position = match.start()
             continue
-        if marker in _OTHER_FRAMES:
+        if marker in FRAMES:
             _read_frame(marker, segment, state)
         elif marker == 0xC4:
             _read_tables(segment, state)

@@ -137,7 +137,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 def index(data: bytes) -> None:
     """Check that any index file, damaged or not, yields entries whose records can be located."""
-    from components.web.index import read_index
+    from components.web.segments import read_index
 
     folder = Path(_folder().name)
     (folder / "index.jsonl").write_bytes(data)

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable
 
 from components.core.errors import HearsightError
-from components.web.archives.findings import ArchivePage
+from components.web.archives.reading import ArchivePage
 from tests.fuzz.checks.common import PAGE, as_file, candidates, storable
 
 LIMIT = 1 << 14

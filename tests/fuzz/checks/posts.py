@@ -42,10 +42,10 @@ def instagram(data: bytes) -> None:
 
 
 def _answered(kind: str, server: str, data: bytes) -> None:
-    from components.stages.crawl.posts.calls import Reply
     from components.stages.crawl.posts.post import Account
-    from components.stages.crawl.posts.servers import create_provider
-    from components.stages.crawl.posts.settings import InstagramSettings, MastodonSettings
+    from components.stages.crawl.posts.provider import Reply
+    from components.stages.crawl.source_settings import InstagramSettings, MastodonSettings
+    from components.stages.crawl.sources.posts import create_provider
 
     own = SETTINGS | {"server": server}
     settings = InstagramSettings(user="1", **own) if kind == "instagram" else MastodonSettings(**own)

@@ -14,7 +14,7 @@ from components.stages import extract_features, split
 from components.stages import filter as filtering
 from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
-from components.stages.crawl.sources.layouts.captioned_files import CaptionedFiles
+from components.stages.crawl.sources.layouts.tsv import CaptionedFiles
 from components.tracking.explain import explain
 from tests.knowledge.dictionary import EXTRACT
 from tests.stages.crawl.conftest import fixture_params

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from components.web.gzip_record import SHORTEST, build_filler
 from components.web.warc import Entry, build_record, read_member
-from components.web.warc_filler import SHORTEST, build_filler
 
 
 @given(st.integers(SHORTEST, 300_000))

@@ -12,11 +12,10 @@ import brotli
 import pytest
 from backports import zstd
 
-from components.web.archives import expansion, gzip_members, members, read_stream, records, zstd_members
-from components.web.archives.expansion import Expansion
-from components.web.archives.kinds import open_members
+from components.web.archives import gzip_members, members, read_stream, records, zstd_members
+from components.web.archives.members import Expansion
 from components.web.archives.opening import read_fully
-from components.web.archives.records import FAULTS
+from components.web.archives.records import FAULTS, open_members
 from components.web.archives.responses import CHUNKS, BadResponse, parse_response
 from components.web.budget import Budget
 from tests.web.archived import skippable, wacz
@@ -184,12 +183,12 @@ def test_a_bomb_member_is_abandoned_and_the_next_is_read(kind, monkeypatch):
     data = pack(PAIR) + bomb(kind, 500_000_000) + pack(PAIR)
     found, most = peak(lambda: urls(read(data, limit=1 << 20)))
     assert found[0] == found[-1] == "http://a.sample/p" and set(found[1:-1]) <= {"bad_record", "too_large"} and len(found) > 2
-    assert max(given) <= members.PIECE + (1 << 25) and sum(given) < 2 * expansion.FREE_MEMBER and most < 80_000_000
+    assert max(given) <= members.PIECE + (1 << 25) and sum(given) < 2 * members.FREE_MEMBER and most < 80_000_000
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_many_bombs_end_the_reading(kind, monkeypatch):
-    monkeypatch.setattr(expansion, "FREE", 1 << 26)
+    monkeypatch.setattr(members, "FREE", 1 << 26)
     monkeypatch.setattr(Expansion.__init__, "__defaults__", (float(1 << 26), 1.0))
     given = []
     piece = members.PackedMembers.read_piece
@@ -198,12 +197,12 @@ def test_many_bombs_end_the_reading(kind, monkeypatch):
     lies = pack(b"WARC/1.0\r\nContent-Length: 20000000\r\n\r\n" + bytes(20_000_000))
     pages = read(lies * 40 + pack(PAIR))
     assert urls(pages)[-1] == "too_large" and len(pages) < 40 and "bomb" in pages[-1].detail
-    assert sum(given) < (1 << 26) + expansion.RATIO * len(lies) * 40 + 2 * members.PIECE
+    assert sum(given) < (1 << 26) + members.RATIO * len(lies) * 40 + 2 * members.PIECE
 
 
 def test_a_bomb_of_good_records_ends_the_reading(monkeypatch):
     small = b"WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
-    monkeypatch.setattr(expansion, "FREE_MEMBER", 1 << 22)
+    monkeypatch.setattr(members, "FREE_MEMBER", 1 << 22)
     pages = read(zstd.compress(small * 200_000))
     assert urls(pages) == ["too_large"]
 

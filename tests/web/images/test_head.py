@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from components.web.images.head import Head, read_head
-from components.web.images.kinds import FORMATS
+from components.web.images.head import FORMATS, Head, read_head
 
 OPTIONS = {
     "jpeg": ("JPEG", {}),

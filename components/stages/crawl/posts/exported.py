@@ -7,16 +7,13 @@ Each line that does not fit is a ledger row with its line number.
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.core.ledger import dropped
 from components.execution.stage import Job, Task
 from components.stages.crawl.posts.fields import (
     Unfit,
@@ -30,13 +27,11 @@ from components.stages.crawl.posts.fields import (
 )
 from components.stages.crawl.posts.found import drop_repeated, post_to_pages
 from components.stages.crawl.posts.post import Media, Post, apply_rules
-from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
-from components.stages.crawl.sources.found import SourcePage, write_pages
+from components.stages.crawl.sources.found import SourcePage
+from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
 from components.stages.crawl.sources.layouts.lines import MAX_LINE, read_numbered_lines
-from components.stages.crawl.sources.taken import redact_page
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
-from components.web.takedown_list import Takedown
 
 PROBED_LINES = 20
 """Leading lines of which at least one must be a JSON object."""
@@ -45,21 +40,12 @@ PUBLIC = ("public", "unlisted", "")
 
 
 class ExportedSource(FileSource):
-    """See :class:`components.stages.crawl.sources.Source`."""
+    """See :class:`components.stages.crawl.sources.found.Source`."""
 
-    def settings(self) -> dict[str, Any]:
-        """Return the settings that name the files and hashtags."""
-        return {
-            "source": "posts",
-            "tags": self.source.tags,
-            **{name: getattr(self.source, name) for name in INPUT_SETTINGS},
-        }
+    layout_settings = ("tags",)
 
     def read(self, jobs: list[Job]) -> list[Path]:
-        """Read the files, one job each."""
-        return self.stage.jobs(
-            read_export_job, jobs, step=STEP, params={"tags": self.source.tags, "takedown": self.taken.plain()}
-        )
+        return self.run_jobs(read_export_job, jobs, tags=self.source.tags)
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Yield the posts in the order of the lines, each post once."""
@@ -72,32 +58,24 @@ class ExportedSource(FileSource):
 
 def read_export_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """Job: write the posts of one file as source pages."""
-    taken = Takedown.of(task.params["takedown"])
-    pages = read_export(Path(input_path(spec, task)), spec["name"], task.params["tags"])
-    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
+    write_found(folder, task, read_export(Path(input_path(spec, task)), spec["name"], task.params["tags"]))
 
 
 def read_export(path: Path, label: str, tags: Sequence[str]) -> Iterator[SourcePage]:
-    """Yield the posts of a file, line by line.
-
-    Args:
-        label: name of the file for messages and records.
+    """Yield the posts of a file, line by line; ``label`` names it in messages and records.
 
     Raises:
         HearsightError: none of its first lines is a JSON object, or it is not a complete gzip file.
     """
     objects = 0
-    try:
-        for number, line in read_numbered_lines(path):
-            if not line.strip():
-                continue
-            pages, is_object = _parse_line(number, line, label, tags)
-            objects += is_object
-            if number >= PROBED_LINES and not objects:
-                break
-            yield from pages
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HearsightError(f"is not a complete gzip file ({error})", where=label, hint="fetch it again") from None
+    for number, line in read_numbered_lines(path, label):
+        if not line.strip():
+            continue
+        pages, is_object = _parse_line(number, line, label, tags)
+        objects += is_object
+        if number >= PROBED_LINES and not objects:
+            break
+        yield from pages
     if not objects:
         raise HearsightError(
             "holds no JSON object in its first lines",
@@ -122,10 +100,7 @@ def _parse_line(number: int, line: bytes, label: str, tags: Sequence[str]) -> tu
         is_object = isinstance(value, dict)
         owner, post = _parse_post(value)
     except Unfit as unfit:
-        row = dropped(
-            f"{label}:{number}", unfit.rule, unfit.value, unfit.threshold, kind="page", detail=f"in {label} at {number}"
-        )
-        return [SourcePage(row, **origin)], is_object
+        return [SourcePage.drop(f"{label}:{number}", *unfit.reason, f"in {label} at {number}", **origin)], is_object
     pages = []
     for page in post_to_pages(apply_rules(post, tags), owner):
         row_with_line = {**page.row, "detail": f"{page.row['detail']}, in {label} at {number}"} if page.row else None

@@ -20,7 +20,7 @@ class Unfit(Exception):
 
     def __init__(self, rule: str, value: str, threshold: str) -> None:
         super().__init__(rule, value, threshold)
-        self.rule, self.value, self.threshold = rule, value, threshold
+        self.rule, self.value, self.threshold = self.reason = (rule, value, threshold)
 
 
 def json_type(value: Any) -> str:

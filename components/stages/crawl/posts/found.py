@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from components.core.ledger import dropped, kept
-from components.stages.crawl.posts.post import Media, Post, apply_rules
-from components.stages.crawl.posts.state import Owner
+from components.stages.crawl.posts.post import Media, Owner, Post, apply_rules
 from components.stages.crawl.sources.found import SourcePage, candidate_key, record_key
 from components.web.html.figures import CAPTION_LIMIT
 from components.web.html.page import Candidate
@@ -37,11 +36,11 @@ def account_to_pages(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
     account, name = owner.account, owner.account.name
     if account.rule:
         detail = f"{name}, {len([1 for kind, _ in owner.withdrawn if kind == 'record'])} records withdrawn"
-        yield SourcePage(dropped(account_key(owner), account.rule, account.value, account.threshold, kind="page", detail=detail))
+        yield SourcePage.drop(account_key(owner), account.rule, account.value, account.threshold, detail)
     else:
         yield SourcePage(kept(account_key(owner), kind="page", detail=f"{name}, {owner.note}"))
     if owner.problem[0]:
-        yield SourcePage(dropped(f"listing:{name}", *owner.problem, kind="page", detail=f"{name}: not read whole"))
+        yield SourcePage.drop(f"listing:{name}", *owner.problem, f"{name}: not read whole")
     for post in owner.posts:
         yield from post_to_pages(apply_rules(post, tags), name)
     for kind, key in owner.withdrawn:
@@ -52,19 +51,17 @@ def post_to_pages(post: Post, owner: str) -> Iterator[SourcePage]:
     """Yield a post with applied rules and its images; an attachment that is not an image has its own row."""
     key, location = post_key(post, owner), f"post {post.identifier} of {owner}"
     if post.rule:
-        yield SourcePage(dropped(key, post.rule, post.value, post.threshold, kind="page", detail=location))
+        yield SourcePage.drop(key, post.rule, post.value, post.threshold, location)
         return
     page = post_to_page(post, owner)
     if not page.url:
-        yield SourcePage(dropped(key, "unusable_url", post.url[:200], "http or https", kind="page", detail=location))
+        yield SourcePage.drop(key, "unusable_url", post.url[:200], "http or https", location)
         return
     yield replace(page, row=kept(page.url, kind="page", detail=f"{len(page.candidates)} images, {location}"))
     for number, media in enumerate(post.media):
         if media.kind != "image":
-            row = dropped(
-                _other_key(post, media, number), media.kind, media.kind, "an image", detail=f"{media.url[:300]} on {page.url}"
-            )
-            yield SourcePage(row)
+            detail = f"{media.url[:300]} on {page.url}"
+            yield SourcePage(dropped(_other_key(post, media, number), media.kind, media.kind, "an image", detail=detail))
 
 
 def drop_repeated(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:

@@ -1,9 +1,8 @@
 """Provider for Instagram's Graph API: hashtag search and business discovery (developers.facebook.com/docs/instagram-platform).
 
 By the platform's rules the media of a hashtag reach back 24 hours and name no owner, so accounts come from ``profiles``
-only, and a hashtag's post that none of them owns is a ledger row. Only professional accounts can be discovered; they are never
-private. At most 30 hashtags may be searched in seven days. Not tested against the real service
-(docs/posts-to-descriptions.md).
+only, and a hashtag's post that none of them owns is a ledger row. Only professional accounts can be discovered. At most 30
+hashtags may be searched in seven days. Not tested against the real service (docs/posts-to-descriptions.md).
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from components.core.ledger import dropped, kept
-from components.stages.crawl.posts.calls import Calls, Reply, require_type
+from components.core.ledger import kept
 from components.stages.crawl.posts.fields import (
     Unfit,
     read_caption,
@@ -26,8 +24,8 @@ from components.stages.crawl.posts.fields import (
     read_time,
 )
 from components.stages.crawl.posts.post import PRIVATE, Account, Media, Page, Post
-from components.stages.crawl.posts.provider import Search, window_start
-from components.stages.crawl.posts.settings import InstagramSettings
+from components.stages.crawl.posts.provider import Calls, Reply, Search, require_type, window_start
+from components.stages.crawl.source_settings import InstagramSettings
 from components.web.api import Api, Ruling
 from components.web.conditional_fetch import parse_moment as parse_time
 from components.web.urls import normalise
@@ -69,7 +67,6 @@ class GraphApi(Api):
     """API addresses. Its terms are the app's contract with the platform, so robots.txt does not apply."""
 
     def essential(self, url: str) -> bool:
-        """See :class:`Api`."""
         return "/ig_hashtag_search?" in url or "/recent_media?" in url
 
     def ruling(self, url: str, status: int, sent: Mapping[str, str], body: bytes) -> Ruling:
@@ -96,7 +93,6 @@ class GraphApi(Api):
         return super().ruling(url, status, sent, body)
 
     def rest(self, sent: Mapping[str, str]) -> float:
-        """See :class:`Api`."""
         return max(super().rest(sent), seconds_to_reset(sent))
 
 
@@ -111,11 +107,9 @@ class Instagram:
         self.api: Api = GraphApi(self.server, token, robots=False, variable=settings.token_variable)
 
     def normalise_name(self, name: str) -> str:
-        """See :class:`Provider`; user names are lower case."""
         return name.lower()
 
     def search(self, calls: Calls) -> Search:
-        """See :class:`Provider`."""
         result = Search()
         for tag in self.settings.tags:
             self._search_tag(calls, tag, result)
@@ -131,7 +125,7 @@ class Instagram:
                 read_identifier(read_object(one, "a hashtag"), "id") for one in read_list(reply.value, "data", required=True)
             ]
         except Unfit as unfit:
-            result.rows.append(dropped(url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a hashtag search"))
+            result.drop(url, unfit.reason, "a hashtag search")
             return
         for number in numbers[:1]:
             limit = min(self.settings.page_size, 50)
@@ -148,7 +142,6 @@ class Instagram:
                     raise Unfit(reply.rule, reply.observed, reply.threshold)
                 start = start or window_start(reply.fetched, self.settings.window_days)
                 for number, media in enumerate(read_list(reply.value, "data", required=True)):
-                    key = f"{reply.url}#{number}"
                     try:
                         record = read_object(media, "a post")
                         post_id = read_identifier(record, "id")
@@ -159,9 +152,9 @@ class Instagram:
                                 result.unowned.setdefault(link, first)
                         seen.add(post_id)
                     except Unfit as unfit:
-                        result.rows.append(dropped(key, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a post"))
+                        result.drop(f"{reply.url}#{number}", unfit.reason, "a post")
             except Unfit as unfit:
-                result.rows.append(dropped(reply.url, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a timeline"))
+                result.drop(reply.url, unfit.reason, "a timeline")
                 break
             page += 1
             cursor = _cursor(reply.value.get("paging")) if fresh else ""

@@ -1,18 +1,18 @@
 """Provider for servers with Mastodon's public API: tag timelines, accounts, statuses (docs.joinmastodon.org/methods).
 
-A server only returns accounts that it knows: its own and remote ones that reached it. A locked account counts as private
-although its public posts are readable, because its owner approves followers. Out of scope: what becomes of posts (``survey``).
+A server only returns accounts that it knows: its own and remote ones that reached it. A locked account counts as private although
+its public posts are readable, because its owner approves followers.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
-from components.core.ledger import dropped, kept
-from components.stages.crawl.posts.calls import Calls, Reply, require_type
+from components.core.ledger import kept
 from components.stages.crawl.posts.fields import (
     Unfit,
     read_caption,
@@ -25,9 +25,9 @@ from components.stages.crawl.posts.fields import (
     read_time,
 )
 from components.stages.crawl.posts.post import GONE, NOINDEX, PRIVATE, Account, Media, Page, Post
-from components.stages.crawl.posts.provider import Search, host_name, window_start
-from components.stages.crawl.posts.settings import MastodonSettings
+from components.stages.crawl.posts.provider import Calls, Reply, Search, host_name, require_type, window_start
 from components.stages.crawl.posts.text import clean_text, html_to_text
+from components.stages.crawl.source_settings import MastodonSettings
 from components.web.api import Api
 from components.web.conditional_fetch import parse_moment as parse_time
 
@@ -48,7 +48,6 @@ class MastodonApi(Api):
         return json.dumps([_reduce_status(status) for status in value], ensure_ascii=False).encode("utf-8", "replace")
 
     def essential(self, url: str) -> bool:
-        """See :class:`Api`."""
         return url.startswith(f"{self.prefix}api/v1/timelines/")
 
 
@@ -73,11 +72,9 @@ class Mastodon:
         self.api: Api = MastodonApi(self.server, token, variable=settings.token_variable)
 
     def normalise_name(self, name: str) -> str:
-        """See :class:`Provider`."""
         return name if "@" in name else f"{name}@{host_name(self.server)}"
 
     def search(self, calls: Calls) -> Search:
-        """See :class:`Provider`."""
         result = Search()
         for tag in self.settings.tags:
             query = {"limit": str(min(self.settings.page_size, 40))} | ({"local": "true"} if self.settings.local else {})
@@ -89,9 +86,7 @@ class Mastodon:
         posts, accounts, start, end_reason = 0, set[str](), None, "its end"
         for reply in self._pages(calls, first):
             if reply.rule:
-                result.rows.append(
-                    dropped(reply.url, reply.rule, reply.observed, reply.threshold, kind="page", detail="a timeline")
-                )
+                result.drop(reply.url, (reply.rule, reply.observed, reply.threshold), "a timeline")
                 end_reason = reply.rule
                 break
             start = start or window_start(reply.fetched, self.settings.window_days)
@@ -108,8 +103,7 @@ class Mastodon:
                     accounts.add(account.name)
                     posts += 1
                 except Unfit as unfit:
-                    key = f"{reply.url}#{number}"
-                    result.rows.append(dropped(key, unfit.rule, unfit.value, unfit.threshold, kind="page", detail="a status"))
+                    result.drop(f"{reply.url}#{number}", unfit.reason, "a status")
             else:
                 continue
             break
@@ -118,7 +112,6 @@ class Mastodon:
         )
 
     def account(self, calls: Calls, last_account: Account) -> Account:
-        """See :class:`Provider`."""
         if last_account.handle:
             url = f"{self.server}/api/v1/accounts/{quote(last_account.handle, safe='')}"
         else:
@@ -126,23 +119,20 @@ class Mastodon:
             name = user if host in ("", host_name(self.server)) else f"{user}@{host}"
             url = f"{self.server}/api/v1/accounts/lookup?{urlencode({'acct': name})}"
         reply = require_type(calls.get(url), dict)
+        reason = (reply.rule, reply.observed, reply.threshold)
         if reply.status in (404, 410):
-            return Account(last_account.name, last_account.handle, last_account.url, GONE, str(reply.status), "an account")
-        if reply.status == 403:
-            return Account(last_account.name, last_account.handle, last_account.url, PRIVATE, "403", "a public account")
-        if reply.rule:
-            return Account(last_account.name, last_account.handle, last_account.url, reply.rule, reply.observed, reply.threshold)
-        try:
-            account = self._account(reply.value)
-        except Unfit as unfit:
-            return Account(last_account.name, last_account.handle, last_account.url, unfit.rule, unfit.value, unfit.threshold)
-        # An account that has moved keeps its name.
-        return Account(
-            last_account.name, account.handle, account.url, account.rule, account.value, account.threshold, account.consents
-        )
+            reason = (GONE, str(reply.status), "an account")
+        elif reply.status == 403:
+            reason = (PRIVATE, "403", "a public account")
+        elif not reply.rule:
+            try:
+                # An account that has moved keeps its name.
+                return replace(self._account(reply.value), name=last_account.name)
+            except Unfit as unfit:
+                reason = unfit.reason
+        return Account(last_account.name, last_account.handle, last_account.url, *reason)
 
     def listings(self, calls: Calls, account: Account) -> list[Iterator[Page]]:
-        """See :class:`Provider`."""
         return [self._listing(calls, account, tag) for tag in self.settings.tags]
 
     def _listing(self, calls: Calls, account: Account, tag: str) -> Iterator[Page]:

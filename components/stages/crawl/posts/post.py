@@ -1,17 +1,26 @@
-"""Posts and accounts, independent of the server, and the rules that drop a post for its own content."""
+"""Posts and accounts, independent of the server: the rules that drop a post for its own content, and the state kept between
+snapshots, a function of the base snapshots in the shard cache.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from components.core.shards import read_table, write_table
 from components.stages.crawl.posts.fields import MAX_CAPTION
 from components.stages.crawl.posts.text import match_hashtag
 
 PRIVATE, GONE, NOINDEX = "account_private", "account_gone", "account_noindex"
 WITHDRAWING = (PRIVATE, GONE, NOINDEX, "no_consent")
 """Account rules that withdraw the account's posts."""
+_SCHEMA = pa.schema([("owner", pa.string()), ("content", pa.string())])
+"""Columns of a :class:`State`; a takedown finds the rows it must remove by ``owner``."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,55 @@ class Page:
     rule: str = ""
     value: str = ""
     threshold: str = ""
+
+
+@dataclass
+class Owner:
+    """One account at the end of a snapshot."""
+
+    account: Account
+    """State by its server; with the rule that excludes its posts, if any."""
+    posts: list[Post] = field(default_factory=list)
+    """Its tagged posts by date and identifier; empty for a withdrawn account."""
+    first: dict[str, str] = field(default_factory=dict)
+    """Post identifier → time at which a snapshot first held it; deleted posts are kept since they may return."""
+    listed: str = ""
+    """Time at which its posts were last listed completely, ISO 8601; '' for never."""
+    newest: str = ""
+    """Date of its newest post, tagged or not."""
+    withdrawn: list[tuple[str, str]] = field(default_factory=list)
+    """(kind, key) of the ledger rows of posts withdrawn with the account."""
+    note: str = ""
+    """Text of its listing's ledger row."""
+    problem: tuple[str, str, str] = ("", "", "")
+    """(rule, value, threshold) of an incomplete listing; the missing part is taken from an earlier snapshot."""
+
+
+@dataclass
+class State:
+    """All accounts known to a snapshot."""
+
+    owners: dict[str, Owner] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write one row per account, ordered by name."""
+        rows = [
+            {"owner": name, "content": json.dumps(asdict(owner), sort_keys=True)} for name, owner in sorted(self.owners.items())
+        ]
+        write_table(path, pa.Table.from_pylist(rows, schema=_SCHEMA))
+
+    @classmethod
+    def load(cls, path: Path) -> State:
+        """Read a state written by :meth:`save`."""
+        state = cls()
+        for row in read_table(path).to_pylist():
+            plain = json.loads(row["content"])
+            plain["account"] = Account(**plain["account"])
+            plain["posts"] = [Post.from_plain(post) for post in plain["posts"]]
+            plain["withdrawn"] = [(kind, key) for kind, key in plain["withdrawn"]]
+            plain["problem"] = tuple(plain["problem"])
+            state.owners[row["owner"]] = Owner(**plain)
+        return state
 
 
 def apply_rules(post: Post, tags: Iterable[str]) -> Post:

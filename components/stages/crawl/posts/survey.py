@@ -1,8 +1,7 @@
 """Both collection phases over one snapshot: who used the tag, and what each known account has posted with it.
 
-The result is a function of the stored answers and the base state, equal in a crawl and in a replay; times are those of the
-answers. What is unavailable for a transient reason is taken from the base state; what an account or its server refuses is
-withdrawn. Out of scope: ledger rows and records (``found``).
+The result is a function of the stored answers and the base state; times are those of the answers. What is unavailable for a
+transient reason is taken from the base state; what an account or its server refuses is withdrawn.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from components.stages.crawl.posts.calls import Calls
 from components.stages.crawl.posts.found import list_row_keys
-from components.stages.crawl.posts.post import WITHDRAWING, Account, Post
-from components.stages.crawl.posts.provider import Provider, Search, window_start
-from components.stages.crawl.posts.settings import PostsSettings
-from components.stages.crawl.posts.state import Owner, State
+from components.stages.crawl.posts.post import WITHDRAWING, Account, Owner, Post, State
+from components.stages.crawl.posts.provider import Calls, Provider, Search, window_start
 from components.stages.crawl.posts.text import match_hashtag
+from components.stages.crawl.source_settings import PostsSettings
 from components.web.answers import NotFetched
 from components.web.conditional_fetch import parse_moment
 from components.web.consent_policy import RULES
@@ -59,10 +56,7 @@ class Survey:
     """The survey of one snapshot.
 
     Args:
-        provider: API of the server.
-        calls: its stored replies.
         base_state: accounts and posts known to the base snapshots.
-        settings: ``crawl.source``.
         taken: takedown list; its accounts are never requested.
         held: returns whether the base snapshot holds an image for an address.
     """

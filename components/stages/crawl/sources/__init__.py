@@ -1,55 +1,28 @@
 """Sources of candidates: a live site, web archives, the table of an existing set, or a hashtag's posts (``crawl.source``).
 
 Each source is one small class that yields source pages with their images in a fixed order. All later steps (checking images,
-fetching them, writing records) are shared. Out of scope: what becomes of an image.
+fetching them, writing records) are shared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
+from components.execution.stage import Stage
 from components.stages.crawl.posts.exported import ExportedSource
 from components.stages.crawl.sources.archives import ArchivesSource
-from components.stages.crawl.sources.found import SourcePage
+from components.stages.crawl.sources.found import Source
 from components.stages.crawl.sources.posts import PostsSource
 from components.stages.crawl.sources.site import SiteSource
 from components.stages.crawl.sources.table import TableSource
+from components.web.takedown_list import Takedown
 
-if TYPE_CHECKING:
-    from components.execution.stage import Stage
-    from components.web.answers import Answers
-    from components.web.fetch import Fetcher
-    from components.web.takedown_list import Takedown
-
-__all__ = ["Source", "SourcePage", "create_source"]
-
-
-class Source(Protocol):
-    """One way to find pages with images."""
-
-    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """Yield the pages in a fixed order; with a fetcher, fetch what the snapshot lacks on the way.
-
-        Raises:
-            HearsightError: an input is missing or not what the parameters state.
-            NotFetched: without a fetcher, the snapshot lacks an answer.
-        """
-
-    def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """Request the images; the last outcomes may arrive with later calls."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return what the snapshot's ``COMPLETE`` file states about the source."""
-
-    def digest(self, snapshot: str) -> str:
-        """Return the digest of everything the records depend on: that of the snapshot and those of the files read, if any."""
+__all__ = ["Source", "create_source"]
 
 
 def create_source(stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> Source:
     """Create the source that ``crawl.source`` names, over the snapshot folder, without what is taken down."""
-    # Lazy: each source imports only its own parsers.
     if params.source.kind == "archives":
         return ArchivesSource(stage, params, home, snapshot, taken)
     if params.source.kind == "table":
@@ -58,5 +31,4 @@ def create_source(stage: Stage, params: Any, home: Path, snapshot: Path, taken: 
         return ExportedSource(stage, params, home, snapshot, taken)
     if params.source.kind == "posts":
         return PostsSource(stage, params, taken)
-
     return SiteSource(params)

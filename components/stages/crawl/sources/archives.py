@@ -1,7 +1,7 @@
 """Web archive source: pages of WARC, WAT and WACZ files, in the order of the files and of their records.
 
 The first capture of a page is used; each further capture is a ledger row. An unreadable part of an archive is a ledger row with
-its class, and reading continues. Out of scope: reading the files (``components.web.archives``).
+its class, and reading continues.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from components.core.ledger import dropped, kept
+from components.core.ledger import kept
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
-from components.stages.crawl.sources.found import SourcePage, write_pages
-from components.stages.crawl.sources.taken import redact_page
+from components.stages.crawl.sources.found import SourcePage
+from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
 from components.web.answers import Answers
 from components.web.archives import ArchivePage, read_archive
 from components.web.budget import Budget
 from components.web.fetch import Fetcher
-from components.web.takedown_list import Takedown
 from components.web.urls import normalise
 
 BUDGET_SETTINGS = ("record_bytes", "page_seconds", "page_memory", "page_images")
@@ -29,16 +27,11 @@ BUDGET_SETTINGS = ("record_bytes", "page_seconds", "page_memory", "page_images")
 
 
 class ArchivesSource(FileSource):
-    """See :class:`components.stages.crawl.sources.Source`."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return the settings that name and sample the archives."""
-        return {"source": "archives", **{name: getattr(self.source, name) for name in INPUT_SETTINGS}}
+    """See :class:`components.stages.crawl.sources.found.Source`."""
 
     def read(self, jobs: list[Job]) -> list[Path]:
-        """Read the archives, one job each."""
         budget = {name: getattr(self.params.budget, name) for name in BUDGET_SETTINGS}
-        return self.stage.jobs(read_archive_job, jobs, step=STEP, params={"takedown": self.taken.plain(), "budget": budget})
+        return self.run_jobs(read_archive_job, jobs, budget=budget)
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Yield every page record, each page once (memory: 16 bytes and the set's overhead per page)."""
@@ -63,19 +56,16 @@ class ArchivesSource(FileSource):
                 unique_key = f"{location}+{number}"
             if page.row and page.url and page.row["key"] == page.url:
                 reason = "the first by archive and offset"
-                yield SourcePage(dropped(unique_key, "duplicate_page", key, reason, kind="page", detail=f"{key} in {location}"))
+                yield SourcePage.drop(unique_key, "duplicate_page", key, reason, f"{key} in {location}")
             else:
                 yield replace(page, row={**(page.row or {}), "key": unique_key})
 
 
 def read_archive_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """Job: write the pages of one archive."""
-    name = spec["name"]
-    taken = Takedown.of(task.params["takedown"])
     budget = Budget(**task.params["budget"])
     archive = read_archive(input_path(spec, task), limit=budget.record_bytes, budget=budget)
-    pages = (archive_to_page(record, name) for record in archive)
-    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
+    write_found(folder, task, (archive_to_page(record, spec["name"]) for record in archive))
 
 
 def archive_to_page(record: ArchivePage, archive: str) -> SourcePage:
@@ -86,18 +76,13 @@ def archive_to_page(record: ArchivePage, archive: str) -> SourcePage:
     where = f"in {archive} at {record.offset}"
     if record.failure:
         detail = " ".join(part for part in (_fold(record.url), where, _fold(record.detail)) if part)
-        row = dropped(
-            location, record.failure, _fold(record.detail)[:120] or record.failure, "a whole record", kind="page", detail=detail
-        )
-        return SourcePage(row, **common)
+        value = _fold(record.detail)[:120] or record.failure
+        return SourcePage.drop(location, record.failure, value, "a whole record", detail, **common)
     url = normalise(record.url)
     if url is None:
-        return SourcePage(
-            dropped(location, "unusable_url", _fold(record.url), "http or https", kind="page", detail=where), **common
-        )
+        return SourcePage.drop(location, "unusable_url", _fold(record.url), "http or https", where, **common)
     if record.noindex:
-        row = dropped(url, "noindex", "robots meta tag or header", "none", kind="page", detail=where)
-        return SourcePage(row, url=url, **common)
+        return SourcePage.drop(url, "noindex", "robots meta tag or header", "none", where, url=url, **common)
     row = kept(url, kind="page", detail=f"{len(record.candidates)} images, {where}")
     return SourcePage(row, record.candidates, url, record.language, **common)
 

@@ -1,50 +1,60 @@
-"""Source pages with their images, and the parquet file that holds the pages of one archive, table or export.
+"""Source pages with their images, how they are taken down, and the parquet file that holds those of one archive, table or export.
 
 A row of the file is a page (or a table row) in the order of the archive; row groups bound memory on reading. Equal pages give
-equal bytes. Out of scope: checking images (``records``).
+equal bytes. Archives and tables are taken down before they are stored, so no cache holds what is listed.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from components.core.digests import sha256_bytes
+from components.core.ledger import dropped
 from components.core.records import LEDGER
+from components.web.answers import Answers
+from components.web.fetch import Fetcher
 from components.web.html.page import Candidate
+from components.web.redaction import redact, redact_row
+from components.web.takedown_list import Takedown, takedown_row
+from components.web.urls import host_of
 
 PAGES_PER_GROUP = 2000
 """Maximum pages of a parquet row group; bounds the memory of a reader."""
 IMAGES_PER_GROUP = 20_000
+MAX_SHOWN_ADDRESS = 2048
+"""Characters of an address that is shown in full. A truncated one could neither be searched for nor matched by a takedown."""
+MAX_SHOWN_TEXT = 300
+"""Characters kept of page text that stands in place of an address."""
 ORIGIN = ("url", "language", "archive", "offset", "owner", "post", "posted", "collected", "note")
 """Fields of :class:`SourcePage` besides its ledger row and images."""
+_TEXT = pa.string()
+
+
+def _required(**types: pa.DataType) -> list[pa.Field]:
+    return [pa.field(name, kind, nullable=False) for name, kind in types.items()]
+
+
 _CANDIDATE = pa.struct(
     [
-        pa.field("taken", pa.string(), nullable=False),
-        pa.field("image_url", pa.string()),
-        pa.field("alt", pa.string(), nullable=False),
-        pa.field("position", pa.int32(), nullable=False),
-        pa.field("source", pa.string(), nullable=False),
-        pa.field("data_uri", pa.bool_(), nullable=False),
-        pa.field("has_alt", pa.bool_(), nullable=False),
-        pa.field("figcaption", pa.string(), nullable=False),
+        *_required(taken=_TEXT),
+        pa.field("image_url", _TEXT),
+        *_required(alt=_TEXT, position=pa.int32(), source=_TEXT, data_uri=pa.bool_(), has_alt=pa.bool_(), figcaption=_TEXT),
     ]
 )
 SCHEMA = pa.schema(
     [
-        pa.field("url", pa.string(), nullable=False),
-        pa.field("language", pa.string(), nullable=False),
-        pa.field("archive", pa.string(), nullable=False),
-        pa.field("offset", pa.int64(), nullable=False),
-        *(pa.field(name, pa.string(), nullable=False) for name in ("owner", "post", "posted", "collected")),
-        pa.field("note", pa.string(), nullable=False),
-        pa.field("row", pa.struct(list(LEDGER)), nullable=True),
-        pa.field("images", pa.list_(_CANDIDATE), nullable=False),
+        *_required(url=_TEXT, language=_TEXT, archive=_TEXT, offset=pa.int64()),
+        *_required(owner=_TEXT, post=_TEXT, posted=_TEXT, collected=_TEXT, note=_TEXT),
+        pa.field("row", pa.struct(list(LEDGER))),
+        *_required(images=pa.list_(_CANDIDATE)),
     ]
 )
 """One :class:`SourcePage`."""
@@ -77,6 +87,11 @@ class SourcePage:
     note: str = ""
     """Further facts from a table, for the ledger."""
 
+    @classmethod
+    def drop(cls, key: str, rule: str, value: str, threshold: object, detail: str = "", **origin: Any) -> SourcePage:
+        """Return a page without images: only the ledger row that drops it, and its origin."""
+        return cls(dropped(key, rule, value, threshold, kind="page", detail=detail), **origin)
+
     @property
     def location(self) -> str:
         """Location of its images for the ledger: the page, and the position in an archive or table."""
@@ -84,6 +99,48 @@ class SourcePage:
         if self.archive:
             parts.append(f"in {self.archive} at {self.offset}")
         return " ".join(parts) + (f" ({self.note})" if self.note else "")
+
+
+class Source(ABC):
+    """One way to find pages with images."""
+
+    @abstractmethod
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
+        """Yield the pages in a fixed order; with a fetcher, fetch what the snapshot lacks on the way.
+
+        Raises:
+            HearsightError: an input is missing or not what the parameters state.
+            NotFetched: without a fetcher, the snapshot lacks an answer.
+        """
+
+    def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
+        """Request the images, from any host; the last outcomes may arrive with later calls."""
+        live.ensure(urls, "image", None, "images", wait=False)
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """Return what the snapshot's ``COMPLETE`` file states about the source."""
+
+    def digest(self, snapshot: str) -> str:
+        """Return the digest of everything the records depend on: that of the snapshot and those of the files read, if any."""
+        return snapshot
+
+
+def describe_location(page: SourcePage, candidate: Candidate) -> str:
+    """Return an image's address, page and position in an archive or table, as ledger rows state them, of bounded length."""
+    address, location = candidate.image_url, page.location
+    if len(location) > MAX_SHOWN_ADDRESS:
+        location = (location.replace(page.url, _shorten(page.url)) if page.url else location)[
+            : MAX_SHOWN_ADDRESS + MAX_SHOWN_TEXT
+        ]
+    return f"{_shorten(address) if address else candidate.source[:MAX_SHOWN_TEXT]} {location}".strip()
+
+
+def _shorten(address: str) -> str:
+    """Return the address; scheme, host and length of one over ``MAX_SHOWN_ADDRESS``."""
+    if len(address) <= MAX_SHOWN_ADDRESS:
+        return address
+    return f"{address.partition(':')[0][:8]}://{host_of(address)[:MAX_SHOWN_TEXT]}/… ({len(address)} characters)"
 
 
 def record_key(page_url: str, position: int, image_url: str, alt: str) -> str:
@@ -123,3 +180,33 @@ def read_pages(path: Path) -> Iterator[SourcePage]:
             for page in file.read_row_group(group, use_threads=False).to_pylist():
                 candidates = [Candidate(**image) for image in page.pop("images")]
                 yield SourcePage(candidates=candidates, **page)
+
+
+def find_takedown_mark(page: SourcePage, candidate: Candidate, taken: Takedown) -> str:
+    """Return the hash of the entry that lists an image by page, address or owner; '' for none."""
+    return taken.url(page.url) or taken.url(candidate.image_url or "") or taken.owner(page.owner)
+
+
+def hash_address(url: str | None) -> str:
+    """Return the hash that stands for the address of an image that only a listed page or row may refer to."""
+    return sha256_bytes((url or "").encode())
+
+
+def redact_page(page: SourcePage, taken: Takedown) -> SourcePage:
+    """Return the page with listed content replaced by hashes; each listed image keeps the key of its record."""
+    if not taken:
+        return page
+    mark = taken.url(page.url)
+    url = taken.mask(page.url) if mark else page.url
+    row = takedown_row(url, mark, kind="page") if mark else redact_row(page.row, taken) if page.row else None
+    candidates = [_redact_candidate(page, candidate, taken) for candidate in page.candidates]
+    if all(candidate.taken for candidate in candidates):
+        return replace(page, row=row, candidates=candidates, url=url, owner="", post="", posted="", collected="", note="")
+    return replace(page, row=row, candidates=candidates, url=url, note=redact(page.note, taken))
+
+
+def _redact_candidate(page: SourcePage, candidate: Candidate, taken: Takedown) -> Candidate:
+    if mark := find_takedown_mark(page, candidate, taken):
+        stands_for = f"{candidate_key(page, candidate)} {mark} {hash_address(candidate.image_url)}"
+        return Candidate(image_url=None, alt="", position=candidate.position, source="", taken=stands_for)
+    return replace(candidate, source=redact(candidate.source, taken))

@@ -1,24 +1,30 @@
-"""Input files of a source, from the names in ``crawl.source.inputs``: expanded, sampled, digested, and pinned by the snapshot.
+"""Input files of a source, from the names in ``crawl.source.inputs``: pinned by the snapshot, read by jobs, streamed back.
 
 A snapshot stores its files and their digests (``inputs.json``), so a path list that grows or a file that changes cannot yield
-other records under the same snapshot name. Out of scope: file formats.
+other records under the same snapshot name. A job reads one file and is cached by its digest, so a killed run does not read files
+again.
 """
 
 from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
 from components.core.files import publish_json
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Job, Stage, Task
+from components.stages.crawl.sources.found import Source, SourcePage, read_pages, redact_page, write_pages
+from components.web.answers import Answers
 from components.web.archives.paths import is_path_list, read_paths
+from components.web.fetch import Fetcher
+from components.web.takedown_list import Takedown
 
 INPUTS_FILE = "inputs.json"
 DIGEST_STEP = "identify"
@@ -148,3 +154,63 @@ def digest_files_job(spec: list[list[Any]], task: Task, folder: Path) -> None:
 def job_project_root(task: Task) -> Path:
     """Return the project root from a job's work folder, ``<root>/.hearsight/work/<dataset>/<stage>``."""
     return task.work.parents[3]
+
+
+PAGES_FILE = "found.parquet"
+STEP = "read"
+INPUT_SETTINGS = ("inputs", "input_prefix", "sample", "sample_seed")
+"""Settings that decide which files are read."""
+
+
+class FileSource(Source):
+    """A source that reads files by jobs."""
+
+    layout_settings: ClassVar[tuple[str, ...]] = ()
+    """Further settings that decide how the files are read."""
+
+    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
+        self.stage, self.params, self.source = stage, params, params.source
+        self.home, self.snapshot, self.taken = home, snapshot, taken
+        self._inputs: list[Input] = []
+        self._folders: list[Path] = []
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that decide which files are read and how; a snapshot belongs to one such set."""
+        names = (*INPUT_SETTINGS, *self.layout_settings)
+        return {"source": self.source.kind, **{name: getattr(self.source, name) for name in names}}
+
+    @abstractmethod
+    def read(self, jobs: list[Job]) -> list[Path]:
+        """Run the jobs (spec: an :class:`Input` as a mapping); each writes its pages by :func:`write_found`."""
+
+    def run_jobs(self, job: Callable[..., None], jobs: list[Job], **params: Any) -> list[Path]:
+        """Run ``job`` for each file; return their folders."""
+        return self.stage.jobs(job, jobs, step=STEP, params={**params, "takedown": self.taken.plain()})
+
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
+        """Yield the pages of the files, in the order of the file names."""
+        if not self._folders:
+            done, used = live is None, len(answers.store) > 0
+            self._inputs = pin_inputs(self.stage, self.home, self.snapshot, self.settings(), done=done, used=used)
+            # A file without digest is identified by its snapshot.
+            specs = [{**asdict(item), "snapshot": "" if item.sha256 else self.snapshot.name} for item in self._inputs]
+            self._folders = self.read([Job(spec["name"], spec) for spec in specs])
+        for folder in self._folders:
+            yield from read_pages(folder / PAGES_FILE)
+
+    def describe(self) -> dict[str, Any]:
+        return self.settings()
+
+    def digest(self, snapshot: str) -> str:
+        return digest_with_files(snapshot, [asdict(item) for item in self._inputs])
+
+
+def write_found(folder: Path, task: Task, pages: Iterable[SourcePage]) -> None:
+    """Write the pages of one file without what is taken down."""
+    taken = Takedown.of(task.params["takedown"])
+    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
+
+
+def input_path(spec: dict[str, str], task: Task) -> str:
+    """Return the path or address a job reads its file from."""
+    return Input(spec["name"], spec["sha256"]).path(job_project_root(task))

@@ -1,7 +1,7 @@
 """Images of a set in a local folder, added to the snapshot like fetched answers.
 
 An image is named by a ``file:`` address below the folder, independent of the folder's location. File names in a set are
-untrusted: nothing outside the folder is read. Out of scope: decoding (``components.web.images``).
+untrusted: nothing outside the folder is read.
 """
 
 from __future__ import annotations

@@ -8,17 +8,16 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from components.core.code_digest import code_digest
-from components.core.ledger import dropped
 from components.core.shard_cache import ShardCache
 from components.execution.stage import Stage
-from components.stages.crawl.posts.calls import Calls
 from components.stages.crawl.posts.found import account_to_pages, drop_repeated
-from components.stages.crawl.posts.provider import Provider
-from components.stages.crawl.posts.servers import create_provider
-from components.stages.crawl.posts.state import State
+from components.stages.crawl.posts.instagram import Instagram
+from components.stages.crawl.posts.mastodon import Mastodon
+from components.stages.crawl.posts.post import State
+from components.stages.crawl.posts.provider import Calls, Provider
 from components.stages.crawl.posts.survey import Survey
-from components.stages.crawl.sources.found import SourcePage
-from components.stages.crawl.sources.taken import hash_address
+from components.stages.crawl.source_settings import InstagramSettings, MastodonSettings
+from components.stages.crawl.sources.found import Source, SourcePage, hash_address
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.snapshot_chain import fold_chain, identify_bases
@@ -31,8 +30,20 @@ ANSWER_SETTINGS = ("user_agent", "allow_private", "consent", "consenting", "tdmr
 """Settings besides ``crawl.source`` that affect how a snapshot's answers are read."""
 
 
-class PostsSource:
-    """See :class:`components.stages.crawl.sources.Source`."""
+def create_provider(settings: MastodonSettings | InstagramSettings, max_pages: int, *, live: bool) -> Provider:
+    """Create the provider that the settings name; only a ``live`` one sends requests and reads the token.
+
+    Raises:
+        HearsightError: the token's variable is not set.
+    """
+    token = settings.token() if live else ""
+    if settings.provider == "instagram":
+        return Instagram(settings, max_pages, token)
+    return Mastodon(settings, max_pages, token)
+
+
+class PostsSource(Source):
+    """See :class:`components.stages.crawl.sources.found.Source`."""
 
     def __init__(self, stage: Stage, params: Any, taken: Takedown) -> None:
         self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken
@@ -46,7 +57,7 @@ class PostsSource:
         below = self._base_state(store, answers)
         with _open_newest_base(store) as base:
             survey, state = self._run_survey(answers, live, below, base)
-            if live and self._urls_expire:
+            if live and self._provider(live=False).urls_expire:
                 posts = (post for owner in state.owners.values() for post in owner.posts)
                 urls = {normalise(media.url) or "" for post in posts for media in post.media}
                 self._reusable = {url for url in urls if _is_good_answer(base, url)}
@@ -56,7 +67,7 @@ class PostsSource:
                 answers.grant([candidate.image_url for candidate in page.candidates if candidate.image_url])
             yield drop_repeated(page, seen)
         if self._taken:
-            self.hidden = find_taken_down_traces(store, api_prefix(self._settings.server), self._taken)
+            self.hidden = find_taken_down_traces(store, self._settings.server.rstrip("/") + "/", self._taken)
 
     def _list_pages(self, survey: Survey, state: State) -> Iterator[SourcePage]:
         for row in survey.search.rows:
@@ -74,11 +85,7 @@ class PostsSource:
             else:
                 reason = ("unknown_owner", "not told", "an owner")
             if url not in seen_keys:
-                yield SourcePage(dropped(url, *reason, kind="page", detail=f"in {timeline}"))
-
-    @property
-    def _urls_expire(self) -> bool:
-        return self._provider(live=False).urls_expire
+                yield SourcePage.drop(url, *reason, f"in {timeline}")
 
     def _provider(self, *, live: bool) -> Provider:
         return create_provider(self._settings, self._settings.max_pages, live=live)
@@ -127,15 +134,10 @@ class PostsSource:
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Request the images from any host; reuse images of the base snapshot whose addresses expire."""
         live.take_over(self._reusable)
-        live.ensure(urls, "image", None, "images", wait=False)
+        super().fetch_images(urls, live)
 
     def describe(self) -> dict[str, Any]:
-        """Return the provider, its server and the hashtags."""
         return {"provider": self._settings.provider, "server": self._settings.server, "tags": self._settings.tags}
-
-    def digest(self, snapshot: str) -> str:
-        """Return the snapshot's digest."""
-        return snapshot
 
 
 def _open_newest_base(store: FetchStore) -> AbstractContextManager[FetchStore | None]:
@@ -144,14 +146,8 @@ def _open_newest_base(store: FetchStore) -> AbstractContextManager[FetchStore | 
 
 
 def _is_good_answer(base: FetchStore | None, url: str) -> bool:
-    """Return whether the store holds a successful answer for the address."""
     entry = base.get(url) if base is not None and url else None
     return entry is not None and entry.status == 200 and not entry.failure
-
-
-def api_prefix(server: str) -> str:
-    """Return the common prefix of a server's API addresses."""
-    return server.rstrip("/") + "/"
 
 
 def find_taken_down_traces(store: FetchStore, prefix: str, taken: Takedown) -> set[str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from components.stages.crawl.sources.found import SourcePage
+from components.stages.crawl.sources.found import Source, SourcePage
 from components.stages.crawl.walk import walk
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
-from components.web.listed import read_listed
+from components.web.sitemaps import read_listed
 
 
-class SiteSource:
-    """See :class:`components.stages.crawl.sources.Source`."""
+class SiteSource(Source):
+    """See :class:`components.stages.crawl.sources.found.Source`."""
 
     def __init__(self, params: Any) -> None:
         self._source = params.source
@@ -39,14 +39,5 @@ class SiteSource:
         for url in sorted(pages):
             yield pages[url]
 
-    def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
-        """Request the images from any host."""
-        live.ensure(urls, "image", None, "images", wait=False)
-
     def describe(self) -> dict[str, Any]:
-        """Return the seeds."""
         return {"seeds": sorted(self._source.seeds)}
-
-    def digest(self, snapshot: str) -> str:
-        """Return the snapshot's digest."""
-        return snapshot

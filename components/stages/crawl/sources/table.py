@@ -1,7 +1,7 @@
 """Table source: the rows of an existing image–caption set, each one image with its caption and no page.
 
 The images are on the web (``url`` columns) or in a folder (``crawl.source.image_folder``, or the folder of the tables). A row
-that does not fit its layout is a ledger row with its rule. Out of scope: reading the files (``layouts``).
+that does not fit its layout is a ledger row with its rule.
 """
 
 from __future__ import annotations
@@ -16,40 +16,29 @@ from urllib.parse import unquote
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.files import INPUT_SETTINGS, PAGES_FILE, STEP, FileSource, input_path
-from components.stages.crawl.sources.found import SourcePage, record_key, write_pages
+from components.stages.crawl.sources.found import SourcePage, record_key
+from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
 from components.stages.crawl.sources.layouts import Row, layout_named
 from components.stages.crawl.sources.local import SCHEME, any_file_exists, file_url, store_files
-from components.stages.crawl.sources.taken import redact_page
 from components.web.fetch import Fetcher
 from components.web.html.page import Candidate, fold
-from components.web.takedown_list import Takedown
 from components.web.urls import normalise
-
-LAYOUT_SETTINGS = ("layout", "image_folder", "language")
-"""Settings that decide how a table is read."""
 
 
 class TableSource(FileSource):
-    """See :class:`components.stages.crawl.sources.Source`."""
+    """See :class:`components.stages.crawl.sources.found.Source`."""
+
+    layout_settings = ("layout", "image_folder", "language")
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that name the tables and how they are read."""
-        languages = {"languages": self.source.languages} if self.source.languages else {}
-        return {
-            "source": "table",
-            **{name: getattr(self.source, name) for name in (*INPUT_SETTINGS, *LAYOUT_SETTINGS)},
-            **languages,
-        }
+        return super().settings() | ({"languages": self.source.languages} if self.source.languages else {})
 
     def read(self, jobs: list[Job]) -> list[Path]:
-        """Read the tables, one job each."""
         source = self.source
-        job_params: dict[str, Any] = {"layout": source.layout, "folder": self._image_folder(), "language": source.language}
         layout = layout_named(source.layout)
         beside = layout.relative_to_table or (layout.folder_optional and not source.image_folder)
-        job_params |= {"beside": beside, "languages": source.languages, "takedown": self.taken.plain()}
-        return self.stage.jobs(read_table_job, jobs, step=STEP, params=job_params)
+        options = {"layout": source.layout, "language": source.language, "languages": source.languages}
+        return self.run_jobs(read_table_job, jobs, folder=self._image_folder(), beside=beside, **options)
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Add images of the folder to the snapshot and request the others from any host."""
@@ -95,10 +84,8 @@ def read_table_job(spec: dict[str, str], task: Task, folder: Path) -> None:
         # A table outside the image folder yields names with "..", which ``local`` rejects.
         below = PurePosixPath(os.path.relpath(PurePosixPath(spec["name"]).parent, folder_of_images))
         rows = (replace(row, file=str(below / row.file)) if row.file else row for row in rows)
-    taken = Takedown.of(task.params["takedown"])
     options: dict[str, Any] = {"local": bool(folder_of_images), "language": task.params["language"]}
-    pages = (row_to_page(row, spec["name"], **options) for row in rows)
-    write_pages(folder / PAGES_FILE, (redact_page(page, taken) for page in pages))
+    write_found(folder, task, (row_to_page(row, spec["name"], **options) for row in rows))
 
 
 def row_to_page(row: Row, table: str, *, local: bool, language: str) -> SourcePage:

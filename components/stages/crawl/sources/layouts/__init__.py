@@ -1,8 +1,7 @@
 """Layouts of existing image–caption sets: one small class each, which reads a file into rows.
 
-The names are those of ``crawl.source.layout``. Line-based: ``captioned_files``, ``lines``, ``tsv``, ``flickr``, ``stamps``;
-JSON: ``documents``, ``coco``, ``pracegover``. A new layout is one module here and one line in :data:`LAYOUTS`.
-Out of scope: checking addresses and captions (``records``), reading images (``local``).
+The names are those of ``crawl.source.layout``. Line-based: ``lines``, ``tsv``, ``stamps``; JSON: ``documents``. A new layout is a
+class and a line in :data:`LAYOUTS`.
 """
 
 from __future__ import annotations
@@ -15,27 +14,23 @@ from components.stages.crawl.sources.layouts.row import Layout, Row
 __all__ = ["LAYOUTS", "Layout", "Row", "layout_named"]
 
 LAYOUTS = {
-    "tsv": "components.stages.crawl.sources.layouts.captioned_files:CaptionedFiles",
+    "tsv": "components.stages.crawl.sources.layouts.tsv:CaptionedFiles",
     "cc3m": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptions",
     "cc3m_labels": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptionsLabels",
     "cc12m": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptions12M",
-    "coco": "components.stages.crawl.sources.layouts.coco:Coco",
-    "karpathy": "components.stages.crawl.sources.layouts.coco:Karpathy",
-    "flickr8k": "components.stages.crawl.sources.layouts.flickr:Flickr8k",
-    "flickr30k": "components.stages.crawl.sources.layouts.flickr:Flickr30k",
-    "pracegover": "components.stages.crawl.sources.layouts.pracegover:PraCegoVer",
-    "pracegover_raw": "components.stages.crawl.sources.layouts.pracegover:PraCegoVerRaw",
+    "coco": "components.stages.crawl.sources.layouts.documents:Coco",
+    "karpathy": "components.stages.crawl.sources.layouts.documents:Karpathy",
+    "flickr8k": "components.stages.crawl.sources.layouts.tsv:Flickr8k",
+    "flickr30k": "components.stages.crawl.sources.layouts.tsv:Flickr30k",
+    "pracegover": "components.stages.crawl.sources.layouts.documents:PraCegoVer",
+    "pracegover_raw": "components.stages.crawl.sources.layouts.documents:PraCegoVerRaw",
     "stamps": "components.stages.crawl.sources.layouts.stamps:Stamps",
 }
 """Name → class."""
 
 
 def layout_named(name: str) -> Layout:
-    """Return the layout with that name.
-
-    Raises:
-        HearsightError: there is none.
-    """
+    """Return the layout with that name. Raises HearsightError: there is none."""
     if name not in LAYOUTS:
         known = f"known are: {', '.join(LAYOUTS)}"
         raise HearsightError(f"'{name}' is no layout", where="params.yaml: crawl.source.layout", hint=known)

@@ -1,23 +1,54 @@
-"""JSON files of image–caption sets: read whole, and rejected with a clear error when they have another layout."""
+"""Layouts with one JSON document, read whole: COCO captions, the Karpathy split files of COCO and Flickr, #PraCegoVer.
+
+COCO (``captions_train2017.json``, Chen et al. 2015): ``images`` with ``id``, ``file_name``, ``coco_url``; ``annotations`` with
+``image_id`` and ``caption``. Karpathy (``dataset_coco.json``, ``dataset_flickr8k.json``): ``images`` with ``filename``, ``split``
+and ``sentences``. #PraCegoVer (PCV, ``dataset.json``): a list of posts, or an object that maps identifiers to posts, with
+``user`` (anonymised), ``filename``, ``raw_caption`` (as its author wrote it), ``caption`` (cleaned) and ``date``.
+"""
 
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.stages.crawl.sources.layouts.row import Row
+from components.stages.crawl.sources.layouts.row import Layout, Row
+
+
+class DocumentLayout(Layout):
+    """A layout whose rows are in one JSON document."""
+
+    @abstractmethod
+    def read_rows(self, document: Any, label: str) -> Iterator[Row]:
+        """Yield the rows of a document; an element that does not fit becomes a row with a rule."""
+
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
+        """See :class:`Layout`; a row's number is its element's position. One of the first twenty elements has to fit."""
+        rows = self.read_rows(load_json(path, label), label)
+        first = list(islice(rows, 20))
+        if first and all(row.rule in ("bad_row", "missing_field") for row in first):
+            raise self.wrong_layout_error(label, f"element {first[0].number}: {first[0].value}")
+        yield from chain(first, rows)
+
+    def wrong_layout_error(self, label: str, reason: str) -> HearsightError:
+        """Return the error for a document of another layout."""
+        what = f"is not of the layout '{self.name}': {reason}"
+        return HearsightError(what, where=f"{label}: line 1", hint="set crawl.source.layout to the file's own")
+
+    def require_list(self, document: Any, name: str, label: str) -> list[Any]:
+        """Return the list with this name at the top of the document; raises HearsightError when it is missing."""
+        content = document.get(name) if isinstance(document, dict) else None
+        if not isinstance(content, list):
+            raise self.wrong_layout_error(label, f"it has no list '{name}'")
+        return content
 
 
 def load_json(path: Path, label: str) -> Any:
-    """Return the parsed document.
-
-    Raises:
-        HearsightError: it is not JSON; names the line.
-    """
+    """Return the parsed document. Raises HearsightError: it is not JSON; names the line."""
     try:
         return json.loads(path.read_bytes().decode("utf-8-sig"))
     except json.JSONDecodeError as error:
@@ -35,21 +66,6 @@ def load_json(path: Path, label: str) -> Any:
         ) from None
 
 
-def wrong_layout_error(label: str, layout: str, reason: str) -> HearsightError:
-    """Return the error for a document of another layout."""
-    return HearsightError(
-        f"is not of the layout '{layout}': {reason}", where=f"{label}: line 1", hint="set crawl.source.layout to the file's own"
-    )
-
-
-def require_lists(document: Any, names: tuple[str, ...], label: str, layout: str) -> list[list[Any]]:
-    """Return the lists with these names at the top of the document; raises HearsightError when one is missing."""
-    for name in names:
-        if not isinstance(document, dict) or not isinstance(document.get(name), list):
-            raise wrong_layout_error(label, layout, f"it has no list '{name}'")
-    return [document[name] for name in names]
-
-
 def check_fields(number: int, element: Any, fields: dict[str, type]) -> Row | None:
     """Return the row that names a missing field of an element; None when all are present with the right type."""
     if not isinstance(element, dict):
@@ -60,9 +76,73 @@ def check_fields(number: int, element: Any, fields: dict[str, type]) -> Row | No
     return None
 
 
-def require_fitting_rows(rows: Iterator[Row], label: str, layout: str) -> Iterator[Row]:
-    """Yield the rows; raises HearsightError when all of the first twenty do not fit."""
-    first = list(islice(rows, 20))
-    if first and all(row.rule in ("bad_row", "missing_field") for row in first):
-        raise wrong_layout_error(label, layout, f"element {first[0].number}: {first[0].value}")
-    yield from chain(first, rows)
+class Coco(DocumentLayout):
+    """COCO captions: one row per annotation, in the file's order."""
+
+    name = "coco"
+    has_urls = True
+    has_files = True
+
+    def read_rows(self, document: Any, label: str) -> Iterator[Row]:
+        images, annotations = (self.require_list(document, name, label) for name in ("images", "annotations"))
+        images_by_id = {
+            image["id"]: image for image in images if isinstance(image, dict) and isinstance(image.get("id"), (int, str))
+        }
+        for number, annotation in enumerate(annotations, 1):
+            if misfit := check_fields(number, annotation, {"image_id": int, "caption": str}):
+                yield misfit
+                continue
+            image, note = images_by_id.get(annotation["image_id"]), f"image_id {annotation['image_id']}"
+            if image is None:
+                yield Row(number, rule="unknown_image", value=note, threshold="an id of images")
+            else:
+                url = image.get("coco_url") or image.get("flickr_url") or ""
+                yield Row(number, annotation["caption"], str(url), str(image.get("file_name") or ""), note=note)
+
+
+class Karpathy(DocumentLayout):
+    """Karpathy split files of COCO and Flickr: one row per sentence, numbered in order; the split is kept in the ledger."""
+
+    name = "karpathy"
+    has_files = True
+
+    def read_rows(self, document: Any, label: str) -> Iterator[Row]:
+        number = 0
+        for image in self.require_list(document, "images", label):
+            if misfit := check_fields(number + 1, image, {"filename": str, "sentences": list}):
+                number += 1
+                yield misfit
+                continue
+            folder = str(image.get("filepath") or "")
+            file = f"{folder}/{image['filename']}" if folder else image["filename"]
+            note = f"split {image.get('split') or 'unknown'}"
+            for sentence in image["sentences"]:
+                number += 1
+                yield check_fields(number, sentence, {"raw": str}) or Row(number, sentence["raw"], file=file, note=note)
+
+
+class PraCegoVer(DocumentLayout):
+    """The cleaned captions (``caption``)."""
+
+    name = "pracegover"
+    has_files = True
+    caption_field = "caption"
+
+    def read_rows(self, document: Any, label: str) -> Iterator[Row]:
+        posts = list(document.values()) if isinstance(document, dict) else document
+        if not isinstance(posts, list):
+            raise self.wrong_layout_error(label, "it holds no posts")
+        for number, post in enumerate(posts, 1):
+            if misfit := check_fields(number, post, {"filename": str, self.caption_field: str}):
+                yield misfit
+                continue
+            owner, date = str(post.get("user") or ""), str(post.get("date") or "")
+            note = f"posted {date or 'undated'}"
+            yield Row(number, post[self.caption_field], file=post["filename"], owner=owner, posted=date, note=note)
+
+
+class PraCegoVerRaw(PraCegoVer):
+    """The captions as their authors wrote them (``raw_caption``)."""
+
+    name = "pracegover_raw"
+    caption_field = "raw_caption"

@@ -34,7 +34,6 @@ class LineLayout(Layout):
         return False
 
     def rows(self, path: Path, label: str) -> Iterator[Row]:
-        """See :class:`Layout`."""
         rows = self._read_lines(path, label)
         probed = list(islice(rows, PROBED_LINES))
         if probed and all(row.rule for row in probed):
@@ -51,23 +50,19 @@ class LineLayout(Layout):
         yield from chain(probed, rows)
 
     def _read_lines(self, path: Path, label: str) -> Iterator[Row]:
-        try:
-            for number, line in read_numbered_lines(path):
-                yield from self._parse_line(number, line)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise HearsightError(f"is not a complete gzip file ({error})", where=label, hint="fetch it again") from None
-
-    def _parse_line(self, number: int, line: bytes) -> Iterator[Row]:
-        if len(line) > MAX_LINE:
-            yield Row(number, rule="row_too_long", value=f"over {MAX_LINE} bytes", threshold=f"{MAX_LINE} bytes")
-            return
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            yield Row(number, rule="bad_encoding", value=f"byte 0x{line[error.start]:02x} at {error.start}", threshold="UTF-8")
-            return
-        if not (number == 1 and self.is_header(text)):
-            yield self.row(number, text)
+        for number, line in read_numbered_lines(path, label):
+            if len(line) > MAX_LINE:
+                yield Row(number, rule="row_too_long", value=f"over {MAX_LINE} bytes", threshold=f"{MAX_LINE} bytes")
+                continue
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                yield Row(
+                    number, rule="bad_encoding", value=f"byte 0x{line[error.start]:02x} at {error.start}", threshold="UTF-8"
+                )
+                continue
+            if not (number == 1 and self.is_header(text)):
+                yield self.row(number, text)
 
 
 def wrong_field_count(number: int, fields: int, expected: str) -> Row:
@@ -75,15 +70,22 @@ def wrong_field_count(number: int, fields: int, expected: str) -> Row:
     return Row(number, rule="missing_field", value=f"{fields} field{'s' if fields != 1 else ''}", threshold=expected)
 
 
-def read_numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield lines with their numbers from 1; a line over MAX_LINE is truncated shortly after that length."""
+def read_numbered_lines(path: Path, label: str) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with their numbers from 1; a line over MAX_LINE is truncated shortly after that length.
+
+    Raises:
+        HearsightError: the file is not a complete gzip file.
+    """
     with path.open("rb") as plain:
         gzipped = plain.read(2) == b"\x1f\x8b"
         plain.seek(0)
         handle = cast(IO[bytes], gzip.GzipFile(fileobj=plain)) if gzipped else plain
         number = 0
-        while line := handle.readline(MAX_LINE + 2):
-            number += 1
-            yield number, line
-            while line and not line.endswith(b"\n"):
-                line = handle.readline(MAX_LINE)
+        try:
+            while line := handle.readline(MAX_LINE + 2):
+                number += 1
+                yield number, line
+                while line and not line.endswith(b"\n"):
+                    line = handle.readline(MAX_LINE)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise HearsightError(f"is not a complete gzip file ({error})", where=label, hint="fetch it again") from None

@@ -55,11 +55,7 @@ class Layout(ABC):
 
     @abstractmethod
     def rows(self, path: Path, label: str) -> Iterator[Row]:
-        """Yield every row of the file in order, rows that do not fit included.
-
-        Args:
-            path: path of the file.
-            label: name of the file for messages.
+        """Yield every row of the file in order, rows that do not fit included; ``label`` names the file in messages.
 
         Raises:
             HearsightError: the file has another layout; names the line.

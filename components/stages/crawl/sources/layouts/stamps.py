@@ -2,13 +2,14 @@
 
 ``apple.txt`` holds the English caption on its first line, then lines such as ``fr.utf8=Une pomme.``; ``apple.png`` is the image.
 A stamp drawn as SVG has no ``.png`` and counts as a missing file. Captions of regions (``pt_BR``, ``ca@valencia``) and languages
-without an ISO 639-1 code are left out. Out of scope: the recordings of the stamps (``import_recordings``).
+without an ISO 639-1 code are left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from components.core.errors import HearsightError
@@ -28,7 +29,6 @@ class Stamps(LineLayout):
     has_languages = True
 
     def rows(self, path: Path, label: str) -> Iterator[Row]:
-        """See :class:`components.stages.crawl.sources.layouts.row.Layout`."""
         rows = list(self._read_lines(path, label))
         if len(rows) > 1 and all(row.rule for row in rows[1:]):
             raise HearsightError(
@@ -38,10 +38,9 @@ class Stamps(LineLayout):
             )
         for row in rows:
             if row.rule or row.language:
-                yield row if row.rule else _with_file(row, path)
+                yield row if row.rule else replace(row, file=f"{path.stem}.png")
 
     def row(self, number: int, text: str) -> Row:
-        """See :class:`LineLayout`."""
         if number == 1:
             return Row(number, text, language="en")
         if not text.strip():
@@ -51,7 +50,3 @@ class Stamps(LineLayout):
             return Row(number, rule="missing_field", value=f"'{text[:40]}'", threshold="<language>.utf8=<caption>")
         code = match["code"]
         return Row(number, match["caption"], language=code if re.fullmatch("[a-z]{2}", code) else "")
-
-
-def _with_file(row: Row, path: Path) -> Row:
-    return Row(row.number, row.caption, file=f"{path.stem}.png", language=row.language)

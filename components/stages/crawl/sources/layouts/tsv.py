@@ -1,13 +1,19 @@
-"""Conceptual Captions as published: TSV files without a header, UTF-8, no quoting.
+"""Layouts with one row per line of two or more fields, UTF-8, no quoting: Conceptual Captions, Flickr8k and Flickr30k, own files.
 
-3M (CC): ``caption, url``. Its labelled subset: ``caption, url, labels, MIDs, confidences``, the last three comma-separated and of
-equal length. 12M (Changpinyo et al. 2021): ``url, caption``.
+Conceptual Captions: 3M (CC) is ``caption, url``; its labelled subset ``caption, url, labels, MIDs, confidences``, the last three
+comma-separated and of equal length; 12M (Changpinyo et al. 2021) ``url, caption``. Flickr8k (``Flickr8k.token.txt``) and
+Flickr30k (``results_20130124.token``): ``name.jpg#0<TAB>caption``; its other form ``results.csv``: ``name.jpg| 0| caption``
+under a header. Own files: ``caption<TAB>path`` with or without that header; paths are relative to ``crawl.source.image_folder``,
+or to the table's own folder where that is empty.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
+from components.core.errors import HearsightError
 from components.stages.crawl.sources.layouts.lines import LineLayout, wrong_field_count
 from components.stages.crawl.sources.layouts.row import Row
 
@@ -20,24 +26,21 @@ class ConceptualCaptions(LineLayout):
     name = "cc3m"
     fields = "caption<TAB>url"
     has_urls = True
+    caption_column = 0
 
     def row(self, number: int, text: str) -> Row:
-        """See :class:`LineLayout`."""
         parts = text.split("\t")
-        return _pair(number, parts[0], parts[1]) if len(parts) == 2 else wrong_field_count(number, len(parts), self.fields)
+        if len(parts) != 2:
+            return wrong_field_count(number, len(parts), self.fields)
+        return _pair(number, parts[self.caption_column], parts[1 - self.caption_column])
 
 
-class ConceptualCaptions12M(LineLayout):
+class ConceptualCaptions12M(ConceptualCaptions):
     """12M: ``url<TAB>caption``."""
 
     name = "cc12m"
     fields = "url<TAB>caption"
-    has_urls = True
-
-    def row(self, number: int, text: str) -> Row:
-        """See :class:`LineLayout`."""
-        parts = text.split("\t")
-        return _pair(number, parts[1], parts[0]) if len(parts) == 2 else wrong_field_count(number, len(parts), self.fields)
+    caption_column = 1
 
 
 class ConceptualCaptionsLabels(LineLayout):
@@ -48,7 +51,7 @@ class ConceptualCaptionsLabels(LineLayout):
     has_urls = True
 
     def row(self, number: int, text: str) -> Row:
-        """See :class:`LineLayout`; the labels are validated and not kept."""
+        # The labels are validated and not kept.
         parts = text.split("\t")
         if len(parts) != 5:
             return wrong_field_count(number, len(parts), self.fields)
@@ -67,3 +70,82 @@ def _pair(number: int, caption: str, url: str) -> Row:
         value = f"'{url[:60]}' is no address"
         return Row(number, rule="unusable_url", value=value, threshold="http or https")
     return Row(number, caption, url)
+
+
+_TOKEN = re.compile(r"(?P<file>[^\t]+)#(?P<number>\d+)\t(?P<caption>.*)", re.DOTALL)
+
+
+class Flickr8k(LineLayout):
+    """``name.jpg#0<TAB>caption``."""
+
+    name = "flickr8k"
+    fields = "name.jpg#0<TAB>caption"
+    has_files = True
+
+    def row(self, number: int, text: str) -> Row:
+        match = _TOKEN.fullmatch(text)
+        if match is None:
+            return wrong_field_count(number, len(text.split("\t")), self.fields)
+        post = f"{match['file'].strip()}#{match['number']}"
+        return Row(number, match["caption"], file=match["file"], post=post, note=f"caption {match['number']}")
+
+
+class Flickr30k(Flickr8k):
+    """``name.jpg#0<TAB>caption`` or ``name.jpg| 0| caption``."""
+
+    name = "flickr30k"
+    fields = "name.jpg#0<TAB>caption, or name.jpg| 0| caption"
+
+    def is_header(self, text: str) -> bool:
+        return [part.strip() for part in text.split("|")] == ["image_name", "comment_number", "comment"]
+
+    def row(self, number: int, text: str) -> Row:
+        if _TOKEN.fullmatch(text) or "|" not in text:
+            return super().row(number, text)
+        parts = text.split("|", 2)
+        if len(parts) != 3 or not parts[1].strip().isdecimal():
+            return wrong_field_count(number, len(parts), self.fields)
+        file, caption = parts[0].strip(), parts[1].strip()
+        return Row(number, parts[2], file=file, post=f"{file}#{caption}", note=f"caption {caption}")
+
+
+_WEB_ADDRESS = re.compile(r"\s*https?://", re.I)
+_PICTURE = re.compile(r".+\.(?:jpe?g|png|gif|webp|bmp|tiff?)\s*", re.I)
+
+
+class CaptionedFiles(LineLayout):
+    """``caption<TAB>path``."""
+
+    name = "tsv"
+    fields = "caption<TAB>path of a picture"
+    has_files = True
+    folder_optional = True
+
+    def is_header(self, text: str) -> bool:
+        return [part.strip().lower() for part in text.split("\t")] == ["caption", "path"]
+
+    def rows(self, path: Path, label: str) -> Iterator[Row]:
+        empty = True
+        for row in super().rows(path, label):
+            empty = False
+            yield row
+        if empty:
+            raise HearsightError("holds no rows", where=label, hint=f"write one row a line: {self.fields}")
+
+    def row(self, number: int, text: str) -> Row:
+        if "\0" in text:
+            return Row(number, rule="bad_encoding", value="a NUL character, as in UTF-16", threshold="UTF-8")
+        parts = text.split("\t")
+        if len(parts) != 2:
+            return wrong_field_count(number, len(parts), self.fields)
+        caption, file = parts
+        if not file.strip():
+            return Row(number, rule="missing_field", value="no path", threshold=self.fields)
+        if _WEB_ADDRESS.match(file):
+            value = f"'{file.strip()[:60]}' is a web address (layout: cc3m)"
+            return Row(number, rule="bad_row", value=value, threshold="path of a picture")
+        if _PICTURE.fullmatch(caption) and not _PICTURE.fullmatch(file):
+            return Row(
+                number, rule="bad_row", value=f"'{caption.strip()[:60]}' is where the caption belongs", threshold=self.fields
+            )
+        return Row(number, caption, file=file)
