@@ -12,9 +12,7 @@ from components.tools.release.notes import NO_LICENCE
 from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS
 from components.tools.release.publisher import Publisher, read_publisher
-from components.tools.release.questions import QUESTIONS, SECTIONS
-from components.tools.release.sheet import answer_questions, list_unanswered
-from components.tools.release.sheet_answer import Answer, SheetData
+from components.tools.release.sheet import QUESTIONS, SECTIONS, Answer, SheetData, answer_questions, list_unanswered
 
 if TYPE_CHECKING:
     from components.tools.release.made import PostReleaseInputs
