@@ -11,20 +11,16 @@ import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import soundfile
 import soxr
+from numpy.typing import NDArray
 
 from components.core.errors import HearsightError
 from components.speech.audio.wav import HIGHEST_RATE_HZ, LOWEST_RATE_HZ, MOST_CHANNELS, read_wav
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Samples = NDArray[np.float32]
-
+Samples = NDArray[np.float32]
 RATE_HZ = 16_000
 """The sampling rate of all output of this module (CSC §2.2)."""
 LONGEST_SECONDS = 600.0
