@@ -119,7 +119,7 @@ def retry(
 @snapshots.command("next")
 def snapshot_next(
     dataset: Dataset = "english",
-    day: Annotated[str, typer.Option("--day", help="The day it is named after, as 2026-11-21. Default: today (UTC).")] = "",
+    day: Annotated[str, typer.Option(help="The day it is named after, as 2026-11-21. Default: today (UTC).")] = "",
 ) -> None:
     """Set a new snapshot, based on the last one, in params.yaml: the next crawl requests only what changed."""
     from datetime import UTC, date, datetime

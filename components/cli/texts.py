@@ -68,7 +68,7 @@ def calibrate(
         typer.Option("--dataset", "-d", help="The dataset whose settings apply, and whose candidates are read without --alts."),
     ] = "english",
     rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep. Repeatable. Default: all.")] = None,
-    alts: Annotated[str, typer.Option("--alts", help="Alt-texts, one a line: a file, or - for standard input.")] = "",
+    alts: Annotated[str, typer.Option(help="Alt-texts, one a line: a file, or - for standard input.")] = "",
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for index.html and rates.tsv.")] = Path(
         "reports/calibration"
     ),

@@ -1,8 +1,7 @@
-"""Lineage: the steps from a model back to the crawl's snapshot, each verified by digest.
+"""Lineage: the steps from a model back to the crawl's snapshot, each verified by digest; nothing is written.
 
-It reads MLflow and the project's files and compares them; it writes nothing. Runs are found by the digest of their output, never
-by id or name. The run's name must contain the digest, and its records (manifest, lineage, datasets, parents) must agree. The
-history of single records is :mod:`components.tracking.explain`.
+Runs are found by the digest of their output, never by id or name. The run's name must contain the digest, and its records
+(manifest, lineage, datasets, parents) must agree. The history of single records is :mod:`components.tracking.explain`.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ def trace_lineage(root: Path, target: str) -> list[Step]:
 
     Args:
         target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or the path of a ``dvc.lock``,
-        which
-            gives every step that it locks.
+            which gives every step that it locks.
 
     Raises:
         HearsightError: the target is unknown, or a digest does not match; names which, and where.

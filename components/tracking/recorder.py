@@ -1,11 +1,8 @@
 """Recording of finished and failed stages for MLflow. Outputs of stages do not depend on it.
 
-Each run of a stage is a run ``<stage>@<first 8 digits of the output's digest>`` in the dataset's experiment. A stage only writes
-a record under ``.hearsight/runs``, durably, with hard links to the files to log. One background process
-(:mod:`components.tracking.logger`) logs the records in order and removes each once MLflow has it. Nothing is lost when the
-tracker is unreachable or a process is killed, and logging a record twice has no effect. Commands that read MLflow call
-:func:`flush` or :func:`flush_or_warn` first. Runs are written by :mod:`components.tracking.runs`, models by
-:mod:`components.tracking.models`.
+A stage only writes a record (:mod:`components.tracking.queue`); one background process (:mod:`components.tracking.logger`) logs
+the records in order. Nothing is lost when the tracker is unreachable or a process is killed, and logging a record twice has no
+effect. Commands that read MLflow call :func:`flush` or :func:`flush_or_warn` first.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Show what each unpublished threshold of the text rules would keep and drop on given alt-texts.
+"""Show what each unpublished threshold of the text rules would keep and drop on given alt-texts; settings are not changed.
 
 Conceptual Captions names its text rules but not their thresholds (CC §3: noun ratio, repetition, capitals, polarity, …).
-Every rule measures every candidate once, with the filter's own functions and caches; then the thresholds are swept over the
-measured values. Settings are not changed. ``values`` measures, ``sweep`` counts, ``page`` and ``plots`` show.
-Not in scope: image rules.
+Every rule measures every candidate once (``values``), with the filter's own functions and caches; then the thresholds are swept
+over the measured values (``sweep``). Not in scope: image rules.
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.core.params import stage_params
 from components.core.stage_output import ShardRef
 from components.execution.engine import limit_threads
 from components.execution.process import sole_writer
-from components.execution.runner import make_engine, open_inputs
+from components.execution.runner import make_engine, open_inputs, stage_settings
 from components.execution.stage import Stage
 from components.providers.registry import plan_for
-from components.stages import filter as filtering
 from components.tools.calibrate.page import write_page
 from components.tools.calibrate.sweep import Sweep
 from components.tools.calibrate.swept import choose_rules
@@ -41,7 +38,6 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     Raises:
         HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
     """
-    # Heavy imports (pyarrow, MLflow's recorder) stay inside.
     chosen = choose_rules(rules)
     job, engine_lock = _job(root, dataset, alts)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
@@ -69,11 +65,9 @@ def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
 def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
     limit_threads()
     graph = load_graph(root)
-    graph.require("filter", dataset)
-    file, state = root / "params.yaml", root / ".hearsight"
-    params = stage_params(file, graph.params, dataset, "filter", filtering.Params)
+    params, state = stage_settings(graph, "filter", dataset), root / ".hearsight"
     inputs = {} if alts else open_inputs(graph, "filter", dataset)
-    engine, work = make_engine(file, graph.params), state / "work" / dataset / "calibrate"
+    engine, work = make_engine(root / "params.yaml", graph.params), state / "work" / dataset / "calibrate"
     return Stage("calibrate", dataset, params, root, inputs, work, engine, state), state / "locks" / f"{dataset}.calibrate.lock"
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
-from components.tools.release.made import PageReleaseInputs
+from components.tools.release.made import ReleaseInputs
 from components.tools.release.publish import SUMS
 
 SETTINGS = "settings.json"
@@ -21,14 +21,15 @@ CITATIONS = """\
 NO_LICENCE = "None is stated: whoever publishes this folder states here under which terms the captions may be used."
 
 
-def write_notes(inputs: PageReleaseInputs, counts: ReleaseCounts, folder: Path, licence: str) -> None:
+def write_notes(inputs: ReleaseInputs, counts: ReleaseCounts, folder: Path, licence: str) -> None:
     """Write README.md and settings.json."""
-    settings = {"dataset": inputs.dataset, "split_manifest_sha256": inputs.split.digest, "settings": inputs.settings}
+    by_output = {f"{inputs.dataset}/{stage}": values for stage, values in inputs.settings.items()}
+    settings = {"dataset": inputs.dataset, "split_manifest_sha256": inputs.split.digest, "settings": by_output}
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (folder / "README.md").write_text(readme(inputs, counts, licence), encoding="utf-8")
 
 
-def readme(inputs: PageReleaseInputs, counts: ReleaseCounts, licence: str) -> str:
+def readme(inputs: ReleaseInputs, counts: ReleaseCounts, licence: str) -> str:
     """Return the text of README.md."""
     name, statistics = inputs.dataset, counts.statistics
     total = sum(captions.examples for captions in statistics.values())

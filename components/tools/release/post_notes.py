@@ -11,11 +11,18 @@ from components.reporting.pages import render
 from components.tools.release.notes import NO_LICENCE
 from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS
-from components.tools.release.publisher import Publisher, read_publisher
-from components.tools.release.sheet import QUESTIONS, SECTIONS, Answer, SheetData, answer_questions, list_unanswered
+from components.tools.release.sheet import (
+    QUESTIONS,
+    SECTIONS,
+    Answer,
+    SheetData,
+    answer_questions,
+    list_unanswered,
+    read_publisher,
+)
 
 if TYPE_CHECKING:
-    from components.tools.release.made import PostReleaseInputs
+    from components.tools.release.made import ReleaseInputs
     from components.tools.release.posts import PostOptions
 
 STATISTICS = "statistics.tsv"
@@ -28,7 +35,7 @@ CITATION = """\
 """
 
 
-def write_notes(root: Path, inputs: PostReleaseInputs, facts: PostFacts, folder: Path, options: PostOptions) -> list[str]:
+def write_notes(root: Path, inputs: ReleaseInputs, facts: PostFacts, folder: Path, options: PostOptions) -> list[str]:
     """Write all notes; return the names of the publishers' fields that are empty.
 
     Raises:
@@ -40,7 +47,7 @@ def write_notes(root: Path, inputs: PostReleaseInputs, facts: PostFacts, folder:
     (folder / STATISTICS).write_text(statistics_tsv(facts, inputs.dataset), encoding="utf-8")
     (folder / f"{SHEET}.md").write_text(as_markdown(inputs.dataset, answers), encoding="utf-8")
     (folder / f"{SHEET}.html").write_text(as_page(inputs.dataset, answers), encoding="utf-8")
-    (folder / "README.md").write_text(readme(data, publisher), encoding="utf-8")
+    (folder / "README.md").write_text(readme(data), encoding="utf-8")
     return list_unanswered(publisher)
 
 
@@ -66,7 +73,7 @@ def as_page(dataset: str, answers: Mapping[str, Answer]) -> str:
     return render(templates, "datasheet.html", dataset=dataset, answers=answers, sections=SECTIONS, questions=QUESTIONS)
 
 
-def readme(data: SheetData, publisher: Publisher) -> str:
+def readme(data: SheetData) -> str:
     """Return the text of README.md."""
     facts, name = data.facts, data.dataset
     rows = "\n".join(
@@ -80,7 +87,8 @@ def readme(data: SheetData, publisher: Publisher) -> str:
         for subset in facts.parts
         if subset
     )
-    contact = _sentence(publisher.contact, "Requests go to: ", "The publishers state no contact: ask whoever gave you this.")
+    stated = " ".join(data.publisher["contact"].split())
+    contact = f"Requests go to: {stated}." if stated else "The publishers state no contact: ask whoever gave you this."
     others = "masked too" if data.mask_mentions else "as their authors wrote them"
     return f"""\
 # {name}: {facts.whole.posts:,} pictures with descriptions by their posters
@@ -121,18 +129,13 @@ its split.
 
 ## Licence
 
-{" ".join(publisher.licence.split()) or NO_LICENCE}
+{" ".join(data.publisher["licence"].split()) or NO_LICENCE}
 
 Posts belong to those who wrote them, pictures to those who inputs them.
 
 ## How to cite
 
 {CITATION}"""
-
-
-def _sentence(stated: str, before: str, otherwise: str) -> str:
-    stated = " ".join(stated.split())
-    return f"{before}{stated}." if stated else otherwise
 
 
 def _row(cells: Sequence[str]) -> str:

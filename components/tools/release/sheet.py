@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import Field, create_model
 
-from components.core.params import YAML_LOADER, dotted
+from components.core.errors import HearsightError
+from components.core.params import YAML_LOADER, Settings, dotted, parse_settings, read_params_file
 from components.tools.release.post_facts import WINDOW, PostFacts
-from components.tools.release.publisher import Publisher
 
 SHEET = yaml.load((Path(__file__).parent / "data" / "datasheet.yaml").read_text(encoding="utf-8"), YAML_LOADER)
 SECTIONS: dict[str, str] = SHEET["sections"]
@@ -25,6 +26,9 @@ QUESTIONS: dict[str, str] = {number: entry["question"] for number, entry in SHEE
 """Number → question."""
 STATED: dict[str, str] = {number: entry["stated"] for number, entry in SHEET["questions"].items() if "stated" in entry}
 """Question → the publishers' field that answers it; measured values follow."""
+_FIELDS: dict[str, Any] = {name: (str, Field("", description=QUESTIONS[number])) for number, name in STATED.items()}
+Publisher = create_model("Publisher", __base__=Settings, **_FIELDS)
+"""The publishers' answers, ``params.yaml:release.<dataset>``; an empty one is told to be missing."""
 NOT_STATED = "Not stated by the publishers."
 PUBLISHED_SETTINGS = ("kind", "layout", "language", "provider", "server", "tag", "variants")
 """Settings of ``crawl.source`` that are published: none of them names an account."""
@@ -49,7 +53,8 @@ class SheetData:
     dataset: str
     facts: PostFacts
     settings: Mapping[str, Mapping[str, Any]]
-    publisher: Publisher
+    publisher: Mapping[str, str]
+    """Field → answer; see :data:`Publisher`."""
     mask_mentions: bool
     software: str
 
@@ -61,14 +66,30 @@ def answer_questions(data: SheetData) -> dict[str, Answer]:
     for number, entry in SHEET["questions"].items():
         paragraphs = [text for text in entry.get("answer", "").format_map(values).split("\n") if text]
         if number in STATED:
-            paragraphs.insert(0, " ".join(getattr(data.publisher, STATED[number]).split()) or NOT_STATED)
+            paragraphs.insert(0, " ".join(data.publisher[STATED[number]].split()) or NOT_STATED)
         answers[number] = Answer(paragraphs, TABLES[number](data) if number in TABLES else ())
     return answers
 
 
-def list_unanswered(publisher: Publisher) -> list[str]:
+def read_publisher(root: Path, dataset: str, licence: str) -> dict[str, str]:
+    """Return the publishers' answers by field; a ``licence`` takes precedence.
+
+    Raises:
+        HearsightError: the block is not valid; names the key.
+    """
+    path = root / "params.yaml"
+    block = read_params_file(path).get("release") or {}
+    if not isinstance(block, dict):
+        raise HearsightError(
+            "must hold a block for each dataset", where=f"{path}: release", hint="see docs/release-and-takedown.md"
+        )
+    answers = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}").plain()
+    return answers | ({"licence": licence} if licence.strip() else {})
+
+
+def list_unanswered(publisher: Mapping[str, str]) -> list[str]:
     """Return the publishers' fields that are empty, in the order of the questions."""
-    return [name for name in STATED.values() if not getattr(publisher, name).strip()]
+    return [name for name in STATED.values() if not publisher[name].strip()]
 
 
 def _values(data: SheetData) -> dict[str, Any]:
@@ -81,6 +102,7 @@ def _values(data: SheetData) -> dict[str, Any]:
         for name in PUBLISHED_SETTINGS
         if (value := crawl["source"].get(name)) not in (None, "", [])
     )
+    languages = sorted(facts.languages.items(), key=lambda item: (-item[1], item[0]))
     shares = {
         "malformed": (sum(described.dropped.values()), described.entered),
         "duplicates": (sum(duplicates.dropped.values()), duplicates.entered),
@@ -110,7 +132,7 @@ def _values(data: SheetData) -> dict[str, Any]:
             for name, subset in parts.items()
             if name
         ),
-        "languages": ", ".join(f"{name} {number:,}" for name, number in sorted(facts.languages.items(), key=_most_first)),
+        "languages": ", ".join(f"{name} {number:,}" for name, number in languages),
         "confidential": (
             "The posts came from existing tables: whatever their makers collected. Nothing was asked of private accounts."
             if crawl["source"]["kind"] == "table"
@@ -138,10 +160,6 @@ def _by_owner(split: Mapping[str, Any]) -> str:
 
 def _share(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole else "none"
-
-
-def _most_first(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
 
 
 def _sizes(data: SheetData) -> Table:

@@ -84,10 +84,8 @@ def score(captions: Captions, *, meteor_path: str = "", spice_path: str = "", ja
     """Compute every metric that this machine can.
 
     Args:
-        captions: the items.
         meteor_path: ``meteor-1.5.jar`` or its folder; empty for pycocoevalcap's; ``off`` for no METEOR.
         spice_path: the folder of ``spice-1.0.jar``; empty or ``off`` for no SPICE.
-        java: the Java program.
         language: of the captions, ISO 639-1; the scene-graph score parses them.
     """
     candidates = [ptb_tokenize(text) for text in captions.candidates]
@@ -127,22 +125,20 @@ def _ngrams(scores: Scores, candidates: list[list[str]], references: list[list[l
 def _jars(
     scores: Scores, candidates: list[list[str]], references: list[list[list[str]]], meteor_path: str, spice_path: str, java: str
 ) -> None:
-    if meteor_path == OFF:
-        scores.left_out["meteor"] = "not asked for"
-    else:
-        try:
-            mean, per_item = meteor(candidates, references, jar=meteor_path, java=java)
-            scores.corpus["meteor"], scores.items["meteor"] = finite_or_none(mean), per_item
-        except JarUnavailable as problem:
-            scores.left_out["meteor"] = str(problem)
-    if spice_path in ("", OFF):
-        scores.left_out["spice"] = "not asked for: name the folder of spice-1.0.jar with --spice PATH"
-    else:
-        try:
-            result = spice(candidates, references, spice_path, java=java)
-            scores.corpus["spice"], scores.items["spice"] = finite_or_none(result.mean), result.items
-        except JarUnavailable as problem:
-            scores.left_out["spice"] = str(problem)
+    try:
+        if meteor_path == OFF:
+            raise JarUnavailable("not asked for")
+        mean, per_item = meteor(candidates, references, jar=meteor_path, java=java)
+        scores.corpus["meteor"], scores.items["meteor"] = finite_or_none(mean), per_item
+    except JarUnavailable as problem:
+        scores.left_out["meteor"] = str(problem)
+    try:
+        if spice_path in ("", OFF):
+            raise JarUnavailable("not asked for: name the folder of spice-1.0.jar with --spice PATH")
+        result = spice(candidates, references, spice_path, java=java)
+        scores.corpus["spice"], scores.items["spice"] = finite_or_none(result.mean), result.items
+    except JarUnavailable as problem:
+        scores.left_out["spice"] = str(problem)
 
 
 def _scene_graph(scores: Scores, captions: Captions, language: str) -> None:

@@ -28,7 +28,6 @@ def write_submission(candidates: Path, split: str, algorithm: str, out: Path, im
     """Write one split's results, and a zip of the splits written so far; return what was written.
 
     Args:
-        candidates: a COCO results file.
         split: ``val2014`` or ``test2014``.
         algorithm: a name of letters, digits, full stops and hyphens (underscores separate the parts of file names).
         out: the folder, created if necessary; the algorithm's file of the other split there is zipped too.

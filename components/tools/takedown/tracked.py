@@ -1,9 +1,8 @@
 """Find and clear removed records in MLflow: artefacts of older runs, addresses in parameters, and tainted models.
 
-A run is **older** when its output's digest is not one of the current chain. An older run whose output descends from a tainted
-one loses its logged files; its parameters and its copy of ``lineage.json`` lose only the listed addresses, so that
-``hearsight lineage`` still works. Weights stay: a model's owner decides what happens to it, so it is reported and tagged
-``hearsight.tainted``. Search indexes, which hold images, are in ``searchable``.
+A run is **older** when its output's digest is not one of the current chain. Logged files of older runs that descend from a
+tainted output are deleted; parameters and ``lineage.json`` lose only the listed addresses, so that ``hearsight lineage``
+still works. Weights stay: the model is reported and tagged ``hearsight.tainted``. Search indexes are in ``searchable``.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -25,8 +25,8 @@ from components.tools.takedown.caches import compact_database
 from components.tools.takedown.file_search import FileSearch, iterate_cells
 from components.tracking.lineage import LineageWalk
 from components.tracking.lineage_records import tag
+from components.tracking.models import KIND
 from components.tracking.record import TAG, connect, dataset_of, tracking_uri
-from components.tracking.search_models import KIND
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -52,6 +52,16 @@ class Artefact:
         return f"mlflow run {self.run.info.run_name} ({self.run.info.run_id[:8]}): {self.path}"
 
 
+def iterate_pages(search: Callable[..., Any]) -> Iterator[Any]:
+    """Yield the results of one of MLflow's paged searches."""
+    token = None
+    while True:
+        page = search(page_token=token)
+        yield from page
+        if not (token := page.token):
+            return
+
+
 class Tracker:
     """The project's MLflow: a server, or the SQLite database ``mlflow.db``."""
 
@@ -59,7 +69,11 @@ class Tracker:
         self.root, self.uri = root, tracking_uri(root)
         self.client: MlflowClient = connect(root)
         experiments = [experiment.experiment_id for experiment in self.client.search_experiments()]
-        self.runs = [run for experiment in experiments for run in self._all(experiment)]
+        self.runs: list[Run] = [
+            run
+            for experiment in experiments
+            for run in iterate_pages(partial(self.client.search_runs, [experiment], max_results=1000))
+        ]
 
     @staticmethod
     def exists(root: Path) -> bool:
@@ -71,30 +85,13 @@ class Tracker:
         """The SQLite file; None for a server."""
         return Path(self.uri.removeprefix("sqlite:///")) if self.uri.startswith("sqlite:") else None
 
-    def _all(self, experiment: str) -> Iterator[Run]:
-        token = None
-        while True:
-            page = self.client.search_runs([experiment], max_results=1000, page_token=token)
-            yield from page
-            if not (token := page.token):
-                return
-
     def add_descendants(self, digests: Collection[str]) -> set[str]:
         """Return ``digests`` and the digests of all outputs made from them, by the runs' parents."""
-        descendants = set(digests)
-        while True:
-            more = (
-                {
-                    tag(run, "output_digest")
-                    for run in self.runs
-                    if any(dataset_of(parent)[1] in descendants for parent in json.loads(tag(run, "parents") or "[]"))
-                }
-                - descendants
-                - {""}
-            )
-            if not more:
-                return descendants
+        descendants, more = set(digests), set(digests)
+        while more:
+            more = {tag(run, "output_digest") for run in self.runs if _parents(run) & more} - descendants - {""}
             descendants |= more
+        return descendants
 
     def find_foreign_folder(self, uri: str) -> Path | None:
         """Return the folder of an artefact address when it lies neither in this project nor beside the SQLite database.
@@ -212,15 +209,10 @@ class Tracker:
 
     def list_versions(self, kind: str = "") -> Iterator[Any]:
         """Yield the registered versions of a kind of model; without a kind, of all but search indexes."""
-        token = None
-        while True:
-            page = self.client.search_registered_models(page_token=token)
-            for model in page:
-                model_kind = model.tags.get(f"{TAG}kind", "")
-                if model_kind == kind if kind else model_kind != KIND:
-                    yield from self.client.search_model_versions(f"name = '{model.name}'")
-            if not (token := page.token):
-                return
+        for model in iterate_pages(self.client.search_registered_models):
+            model_kind = model.tags.get(f"{TAG}kind", "")
+            if model_kind == kind if kind else model_kind != KIND:
+                yield from self.client.search_model_versions(f"name = '{model.name}'")
 
     def _lineage(self, version: Any) -> set[tuple[str, str]]:
         """Return (stage, digest) of the steps behind a version, by lineage or, where that fails, by the runs' parents."""
@@ -236,5 +228,10 @@ class Tracker:
                 for run in self.runs:
                     if digest and tag(run, "output_digest") == digest and (tag(run, "stage"), digest) not in steps:
                         steps.add((tag(run, "stage"), digest))
-                        pending += [dataset_of(parent)[1] for parent in json.loads(tag(run, "parents") or "[]")]
+                        pending += _parents(run)
             return steps
+
+
+def _parents(run: Run) -> set[str]:
+    """Return the digests of the outputs that a run read."""
+    return {dataset_of(parent)[1] for parent in json.loads(tag(run, "parents") or "[]")}
