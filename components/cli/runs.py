@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from components.cli.entry import check as check_one
+from components.cli.entry import run as run_one
 from components.cli.options import Dataset
-from components.cli.stages import check as check_one
-from components.cli.stages import run as run_one
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_json, print_line, print_table, print_text

@@ -21,21 +21,10 @@ from typing import TYPE_CHECKING, Any
 from components.core.addresses import LINEAGE, lineage_path
 from components.core.digests import digest_value
 from components.tracking.logger import ensure_logger
-from components.tracking.queue import flush, last_failure, one_line, put, sole_client, waiting
-from components.tracking.record import TAG, Record, connect, experiment_id, experiment_name, run_name
+from components.tracking.queue import flush as flush
+from components.tracking.queue import last_failure, one_line, put, sole_client, waiting
+from components.tracking.record import TAG, Record, connect, experiment_id, run_name
 from components.tracking.runs import files_to_log, log_study
-
-__all__ = [
-    "close_pipeline",
-    "experiment_name",
-    "flush",
-    "flush_or_warn",
-    "open_pipeline",
-    "record_failure",
-    "record_run",
-    "record_study",
-    "run_name",
-]
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -136,14 +136,9 @@ def make_instances(
                 raw_caption=mentions.mask(row["alt"], owner),
                 caption=mentions.mask(row["caption"], owner),
                 date=row["posted"],
-                split=row["split"],
-                key=row["key"],
-                group=row["group"],
-                language=row["language"],
-                collected=row["collected"],
                 kind=row["format"],
-                media=row["media"],
                 sha256=row["image_sha256"],
+                **{name: row[name] for name in ("split", "key", "group", "language", "collected", "media")},
             )
         )
     facts.masked = mentions.masked

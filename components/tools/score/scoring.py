@@ -125,20 +125,22 @@ def _ngrams(scores: Scores, candidates: list[list[str]], references: list[list[l
 def _jars(
     scores: Scores, candidates: list[list[str]], references: list[list[list[str]]], meteor_path: str, spice_path: str, java: str
 ) -> None:
-    try:
-        if meteor_path == OFF:
-            raise JarUnavailable("not asked for")
-        mean, per_item = meteor(candidates, references, jar=meteor_path, java=java)
-        scores.corpus["meteor"], scores.items["meteor"] = finite_or_none(mean), per_item
-    except JarUnavailable as problem:
-        scores.left_out["meteor"] = str(problem)
-    try:
-        if spice_path in ("", OFF):
-            raise JarUnavailable("not asked for: name the folder of spice-1.0.jar with --spice PATH")
-        result = spice(candidates, references, spice_path, java=java)
-        scores.corpus["spice"], scores.items["spice"] = finite_or_none(result.mean), result.items
-    except JarUnavailable as problem:
-        scores.left_out["spice"] = str(problem)
+    if meteor_path == OFF:
+        scores.left_out["meteor"] = "not asked for"
+    else:
+        try:
+            mean, per_item = meteor(candidates, references, jar=meteor_path, java=java)
+            scores.corpus["meteor"], scores.items["meteor"] = finite_or_none(mean), per_item
+        except JarUnavailable as problem:
+            scores.left_out["meteor"] = str(problem)
+    if spice_path in ("", OFF):
+        scores.left_out["spice"] = "not asked for: name the folder of spice-1.0.jar with --spice PATH"
+    else:
+        try:
+            result = spice(candidates, references, spice_path, java=java)
+            scores.corpus["spice"], scores.items["spice"] = finite_or_none(result.mean), result.items
+        except JarUnavailable as problem:
+            scores.left_out["spice"] = str(problem)
 
 
 def _scene_graph(scores: Scores, captions: Captions, language: str) -> None:

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from components.core.errors import HearsightError
 from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker, iterate_pages
+from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker, iterate_pages, refuse_foreign
 from components.tracking.models import KIND
 from components.tracking.record import TAG
 
@@ -91,8 +90,7 @@ def delete_search_model(tracker: Tracker, model: SearchModel) -> None:
     Raises:
         HearsightError: its files lie in another project.
     """
-    if folder := find_foreign_folder(tracker, model):
-        raise HearsightError("lies outside of this project", where=folder, hint="run the purge in the project it belongs to")
+    refuse_foreign(find_foreign_folder(tracker, model))
     if model.address:
         # MLflow takes seconds to import.
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository

@@ -62,6 +62,12 @@ def iterate_pages(search: Callable[..., Any]) -> Iterator[Any]:
             return
 
 
+def refuse_foreign(folder: Path | None) -> None:
+    """Raise HearsightError for a folder that :meth:`Tracker.find_foreign_folder` returned."""
+    if folder is not None:
+        raise HearsightError("lies outside of this project", where=folder, hint="run the purge in the project it belongs to")
+
+
 class Tracker:
     """The project's MLflow: a server, or the SQLite database ``mlflow.db``."""
 
@@ -135,10 +141,7 @@ class Tracker:
         with tempfile.TemporaryDirectory() as scratch:
             local = Path(self.client.download_artifacts(run_id, artefact.path, scratch)) if artefact.redact else None
             lineage = json.loads(search.matcher.redact(local.read_text(encoding="utf-8"))) if local else None
-            if folder := self.find_foreign_folder(artefact.run.info.artifact_uri):
-                raise HearsightError(
-                    "lies outside of this project", where=folder, hint="run the purge in the project it belongs to"
-                )
+            refuse_foreign(self.find_foreign_folder(artefact.run.info.artifact_uri))
             get_artifact_repository(artefact.run.info.artifact_uri).delete_artifacts(artefact.path)
             if lineage is not None and local is not None:
                 lineage["params_sha256"] = digest_value(lineage["params"])
@@ -160,9 +163,8 @@ class Tracker:
                         counts[f"run {run.info.run_id[:8]}, {name}"] = 1
             return counts
         with closing(sqlite3.connect(self.database, timeout=120)) as base:
-            for table, column, value in iterate_cells(base):
-                if isinstance(value, str) and search.matcher.find_in_text(value, digests=False):
-                    counts[f"{table}.{column}"] = counts.get(f"{table}.{column}", 0) + 1
+            for table, column, _ in _listed_cells(base, search):
+                counts[f"{table}.{column}"] = counts.get(f"{table}.{column}", 0) + 1
         return counts
 
     def redact_database(self, search: FileSearch) -> None:
@@ -170,13 +172,9 @@ class Tracker:
         assert self.database is not None
         with closing(sqlite3.connect(self.database, timeout=120)) as base:
             base.execute("PRAGMA secure_delete = ON")
-            changes = [
-                (table, column, search.matcher.redact(value), value)
-                for table, column, value in iterate_cells(base)
-                if isinstance(value, str) and search.matcher.find_in_text(value, digests=False)
-            ]
-            for table, column, new, old in changes:
-                base.execute(f'UPDATE "{table}" SET "{column}" = ? WHERE "{column}" = ?', (new, old))
+            for table, column, value in list(_listed_cells(base, search)):
+                redacted = search.matcher.redact(value)
+                base.execute(f'UPDATE "{table}" SET "{column}" = ? WHERE "{column}" = ?', (redacted, value))
             compact_database(base)
 
     # -- models ----------------------------------------------------------------------------------------------------
@@ -230,6 +228,12 @@ class Tracker:
                         steps.add((tag(run, "stage"), digest))
                         pending += _parents(run)
             return steps
+
+
+def _listed_cells(base: sqlite3.Connection, search: FileSearch) -> Iterator[tuple[str, str, str]]:
+    for table, column, value in iterate_cells(base):
+        if isinstance(value, str) and search.matcher.find_in_text(value, digests=False):
+            yield table, column, value
 
 
 def _parents(run: Run) -> set[str]:
