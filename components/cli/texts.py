@@ -69,7 +69,7 @@ def calibrate(
     ),
 ) -> None:
     """Sweep the text rules' thresholds; write pass rates and sample alt-texts on both sides of each value as a page."""
-    from components.tools.calibrate import calibrate as sweep
+    from components.tools.calibrate.run import calibrate as sweep
 
     print_line(sweep(find_root(), dataset, rules or [], alts, out))
 
