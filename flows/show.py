@@ -12,7 +12,7 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from components.core.check_warnings import read_warnings
 from components.core.digests import sha256_file
-from components.tracking.recorder import experiment_name, run_name
+from components.tracking.record import experiment_name, run_name
 from flows.graph import StageTask
 
 

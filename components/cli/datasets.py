@@ -21,24 +21,16 @@ def datasets() -> None:
 @app.command()
 def add(
     name: Annotated[str, typer.Argument(help="Its name: small letters, digits and _.")],
-    site: Annotated[str, typer.Option("--site", metavar="URL", help="A live site, from this page on.")] = "",
-    archive: Annotated[
-        str, typer.Option("--archive", metavar="PATH", help="WARC, WAT or WACZ files: a path, a pattern, s3://.")
-    ] = "",
+    site: Annotated[str, typer.Option(metavar="URL", help="A live site, from this page on.")] = "",
+    archive: Annotated[str, typer.Option(metavar="PATH", help="WARC, WAT or WACZ files: a path, a pattern, s3://.")] = "",
     table: Annotated[
-        str, typer.Option("--table", metavar="LAYOUT:FILE", help="A table of captions, as tsv:captions.tsv (docs/sources.md).")
+        str, typer.Option(metavar="LAYOUT:FILE", help="A table of captions, as tsv:captions.tsv (docs/sources.md).")
     ] = "",
-    language: Annotated[str, typer.Option("--language", help="The language of a table's captions, ISO 639-1.")] = "en",
-    images: Annotated[
-        str, typer.Option("--images", metavar="FOLDER", help="The folder of a table's images, if not its own.")
-    ] = "",
-    posts: Annotated[
-        str, typer.Option("--posts", metavar="SERVER#TAG", help="The posts of a hashtag on a Mastodon server.")
-    ] = "",
-    stages: Annotated[str, typer.Option("--stages", help="Stages, with commas between, instead of the usual ones.")] = "",
-    contact: Annotated[
-        str, typer.Option("--contact", help="URL or mail address that requests name; the open web needs one.")
-    ] = "",
+    language: Annotated[str, typer.Option(help="The language of a table's captions, ISO 639-1.")] = "en",
+    images: Annotated[str, typer.Option(metavar="FOLDER", help="The folder of a table's images, if not its own.")] = "",
+    posts: Annotated[str, typer.Option(metavar="SERVER#TAG", help="The posts of a hashtag on a Mastodon server.")] = "",
+    stages: Annotated[str, typer.Option(help="Stages, with commas between, instead of the usual ones.")] = "",
+    contact: Annotated[str, typer.Option(help="URL or mail address that requests name; the open web needs one.")] = "",
 ) -> None:
     """Add a dataset to params.yaml, with its stages in the chain, and print the next command."""
     # Imported here: `hearsight --help` needs no stage.

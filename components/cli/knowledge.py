@@ -20,9 +20,9 @@ knowledge = typer.Typer(
 @knowledge.command("index")
 def knowledge_index(
     dump: Annotated[Path, typer.Argument(help="Wikidata's JSON dump: latest-all.json, .gz or .bz2.")],
-    out: Annotated[Path, typer.Option("--out", help="The folder of the index.")],
+    out: Annotated[Path, typer.Option(help="The folder of the index.")],
     min_sitelinks: Annotated[
-        int, typer.Option("--min-sitelinks", min=0, help="Leave out items with fewer pages in Wikipedia and its sister projects.")
+        int, typer.Option(min=0, help="Leave out items with fewer pages in Wikipedia and its sister projects.")
     ] = 1,
 ) -> None:
     """Build the local index of Wikidata that `hypernymize.knowledge: [wikidata_index]` reads."""

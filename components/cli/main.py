@@ -12,8 +12,7 @@ from pathlib import Path
 import typer
 
 from components.cli import cache, datasets, demo, doctor, knowledge, results, runs, scoring, search, takedown, texts, voices
-from components.core.errors import HearsightError
-from components.core.printing import print_error
+from components.cli.entry import report_errors
 
 app = typer.Typer(
     add_completion=False,
@@ -38,20 +37,10 @@ for name, group_app in {
 def main() -> None:
     """The console script."""
     try:
-        app(standalone_mode=True)
-    except HearsightError as error:
-        print_error(str(error))
-        raise SystemExit(2) from None
+        raise SystemExit(report_errors(app))
     except BrokenPipeError:
         # The reader (head, say) has seen enough.
         raise SystemExit(0) from None
-    except OSError as error:
-        from components.core.files import explain_os_error
-
-        if (fault := explain_os_error(error)) is None:
-            raise
-        print_error(str(fault))
-        raise SystemExit(2) from None
 
 
 if __name__ == "__main__":

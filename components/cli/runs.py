@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from components.cli.entry import check as check_one
+from components.cli.entry import run as run_one
 from components.cli.options import Dataset
-from components.cli.stages import check as check_one
-from components.cli.stages import run as run_one
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_json, print_line, print_table, print_text
@@ -119,7 +119,7 @@ def retry(
 @snapshots.command("next")
 def snapshot_next(
     dataset: Dataset = "english",
-    day: Annotated[str, typer.Option("--day", help="The day it is named after, as 2026-11-21. Default: today (UTC).")] = "",
+    day: Annotated[str, typer.Option(help="The day it is named after, as 2026-11-21. Default: today (UTC).")] = "",
 ) -> None:
     """Set a new snapshot, based on the last one, in params.yaml: the next crawl requests only what changed."""
     from datetime import UTC, date, datetime

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components.core.errors import HearsightError
-from components.core.files import disk_error, publish_bytes
+from components.cli.options import require_folder
+from components.core.files import publish_bytes
 from components.core.printing import print_json, print_line, print_table, print_text
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ Candidates = Annotated[Path, typer.Option("--candidates", help='COCO results: [{
 
 @app.command()
 def score(
-    references: Annotated[Path, typer.Option("--references", help='COCO annotations: {"images", "annotations"}.')],
+    references: Annotated[Path, typer.Option(help='COCO annotations: {"images", "annotations"}.')],
     candidates: Candidates,
-    meteor: Annotated[str, typer.Option("--meteor", help="The file meteor-1.5.jar, or `off`. Default: pycocoevalcap's.")] = "",
-    spice: Annotated[str, typer.Option("--spice", help="The folder of spice-1.0.jar, with CoreNLP in its lib/.")] = "",
-    java: Annotated[str, typer.Option("--java", help="The Java program.")] = "java",
-    language: Annotated[str, typer.Option("--language", help="The captions' language (ISO 639-1).")] = "en",
+    meteor: Annotated[str, typer.Option(help="The file meteor-1.5.jar, or `off`. Default: pycocoevalcap's.")] = "",
+    spice: Annotated[str, typer.Option(help="The folder of spice-1.0.jar, with CoreNLP in its lib/.")] = "",
+    java: Annotated[str, typer.Option(help="The Java program.")] = "java",
+    language: Annotated[str, typer.Option(help="The captions' language (ISO 639-1).")] = "en",
     subset: Annotated[bool, typer.Option("--subset", help="Score only the images that have a candidate.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the JSON here, with every image's scores.")] = None,
     per_item: Annotated[bool, typer.Option("--per-item", help="Print every image's scores on a terminal, too.")] = False,
@@ -37,16 +37,13 @@ def score(
     from components.tools.score.scoring import read_captions
     from components.tools.score.scoring import score as score_them
 
-    if out is not None and not out.parent.is_dir():
-        raise HearsightError("there is no such folder", where=out.parent, hint="make it, or write elsewhere")
+    if out is not None:
+        require_folder(out)
     scores = score_them(
         read_captions(references, candidates, subset=subset), meteor_path=meteor, spice_path=spice, java=java, language=language
     )
     if out is not None:
-        try:
-            publish_bytes(out, (json.dumps(scores.plain(), ensure_ascii=False, allow_nan=False) + "\n").encode())
-        except OSError as error:
-            raise disk_error(error, out) from error
+        publish_bytes(out, (json.dumps(scores.plain(), ensure_ascii=False, allow_nan=False) + "\n").encode())
     if sys.stdout.isatty():
         _show(scores, per_item)
     else:
@@ -56,7 +53,8 @@ def score(
 
 def _show(scores: Scores, per_item: bool) -> None:
     if per_item:
-        print_table([{name: _rounded(value) for name, value in item.items()} for item in scores.plain()["items"]])
+        items = scores.plain()["items"]
+        print_table({name: round(v, 4) if isinstance(v, float) else v for name, v in item.items()} for item in items)
         typer.echo("")
     print_table(
         [
@@ -70,17 +68,13 @@ def _show(scores: Scores, per_item: bool) -> None:
         print_text(f"note: {note}")
 
 
-def _rounded(value: object) -> object:
-    return round(value, 4) if isinstance(value, float) else value
-
-
 @app.command()
 def submission(
     candidates: Candidates,
-    split: Annotated[str, typer.Option("--split", help="val2014 or test2014.")],
-    algorithm: Annotated[str, typer.Option("--algorithm", help="The algorithm's name, part of the files' names.")],
+    split: Annotated[str, typer.Option(help="val2014 or test2014.")],
+    algorithm: Annotated[str, typer.Option(help="The algorithm's name, part of the files' names.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write; the same for both splits.")],
-    images: Annotated[Path | None, typer.Option("--images", help="The split's image ids, to check the captions against.")] = None,
+    images: Annotated[Path | None, typer.Option(help="The split's image ids, to check the captions against.")] = None,
 ) -> None:
     """Write the results file of one split for COCO's caption server, and the zip to upload."""
     from components.tools.score.submission import write_submission  # here: as above

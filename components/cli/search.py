@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from components.cli.options import require_folder
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import find_root, load_graph
@@ -30,24 +31,22 @@ def search(
         str, typer.Option("--index", "-i", help="A dataset with an index, or the folder search/ of one.")
     ] = "stamps",
     k: Annotated[int, typer.Option("-k", help="The number of results of each kind.")] = 5,
-    kind: Annotated[Literal["image", "speech", "both"], typer.Option("--kind", help="What to find.")] = "both",
-    language: Annotated[str, typer.Option("--language", help="Only results with a caption in this language (ISO 639-1).")] = "",
-    split: Annotated[str, typer.Option("--split", help="Only results of this split: train, validation or test.")] = "",
+    kind: Annotated[Literal["image", "speech", "both"], typer.Option(help="What to find.")] = "both",
+    language: Annotated[str, typer.Option(help="Only results with a caption in this language (ISO 639-1).")] = "",
+    split: Annotated[str, typer.Option(help="Only results of this split: train, validation or test.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
-    page: Annotated[
-        Path | None, typer.Option("--page", help="Write the results to this file as a page with pictures and players.")
-    ] = None,
+    page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with pictures and players.")] = None,
     encoder_weights: Annotated[
         Path | None,
-        typer.Option("--encoder-weights", help="The weights of the frozen image encoder, if prepare was given a file of them."),
+        typer.Option(help="The weights of the frozen image encoder, if prepare was given a file of them."),
     ] = None,
 ) -> None:
     """Find the pictures and the spoken captions nearest to a sound or a picture. Captions are not compared."""
     from components.retrieval.queries import read_query
     from components.retrieval.searcher import KINDS, Searcher
 
-    if page is not None and not page.parent.is_dir():
-        raise HearsightError("there is no such folder", where=page.parent, hint="make it, or write elsewhere")
+    if page is not None:
+        require_folder(page)
     asked = read_query(query)
     searcher = Searcher.open(find_index_folder(index), encoder_weights)
     for note in (*asked.notes, searcher.encoder.note(asked)):
@@ -55,7 +54,7 @@ def search(
             print_error(f"note: {query}: {note}")
     kinds = KINDS if kind == "both" else (kind,)
     found = searcher.find(searcher.encoder.embed(asked), k, kinds, language=language, split=split)
-    rows = [row for each in kinds for row in map(_row(searcher), found[each])]
+    rows = [_row(result, searcher.folder) for each in kinds for result in found[each]]
     if as_json or not sys.stdout.isatty():
         for row in rows:
             print_json(row)
@@ -101,8 +100,6 @@ def find_index_folder(index: str) -> Path:
 
 def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     """Return a function from a result to the FLAC of its utterance, or to None when the project lacks the indexed speech."""
-    # Here: as in search.
-
     try:
         speech = StageOutput(find_root() / "data" / searcher.description["speech"]["output"])
         available = speech.digest == searcher.description["speech"]["digest"]
@@ -114,14 +111,11 @@ def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]
     return lambda item: speech.read_media(item["media"])
 
 
-def _row(searcher: Searcher) -> Callable[[SearchResult], dict[str, Any]]:
-    def row(result: SearchResult) -> dict[str, Any]:
-        item = result.item
-        columns = {name: item[name] for name in ("key", "captions", "languages", "splits", "image_sha256", "origin", "voice")}
-        picture = str(searcher.folder / item["thumbnail"]) if item["thumbnail"] else ""
-        return {"kind": item["kind"], "rank": result.rank, "score": round(result.score, 6), **columns, "picture": picture}
-
-    return row
+def _row(result: SearchResult, folder: Path) -> dict[str, Any]:
+    item = result.item
+    columns = {name: item[name] for name in ("key", "captions", "languages", "splits", "image_sha256", "origin", "voice")}
+    picture = str(folder / item["thumbnail"]) if item["thumbnail"] else ""
+    return {"kind": item["kind"], "rank": result.rank, "score": round(result.score, 6), **columns, "picture": picture}
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:

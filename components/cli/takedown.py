@@ -25,9 +25,7 @@ def add(
     url: Url = "",
     host: Host = "",
     owner: Owner = "",
-    reason: Annotated[
-        str, typer.Option("--reason", help="The reason, stored as readable text: do not name what is removed.")
-    ] = "",
+    reason: Annotated[str, typer.Option(help="The reason, stored as readable text: do not name what is removed.")] = "",
 ) -> None:
     """List a URL, host or owner as a hash; the next run drops it."""
     from components.tools.takedown.listing import add as add_to_list

@@ -10,7 +10,7 @@ import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.printing import json_line, print_error, print_json, print_line, print_text
+from components.core.printing import json_line, print_error, print_line, print_result
 from components.core.progress import progress
 
 app = typer.Typer()
@@ -39,10 +39,7 @@ def try_(
 
     trial, at_a_time = Trial(find_root(), dataset or "paper"), 1 if sys.stdin.isatty() else AT_A_TIME
     for result in trial.of(read_lines(sys.stdin.buffer), explain_all=explain_all, at_a_time=at_a_time):
-        if sys.stdout.isatty():
-            print_text(text_of(result))
-        else:
-            print_json(result)
+        print_result(result, text_of(result))
 
 
 def _try_posts(dataset: str) -> None:
@@ -53,10 +50,8 @@ def _try_posts(dataset: str) -> None:
         if answer.result is None:
             failed = True
             print_error(answer.problem)
-        elif sys.stdout.isatty():
-            print_text(text_of(answer.result))
         else:
-            print_json(answer.result)
+            print_result(answer.result, text_of(answer.result))
     if failed:
         raise typer.Exit(2)
 
@@ -68,13 +63,13 @@ def calibrate(
         typer.Option("--dataset", "-d", help="The dataset whose settings apply, and whose candidates are read without --alts."),
     ] = "english",
     rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep. Repeatable. Default: all.")] = None,
-    alts: Annotated[str, typer.Option("--alts", help="Alt-texts, one a line: a file, or - for standard input.")] = "",
+    alts: Annotated[str, typer.Option(help="Alt-texts, one a line: a file, or - for standard input.")] = "",
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for index.html and rates.tsv.")] = Path(
         "reports/calibration"
     ),
 ) -> None:
     """Sweep the text rules' thresholds; write pass rates and sample alt-texts on both sides of each value as a page."""
-    from components.tools.calibrate import calibrate as sweep
+    from components.tools.calibrate.run import calibrate as sweep
 
     print_line(sweep(find_root(), dataset, rules or [], alts, out))
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from components.cli.options import require_folder
 from components.core.errors import HearsightError
-from components.core.files import disk_error, publish_bytes
+from components.core.files import publish_bytes
 from components.core.printing import print_line, print_table
 
 app = typer.Typer()
@@ -40,11 +41,11 @@ def voices() -> None:
 @app.command()
 def say(
     text: Annotated[str, typer.Argument(help="What to say.")],
-    voice: Annotated[str, typer.Option("--voice", help="One of `hearsight voices`.")],
-    out: Annotated[Path, typer.Option("--out", help="The file to write: 16 kHz FLAC.")],
-    rate: Annotated[float, typer.Option("--rate", min=0.25, max=4.0, help="2 is twice as fast.")] = 1.0,
-    pitch: Annotated[float, typer.Option("--pitch", min=-24.0, max=24.0, help="Semitones up.")] = 0.0,
-    gain: Annotated[float, typer.Option("--gain", min=-60.0, max=60.0, help="dB.")] = 0.0,
+    voice: Annotated[str, typer.Option(help="One of `hearsight voices`.")],
+    out: Annotated[Path, typer.Option(help="The file to write: 16 kHz FLAC.")],
+    rate: Annotated[float, typer.Option(min=0.25, max=4.0, help="2 is twice as fast.")] = 1.0,
+    pitch: Annotated[float, typer.Option(min=-24.0, max=24.0, help="Semitones up.")] = 0.0,
+    gain: Annotated[float, typer.Option(min=-60.0, max=60.0, help="dB.")] = 0.0,
 ) -> None:
     """Speak one text into a FLAC file, as the stage synthesize does: made speakable, shaped, trimmed, never clipped."""
     from dataclasses import asdict
@@ -60,8 +61,7 @@ def say(
         raise HearsightError(f"the voice '{voice}' is not installed", where="--voice", hint=f"run `{absent[0].install}`")
     if voice_named(voice).paid:
         raise HearsightError(f"'{voice}' is paid for, and asked by the stage alone", where="--voice", hint="take another voice")
-    if not out.parent.is_dir():
-        raise HearsightError("there is no such folder", where=out.parent, hint="make it, or write elsewhere")
+    require_folder(out)
     said = normalise_for_speech(text, voice_named(voice).language, max_characters=LONGEST)
     if isinstance(said, RejectedText):
         raise HearsightError(f"cannot be said ({said.rule}: {said.value})", where="say", hint="change the text")
@@ -71,9 +71,6 @@ def say(
         raise HearsightError(f"{voice} cannot say it: {failure.reason}", where="say", hint="take another voice") from None
     if clip is None:
         raise HearsightError(f"cannot be heard ({SILENT})", where="say", hint="raise --gain, or change the text")
-    try:
-        publish_bytes(out, clip.flac)
-    except OSError as error:
-        raise disk_error(error, out) from error
+    publish_bytes(out, clip.flac)
     measures = {name: round(value, 3) for name, value in asdict(clip.measures).items()}
     print_line({"said": said.text, "voice": voice, "file": str(out), **measures, "turned_down": round(abs(clip.turned), 3)})

@@ -23,7 +23,7 @@ PREPARED_FILE = "prepared.json"
 """File of ``extract_features``: which captions are learned, and the encoder that made the features."""
 
 
-def find_root(start: Path | None = None) -> Path:
+def find_root() -> Path:
     """Return the project's root: ``HEARSIGHT_ROOT``, or the nearest folder upwards that holds dvc.yaml and params.yaml.
 
     Raises:
@@ -31,7 +31,7 @@ def find_root(start: Path | None = None) -> Path:
     """
     if configured := os.environ.get("HEARSIGHT_ROOT"):
         return Path(configured).resolve()
-    current = (start or Path.cwd()).resolve()
+    current = Path.cwd().resolve()
     for folder in (current, *current.parents):
         if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
             return folder

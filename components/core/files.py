@@ -40,8 +40,6 @@ def publish(path: Path, write: Callable[[Path], None], *, temporary: Path | None
     """Write ``path`` atomically: ``write`` fills a temporary file beside it, which is synced and renamed.
 
     Args:
-        path: the file to write.
-        write: writes the file at the given path.
         temporary: path of the temporary file; by default one that no other process or thread uses.
         durable: sync the file. Without, a loss of power may lose it, but readers never see a partial file.
 
@@ -76,8 +74,6 @@ def publish_folder(
     """Write ``folder`` atomically: ``fill`` writes into a temporary folder beside it, which is synced and renamed.
 
     Args:
-        folder: the folder to write.
-        fill: writes into the given empty folder.
         keep: called with the new folder when ``folder`` exists already: True keeps the old one, False replaces it.
         temporary: path of the temporary folder; an existing one is removed.
         durable: sync files and folders.
@@ -133,10 +129,11 @@ def link_or_copy(source: Path, target: Path) -> None:
     Hearsight edits neither file in place; readers verify digests.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    publish(target, lambda temporary: _link(source, temporary))
+    publish(target, lambda temporary: link(source, temporary))
 
 
-def _link(source: Path, target: Path) -> None:
+def link(source: Path, target: Path) -> None:
+    """Hard-link ``source`` to ``target``, which must not exist, or copy it; not synced."""
     try:
         os.link(source, target)
     except OSError:

@@ -1,13 +1,12 @@
 """The graph of stages and datasets, and the paths of their outputs.
 
-``dvc.yaml`` is the only list of stages. ``params.yaml:chain`` lists the datasets of each stage and their inputs
-(``<dataset>/<stage>``). The output of a stage is ``data/<dataset>/<stage>``. A stage of a matrix runs once for each cell (each
-network on each set); a cell is a dataset below the matrix's folder, ``captioners/cells/english-t2t8x8``, with the settings of its
-set and of its network (:meth:`Graph.block`).
+``dvc.yaml`` lists the stages; ``params.yaml:chain`` the datasets of each and their inputs (``<dataset>/<stage>``). A stage of a
+matrix runs once for each cell: a dataset with the settings of its set and of its network (:meth:`Graph.block`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,6 +96,12 @@ class Graph:
     def stages_of(self, dataset: str) -> list[str]:
         """Return the stages of a dataset, in the order of dvc.yaml."""
         return [stage for stage in self.stages if dataset in self.chain.get(stage, {})]
+
+    def outputs(self) -> Iterator[tuple[str, str, Path]]:
+        """Yield (stage, dataset, folder) of every output, dataset by dataset."""
+        for dataset in self.datasets:
+            for stage in self.stages_of(dataset):
+                yield stage, dataset, self.output(stage, dataset)
 
     def require(self, stage: str, dataset: str) -> None:
         """Raise HearsightError unless ``stage`` exists and runs for ``dataset``."""

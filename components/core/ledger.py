@@ -23,15 +23,8 @@ def kept(key: str, *, kind: str = "record", detail: str = "") -> dict[str, str]:
 
 def dropped(key: str, rule: str, value: Any, threshold: Any, *, kind: str = "record", detail: str = "") -> dict[str, str]:
     """Return the ledger row of a dropped record: the rule, the measured value and the threshold."""
-    return {
-        "kind": kind,
-        "key": key,
-        "verdict": DROPPED,
-        "rule": rule,
-        "value": format_value(value),
-        "threshold": format_value(threshold),
-        "detail": detail,
-    }
+    why = {"verdict": DROPPED, "rule": rule, "value": format_value(value), "threshold": format_value(threshold)}
+    return kept(key, kind=kind, detail=detail) | why
 
 
 def format_value(value: Any) -> str:

@@ -78,7 +78,6 @@ def read_facts(source: bytes, folder: Path | None = None) -> ModuleFacts:
     """Return the facts of one file.
 
     Args:
-        source: the file's bytes.
         folder: the cache on disk; None caches in this process only.
 
     Raises:

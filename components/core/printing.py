@@ -42,12 +42,17 @@ def print_json(value: Any, *, allow_nan: bool = True) -> None:
     print(json_line(value, allow_nan=allow_nan), flush=True)
 
 
+def print_result(value: Any, text: str) -> None:
+    """Print one result: on a terminal as ``text``, otherwise as a JSON line."""
+    if sys.stdout.isatty():
+        print_text(text)
+    else:
+        print_json(value)
+
+
 def print_line(line: Mapping[str, Any]) -> None:
     """Print one result: on a terminal as ``key value`` pairs without empty ones, otherwise as a JSON line."""
-    if sys.stdout.isatty():
-        print_text("  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
-    else:
-        print_json(line)
+    print_result(line, "  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
 
 
 def print_table(rows: Iterable[Mapping[str, Any]]) -> None:

@@ -11,221 +11,192 @@ import pyarrow as pa
 STR, I32, I64, F32, F64 = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.float64()
 
 
+def _schema(*fields: pa.Field) -> pa.Schema:
+    return pa.schema(fields)
+
+
+def _list_of(*fields: pa.Field) -> pa.DataType:
+    return pa.list_(pa.struct(fields))
+
+
 def _field(name: str, kind: pa.DataType, unit: str = "", *, nullable: bool = False) -> pa.Field:
     return pa.field(name, kind, nullable=nullable, metadata={"unit": unit} if unit else None)
 
 
-def _extend(schema: pa.Schema, *fields: pa.Field) -> pa.Schema:
-    return pa.schema([*schema, *fields])
-
-
-CANDIDATE = pa.schema(
-    [
-        _field("key", STR, "16 hex digits"),
-        _field("page_url", STR, "empty for a row of a table, which has no page"),
-        _field("image_url", STR, "http(s), or file: below the table's image folder"),
-        _field("alt", STR),
-        _field("figcaption", STR, "what the page's <figcaption> says of the image; empty for none"),
-        _field("position", I32, "order of the image on its page, from 0"),
-        _field("host", STR),
-        _field("language", STR, "ISO 639-1"),
-        _field("format", STR, "by content: JPEG, PNG, GIF, WEBP"),
-        _field("width", I32, "px"),
-        _field("height", I32, "px"),
-        _field("bytes", I64, "B"),
-        _field("image_sha256", STR),
-        _field("phash", STR, "64-bit perceptual hash, 16 hex digits"),
-        _field("media", STR, "tar shard / member"),
-        _field("archive", STR, "the WARC, WAT or table it was read from; empty for a live page"),
-        _field("archive_offset", I64, "B into a WARC or WAT, or a table's row from 1; -1 = none"),
-        _field("owner", STR, "whose post it is, as its source names the account; empty where nobody is named"),
-        _field("post", STR, "the post's or caption's identifier at its source; empty where there is none"),
-        _field("posted", STR, "when it was posted: ISO 8601 in UTC, or as a table spells it; empty where unknown"),
-        _field("collected", STR, "when a snapshot first held the post, ISO 8601 UTC; empty for what is no post"),
-    ]
+LABELS = _list_of(
+    _field("label", STR),
+    _field("confidence", F32, "0..1"),
+    _field("identifier", STR, "n + 8 digits (WordNet 3.0), or a Knowledge Graph id; empty for none"),
 )
-FILTERED = _extend(
-    CANDIDATE,
+STEPS = _list_of(_field("step", STR), _field("before", STR), _field("after", STR), _field("reason", STR))
+CANDIDATE = _schema(
+    _field("key", STR, "16 hex digits"),
+    _field("page_url", STR, "empty for a row of a table, which has no page"),
+    _field("image_url", STR, "http(s), or file: below the table's image folder"),
+    _field("alt", STR),
+    _field("figcaption", STR, "what the page's <figcaption> says of the image; empty for none"),
+    _field("position", I32, "order of the image on its page, from 0"),
+    _field("host", STR),
+    _field("language", STR, "ISO 639-1"),
+    _field("format", STR, "by content: JPEG, PNG, GIF, WEBP"),
+    _field("width", I32, "px"),
+    _field("height", I32, "px"),
+    _field("bytes", I64, "B"),
+    _field("image_sha256", STR),
+    _field("phash", STR, "64-bit perceptual hash, 16 hex digits"),
+    _field("media", STR, "tar shard / member"),
+    _field("archive", STR, "the WARC, WAT or table it was read from; empty for a live page"),
+    _field("archive_offset", I64, "B into a WARC or WAT, or a table's row from 1; -1 = none"),
+    _field("owner", STR, "whose post it is, as its source names the account; empty where nobody is named"),
+    _field("post", STR, "the post's or caption's identifier at its source; empty where there is none"),
+    _field("posted", STR, "when it was posted: ISO 8601 in UTC, or as a table spells it; empty where unknown"),
+    _field("collected", STR, "when a snapshot first held the post, ISO 8601 UTC; empty for what is no post"),
+)
+FILTERED = _schema(
+    *CANDIDATE,
     _field("text", STR, "alt after boiler-plate cropping"),
-    _field(
-        "labels",
-        pa.list_(
-            pa.struct(
-                [
-                    _field("label", STR),
-                    _field("confidence", F32, "0..1"),
-                    _field("identifier", STR, "n + 8 digits (WordNet 3.0), or a Knowledge Graph id; empty for none"),
-                ]
-            )
-        ),
-    ),
+    _field("labels", LABELS),
 )
-CAPTION = _extend(
-    FILTERED,
+CAPTION = _schema(
+    *FILTERED,
     _field("caption", STR),
-    _field(
-        "steps",
-        pa.list_(pa.struct([_field("step", STR), _field("before", STR), _field("after", STR), _field("reason", STR)])),
-    ),
+    _field("steps", STEPS),
     _field("types", pa.list_(STR), "resolved concepts"),
 )
-GROUPED = _extend(CAPTION, _field("group", STR, "the key of the record that comes first among its near-duplicates"))
-SPLIT = _extend(GROUPED, _field("split", STR, "train, validation or test"))
-CLUSTERED = pa.schema(
-    [
-        _field("key", STR),
-        _field("cluster", I32, "-1 = outlier"),
-        _field("round", I32, "of the clustering that found it, from 1; 0 for an outlier"),
-        _field("x", F32, "on the 2-d map"),
-        _field("y", F32, "on the 2-d map"),
-    ]
+GROUPED = _schema(*CAPTION, _field("group", STR, "the key of the record that comes first among its near-duplicates"))
+SPLIT = _schema(*GROUPED, _field("split", STR, "train, validation or test"))
+CLUSTERED = _schema(
+    _field("key", STR),
+    _field("cluster", I32, "-1 = outlier"),
+    _field("round", I32, "of the clustering that found it, from 1; 0 for an outlier"),
+    _field("x", F32, "on the 2-d map"),
+    _field("y", F32, "on the 2-d map"),
 )
-UTTERANCE = pa.schema(
-    [
-        _field("key", STR, "<record key>.<n>"),
-        _field("record", STR),
-        _field("caption", STR),
-        _field("language", STR, "ISO 639-1, of the caption"),
-        _field("spoken", STR, "what the voice was given to say; for human speech the caption"),
-        _field("split", STR),
-        _field("group", STR),
-        _field("image_sha256", STR),
-        _field("image_media", STR, "tar shard / member"),
-        _field("origin", STR, "synthetic or human"),
-        _field("voice", STR, "of the catalogue; for human speech the speaker, as the corpus names them"),
-        _field("rate", F32, "1 = the voice's own"),
-        _field("pitch", F32, "semitones from the voice's own"),
-        _field("gain", F32, "dB from the voice's level"),
-        _field("seconds", F32, "s"),
-        _field("seconds_per_character", F32, "s, of what was spoken"),
-        _field("level", F32, "dB of full scale: RMS over the 10 ms frames that count as speech"),
-        _field("peak", F32, "dB of full scale"),
-        _field("clipped", I32, "samples at full scale"),
-        _field("lead", F32, "s of silence before the speech"),
-        _field("tail", F32, "s of silence after it"),
-        _field("audio_sha256", STR),
-        _field("media", STR, "tar shard / member, 16 kHz mono FLAC"),
-    ]
+UTTERANCE = _schema(
+    _field("key", STR, "<record key>.<n>"),
+    _field("record", STR),
+    _field("caption", STR),
+    _field("language", STR, "ISO 639-1, of the caption"),
+    _field("spoken", STR, "what the voice was given to say; for human speech the caption"),
+    _field("split", STR),
+    _field("group", STR),
+    _field("image_sha256", STR),
+    _field("image_media", STR, "tar shard / member"),
+    _field("origin", STR, "synthetic or human"),
+    _field("voice", STR, "of the catalogue; for human speech the speaker, as the corpus names them"),
+    _field("rate", F32, "1 = the voice's own"),
+    _field("pitch", F32, "semitones from the voice's own"),
+    _field("gain", F32, "dB from the voice's level"),
+    _field("seconds", F32, "s"),
+    _field("seconds_per_character", F32, "s, of what was spoken"),
+    _field("level", F32, "dB of full scale: RMS over the 10 ms frames that count as speech"),
+    _field("peak", F32, "dB of full scale"),
+    _field("clipped", I32, "samples at full scale"),
+    _field("lead", F32, "s of silence before the speech"),
+    _field("tail", F32, "s of silence after it"),
+    _field("audio_sha256", STR),
+    _field("media", STR, "tar shard / member, 16 kHz mono FLAC"),
 )
-HEARD = pa.schema(
-    [
-        _field("key", STR, "of the utterance"),
-        _field("record", STR),
-        _field("language", STR, "ISO 639-1, of what was said"),
-        _field("split", STR),
-        _field("origin", STR, "synthetic or human"),
-        _field("voice", STR),
-        _field("spoken", STR, "what should be heard"),
-        _field("recogniser", STR, "which listened; empty for none"),
-        _field("verdict", STR, "heard, silent, unreadable or unrecognised"),
-        _field("heard", STR, "as the recogniser wrote it"),
-        _field("words", I32, "of what should be heard, normalised"),
-        _field("word_errors", I32, "substituted, deleted and inserted; none where no recogniser listened", nullable=True),
-        _field("characters", I32, "of the same words, spaces between them counted"),
-        _field("character_errors", I32, "likewise", nullable=True),
-        _field("seconds", F32, "s"),
-        _field("audio_sha256", STR),
-    ]
+HEARD = _schema(
+    _field("key", STR, "of the utterance"),
+    _field("record", STR),
+    _field("language", STR, "ISO 639-1, of what was said"),
+    _field("split", STR),
+    _field("origin", STR, "synthetic or human"),
+    _field("voice", STR),
+    _field("spoken", STR, "what should be heard"),
+    _field("recogniser", STR, "which listened; empty for none"),
+    _field("verdict", STR, "heard, silent, unreadable or unrecognised"),
+    _field("heard", STR, "as the recogniser wrote it"),
+    _field("words", I32, "of what should be heard, normalised"),
+    _field("word_errors", I32, "substituted, deleted and inserted; none where no recogniser listened", nullable=True),
+    _field("characters", I32, "of the same words, spaces between them counted"),
+    _field("character_errors", I32, "likewise", nullable=True),
+    _field("seconds", F32, "s"),
+    _field("audio_sha256", STR),
 )
-PREPARED = pa.schema(
-    [
-        _field("key", STR),
-        _field("split", STR),
-        _field("group", STR),
-        _field("language", STR, "ISO 639-1"),
-        _field("caption", STR, "the wording that is learned: the caption, or the alt-text it was made from"),
-        _field("words", pa.list_(STR), "its tokens, as the metrics count them"),
-        _field("labels", pa.list_(STR), "what is seen in the picture, the surest first; empty where nothing looked"),
-        _field("image_sha256", STR),
-        _field("media", STR, "tar shard / member: views x (1 + cells) x features (float16 .npy), or the picture itself"),
-        _field("thumbnail", STR, "tar shard / member of a small picture for pages; empty where none is kept"),
-        _field("centre", STR, "tar shard / member of the centre crop's features; empty where none is kept"),
-    ]
+PREPARED = _schema(
+    _field("key", STR),
+    _field("split", STR),
+    _field("group", STR),
+    _field("language", STR, "ISO 639-1"),
+    _field("caption", STR, "the wording that is learned: the caption, or the alt-text it was made from"),
+    _field("words", pa.list_(STR), "its tokens, as the metrics count them"),
+    _field("labels", pa.list_(STR), "what is seen in the picture, the surest first; empty where nothing looked"),
+    _field("image_sha256", STR),
+    _field("media", STR, "tar shard / member: views x (1 + cells) x features (float16 .npy), or the picture itself"),
+    _field("thumbnail", STR, "tar shard / member of a small picture for pages; empty where none is kept"),
+    _field("centre", STR, "tar shard / member of the centre crop's features; empty where none is kept"),
 )
-MODEL = pa.schema(
-    [
-        _field("key", STR, "<row>-<seed>, of a captioner <network>-<seed>"),
-        _field("kind", STR, "captioner or dual_encoder"),
-        _field("seed", I32),
-        _field("weights", STR, "path inside the output"),
-        _field("weights_sha256", STR),
-        _field("parameters", I64),
-        _field("steps", I32, "optimiser steps"),
-        _field("best_epoch", I32),
-        _field("validation", F64, "the selection metric"),
-    ]
+MODEL = _schema(
+    _field("key", STR, "<row>-<seed>, of a captioner <network>-<seed>"),
+    _field("kind", STR, "captioner or dual_encoder"),
+    _field("seed", I32),
+    _field("weights", STR, "path inside the output"),
+    _field("weights_sha256", STR),
+    _field("parameters", I64),
+    _field("steps", I32, "optimiser steps"),
+    _field("best_epoch", I32),
+    _field("validation", F64, "the selection metric"),
 )
-COMPARED = pa.schema(
-    [
-        _field("key", STR, "of the record"),
-        _field("test", STR, "the set whose test split it is of"),
-        _field("model", STR, "<training set>-<network>-<seed>"),
-        _field("training", STR, "the set the model learned from"),
-        _field("network", STR),
-        _field("seed", I32),
-        _field("output", STR, "the caption written"),
-        _field("references", pa.list_(STR)),
-        _field("cider_d", F64, "among all items of the test set; 0..10"),
-        _field("rouge_l", F64, "0..1"),
-        _field("things", I32, "things it names; none where nothing can tell them", nullable=True),
-        _field("unseen", pa.list_(STR), "of these, the lemmas of what neither labels nor references know"),
-    ]
+COMPARED = _schema(
+    _field("key", STR, "of the record"),
+    _field("test", STR, "the set whose test split it is of"),
+    _field("model", STR, "<training set>-<network>-<seed>"),
+    _field("training", STR, "the set the model learned from"),
+    _field("network", STR),
+    _field("seed", I32),
+    _field("output", STR, "the caption written"),
+    _field("references", pa.list_(STR)),
+    _field("cider_d", F64, "among all items of the test set; 0..10"),
+    _field("rouge_l", F64, "0..1"),
+    _field("things", I32, "things it names; none where nothing can tell them", nullable=True),
+    _field("unseen", pa.list_(STR), "of these, the lemmas of what neither labels nor references know"),
 )
-SCORED = pa.schema(
-    [
-        _field("key", STR, "of the utterance that asks, or <the asking picture's sha256>.<round>"),
-        _field("query", STR, "what intervals resample: the utterance's record, or the picture's sha256"),
-        _field("way", STR, "speech_to_image or image_to_speech"),
-        _field("model", STR),
-        _field("kind", STR),
-        _field("row", STR, "of the table: the model's key without its seed"),
-        _field("seed", I32),
-        _field("crop", STR, "of the pictures: centre or whole"),
-        _field("rank", I32, "of the best right item; 1 = best"),
-        _field("places", pa.list_(I32), "of right items, as far down as the deepest recall asked for"),
-        _field("right", I32, "items that are right"),
-        _field("items", I32, "items that were ranked"),
-    ]
+SCORED = _schema(
+    _field("key", STR, "of the utterance that asks, or <the asking picture's sha256>.<round>"),
+    _field("query", STR, "what intervals resample: the utterance's record, or the picture's sha256"),
+    _field("way", STR, "speech_to_image or image_to_speech"),
+    _field("model", STR),
+    _field("kind", STR),
+    _field("row", STR, "of the table: the model's key without its seed"),
+    _field("seed", I32),
+    _field("crop", STR, "of the pictures: centre or whole"),
+    _field("rank", I32, "of the best right item; 1 = best"),
+    _field("places", pa.list_(I32), "of right items, as far down as the deepest recall asked for"),
+    _field("right", I32, "items that are right"),
+    _field("items", I32, "items that were ranked"),
 )
-INDEXED = pa.schema(
-    [
-        _field("key", STR, "of the utterance; of a picture its sha256"),
-        _field("kind", STR, "image or speech"),
-        _field("image_sha256", STR, "the picture, or the one that is spoken of"),
-        _field("caption", STR, "what is said; of a picture the first that is said of it, by the utterances' keys"),
-        _field(
-            "captions",
-            pa.list_(pa.struct([_field("language", STR, "ISO 639-1"), _field("caption", STR)])),
-            "all that is said of the picture, each once; of an utterance its own",
-        ),
-        _field("languages", pa.list_(STR), "ISO 639-1, of the captions, each once"),
-        _field("splits", pa.list_(STR), "train, validation, test; a picture may be spoken of in several"),
-        _field("origin", STR, "synthetic or human; empty for a picture"),
-        _field("voice", STR, "empty for a picture"),
-        _field("seconds", F32, "s; 0 for a picture"),
-        _field("audio_sha256", STR, "empty for a picture"),
-        _field("media", STR, "tar shard / member in the speech's output; empty for a picture"),
-        _field("thumbnail", STR, "path inside the output's search/ of a small picture; empty where none is kept"),
-    ]
+SPOKEN = _list_of(_field("language", STR, "ISO 639-1"), _field("caption", STR))
+INDEXED = _schema(
+    _field("key", STR, "of the utterance; of a picture its sha256"),
+    _field("kind", STR, "image or speech"),
+    _field("image_sha256", STR, "the picture, or the one that is spoken of"),
+    _field("caption", STR, "what is said; of a picture the first that is said of it, by the utterances' keys"),
+    _field("captions", SPOKEN, "all that is said of the picture, each once; of an utterance its own"),
+    _field("languages", pa.list_(STR), "ISO 639-1, of the captions, each once"),
+    _field("splits", pa.list_(STR), "train, validation, test; a picture may be spoken of in several"),
+    _field("origin", STR, "synthetic or human; empty for a picture"),
+    _field("voice", STR, "empty for a picture"),
+    _field("seconds", F32, "s; 0 for a picture"),
+    _field("audio_sha256", STR, "empty for a picture"),
+    _field("media", STR, "tar shard / member in the speech's output; empty for a picture"),
+    _field("thumbnail", STR, "path inside the output's search/ of a small picture; empty where none is kept"),
 )
-FIGURE = pa.schema(
-    [
-        _field("key", STR),
-        _field("title", STR),
-        _field("path", STR, "path inside the output"),
-        _field("sha256", STR),
-    ]
+FIGURE = _schema(
+    _field("key", STR),
+    _field("title", STR),
+    _field("path", STR, "path inside the output"),
+    _field("sha256", STR),
 )
-LEDGER = pa.schema(
-    [
-        _field("kind", STR, "page, image, record, utterance or model"),
-        _field("key", STR),
-        _field("verdict", STR, "kept or dropped"),
-        _field("rule", STR, "empty when kept"),
-        _field("value", STR),
-        _field("threshold", STR),
-        _field("detail", STR),
-    ]
+LEDGER = _schema(
+    _field("kind", STR, "page, image, record, utterance or model"),
+    _field("key", STR),
+    _field("verdict", STR, "kept or dropped"),
+    _field("rule", STR, "empty when kept"),
+    _field("value", STR),
+    _field("threshold", STR),
+    _field("detail", STR),
 )
 
 OUTPUT_SCHEMAS: dict[str, tuple[str, pa.Schema]] = {

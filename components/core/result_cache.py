@@ -1,9 +1,7 @@
 """Cache of expensive results, keyed by content, model and the annotator's version.
 
-A parse, a label list, an image feature or a spoken caption depends only on its payload and the model, so it stays valid when
-thresholds, shards or splits change. Each annotator has one SQLite file with a write-ahead log: several workers may write, and a
-killed writer loses its open transaction only. The write-ahead log works on one machine only, so on a cluster the workers use a
-server process that opens the files (:func:`use_backend`).
+A result depends only on its payload and the model, so it stays valid when thresholds, shards or splits change. Each annotator has
+one SQLite file with a write-ahead log, which works on one machine only: a cluster's workers use a server (:func:`use_backend`).
 """
 
 from __future__ import annotations
@@ -106,7 +104,6 @@ class ResultCache:
         """Return the result for each payload; results that are not cached are computed and stored.
 
         Args:
-            annotator: computes results that are not cached.
             payloads: content digest → payload, or a function that returns it (called only when it is needed).
 
         Raises:
@@ -281,14 +278,16 @@ class _SqliteBackend:
         self.connection = connection
 
     def read(self, keys: Sequence[str]) -> Iterator[tuple[str, bytes, int]]:
-        for chunk in _chunks(list(keys), 500):
-            marks = ",".join("?" * len(chunk))
-            yield from self.connection.execute(f"SELECT key, value, crc FROM results WHERE key IN ({marks})", chunk)
+        return self._select("key, value, crc", keys)
 
     def has(self, keys: Sequence[str]) -> Iterator[str]:
-        for chunk in _chunks(list(keys), 500):
+        return (key for (key,) in self._select("key", keys))
+
+    def _select(self, columns: str, keys: Sequence[str]) -> Iterator[Any]:
+        for start in range(0, len(keys), 500):
+            chunk = list(keys[start : start + 500])
             marks = ",".join("?" * len(chunk))
-            yield from (key for (key,) in self.connection.execute(f"SELECT key FROM results WHERE key IN ({marks})", chunk))
+            yield from self.connection.execute(f"SELECT {columns} FROM results WHERE key IN ({marks})", chunk)
 
     def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
         # A killed process loses nothing either way. Without a sync at each write, a loss of power loses the last results; a sync
@@ -309,10 +308,6 @@ def _open(path: Path) -> sqlite3.Connection:
             "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID"
         )
     return connection
-
-
-def _chunks(items: list[str], size: int) -> Iterable[list[str]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def _slug(text: str) -> str:

@@ -45,11 +45,16 @@ def write_tar(path: Path, members: Mapping[str, bytes]) -> None:
     def fill(temporary: Path) -> None:
         with tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar:
             for name in sorted(members):
-                header = tarfile.TarInfo(name)
-                header.size = len(members[name])
-                tar.addfile(header, io.BytesIO(members[name]))
+                add_member(tar, name, members[name])
 
     publish(path, fill)
+
+
+def add_member(tar: tarfile.TarFile, name: str, data: bytes) -> None:
+    """Add a file whose header holds its name and size alone."""
+    header = tarfile.TarInfo(name)
+    header.size = len(data)
+    tar.addfile(header, io.BytesIO(data))
 
 
 class TarReader:

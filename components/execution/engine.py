@@ -1,14 +1,13 @@
 """Engines map a function over items in worker processes. The results do not depend on the engine.
 
-:class:`LocalEngine`, the default, forks workers that die with their parent; the death of a worker costs one retry of its item.
-:class:`components.execution.ray_engine.RayEngine` uses a Ray cluster. Functions are at module level, and items and results can be
-pickled.
+Functions are at module level, and items and results can be pickled. :class:`components.execution.ray_engine.RayEngine` uses Ray.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -131,11 +130,7 @@ def _serve(pipe: Connection, work: Callable[[Any], Any], items: Sequence[Any], p
             index = pipe.recv()
         except EOFError:
             os._exit(0)
-        outcome = call_item(work, items[index])
-        try:
-            pipe.send(outcome)
-        except Exception as error:
-            pipe.send((False, RuntimeError(f"{outcome[1]!r} cannot be sent back ({error})")))
+        pipe.send_bytes(call_pickled(work, items[index]))
 
 
 def call_item(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
@@ -146,6 +141,15 @@ def call_item(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
         if not isinstance(error, HearsightError):
             error.add_note("in a worker:\n" + traceback.format_exc())
         return False, error
+
+
+def call_pickled(work: Callable[[Any], Any], item: Any) -> bytes:
+    """Return the pickled outcome of :func:`call_item`; of a result that cannot be pickled, the error."""
+    outcome = call_item(work, item)
+    try:
+        return pickle.dumps(outcome)
+    except Exception as error:
+        return pickle.dumps((False, RuntimeError(f"{outcome[1]!r} cannot be sent back ({error})")))
 
 
 def worker_died(index: int, item: Any, times: int, how: str) -> HearsightError:

@@ -1,8 +1,7 @@
 """Functions on untrusted input with limits of CPU time and memory that the kernel enforces.
 
-Decoders and parsers are compiled code: exceptions and signal handlers cannot stop them, and a defect can end the process. The
-function therefore runs in a forked child with resource limits (setrlimit(2)), and the parent survives. The child inherits the
-input by copy-on-write; only the results are copied.
+Exceptions and signal handlers cannot stop compiled decoders and parsers, and a defect can end the process. The function therefore
+runs in a forked child with resource limits (setrlimit(2)).
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ def run_limited(
     Args:
         function: returns a value that can be pickled; its exceptions are raised here. It runs in a forked process, so its side
             effects in memory are lost.
-        items: the inputs.
         seconds: CPU time for one item, rounded up to whole seconds.
         memory: bytes of address space that one item may add.
     """

@@ -81,9 +81,6 @@ def sole_writer(path: Path, what: str) -> Iterator[None]:
 
     Workers on a cluster hold locks of the :class:`WriterLock` beside it; a new writer waits for these with every engine.
 
-    Args:
-        what: name of the output, for the message.
-
     Raises:
         HearsightError: another process still writes ``what`` after :data:`LOCK_PATIENCE`.
     """

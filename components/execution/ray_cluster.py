@@ -168,17 +168,11 @@ def _require_equal(reports: Mapping[str, node.NodeReport]) -> None:
     code, packages = node.local_code_digest(), node.local_packages()
     for report in reports.values():
         if report.unseen:
-            raise _unfit(
-                report.host,
-                f"cannot see and write {' and '.join(report.unseen)}",
-                "mount the project's folder there, at the same path",
-            )
+            what = f"cannot see and write {' and '.join(report.unseen)}"
+            raise _unfit(report.host, what, "mount the project's folder there, at the same path")
         if not report.locks:
-            raise _unfit(
-                report.host,
-                "is not reached by this machine's file locks",
-                "mount the folder with locks (NFS 4; not nolock or local_lock)",
-            )
+            hint = "mount the folder with locks (NFS 4; not nolock or local_lock)"
+            raise _unfit(report.host, "is not reached by this machine's file locks", hint)
         if report.code != code:
             raise _unfit(report.host, "runs another version of Hearsight's code", "install the same one there")
         others = [name for name in packages if report.packages.get(name) != packages[name]]

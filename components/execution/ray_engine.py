@@ -1,8 +1,7 @@
 """``engine: ray``: items as tasks on a Ray cluster, with the same output bytes as the local engine.
 
-Each shard or job is one task; the death of a worker or node costs one retry of its task. All nodes share the project's folder
-through a network file system, which is verified before a run (:mod:`components.execution.ray_cluster`); results are written to
-the same caches. :class:`components.execution.writer_lock.WriterLock` separates two writers of one output.
+Each shard or job is one task. All nodes share the project's folder through a network file system, which is verified before a run
+(:mod:`components.execution.ray_cluster`). :class:`components.execution.writer_lock.WriterLock` separates two writers.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from typing import Any
 
 from components.core.result_cache import BATCH, CacheBackend, sqlite_backend, use_backend
 from components.core.shard_cache import machine_id
-from components.execution.engine import call_item
+from components.execution.engine import call_item, call_pickled
 from components.execution.writer_lock import WriterLock
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -70,63 +69,44 @@ def local_packages() -> dict[str, str]:
 
 def report_node(probes: Mapping[str, str], writer_lock: WriterLock) -> NodeReport:
     """Return the state of this node; ``probes`` maps paths of files that the driver wrote to their content."""
-    unseen = []
-    for name, content in probes.items():
-        path = Path(name)
-        try:
-            if path.read_text() != content or not os.access(path.parent, os.W_OK):
-                unseen.append(str(path.parent))
-        except OSError:
-            unseen.append(str(path.parent))
+    unseen = [str(Path(name).parent) for name, content in probes.items() if not _is_seen(Path(name), content)]
     return NodeReport(
         os.uname().nodename, machine_id(), unseen, writer_lock.reaches_this_machine(), local_code_digest(), local_packages()
     )
 
 
-def run_item(work: Callable[[Any], Any], item: Any, writer_lock: WriterLock, number: int, server: Any) -> bytes:
-    """Run ``work(item)`` under the writer lock; return the pickled result of :func:`call_item`."""
-    use_backend(partial(served_backend, server))
-    outcome = call_item(partial(_run_locked, work, writer_lock, number), item)
+def _is_seen(path: Path, content: str) -> bool:
     try:
-        return pickle.dumps(outcome)
-    except Exception as error:
-        return pickle.dumps((False, RuntimeError(f"{outcome[1]!r} cannot be sent back ({error})")))
+        return path.read_text() == content and os.access(path.parent, os.W_OK)
+    except OSError:
+        return False
 
 
-def _run_locked(work: Callable[[Any], Any], writer_lock: WriterLock, number: int, item: Any) -> Any:
-    with writer_lock.hold_item(number):
-        return work(item)
+def run_item(work: Callable[[Any], Any], item: Any, writer_lock: WriterLock, number: int, server: Any) -> bytes:
+    """Run ``work(item)`` under the writer lock; return the outcome of :func:`call_pickled`."""
+    use_backend(partial(served_backend, server))
+
+    def locked(item: Any) -> Any:
+        with writer_lock.hold_item(number):
+            return work(item)
+
+    return call_pickled(locked, item)
 
 
 class CacheServer:
     """The process of a run that opens the result caches; an actor, on the driver's machine if possible."""
 
-    def read(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
-        """Return the cached results among ``keys`` in the file at ``path``, as an outcome of :func:`call_item`."""
-        return call_item(partial(_read, path), keys)
+    def call(self, path: Path, method: str, items: Sequence[Any], **options: Any) -> tuple[bool, Any]:
+        """Call a method of the :class:`CacheBackend` of the file at ``path``; return an outcome of :func:`call_item`.
 
-    def has(self, path: Path, keys: Sequence[str]) -> tuple[bool, Any]:
-        """Return those of ``keys`` that have a result, as an outcome."""
-        return call_item(partial(_has, path), keys)
+        Repeating a write is harmless.
+        """
 
-    def write(self, path: Path, rows: Sequence[tuple[str, bytes, int]], durable: bool) -> tuple[bool, Any]:
-        """Store ``rows``; see :meth:`CacheBackend.write`. Repeating it is harmless."""
-        return call_item(partial(_write, path, durable), rows)
+        def work(items: Sequence[Any]) -> list[Any]:
+            with sqlite_backend(path) as backend:
+                return list(getattr(backend, method)(items, **options) or ())
 
-
-def _read(path: Path, keys: Sequence[str]) -> list[tuple[str, bytes, int]]:
-    with sqlite_backend(path) as backend:
-        return list(backend.read(keys))
-
-
-def _has(path: Path, keys: Sequence[str]) -> list[str]:
-    with sqlite_backend(path) as backend:
-        return list(backend.has(keys))
-
-
-def _write(path: Path, durable: bool, rows: Sequence[tuple[str, bytes, int]]) -> None:
-    with sqlite_backend(path) as backend:
-        backend.write(rows, durable=durable)
+        return call_item(work, items)
 
 
 @contextmanager
@@ -142,18 +122,18 @@ class _ServedBackend:
     def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
         # In batches: an answer must fit into the shared memory of a node.
         for start in range(0, len(keys), BATCH):
-            yield from _answer(self.server.read.remote(self.path, list(keys[start : start + BATCH])))
+            yield from self._call("read", keys[start : start + BATCH])
 
     def has(self, keys: Sequence[str]) -> Iterable[str]:
-        yield from _answer(self.server.has.remote(self.path, list(keys)))
+        yield from self._call("has", keys)
 
     def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
-        _answer(self.server.write.remote(self.path, list(rows), durable))
+        self._call("write", rows, durable=durable)
 
-
-def _answer(reference: Any) -> Any:
-    # Not ray.get: a task that waits in it releases its core, and another task would start on it.
-    succeeded, result = reference.future().result(timeout=ANSWER)
-    if not succeeded:
-        raise result
-    return result
+    def _call(self, method: str, items: Sequence[Any], **options: Any) -> list[Any]:
+        reference = self.server.call.remote(self.path, method, list(items), **options)
+        # Not ray.get: a task that waits in it releases its core, and another task would start on it.
+        succeeded, result = reference.future().result(timeout=ANSWER)
+        if not succeeded:
+            raise result
+        return list(result)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -131,8 +132,8 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     return result
 
 
-def stage_settings(graph: Graph, stage: str, dataset: str) -> Settings:
-    """The effective settings of one stage for one dataset, defaults included.
+def stage_settings(graph: Graph, stage: str, dataset: str) -> Any:
+    """Return the effective settings of one stage for one dataset, defaults included: its ``Params``.
 
     Raises:
         HearsightError: the dataset does not take the stage, or its block does not fit.
@@ -141,6 +142,15 @@ def stage_settings(graph: Graph, stage: str, dataset: str) -> Settings:
     content, block = graph.block(stage, dataset)
     module = importlib.import_module(f"components.stages.{stage}")
     return stage_params(graph.root / "params.yaml", content, block, stage, module.Params)
+
+
+@contextmanager
+def lock_all_outputs(graph: Graph) -> Iterator[None]:
+    """Hold the writer's lock of every output; raises HearsightError when a stage is running."""
+    with ExitStack() as locks:
+        for stage, dataset, _ in graph.outputs():
+            locks.enter_context(sole_writer(lock_path(graph.root, dataset, stage), f"{dataset}/{stage}"))
+        yield
 
 
 def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, StageOutput]:

@@ -93,7 +93,6 @@ class Stage:
         Args:
             function: module-level and deterministic; its random draws are keyed by record.
             shards: shards of an input, or the result of an earlier map.
-            step: name for the cache and the progress bar.
             params: the settings that the function reads; part of the cache key.
             shared: JSON values common to all shards, e.g. counts of a reduce step; part of the cache key.
             publish: write the result into the stage's output. Otherwise it stays in the cache for a later map, whose ledger then

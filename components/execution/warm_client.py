@@ -1,9 +1,7 @@
 """Client that runs a command in a fork of a background process which has imported slow libraries.
 
-Each project and environment has one server, which listens on a socket in ``.hearsight/warm`` (mode 0700). The client sends its
-arguments, environment, working folder and open streams, and waits for the exit code. The fork imports the project's code again.
-After any failure (no server, a killed server or fork) the result is None and the caller runs the command itself. The server is
-:mod:`components.execution.warm_server`.
+Each project and environment has one server (:mod:`components.execution.warm_server`), which listens on a socket in
+``.hearsight/warm`` (mode 0700). After any failure the result is None and the caller runs the command itself.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Server that runs commands in forks of a process which has imported their slow libraries.
 
 The parent accepts connections, forks, and kills a fork whose client has closed its connection. It never reads a request, so no
-client can block it. A fork dies with the parent (by the kernel) and with its client (by the parent). The parent ends after a
-minute without work, unless the ``dvc`` that started it still runs, and at once when its folder is deleted. The client is
-:mod:`components.execution.warm_client`.
+client can block it. It ends after a minute without work, unless the ``dvc`` that started it still runs, and at once when its
+folder is deleted. The client is :mod:`components.execution.warm_client`.
 """
 
 from __future__ import annotations

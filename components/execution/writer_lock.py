@@ -1,10 +1,9 @@
 """The writer lock of runs on a cluster: a new writer of an output waits until no worker of an earlier run writes.
 
-Forked workers inherit the runner's lock; workers on other machines cannot. Each of these locks one byte of a lock file while it
-works on an item. A new writer first locks the whole file and writes a new token, so it waits for running items of an earlier
-run. An item of an earlier run that starts later reads a foreign token and fails. Two attempts of one item need the same byte, so
-they never run at the same time. The locks are open-file-description locks (Linux, ``fcntl(2)``): the kernel releases them when
-the last process that has the file open ends, and network file systems such as NFS 4 share them between machines.
+Workers on other machines cannot inherit the runner's lock. Each locks one byte of a lock file while it works on an item. A new
+writer first locks the whole file and writes a new token: it waits for running items of an earlier run, and an item of that run
+that starts later reads a foreign token and fails. The locks are open-file-description locks (Linux, ``fcntl(2)``): the kernel
+releases them when their last process ends, and network file systems such as NFS 4 share them between machines.
 """
 
 from __future__ import annotations
@@ -50,8 +49,6 @@ class WriterLock:
 
         Args:
             path: a file on the file system that all workers share.
-            what: name of the output, for the message.
-            patience: seconds to wait.
 
         Raises:
             HearsightError: an item of an earlier run is still running after that time, or the file system has no such locks.

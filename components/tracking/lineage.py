@@ -1,8 +1,7 @@
-"""Lineage: the steps from a model back to the crawl's snapshot, each verified by digest.
+"""Lineage: the steps from a model back to the crawl's snapshot, each verified by digest; nothing is written.
 
-It reads MLflow and the project's files and compares them; it writes nothing. Runs are found by the digest of their output, never
-by id or name. The run's name must contain the digest, and its records (manifest, lineage, datasets, parents) must agree. The
-history of single records is :mod:`components.tracking.explain`.
+Runs are found by the digest of their output, never by id or name. The run's name must contain the digest, and its records
+(manifest, lineage, datasets, parents) must agree. The history of single records is :mod:`components.tracking.explain`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import re
 import tempfile
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +38,7 @@ def trace_lineage(root: Path, target: str) -> list[Step]:
 
     Args:
         target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or the path of a ``dvc.lock``,
-        which
-            gives every step that it locks.
+            which gives every step that it locks.
 
     Raises:
         HearsightError: the target is unknown, or a digest does not match; names which, and where.
@@ -70,15 +68,10 @@ class LineageWalk:
             )
         self._verify_weights(version, name, weights)
         steps = self._trace(digest, f"model {name}")
-        if version.run_id != steps[0].run_id and version.run_id not in {
-            run.info.run_id for run in self._runs("output_digest", digest)
-        }:
-            raise HearsightError(
-                f"the model was registered by run {version.run_id[:8]}, which did not make output {digest[:8]}",
-                where=name,
-                hint="train again",
-            )
-        return [Step(**{**asdict(steps[0]), "model": name}), *steps[1:]]
+        if version.run_id not in {run.info.run_id for run in self._runs("output_digest", digest)}:
+            what = f"the model was registered by run {version.run_id[:8]}, which did not make output {digest[:8]}"
+            raise HearsightError(what, where=name, hint="train again")
+        return [replace(steps[0], model=name), *steps[1:]]
 
     def _find_by_name(self, target: str) -> Any:
         """Return the registered version; raises HearsightError when it is unknown."""
@@ -123,11 +116,8 @@ class LineageWalk:
             digests = [sha256_file(file) for file in sorted(folder.rglob(file_name)) if file.is_file()] if file_name else []
         if weights not in digests:
             actual = digests[0][:12] if digests else "missing"
-            raise HearsightError(
-                f"the weights artifact does not match: sha256 {actual}…, tag weights_sha256 {weights[:12]}…",
-                where=name,
-                hint="train again",
-            )
+            what = f"the weights artifact does not match: sha256 {actual}…, tag weights_sha256 {weights[:12]}…"
+            raise HearsightError(what, where=name, hint="train again")
 
     def from_lock(self, path: Path) -> list[Step]:
         """Return the verified step of each output that ``dvc.lock`` locks, nearest first."""
@@ -152,11 +142,8 @@ class LineageWalk:
             md5 = next(iter(sums))
             runs = [run for run in self._runs("dataset", dataset) if tag(run, "stage") == stage and gate_md5(run) == md5]
             if not runs:
-                raise HearsightError(
-                    f"no finished run made the output of this gate (md5 {md5[:8]})",
-                    where=where,
-                    hint=AGAIN.format(address=stage_address(dataset, stage)),
-                )
+                again = AGAIN.format(address=stage_address(dataset, stage))
+                raise HearsightError(f"no finished run made the output of this gate (md5 {md5[:8]})", where=where, hint=again)
             steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
         self._verify_parents(steps, path)
         return sort_nearest_first(steps.values())
@@ -168,11 +155,8 @@ class LineageWalk:
                 name, _, digest = parent.partition(" ")
                 locked = steps.get(parse_output_name(name))
                 if locked and locked.digest != digest:
-                    raise HearsightError(
-                        f"{step.run} was made from {name} {digest[:8]}, not from the locked {locked.digest[:8]}",
-                        where=path,
-                        hint="run `dvc repro`",
-                    )
+                    what = f"{step.run} was made from {name} {digest[:8]}, not from the locked {locked.digest[:8]}"
+                    raise HearsightError(what, where=path, hint="run `dvc repro`")
 
     def _trace(self, digest: str, child: str) -> list[Step]:
         """Return the steps of an output and of all its ancestors, nearest first."""
@@ -209,11 +193,9 @@ class LineageWalk:
         """Return the step of a run; raises HearsightError unless its records agree."""
         stage, dataset, name = tag(run, "stage"), tag(run, "dataset"), run.info.run_name
         where = f"run {name} ({run.info.run_id[:8]})"
-        if name != run_name(dataset, stage, digest):
+        if name != (expected := run_name(dataset, stage, digest)):
             raise HearsightError(
-                f"its name does not match its output: it should be {run_name(dataset, stage, digest)}",
-                where=where,
-                hint="rename it back",
+                f"its name does not match its output: it should be {expected}", where=where, hint="rename it back"
             )
         parents = [dataset_of(parent) for parent in json.loads(tag(run, "parents") or "[]")]
         logged = {

@@ -84,11 +84,8 @@ def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: 
     }
     for name, (tagged, logged) in checks.items():
         if tagged != logged:
-            raise HearsightError(
-                f"its tag {name} does not match what it logged: {_short(tagged)} and {_short(logged)}",
-                where=where,
-                hint="restore it",
-            )
+            what = f"its tag {name} does not match what it logged: {_short(tagged)} and {_short(logged)}"
+            raise HearsightError(what, where=where, hint="restore it")
 
 
 def tag(run: Run, name: str) -> str:

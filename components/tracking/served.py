@@ -57,8 +57,7 @@ class ServedDualEncoder:
 
         Args:
             inputs: ``images``: pictures × image features; ``speech``: clips × coefficients × frames, with ``lengths``: the
-            frames of
-                each clip.
+                frames of each clip.
         """
         import torch  # here: as above
 
@@ -83,12 +82,10 @@ def _load_pyfunc(data_path: str) -> Any:
     if (folder / SEARCH).is_file():
         return search_model.load(folder)
     kind = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["kind"]
-    return ServedCaptioner(_captioner(folder)) if kind == "captioner" else ServedDualEncoder(open_folder(folder, data_path))
-
-
-def _captioner(folder: Path) -> Any:
+    if kind != "captioner":
+        return ServedDualEncoder(open_folder(folder, data_path))
     # Here: torch and the image encoders.
     from components.models.trained import load_trained
     from components.vision.image_encoders import trainable_encoder
 
-    return load_trained(folder, encoder=lambda about: trainable_encoder(about["name"], side=about["side"]))
+    return ServedCaptioner(load_trained(folder, encoder=lambda about: trainable_encoder(about["name"], side=about["side"])))

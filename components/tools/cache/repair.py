@@ -10,16 +10,15 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Collection
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.core.addresses import lock_path
 from components.core.errors import HearsightError
 from components.core.files import disk_error, move_into_place
 from components.core.graph import load_graph
 from components.core.result_cache import sqlite_backend
-from components.execution.process import sole_writer
+from components.execution.runner import lock_all_outputs
 from components.tools.cache.salvage import salvage_rows
 
 
@@ -72,12 +71,8 @@ def repair(root: Path, damages: Collection[Damage], copies_of: Collection[Path] 
     Raises:
         HearsightError: a stage is running, or the disk is full or not writable; the store is then unchanged.
     """
-    graph = load_graph(root)
     remaining = {}
-    with ExitStack() as locks:
-        for dataset in graph.datasets:
-            for stage in graph.stages_of(dataset):
-                locks.enter_context(sole_writer(lock_path(root, dataset, stage), f"{dataset}/{stage}"))
+    with lock_all_outputs(load_graph(root)):
         for damage in damages:
             try:
                 if damage.structural:

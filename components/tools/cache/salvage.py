@@ -64,7 +64,9 @@ def _rows(pages: dict[int, bytes]) -> Iterator[Row]:
     overflow = {id(pages[number]) for number in used if number in pages}
     for page in suspect:
         if id(page) not in overflow:
-            yield from _rows_anywhere(page, pages)
+            # A damaged header or cell: try every offset.
+            rows_anywhere = (_row(page, at, pages, set()) for at in range(PAGE - _SMALLEST_CELL))
+            yield from (row for row in rows_anywhere if row is not None)
 
 
 def _cells(page: bytes) -> tuple[list[int], bool]:
@@ -75,13 +77,6 @@ def _cells(page: bytes) -> tuple[list[int], bool]:
     count = min(int.from_bytes(page[3:5], "big"), (PAGE - start) // 2)
     offsets = [int.from_bytes(page[at : at + 2], "big") + skip for at in range(start, start + 2 * count, 2)]
     return [offset for offset in offsets if offset < PAGE - 1], True
-
-
-def _rows_anywhere(page: bytes, pages: dict[int, bytes]) -> Iterator[Row]:
-    """Yield the rows of a page with a damaged header or cell, trying every offset."""
-    for at in range(PAGE - _SMALLEST_CELL):
-        if (row := _row(page, at, pages, set())) is not None:
-            yield row
 
 
 def _row(page: bytes, at: int, pages: dict[int, bytes], used: set[int]) -> Row | None:

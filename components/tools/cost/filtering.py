@@ -1,8 +1,7 @@
 """Estimate what the filter would request from paid providers, and the price (``hearsight cost``); nothing is sent.
 
-Rules are applied in their order. A group of rules whose answers are all cached decides; where an answer is missing, the
-candidate counts as passing, so the sums are upper bounds. Embedded models are not run: their missing answers count as missing and
-free. Not in scope: hypernymize, which parses the texts that the filter has parsed, so that all its answers are cached.
+A group of rules whose answers are all cached decides; where an answer is missing, the candidate counts as passing, so the sums
+are upper bounds. Missing answers of embedded models are free. Hypernymize parses the same texts, so it costs nothing more.
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.core.params import parse_settings, stage_params
+from components.core.params import parse_settings
 from components.core.result_cache import Annotator, ResultCache
 from components.core.stage_output import StageOutput
+from components.execution.runner import stage_settings
 from components.execution.shard_worker import Task
 from components.google.bill import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
@@ -59,9 +59,7 @@ def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> 
         HearsightError: the parameters are not valid, or the filter's input is not finished.
     """
     graph = load_graph(root)
-    graph.require("filter", dataset)
-    params = stage_params(root / "params.yaml", graph.params, dataset, "filter", Params)
-    assert isinstance(params, Params)
+    params: Params = stage_settings(graph, "filter", dataset)
     overrides = params.providers.plain() | {name: value for name, value in (("language", language), ("vision", vision)) if value}
     providers = parse_settings(ProviderParams, overrides, "hearsight cost")
     assert isinstance(providers, ProviderParams)

@@ -12,8 +12,8 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.core.params import stage_params
 from components.core.stage_output import StageOutput
+from components.execution.runner import stage_settings
 from components.google.bill import CostLine, sum_lines
 from components.speech.text_normalization import NormalisedText
 from components.speech.voices.bill import estimate_cost
@@ -34,9 +34,7 @@ def estimate(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[CostL
         HearsightError: the parameters are not valid, a name is no voice, or the stage's input is not finished.
     """
     graph = load_graph(root)
-    graph.require("synthesize", dataset)
-    params = stage_params(root / "params.yaml", graph.params, dataset, "synthesize", Params)
-    assert isinstance(params, Params)
+    params: Params = stage_settings(graph, "synthesize", dataset)
     source = StageOutput(graph.inputs("synthesize", dataset)["input"])
     if not source.path.is_dir():
         raise HearsightError("is not there yet", where=source.path, hint=f"run the split of '{dataset}' first")

@@ -37,8 +37,6 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
     """Write a dataset's stages and settings into params.yaml.
 
     Args:
-        root: the project.
-        name: of the dataset.
         new: its kind (:mod:`components.tools.datasets.kinds`).
         stages: the stages it takes, instead of those of its kind; ``crawl`` always is one.
         contact: the address that requests to the open web name.

@@ -44,9 +44,9 @@ def _models(graph: Graph) -> list[str]:
     """Return lines on the models to train, from the settings; none where a dataset is missing."""
     try:
         networks, sets = graph.params["captioners"]["networks"], graph.params["captioners"]["sets"]
-        cells: list[Any] = [stage_settings(graph, "caption", dataset) for dataset in graph.cells]
+        cells: list[Any] = [stage_settings(graph, "train_captioner", dataset) for dataset in graph.cells]
         seeds = max(len(cell.training.seeds) for cell in cells)
-        train: Any = stage_settings(graph, "train", "spoken")
+        train: Any = stage_settings(graph, "pretrain_retrieval", "spoken")
         tune: Any = stage_settings(graph, "finetune_retrieval", "stamps")
     except (KeyError, TypeError, ValueError, HearsightError):
         return []

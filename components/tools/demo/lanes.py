@@ -1,8 +1,4 @@
-"""Find the parts of the pipeline that can run at the same time: the stages that come from the same crawls.
-
-``dvc repro`` runs one stage after the other, and many stages use one core. DVC allows several ``dvc repro`` on stages that do not
-write each other's outputs.
-"""
+"""Find the parts of the pipeline that several ``dvc repro`` can run at the same time: stages that come from the same crawls."""
 
 from __future__ import annotations
 

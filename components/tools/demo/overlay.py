@@ -1,8 +1,6 @@
-"""Merge ``experiments.yaml`` over ``params.yaml`` while the large tables run.
+"""Merge ``experiments.yaml`` over ``params.yaml`` while the large tables run; the original bytes are put back afterwards.
 
-``dvc exp run -S`` would be the usual way, but it does not change values behind YAML anchors, which ``params.yaml`` uses for what
-datasets share, and it leaves ``params.yaml`` changed. Here the merged settings are written to ``params.yaml`` for the time of the
-run and the original bytes are put back afterwards; after a kill, by the next command.
+``dvc exp run -S`` does not change values behind YAML anchors, which ``params.yaml`` uses, and leaves ``params.yaml`` changed.
 """
 
 from __future__ import annotations

@@ -24,10 +24,6 @@ class Progress:
     """Show which stage of how many runs, and the time since the start.
 
     On a terminal this is a bar that is redrawn by :meth:`tick`; elsewhere each stage that runs is a line.
-
-    Args:
-        total: stages that will be visited.
-        stream: where to write; standard error by default.
     """
 
     def __init__(self, total: int, stream: TextIO | None = None) -> None:

@@ -37,7 +37,6 @@ def reproduce(root: Path, progress: Progress, lanes: Sequence[Lane] = ()) -> tup
     and the stages notice that dvc is gone.
 
     Args:
-        root: the project.
         progress: receives every line of dvc's output.
         lanes: what runs first, a process for each lane and as many at once as there are cores; then ``dvc repro`` runs the rest.
 

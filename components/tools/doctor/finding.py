@@ -1,8 +1,10 @@
-"""The result of a check: one line."""
+"""The result of a check, and the run of a tool that checks need."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 OK, WARNING, MISSING = "ok", "warning", "missing"
 """States: nothing to do; something optional is missing; ``make demo`` cannot succeed."""
@@ -22,8 +24,16 @@ class Finding:
 
     def plain(self) -> dict[str, str]:
         """Return the finding as a JSON-able mapping."""
-        return {"state": self.state, "name": self.name, "found": self.found, "fix": self.fix}
+        return asdict(self)
 
     def text(self) -> str:
         """Return the finding as a line for people."""
         return f"{self.state:<9}{self.name:<17}{self.found}" + (f"; fix: {self.fix}" if self.fix else "")
+
+
+def run_tool(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str] | None:
+    """Run a tool; return None when it does not start or takes too long."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None

@@ -8,12 +8,11 @@ import os
 import platform
 import shutil
 import socket
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
+from components.tools.doctor.finding import MISSING, OK, WARNING, Finding, run_tool
 from flows.settings import PORTS
 
 DISK_GB = 2.0
@@ -44,7 +43,7 @@ def git(root: Path) -> list[Finding]:
     """Check that git accepts the project's folder; DVC needs a git repository."""
     if shutil.which("git") is None:
         return [Finding(MISSING, "git", "is not installed", "apt-get install git")]
-    done = _run_tool(["git", "-C", str(root), "rev-parse", "--is-inside-work-tree"])
+    done = run_tool(["git", "-C", str(root), "rev-parse", "--is-inside-work-tree"], SECONDS)
     if done is None or done.returncode != 0:
         message = (done.stderr.strip().splitlines() or ["no answer"])[0] if done else "no answer"
         if "dubious ownership" in message:
@@ -118,7 +117,7 @@ def disk(root: Path) -> list[Finding]:
 def gpu(root: Path) -> list[Finding]:
     """Name the NVIDIA GPUs. None is needed."""
     tool = shutil.which("nvidia-smi")
-    done = _run_tool([tool, "-L"]) if tool else None
+    done = run_tool([tool, "-L"], SECONDS) if tool else None
     if done is None or done.returncode != 0:
         return [Finding(OK, "GPU", "none, and none is needed")]
     return [Finding(OK, "GPU", "; ".join(line.split(" (UUID")[0] for line in done.stdout.splitlines()))]
@@ -142,11 +141,3 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
-
-
-def _run_tool(command: list[str]) -> subprocess.CompletedProcess[str] | None:
-    """Run a tool; return None when it does not start or takes too long."""
-    try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None

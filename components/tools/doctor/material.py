@@ -6,13 +6,12 @@ import json
 import os
 import shutil
 import socket
-import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from components.language.wordnet import PLACE, VARIABLE
 from components.sample.packages import DICTIONARY, IN_CONTAINER, MARK, PACKAGES
-from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
+from components.tools.doctor.finding import MISSING, OK, WARNING, Finding, run_tool
 
 FETCH = "make data"
 SECONDS = 4.0
@@ -87,8 +86,5 @@ def _network(server: tuple[str, int] | None) -> Finding:
 
 def _run(command: list[str]) -> str:
     """Return a tool's output; '' when it fails."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
+    done = run_tool(command, 30)
+    return done.stdout if done is not None and done.returncode == 0 else ""

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -40,19 +39,13 @@ def voices(root: Path) -> list[Finding]:
     """Check the voices that params.yaml draws from, and the engine of each."""
     named = _voices_of(root)
     free = {name: voice_named(name) for names in named.values() for name in names if not voice_named(name).paid}
-    there = {name: voice for name, voice in free.items() if _installed(voice)}
+    there = {name: voice for name, voice in free.items() if lack_of(voice) is None}
     engines = sorted({voice.engine for voice in there.values()})
-    broken = {engine: said for engine, said in _probed(_engine_probes(engines)).items() if said}
-    findings = [
-        Finding(MISSING, f"voice {name}", "is not installed", voice.install)
-        for name, voice in free.items()
-        if name not in there and not voice.extra
-    ]
-    findings += [
-        Finding(WARNING, f"voice {name}", "is not installed, and left out", voice.install)
-        for name, voice in free.items()
-        if name not in there and voice.extra
-    ]
+    probes = [("module", name, _NEURAL[name]) if name in _NEURAL else ("engine", name, "") for name in engines]
+    broken = {engine: said for engine, said in _probed(probes).items() if said}
+    absent = [voice for name, voice in free.items() if name not in there]
+    findings = [Finding(MISSING, f"voice {v.name}", "is not installed", v.install) for v in absent if not v.extra]
+    findings += [Finding(WARNING, f"voice {v.name}", "is not installed, and left out", v.install) for v in absent if v.extra]
     for engine, said in broken.items():
         install = next(voice.install for voice in there.values() if voice.engine == engine)
         findings.append(Finding(MISSING, f"engine {engine}", f"does not load: {said}", install))
@@ -80,10 +73,6 @@ def recognisers(root: Path) -> list[Finding]:
     return [Finding(OK, "recognisers", ", ".join(found.name for found in RECOGNISERS))]
 
 
-def _installed(voice: Any) -> bool:
-    return lack_of(voice) is None
-
-
 def _voices_of(root: Path) -> dict[str, list[str]]:
     """Return the voices of each dataset that has any: those of params.yaml, or the default ones."""
     path = root / "params.yaml"
@@ -99,10 +88,6 @@ def _voices_of(root: Path) -> dict[str, list[str]]:
         for name, settings in spoken.items()
         if isinstance(settings, dict) and isinstance(voices := settings.get("voices", Params().voices), list) and voices
     }
-
-
-def _engine_probes(engines: list[str]) -> list[tuple[str, str, str]]:
-    return [("module", name, _NEURAL[name]) if name in _NEURAL else ("engine", name, "") for name in engines]
 
 
 def _probed(probes: list[tuple[str, str, str]]) -> dict[str, str]:

@@ -1,11 +1,8 @@
 """Write a finished dataset as files for others, in the layout in which datasets of its kind are published.
 
-Pages are released as Conceptual Captions is (CC table 3 and its dataset page): captions and image addresses, no images. Posts,
-that is, a dataset whose chain takes ``extract_descriptions``, are released as #PraCegoVer is (PCV §3, §6): ``dataset.json``,
-images, splits and a datasheet, with accounts replaced by keyed hashes.
-A release is a command and not a stage: it goes to a folder of the user's choice, nothing in the graph reads it, and it must
-never be overwritten, while a stage empties its folder before each run.
-``made`` finds the inputs; ``files`` and ``notes`` write pages; ``posts`` writes posts; ``publish`` puts the folder in place.
+Pages are released as Conceptual Captions is (CC table 3 and its dataset page): captions and image addresses, no images. Posts are
+released as #PraCegoVer is (PCV §3, §6): ``dataset.json``, images, splits and a datasheet, with accounts replaced by keyed hashes.
+A release is a command and not a stage, since it must never be overwritten, while a stage empties its folder before each run.
 """
 
 from __future__ import annotations
@@ -54,11 +51,9 @@ def release(
         summary, new = publish_folder(out, lambda folder: write_posts(root, posts, folder, pseudonyms, options))
     else:
         if subsets or key_file or mask_mentions:
-            raise HearsightError(
-                "is no set of posts: it has no subsets, users or mentions",
-                where=f"dataset {dataset}",
-                hint="leave out --subset, --key-file and --mask-mentions",
-            )
+            what = "is no set of posts: it has no subsets, users or mentions"
+            hint = "leave out --subset, --key-file and --mask-mentions"
+            raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
         inputs = find_page_inputs(root, dataset)
 
         def fill(folder: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import IO, Any
 from components.core.errors import HearsightError
 from components.core.progress import progress
 from components.metrics.caption_statistics import CaptionStatistics
-from components.tools.release.made import PageReleaseInputs
+from components.tools.release.made import ReleaseInputs
 
 SPLITS = {"train": "Train/{}-training.tsv", "validation": "Validation/{}-validation.tsv", "test": "Test/{}-test.tsv"}
 """Split → file of its captions, named after ``Train/GCC-training.tsv``."""
@@ -46,7 +46,7 @@ class ReleaseCounts:
         return {**examples, "labelled": self.labelled, "left_out": self.unreachable}
 
 
-def write_all(inputs: PageReleaseInputs, folder: Path) -> ReleaseCounts:
+def write_all(inputs: ReleaseInputs, folder: Path) -> ReleaseCounts:
     """Write every table into ``folder``; return the counts.
 
     Raises:
@@ -104,7 +104,7 @@ def statistics_tsv(statistics: Mapping[str, CaptionStatistics]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rows(inputs: PageReleaseInputs) -> Iterator[dict[str, Any]]:
+def _rows(inputs: ReleaseInputs) -> Iterator[dict[str, Any]]:
     for shard in progress(inputs.split.shards, total=len(inputs.split.shards), desc="release"):
         for batch in shard.read(COLUMNS).to_batches(max_chunksize=4096):
             yield from batch.to_pylist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,23 +23,12 @@ DESCRIPTION_STAGE = "extract_descriptions"
 
 
 @dataclass(frozen=True)
-class PageReleaseInputs:
-    """The outputs that a release of pages is made from."""
-
-    dataset: str
-    split: StageOutput
-    concepts: StageOutput
-    settings: dict[str, Any]
-    """``<dataset>/<stage>`` → its parameters, from the filter to the split."""
-
-
-@dataclass(frozen=True)
-class PostReleaseInputs:
-    """The outputs that a release of posts is made from."""
+class ReleaseInputs:
+    """The outputs that a release is made from."""
 
     dataset: str
     stages: dict[str, StageOutput]
-    """Stage → its output, from the crawl to the split."""
+    """Stage → its output, in the order of the chain."""
     settings: dict[str, dict[str, Any]]
     """Stage → its parameters."""
 
@@ -50,8 +39,13 @@ class PostReleaseInputs:
 
     @property
     def crawl(self) -> StageOutput:
-        """The crawl's output, which holds the images."""
+        """The crawl's output, which holds the images of posts."""
         return self.stages["crawl"]
+
+    @property
+    def concepts(self) -> StageOutput:
+        """The output of pages that lists the concepts."""
+        return self.stages["hypernymize"]
 
 
 def is_posts_dataset(root: Path, dataset: str) -> bool:
@@ -73,33 +67,22 @@ def is_posts_dataset(root: Path, dataset: str) -> bool:
     return False
 
 
-def find_page_inputs(root: Path, dataset: str) -> PageReleaseInputs:
-    """Return the finished split of a dataset of pages, and the concepts and settings of the stages before it.
+def find_page_inputs(root: Path, dataset: str) -> ReleaseInputs:
+    """Return the finished split of a dataset of pages, and the outputs before it.
 
     Raises:
         HearsightError: an output is not finished, did not pass its check, or is not the one that the next was made from.
     """
-    stages, settings = _trace_back(root, dataset, STAGES)
-    concepts = stages.get("hypernymize")
-    if concepts is None:
-        raise HearsightError(
-            "has no hypernymize stage before it", where=stages["split"].path, hint="release a dataset whose chain takes it"
-        )
-    return PageReleaseInputs(dataset, stages["split"], concepts, {stages[name].name: settings[name] for name in stages})
+    return _trace_back(root, dataset, STAGES, required=("hypernymize",))
 
 
-def find_post_inputs(root: Path, dataset: str) -> PostReleaseInputs:
+def find_post_inputs(root: Path, dataset: str) -> ReleaseInputs:
     """Return the inputs of a release of posts; errors as for :func:`find_page_inputs`."""
-    stages, settings = _trace_back(root, dataset, POST_STAGES)
-    if missing := [name for name in POST_STAGES if name not in stages]:
-        raise HearsightError(
-            f"has no {missing[0]} stage before it", where=stages["split"].path, hint="release a dataset whose chain takes it"
-        )
-    return PostReleaseInputs(dataset, stages, settings)
+    return _trace_back(root, dataset, POST_STAGES, required=POST_STAGES)
 
 
-def _trace_back(root: Path, dataset: str, stages: Collection[str]) -> tuple[dict[str, StageOutput], dict[str, dict[str, Any]]]:
-    """Follow lineages from the split back through ``stages``; return stage → output and stage → parameters, in their order."""
+def _trace_back(root: Path, dataset: str, stages: Collection[str], required: Sequence[str]) -> ReleaseInputs:
+    """Follow lineages from the split back through ``stages``; those of ``required`` must be there."""
     graph = load_graph(root)
     graph.require("split", dataset)
     output = StageOutput(graph.output("split", dataset))
@@ -118,7 +101,11 @@ def _trace_back(root: Path, dataset: str, stages: Collection[str]) -> tuple[dict
                 f"is not the output that {output.name} was made from", where=earlier.path, hint=f"run `dvc repro split@{dataset}`"
             )
         output = earlier
-    return dict(reversed(outputs.items())), dict(reversed(settings.items()))
+    if missing := [name for name in required if name not in outputs]:
+        raise HearsightError(
+            f"has no {missing[0]} stage before it", where=outputs["split"].path, hint="release a dataset whose chain takes it"
+        )
+    return ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(settings.items())))
 
 
 def _lineage(stage_output: StageOutput) -> dict[str, Any]:

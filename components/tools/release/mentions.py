@@ -1,8 +1,7 @@
-"""Mask account names inside captions.
+"""Mask account names inside captions, which must not reveal their own ``user`` field; the paper publishes them unchanged.
 
-The paper publishes captions unchanged, with the accounts they mention. Here a caption must not reveal its own ``user`` field:
-an account of the dataset is replaced by its user wherever it is mentioned (``@ana``, ``@ana@server``, an address that ends in
-its name), and in its own captions also as a bare word of four letters or more, since shorter names are often ordinary words.
+An account of the dataset is replaced by its user wherever it is mentioned (``@ana``, ``@ana@server``, an address that ends in its
+name), and in its own captions also as a bare word of four letters or more, since shorter names are often ordinary words.
 Accounts outside the dataset stay as written, unless all mentions are masked.
 """
 

@@ -124,12 +124,13 @@ def _png(data: bytes) -> bytes:
 def _webp(data: bytes) -> bytes:
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         raise Unreadable("no WEBP")
-    chunks = [
-        name + struct.pack("<I", len(body)) + (_flags(body) if name == b"VP8X" else body) + b"\0" * (len(body) % 2)
-        for name, body in _riff(data)
-        if name not in WEBP_DROPPED
-    ]
-    content = b"WEBP" + b"".join(chunks)
+    chunks = [b"WEBP"]
+    for name, body in _riff(data):
+        if name == b"VP8X":
+            body = bytes([body[0] & ~0x0C]) + body[1:]  # flags: neither EXIF nor XMP
+        if name not in WEBP_DROPPED:
+            chunks.append(name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2))
+    content = b"".join(chunks)
     return b"RIFF" + struct.pack("<I", len(content)) + content
 
 
@@ -144,10 +145,6 @@ def _riff(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         if len(body) != length:
             raise Unreadable("a chunk is cut off")
         yield name, body
-
-
-def _flags(body: bytes) -> bytes:
-    return bytes([body[0] & ~0x0C]) + body[1:]  # neither EXIF nor XMP
 
 
 def _gif(data: bytes) -> bytes:

@@ -14,7 +14,7 @@ from components.metrics.tokens import tokenize
 from components.tools.release.mentions import find_personal_data
 
 if TYPE_CHECKING:
-    from components.tools.release.made import PostReleaseInputs
+    from components.tools.release.made import ReleaseInputs
     from components.tools.release.posts import Instance
 
 WINDOW = 7
@@ -120,7 +120,7 @@ class PostFacts:
     """Posts left out because they are on the takedown list now."""
 
     @classmethod
-    def of(cls, inputs: PostReleaseInputs) -> PostFacts:
+    def of(cls, inputs: ReleaseInputs) -> PostFacts:
         """Return facts with the losses of every stage; the rest is counted while the release is written."""
         return cls(
             [

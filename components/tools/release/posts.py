@@ -6,7 +6,6 @@ Instances are in the order of their file names, which are keyed hashes, so the o
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,8 +16,9 @@ from typing import Any, NamedTuple
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.progress import progress
+from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
-from components.tools.release.made import PostReleaseInputs
+from components.tools.release.made import ReleaseInputs
 from components.tools.release.mentions import Mentions
 from components.tools.release.pictures import Unreadable, without_metadata
 from components.tools.release.post_facts import PostFacts
@@ -72,9 +72,7 @@ class Instance(NamedTuple):
         return {name: getattr(self, name) for name in ("user", "filename", "raw_caption", "caption", "date")}
 
 
-def write_posts(
-    root: Path, inputs: PostReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions
-) -> dict[str, Any]:
+def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions) -> dict[str, Any]:
     """Write everything into ``folder``.
 
     Returns:
@@ -119,7 +117,7 @@ def write_posts(
 
 
 def make_instances(
-    root: Path, inputs: PostReleaseInputs, pseudonyms: Pseudonyms, facts: PostFacts, *, mask_all: bool
+    root: Path, inputs: ReleaseInputs, pseudonyms: Pseudonyms, facts: PostFacts, *, mask_all: bool
 ) -> list[Instance]:
     """Return the anonymised records of the split that are not on the takedown list, in the order of their file names."""
     listed = read_takedown(root / TAKEDOWN)
@@ -138,14 +136,9 @@ def make_instances(
                 raw_caption=mentions.mask(row["alt"], owner),
                 caption=mentions.mask(row["caption"], owner),
                 date=row["posted"],
-                split=row["split"],
-                key=row["key"],
-                group=row["group"],
-                language=row["language"],
-                collected=row["collected"],
                 kind=row["format"],
-                media=row["media"],
                 sha256=row["image_sha256"],
+                **{name: row[name] for name in ("split", "key", "group", "language", "collected", "media")},
             )
         )
     facts.masked = mentions.masked
@@ -153,7 +146,7 @@ def make_instances(
 
 
 def _images(
-    inputs: PostReleaseInputs, instances: Sequence[Instance], facts: PostFacts, unreadable: set[str]
+    inputs: ReleaseInputs, instances: Sequence[Instance], facts: PostFacts, unreadable: set[str]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield (name, bytes without metadata) of every image; add the keys of unreadable ones to ``unreadable``."""
     for instance in progress(instances, total=len(instances), desc="release"):
@@ -167,7 +160,7 @@ def _images(
         yield f"{FOLDER}/{instance.filename}", stripped
 
 
-def _read_image(inputs: PostReleaseInputs, instance: Instance) -> tuple[bytes, bytes]:
+def _read_image(inputs: ReleaseInputs, instance: Instance) -> tuple[bytes, bytes]:
     """Return an image as it was crawled, and without metadata."""
     data = inputs.crawl.read_media(instance.media)
     if sha256_bytes(data) != instance.sha256:
@@ -187,9 +180,7 @@ def write_archive(path: Path, members: Iterable[tuple[str, bytes]]) -> None:
         tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar,
     ):
         for name, data in members:
-            header = tarfile.TarInfo(name)
-            header.size = len(data)
-            tar.addfile(header, io.BytesIO(data))
+            add_member(tar, name, data)
 
 
 def write_split(folder: Path, instances: Sequence[Instance]) -> None:

@@ -84,10 +84,8 @@ def score(captions: Captions, *, meteor_path: str = "", spice_path: str = "", ja
     """Compute every metric that this machine can.
 
     Args:
-        captions: the items.
         meteor_path: ``meteor-1.5.jar`` or its folder; empty for pycocoevalcap's; ``off`` for no METEOR.
         spice_path: the folder of ``spice-1.0.jar``; empty or ``off`` for no SPICE.
-        java: the Java program.
         language: of the captions, ISO 639-1; the scene-graph score parses them.
     """
     candidates = [ptb_tokenize(text) for text in captions.candidates]

@@ -28,7 +28,6 @@ def write_submission(candidates: Path, split: str, algorithm: str, out: Path, im
     """Write one split's results, and a zip of the splits written so far; return what was written.
 
     Args:
-        candidates: a COCO results file.
         split: ``val2014`` or ``test2014``.
         algorithm: a name of letters, digits, full stops and hyphens (underscores separate the parts of file names).
         out: the folder, created if necessary; the algorithm's file of the other split there is zipped too.
@@ -41,11 +40,8 @@ def write_submission(candidates: Path, split: str, algorithm: str, out: Path, im
     if split not in SPLITS:
         raise HearsightError(f"'{split}' is no split of the server", where="--split", hint=f"give {' or '.join(SPLITS)}")
     if not _NAME.fullmatch(algorithm):
-        raise HearsightError(
-            f"'{algorithm}' is no name for the server's files",
-            where="--algorithm",
-            hint="use letters, digits, full stops and hyphens",
-        )
+        hint = "use letters, digits, full stops and hyphens"
+        raise HearsightError(f"'{algorithm}' is no name for the server's files", where="--algorithm", hint=hint)
     captions: dict[int, str] = read_file(candidates, _with_numeric_ids)
     if images is not None:
         _require_images(captions, read_file(images, _image_ids), candidates, images)

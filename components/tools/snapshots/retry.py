@@ -1,7 +1,7 @@
 """Repeat the failed requests of a complete snapshot, by class of failure.
 
-The old answers stay in the WARC. The new ones are appended, and become valid when a new ``COMPLETE`` replaces the old one, so a
-killed retry has no effect. Not in scope: retries within a run (``web.fetch``).
+New answers are appended to the WARC and become valid when a new ``COMPLETE`` replaces the old one, so a killed retry has
+no effect.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.core.params import stage_params
 from components.execution.engine import LocalEngine
+from components.execution.runner import stage_settings
 from components.execution.stage import Stage
 from components.stages.crawl import Params
 from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, fetch_missing, project_root, replay
@@ -59,9 +59,7 @@ def retry(root: Path, dataset: str, classes: Collection[str] = CLASSES) -> dict[
             the snapshot is then unchanged.
     """
     graph = load_graph(root)
-    graph.require("crawl", dataset)
-    params = stage_params(root / "params.yaml", graph.params, dataset, "crawl", Params)
-    assert isinstance(params, Params)
+    params: Params = stage_settings(graph, "crawl", dataset)
     stage = Stage("crawl", dataset, params, root, {}, graph.output("crawl", dataset), LocalEngine(1), root / ".hearsight")
     return retry_snapshot(stage, classes)
 

@@ -1,8 +1,7 @@
 """Keys of the removed records, and digests of their images, texts and speech.
 
-They are collected from parquet shards of older runs that name a listed address, from the fetch stores' takedown journals,
-from the current ledgers, and from the file an earlier purge wrote. Content that the current chain still refers to is
-excluded: the same image on another page stays. Only hashes are kept, in ``.hearsight/takedown/removed.json``, for later scans.
+They come from parquet shards of older runs that name a listed address, from the fetch stores' takedown journals, the current
+ledgers, and the file an earlier purge wrote. Content that the current chain still refers to is excluded. Only hashes are kept.
 """
 
 from __future__ import annotations
@@ -149,13 +148,12 @@ def read_known_removals(root: Path, graph: Graph) -> Content:
 def collect_current(root: Path, graph: Graph) -> Content:
     """Return the content that the current outputs and fetch stores refer to."""
     current = Content()
-    for dataset in graph.datasets:
-        for stage in graph.stages_of(dataset):
-            for path in sorted(graph.output(stage, dataset).glob("shards/*.parquet")):
-                names = set(pq.read_schema(path).names)
-                if names & {"image_sha256", "audio_sha256"}:
-                    columns = names & {"key", "image_sha256", "alt", "text", "language", *UTTERANCE_COLUMNS}
-                    current.add_rows(read_table(path, sorted(columns)).to_pylist())
+    for _, _, folder in graph.outputs():
+        for path in sorted(folder.glob("shards/*.parquet")):
+            names = set(pq.read_schema(path).names)
+            if names & {"image_sha256", "audio_sha256"}:
+                columns = names & {"key", "image_sha256", "alt", "text", "language", *UTTERANCE_COLUMNS}
+                current.add_rows(read_table(path, sorted(columns)).to_pylist())
     for folder in list_current_snapshots(root, graph):
         with FetchStore(folder) as store:
             current.images.update(entry.sha256 for entry in store if entry.sha256)

@@ -133,13 +133,16 @@ class FileSearch:
         while piece := handle.read(PIECE):
             sha256.update(piece)
             data = rest + piece
-            matches, mentions = self.matcher.split_mentions(data, digests=digests)
-            result.mentions += mentions
-            for match in matches:
-                result.add_hit(match)
+            self._bytes(data, result, digests)
             rest = data[-OVERLAP:]
         if digests and sha256.hexdigest() in self.matcher.digests:
             result.add_hit("the whole file")
+
+    def _bytes(self, data: bytes, result: SearchResult, digests: bool) -> None:
+        matches, mentions = self.matcher.split_mentions(data, digests=digests)
+        result.mentions += mentions
+        for match in matches:
+            result.add_hit(match)
 
     def _parquet(self, handle: IO[bytes], result: SearchResult) -> None:
         try:
@@ -189,10 +192,7 @@ class FileSearch:
     def _gzip(self, handle: IO[bytes], result: SearchResult, digests: bool) -> None:
         for data in gzip_members(handle):
             if not data.startswith(b"WARC/"):
-                matches, mentions = self.matcher.split_mentions(data, digests=digests)
-                result.mentions += mentions
-                for match in matches:
-                    result.add_hit(match)
+                self._bytes(data, result, digests)
                 continue
             head, _, body = data.partition(b"\r\n\r\n")
             http, _, content = body.partition(b"\r\n\r\n")
@@ -200,9 +200,10 @@ class FileSearch:
                 (line.partition(b":")[2].strip() for line in head.split(b"\r\n") if line.lower().startswith(b"warc-target-uri:")),
                 b"",
             )
+            locations = [line for line in http.split(b"\r\n") if line.lower().startswith(b"location:")]
             if self.matcher.is_listed(target.decode("utf-8", "replace").strip("<>")):
                 result.add_hit("a WARC record's target")
-            elif matches := self.matcher.split_mentions(head + b"\n" + _location(http), digests=False)[0]:
+            elif matches := self.matcher.split_mentions(b"\n".join([head, *locations]), digests=False)[0]:
                 result.add_hit("a WARC record's header", len(matches))
             else:
                 result.mentions += len(self.matcher.find_in_bytes(body, digests=False))
@@ -256,7 +257,3 @@ def iterate_strings(values: Any, name: str) -> Iterator[tuple[str, str]]:
     elif isinstance(values, list):
         for value in values:
             yield from iterate_strings(value, name)
-
-
-def _location(http: bytes) -> bytes:
-    return b"\n".join(line for line in http.split(b"\r\n") if line.lower().startswith(b"location:"))

@@ -35,7 +35,6 @@ def add(root: Path, kind: str, value: str, reason: str = "") -> tuple[Entry, boo
     """Add an entry for ``value`` to the list.
 
     Args:
-        root: the project's root.
         kind: url | host | owner; a host covers its subdomains.
         value: as plain text; only its hash is written.
         reason: written as plain text, so it should name nothing.

@@ -52,6 +52,7 @@ class Item:
 class Plan:
     """Everything a purge does."""
 
+    root: Path
     items: list[Item] = field(default_factory=list)
     models: dict[tuple[str, str], str] = field(default_factory=dict)
     """Tainted (model, version) → ``yes`` or ``maybe``."""
@@ -59,6 +60,11 @@ class Plan:
     """Search indexes in MLflow to delete → ``yes`` or ``maybe``."""
     manual: list[str] = field(default_factory=list)
     """What a person has to do."""
+
+    def add(self, where: str | Path, what: str, remove: Callable[[], Any]) -> None:
+        """Add something to delete, at a path or a place in words."""
+        location = where.relative_to(self.root).as_posix() if isinstance(where, Path) else where
+        self.items.append(Item(location, what, remove))
 
 
 def current_digests(root: Path) -> set[str]:
@@ -75,13 +81,9 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         The plan, the removed content, and the MLflow tracker if there is one.
     """
     flush_or_warn(root)
-    plan, state = Plan(), root / ".hearsight"
+    plan, state = Plan(root), root / ".hearsight"
     removed = evidence.collect_removed(root, graph, listed, repo)
     search = FileSearch(Matcher(listed, digests=removed.digests), frozenset(removed.keys))
-
-    def add(where: str | Path, what: str, remove: Callable[[], Any]) -> None:
-        location = where.relative_to(root).as_posix() if isinstance(where, Path) else where
-        plan.items.append(Item(location, what, remove))
 
     current = evidence.list_current_snapshots(root, graph)
     # The newest first: a snapshot drops its references to its base before the base is erased.
@@ -89,22 +91,22 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         urls = set() if folder in current else evidence.find_answered_urls(folder, removed.images)
         count = count_affected(folder, listed, urls)
         if count or ((folder / "COMPLETE").exists() and search.in_file(folder / "COMPLETE").hits):
-            add(folder, f"{count} answers", partial(erase, folder, listed, urls))
+            plan.add(folder, f"{count} answers", partial(erase, folder, listed, urls))
     for path, keys in caches.find_annotations(state, search):
-        add(path, f"{len(keys)} annotations", partial(caches.delete_annotations, path, keys))
+        plan.add(path, f"{len(keys)} annotations", partial(caches.delete_annotations, path, keys))
     for folder in caches.find_cache_entries(state, search):
-        add(folder, "a shard-cache entry", partial(shutil.rmtree, folder))
+        plan.add(folder, "a shard-cache entry", partial(shutil.rmtree, folder))
     for folder in caches.find_work_folders(state):
-        add(folder, "work files of finished runs", partial(shutil.rmtree, folder))
+        plan.add(folder, "work files of finished runs", partial(shutil.rmtree, folder))
     for path in caches.find_queued_runs(state, search):
-        add(path, "a run not logged to MLflow yet", partial(path.unlink, missing_ok=True))
+        plan.add(path, "a run not logged to MLflow yet", partial(path.unlink, missing_ok=True))
     for path in sorted(path for name in CHECK_REPORTS for path in (root / "reports" / name).rglob("*")):
         if path.is_file() and search.in_file(path).hits:
-            add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
-    tainted = _plan_dvc(root, repo, search, add)
+            plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
+    tainted = _plan_dvc(plan, repo, search)
     tracker = Tracker(root) if Tracker.exists(root) else None
     if tracker is not None:
-        _plan_mlflow(root, tracker, search, tainted, plan, add)
+        _plan_mlflow(plan, tracker, search, tainted)
     for path in _strays(root, graph):
         if search.in_file(path).hits:
             plan.manual.append(f"{path.relative_to(root).as_posix()} belongs to no stage of the chain: delete it")
@@ -115,7 +117,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
 
 def _strays(root: Path, graph: Graph) -> Iterator[Path]:
     """Yield the files of data/ and reports/ that no stage of the chain, no fetch store and no check writes."""
-    known = [graph.output(stage, dataset) for dataset in graph.datasets for stage in graph.stages_of(dataset)]
+    known = [folder for _, _, folder in graph.outputs()]
     known += [root / "data" / "store", root / "data" / "packages"]
     known += [root / "reports" / name for name in (*CHECK_REPORTS, "lineage")]
     for path in sorted([*(root / "data").rglob("*"), *(root / "reports").rglob("*")]):
@@ -123,55 +125,43 @@ def _strays(root: Path, graph: Graph) -> Iterator[Path]:
             yield path
 
 
-def _plan_dvc(root: Path, repo: Any, search: FileSearch, add: Callable[[str | Path, str, Callable[[], Any]], None]) -> set[str]:
+def _plan_dvc(plan: Plan, repo: Any, search: FileSearch) -> set[str]:
     """Plan for DVC's stores; return the digests of the outputs that hold a removed record."""
     tainted: set[str] = set()
     searched: dict[str, SearchResult] = {}
     current: set[str] | None = None
     for objects in versions.open_stores(repo) if repo else ():
         if current is None:  # the cache comes first
-            current = versions.find_current_objects(root, objects)
+            current = versions.find_current_objects(plan.root, objects)
         outdated = versions.find_outdated(objects, search, current, searched)
         tainted |= outdated.tainted
         for path, why in sorted(outdated.paths.items()):
-            add(f"{objects.name}: {path.removeprefix(f'{root}/')}", why, partial(objects.remove, path))
+            plan.add(f"{objects.name}: {path.removeprefix(f'{plan.root}/')}", why, partial(objects.remove, path))
     return tainted
 
 
-def _plan_mlflow(
-    root: Path,
-    tracker: Tracker,
-    search: FileSearch,
-    tainted: set[str],
-    plan: Plan,
-    add: Callable[[str | Path, str, Callable[[], Any]], None],
-) -> None:
-    maybe_tainted = find_maybe_tainted(root, tracker)
+def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[str]) -> None:
+    maybe_tainted = find_maybe_tainted(plan.root, tracker)
     plan.models = tracker.find_tainted_models(tainted, maybe_tainted)
-    current = current_digests(root)
+    current = current_digests(plan.root)
     for model, grade in searchable.find_tainted(tracker, search, tainted, maybe_tainted, current).items():
         if not _note_foreign(plan, searchable.find_foreign_folder(tracker, model)):
             plan.searches[model] = grade
-            add(
-                model.name,
-                "an older index, with its images and captions",
-                partial(searchable.delete_search_model, tracker, model),
-            )
+            delete = partial(searchable.delete_search_model, tracker, model)
+            plan.add(model.name, "an older index, with its images and captions", delete)
     for artefact in tracker.find_artefacts(search, tracker.add_descendants(tainted) | maybe_tainted, current):
         if _note_foreign(plan, tracker.find_foreign_folder(artefact.run.info.artifact_uri)):
             continue
-        add(
-            artefact.name,
-            "addresses in it" if artefact.redact else "an older artefact",
-            partial(tracker.clear_artefact, artefact, search),
-        )
-    for column, count in tracker.count_addresses(search).items():
+        what = "addresses in it" if artefact.redact else "an older artefact"
+        plan.add(artefact.name, what, partial(tracker.clear_artefact, artefact, search))
+    counts = tracker.count_addresses(search)
+    for column, count in counts.items():
         if tracker.database is None:
             plan.manual.append(f"the MLflow server names it in {column}: no client can change that, ask its administrator")
         else:
-            add(f"mlflow.db: {column}", f"{count} values with addresses", lambda: None)
-    if tracker.database is not None and tracker.count_addresses(search):
-        add("mlflow.db", "its free pages, rewritten", partial(tracker.redact_database, search))
+            plan.add(f"mlflow.db: {column}", f"{count} values with addresses", lambda: None)
+    if tracker.database is not None and counts:
+        plan.add("mlflow.db", "its free pages, rewritten", partial(tracker.redact_database, search))
 
 
 def _note_foreign(plan: Plan, folder: Path | None) -> bool:

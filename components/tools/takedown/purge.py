@@ -1,7 +1,6 @@
-"""Delete what older runs left of listed records.
+"""Delete what older runs left of listed records; ``plan`` lists it.
 
-``plan`` lists what would be deleted; deletion happens only on request. Models trained on a removed record are tagged before
-the evidence is deleted, and the hashes of what was removed are kept for later scans.
+Models trained on a removed record are tagged before the evidence is deleted, and its hashes are kept for later scans.
 """
 
 from __future__ import annotations
@@ -11,16 +10,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import lineage_path, lock_path
+from components.core.addresses import lineage_path
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
-from components.execution.process import sole_writer
+from components.execution.runner import lock_all_outputs
 from components.tools.takedown import evidence, searchable
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.plan import Plan, make_plan
 from components.web.takedown_list import NAME, Takedown, read_takedown
+
+REPRO_FIRST = "run `dvc repro` first: a purge deletes what older runs left"
 
 
 def purge(root: Path, *, apply: bool) -> Plan:
@@ -34,10 +35,7 @@ def purge(root: Path, *, apply: bool) -> Plan:
     if not listed:
         raise HearsightError("lists nothing", where=root / NAME, hint="add an entry with `hearsight takedown add`")
     graph = load_graph(root)
-    with ExitStack() as locks:
-        for dataset in graph.datasets:
-            for stage in graph.stages_of(dataset):
-                locks.enter_context(sole_writer(lock_path(root, dataset, stage), f"{dataset}/{stage}"))
+    with lock_all_outputs(graph), ExitStack() as locks:
         repo = open_repo(root, locks)
         require_run(root, graph, listed)
         plan, removed, tracker = make_plan(root, graph, listed, repo)
@@ -75,26 +73,12 @@ def open_repo(root: Path, locks: ExitStack) -> Any:
 def require_run(root: Path, graph: Graph, listed: Takedown) -> None:
     """Raise HearsightError when an output of the chain names something listed or was made from an older input."""
     search = FileSearch(Matcher(listed))
-    for dataset in graph.datasets:
-        for stage in graph.stages_of(dataset):
-            out = graph.output(stage, dataset)
-            _require_fresh(root, out)
-            for path in sorted([*out.glob("shards/*.parquet"), *out.glob("ledger/*.parquet")]):
-                if search.in_file(path).resolve_ledger_text(stage == "crawl").hits:
-                    raise HearsightError(
-                        "still holds what is listed",
-                        where=path,
-                        hint="run `dvc repro` first: a purge deletes what older runs left",
-                    )
-
-
-def _require_fresh(root: Path, out: Path) -> None:
-    lineage = lineage_path(out)
-    for parent in json.loads(lineage.read_bytes())["parents"] if lineage.exists() else ():
-        manifest = root / "data" / parent["output"] / "manifest.json" if "output" in parent else None
-        if manifest and (not manifest.exists() or sha256_file(manifest) != parent["manifest_sha256"]):
-            raise HearsightError(
-                f"was made from an older {parent['output']}",
-                where=out,
-                hint="run `dvc repro` first: a purge deletes what older runs left",
-            )
+    for stage, _, out in graph.outputs():
+        lineage = lineage_path(out)
+        for parent in json.loads(lineage.read_bytes())["parents"] if lineage.exists() else ():
+            manifest = root / "data" / parent["output"] / "manifest.json" if "output" in parent else None
+            if manifest and (not manifest.exists() or sha256_file(manifest) != parent["manifest_sha256"]):
+                raise HearsightError(f"was made from an older {parent['output']}", where=out, hint=REPRO_FIRST)
+        for path in sorted([*out.glob("shards/*.parquet"), *out.glob("ledger/*.parquet")]):
+            if search.in_file(path).resolve_ledger_text(stage == "crawl").hits:
+                raise HearsightError("still holds what is listed", where=path, hint=REPRO_FIRST)

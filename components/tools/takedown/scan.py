@@ -56,7 +56,6 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
     """Search the project's files, DVC's stores and MLflow for listed items.
 
     Args:
-        root: the project's root.
         plain: plain (kind, value) pairs to search for; empty to search for the list's hashes.
 
     Raises:

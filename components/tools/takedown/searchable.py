@@ -1,9 +1,8 @@
 """Find and delete search indexes in MLflow that were made from something removed.
 
-Unlike weights, a search index holds images and captions. It is a LoggedModel of type ``search`` with versions in the registry
-(``tracking.search_models``); its files lie under the LoggedModel's own address, not a run's. It is deleted when it is **older**
-(its output's digest is not one of the current chain) and its output descends from a tainted one, or its files hold something
-removed. MLflow only hides a deleted LoggedModel, so one whose files still exist counts too.
+Unlike weights, a search index (``tracking.models``) holds images and captions. It is deleted when it is **older** (its output's
+digest is not one of the current chain) and its output descends from a tainted one, or its files hold something removed. MLflow
+only hides a deleted LoggedModel, so one whose files still exist counts too.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from components.core.errors import HearsightError
 from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker
+from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker, iterate_pages, refuse_foreign
+from components.tracking.models import KIND
 from components.tracking.record import TAG
-from components.tracking.search_models import KIND
 
 if TYPE_CHECKING:
     from mlflow.entities.model_registry import ModelVersion
@@ -91,8 +90,7 @@ def delete_search_model(tracker: Tracker, model: SearchModel) -> None:
     Raises:
         HearsightError: its files lie in another project.
     """
-    if folder := find_foreign_folder(tracker, model):
-        raise HearsightError("lies outside of this project", where=folder, hint="run the purge in the project it belongs to")
+    refuse_foreign(find_foreign_folder(tracker, model))
     if model.address:
         # MLflow takes seconds to import.
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
@@ -116,9 +114,10 @@ def _all(tracker: Tracker) -> list[SearchModel]:
     for version in tracker.list_versions(KIND):
         model_id = version.model_id or str(version.source).removeprefix("models:/").partition("/")[0]
         versions[model_id].append(version)
-    models = []
-    for model_id, address, tags, deleted in [*_logged(tracker), *_deleted(tracker)]:
-        models.append(_model(model_id, address, tags, versions.pop(model_id, []), deleted))
+    models = [
+        _model(model_id, address, tags, versions.pop(model_id, []), deleted)
+        for model_id, address, tags, deleted in [*_logged(tracker), *_deleted(tracker)]
+    ]
     return [*models, *(_model("", "", {}, registered, False) for registered in versions.values())]
 
 
@@ -131,14 +130,10 @@ def _model(model_id: str, address: str, tags: dict[str, str], versions: list[Mod
 
 def _logged(tracker: Tracker) -> Iterator[tuple[str, str, dict[str, str], bool]]:
     experiments = [experiment.experiment_id for experiment in tracker.client.search_experiments()]
-    token = None
-    while experiments:
-        page = tracker.client.search_logged_models(experiments, max_results=100, page_token=token)
-        for model in page:
-            if model.model_type == KIND:
-                yield model.model_id, model.artifact_location, dict(model.tags or {}), False
-        if not (token := page.token):
-            return
+    search = partial(tracker.client.search_logged_models, experiments, max_results=100)
+    for model in iterate_pages(search) if experiments else ():
+        if model.model_type == KIND:
+            yield model.model_id, model.artifact_location, dict(model.tags or {}), False
 
 
 def _deleted(tracker: Tracker) -> Iterator[tuple[str, str, dict[str, str], bool]]:

@@ -1,9 +1,8 @@
 """Find and clear removed records in MLflow: artefacts of older runs, addresses in parameters, and tainted models.
 
-A run is **older** when its output's digest is not one of the current chain. An older run whose output descends from a tainted
-one loses its logged files; its parameters and its copy of ``lineage.json`` lose only the listed addresses, so that
-``hearsight lineage`` still works. Weights stay: a model's owner decides what happens to it, so it is reported and tagged
-``hearsight.tainted``. Search indexes, which hold images, are in ``searchable``.
+A run is **older** when its output's digest is not one of the current chain. Logged files of older runs that descend from a
+tainted output are deleted; parameters and ``lineage.json`` lose only the listed addresses, so that ``hearsight lineage``
+still works. Weights stay: the model is reported and tagged ``hearsight.tainted``. Search indexes are in ``searchable``.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -25,8 +25,8 @@ from components.tools.takedown.caches import compact_database
 from components.tools.takedown.file_search import FileSearch, iterate_cells
 from components.tracking.lineage import LineageWalk
 from components.tracking.lineage_records import tag
+from components.tracking.models import KIND
 from components.tracking.record import TAG, connect, dataset_of, tracking_uri
-from components.tracking.search_models import KIND
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -52,6 +52,22 @@ class Artefact:
         return f"mlflow run {self.run.info.run_name} ({self.run.info.run_id[:8]}): {self.path}"
 
 
+def iterate_pages(search: Callable[..., Any]) -> Iterator[Any]:
+    """Yield the results of one of MLflow's paged searches."""
+    token = None
+    while True:
+        page = search(page_token=token)
+        yield from page
+        if not (token := page.token):
+            return
+
+
+def refuse_foreign(folder: Path | None) -> None:
+    """Raise HearsightError for a folder that :meth:`Tracker.find_foreign_folder` returned."""
+    if folder is not None:
+        raise HearsightError("lies outside of this project", where=folder, hint="run the purge in the project it belongs to")
+
+
 class Tracker:
     """The project's MLflow: a server, or the SQLite database ``mlflow.db``."""
 
@@ -59,7 +75,11 @@ class Tracker:
         self.root, self.uri = root, tracking_uri(root)
         self.client: MlflowClient = connect(root)
         experiments = [experiment.experiment_id for experiment in self.client.search_experiments()]
-        self.runs = [run for experiment in experiments for run in self._all(experiment)]
+        self.runs: list[Run] = [
+            run
+            for experiment in experiments
+            for run in iterate_pages(partial(self.client.search_runs, [experiment], max_results=1000))
+        ]
 
     @staticmethod
     def exists(root: Path) -> bool:
@@ -71,30 +91,13 @@ class Tracker:
         """The SQLite file; None for a server."""
         return Path(self.uri.removeprefix("sqlite:///")) if self.uri.startswith("sqlite:") else None
 
-    def _all(self, experiment: str) -> Iterator[Run]:
-        token = None
-        while True:
-            page = self.client.search_runs([experiment], max_results=1000, page_token=token)
-            yield from page
-            if not (token := page.token):
-                return
-
     def add_descendants(self, digests: Collection[str]) -> set[str]:
         """Return ``digests`` and the digests of all outputs made from them, by the runs' parents."""
-        descendants = set(digests)
-        while True:
-            more = (
-                {
-                    tag(run, "output_digest")
-                    for run in self.runs
-                    if any(dataset_of(parent)[1] in descendants for parent in json.loads(tag(run, "parents") or "[]"))
-                }
-                - descendants
-                - {""}
-            )
-            if not more:
-                return descendants
+        descendants, more = set(digests), set(digests)
+        while more:
+            more = {tag(run, "output_digest") for run in self.runs if _parents(run) & more} - descendants - {""}
             descendants |= more
+        return descendants
 
     def find_foreign_folder(self, uri: str) -> Path | None:
         """Return the folder of an artefact address when it lies neither in this project nor beside the SQLite database.
@@ -138,10 +141,7 @@ class Tracker:
         with tempfile.TemporaryDirectory() as scratch:
             local = Path(self.client.download_artifacts(run_id, artefact.path, scratch)) if artefact.redact else None
             lineage = json.loads(search.matcher.redact(local.read_text(encoding="utf-8"))) if local else None
-            if folder := self.find_foreign_folder(artefact.run.info.artifact_uri):
-                raise HearsightError(
-                    "lies outside of this project", where=folder, hint="run the purge in the project it belongs to"
-                )
+            refuse_foreign(self.find_foreign_folder(artefact.run.info.artifact_uri))
             get_artifact_repository(artefact.run.info.artifact_uri).delete_artifacts(artefact.path)
             if lineage is not None and local is not None:
                 lineage["params_sha256"] = digest_value(lineage["params"])
@@ -163,9 +163,8 @@ class Tracker:
                         counts[f"run {run.info.run_id[:8]}, {name}"] = 1
             return counts
         with closing(sqlite3.connect(self.database, timeout=120)) as base:
-            for table, column, value in iterate_cells(base):
-                if isinstance(value, str) and search.matcher.find_in_text(value, digests=False):
-                    counts[f"{table}.{column}"] = counts.get(f"{table}.{column}", 0) + 1
+            for table, column, _ in _listed_cells(base, search):
+                counts[f"{table}.{column}"] = counts.get(f"{table}.{column}", 0) + 1
         return counts
 
     def redact_database(self, search: FileSearch) -> None:
@@ -173,13 +172,9 @@ class Tracker:
         assert self.database is not None
         with closing(sqlite3.connect(self.database, timeout=120)) as base:
             base.execute("PRAGMA secure_delete = ON")
-            changes = [
-                (table, column, search.matcher.redact(value), value)
-                for table, column, value in iterate_cells(base)
-                if isinstance(value, str) and search.matcher.find_in_text(value, digests=False)
-            ]
-            for table, column, new, old in changes:
-                base.execute(f'UPDATE "{table}" SET "{column}" = ? WHERE "{column}" = ?', (new, old))
+            for table, column, value in list(_listed_cells(base, search)):
+                redacted = search.matcher.redact(value)
+                base.execute(f'UPDATE "{table}" SET "{column}" = ? WHERE "{column}" = ?', (redacted, value))
             compact_database(base)
 
     # -- models ----------------------------------------------------------------------------------------------------
@@ -212,15 +207,10 @@ class Tracker:
 
     def list_versions(self, kind: str = "") -> Iterator[Any]:
         """Yield the registered versions of a kind of model; without a kind, of all but search indexes."""
-        token = None
-        while True:
-            page = self.client.search_registered_models(page_token=token)
-            for model in page:
-                model_kind = model.tags.get(f"{TAG}kind", "")
-                if model_kind == kind if kind else model_kind != KIND:
-                    yield from self.client.search_model_versions(f"name = '{model.name}'")
-            if not (token := page.token):
-                return
+        for model in iterate_pages(self.client.search_registered_models):
+            model_kind = model.tags.get(f"{TAG}kind", "")
+            if model_kind == kind if kind else model_kind != KIND:
+                yield from self.client.search_model_versions(f"name = '{model.name}'")
 
     def _lineage(self, version: Any) -> set[tuple[str, str]]:
         """Return (stage, digest) of the steps behind a version, by lineage or, where that fails, by the runs' parents."""
@@ -236,5 +226,16 @@ class Tracker:
                 for run in self.runs:
                     if digest and tag(run, "output_digest") == digest and (tag(run, "stage"), digest) not in steps:
                         steps.add((tag(run, "stage"), digest))
-                        pending += [dataset_of(parent)[1] for parent in json.loads(tag(run, "parents") or "[]")]
+                        pending += _parents(run)
             return steps
+
+
+def _listed_cells(base: sqlite3.Connection, search: FileSearch) -> Iterator[tuple[str, str, str]]:
+    for table, column, value in iterate_cells(base):
+        if isinstance(value, str) and search.matcher.find_in_text(value, digests=False):
+            yield table, column, value
+
+
+def _parents(run: Run) -> set[str]:
+    """Return the digests of the outputs that a run read."""
+    return {dataset_of(parent)[1] for parent in json.loads(tag(run, "parents") or "[]")}

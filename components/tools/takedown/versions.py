@@ -1,9 +1,8 @@
 """Find the objects in DVC's cache and remotes that belong to older outputs with removed records.
 
-An output is one ``.dir`` object that lists its files. A version is **tainted** when one of its files holds a removed record,
-or when its lineage names a tainted parent. All files of a tainted version are deleted that neither the current chain nor an
-untainted version refers to. Versions of training stages stay: weights are no records, and ``tracked`` reports the models.
-Objects are accessed through DVC's object stores, so a local folder and S3 work alike.
+An output is one ``.dir`` object that lists its files. A version is **tainted** when one of its files holds a removed record, or
+when its lineage names a tainted parent. Its files are deleted unless the current chain or an untainted version refers to them.
+Versions of training stages stay: weights are no records, and ``tracked`` reports the models.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.core.graph import load_graph
-from components.core.params import stage_params
-from components.stages import extract_descriptions
+from components.execution.runner import stage_settings
+from components.stages.extract_descriptions import Params
 from components.stages.extract_descriptions.extract import extract
 from components.stages.extract_descriptions.rules import load_rules
 
@@ -34,12 +34,7 @@ class PostTrial:
     """
 
     def __init__(self, root: Path, dataset: str) -> None:
-        graph = load_graph(root)
-        graph.require("extract_descriptions", dataset)
-        settings: Any = stage_params(
-            root / "params.yaml", graph.params, dataset, "extract_descriptions", extract_descriptions.Params
-        )
-        self._params: extract_descriptions.Params = settings
+        self._params: Params = stage_settings(load_graph(root), "extract_descriptions", dataset)
         self._rules = load_rules(self._params.language)
 
     def of(self, caption: str) -> dict[str, Any]:

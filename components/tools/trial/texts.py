@@ -54,21 +54,25 @@ class Trial:
         Args:
             alts: any number; one batch is in memory.
             explain_all: add ``rules``, the finding of every text rule, even after one has dropped the text.
-            at_a_time: size of a batch.
         """
         lines = iter(alts)
         while chunk := list(islice(lines, at_a_time)):
+            # White space is folded as by the crawl.
             subjects = {
-                str(at): make_subject(_clean(alt), self._lists, self._filter.max_characters) for at, alt in enumerate(chunk)
+                str(at): make_subject(fold(alt), self._lists, self._filter.max_characters) for at, alt in enumerate(chunk)
             }
             failed = first_failures(subjects, learn, self._filter, TEXT_GROUPS)
             studied = evaluate_all(subjects, learn, self._filter, TEXT_GROUPS) if explain_all else {}
             for key, alt in zip(subjects, chunk, strict=True):
                 result = {"alt": alt} | self._verdict(subjects[key], failed.get(key))
-                yield result | ({"rules": _plain(studied[key])} if explain_all else {})
+                if explain_all:
+                    result["rules"] = [{"rule": name, **finding._asdict()} for name, finding in studied[key].items()]
+                yield result
 
     def _verdict(self, subject: Subject, failure: tuple[str, Finding] | None) -> dict[str, Any]:
-        steps = [_cropping(subject)] if subject.cropped else []
+        reason = f"cropped: {'; '.join(subject.cropped)}"
+        cropping = {"step": "boiler-plate", "before": subject.alt, "after": subject.text, "reason": reason}
+        steps = [cropping] if subject.cropped else []
         if failure is not None:
             name, finding = failure
             return _dropped(name, str(finding.value), str(finding.threshold), steps)
@@ -114,23 +118,5 @@ def text_of(result: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _clean(alt: str) -> str:
-    """Fold an alt-text's white space as the crawl does."""
-    return fold(alt)
-
-
-def _cropping(subject: Subject) -> dict[str, str]:
-    return {
-        "step": "boiler-plate",
-        "before": subject.alt,
-        "after": subject.text,
-        "reason": f"cropped: {'; '.join(subject.cropped)}",
-    }
-
-
 def _dropped(rule: str, value: str, threshold: str, steps: list[dict[str, str]]) -> dict[str, Any]:
     return {"verdict": "dropped", "rule": rule, "caption": None, "steps": steps, "value": value, "threshold": threshold}
-
-
-def _plain(findings: Mapping[str, Finding]) -> list[dict[str, Any]]:
-    return [{"rule": name, **finding._asdict()} for name, finding in findings.items()]

@@ -20,9 +20,9 @@ from components.retrieval.search_model import DEFAULTS, load, query_of
 from components.retrieval.searcher import SEARCH
 from components.speech.audio.files import to_flac
 from components.tracking.lineage import trace_lineage
+from components.tracking.models import OUT, PARAMS, log_search
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
-from components.tracking.search_models import OUT, PARAMS, log_search
 from tests.stages.build_search_index.world import clip, picture
 from tests.support import PROJECT
 

@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.params_edit import replace_values
-from components.tools.snapshots.next_snapshot import next_snapshot
+from components.tools.snapshots.next_snapshot import next_snapshot, replace_values
 from tests.support import PROJECT
 
 

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, first_failures, make_subject
-from components.tools.calibrate import measure
 from components.tools.calibrate.page import html, rates_tsv
+from components.tools.calibrate.run import measure
 from components.tools.calibrate.sweep import SAMPLES, Sweep
 from components.tools.calibrate.swept import SWEPT, choose_rules
 from components.tools.calibrate.values import line_shards, measured_schema, parse_number

@@ -22,8 +22,7 @@ from components.stages.crawl.run import run as run_crawl
 from components.tools.release import release
 from components.tools.release.anonymous import KEY_VARIABLE, Pseudonyms
 from components.tools.release.mentions import Mentions
-from components.tools.release.publisher import Publisher
-from components.tools.release.questions import QUESTIONS
+from components.tools.release.sheet import QUESTIONS, Publisher
 from components.tools.release.subsets import SAMPLE, draw_sample, draw_subsets, parse_subsets
 from components.tools.takedown.listing import add
 from tests.command import hearsight

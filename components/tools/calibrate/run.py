@@ -1,0 +1,80 @@
+"""Sweep the thresholds of a dataset's text rules and write the results (``hearsight calibrate``)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from components.core.stage_output import ShardRef
+from components.execution.engine import limit_threads
+from components.execution.process import sole_writer
+from components.execution.runner import make_engine, open_inputs, stage_settings
+from components.execution.stage import Stage
+from components.providers.registry import plan_for
+from components.tools.calibrate.page import write_page
+from components.tools.calibrate.sweep import Sweep
+from components.tools.calibrate.swept import choose_rules
+from components.tools.calibrate.values import line_shards, measure_shard
+from components.tracking import recorder
+
+
+def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path) -> dict[str, Any]:
+    """Sweep the rules' thresholds and write ``index.html`` and ``rates.tsv`` into ``out``.
+
+    Args:
+        dataset: its filter settings are the present ones; its candidates are measured, unless ``alts`` is given.
+        rules: the rules to sweep; empty for all.
+        alts: a file of alt-texts, one per line, or ``-`` for standard input; "" for the dataset's candidates.
+
+    Raises:
+        HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
+    """
+    chosen = choose_rules(rules)
+    job, engine_lock = _job(root, dataset, alts)
+    with sole_writer(engine_lock, f"the calibration of {dataset}"):
+        with job.engine.open(engine_lock, (job.state, root / "data")):
+            shards = _shards(job, alts)
+            sweep = Sweep(job.params, chosen)
+            for table in measure(job, shards):
+                sweep.add(table)
+        if not sweep.candidates:
+            raise HearsightError("there is no alt-text to measure", where=alts or dataset, hint="give alt-texts, one per line")
+        source = "lines of text" if alts else f"candidates of {dataset}"
+        files = write_page(sweep, out, f"{sweep.candidates:,} {source}, with the settings of {dataset}")
+    numbers = sweep.numbers()
+    recorder.record_study(root, dataset, "calibrate", job.params.plain(), numbers, files)
+    return {"page": str(files[0]), "rates": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
+
+
+def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
+    """Yield each shard's table of measured values (``values.measured_schema``), computed in workers or read from the cache."""
+    plan = plan_for(job.root, job.params.providers, job.params.language)
+    refs = job.map(measure_shard, shards, step="values", params=job.params, shared=plan, publish=False, conserve=False)
+    return (ref.read() for ref in refs)
+
+
+def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
+    limit_threads()
+    graph = load_graph(root)
+    params, state = stage_settings(graph, "filter", dataset), root / ".hearsight"
+    inputs = {} if alts else open_inputs(graph, "filter", dataset)
+    engine, work = make_engine(root / "params.yaml", graph.params), state / "work" / dataset / "calibrate"
+    return Stage("calibrate", dataset, params, root, inputs, work, engine, state), state / "locks" / f"{dataset}.calibrate.lock"
+
+
+def _shards(job: Stage, alts: str) -> Sequence[ShardRef]:
+    if not alts:
+        return job.inputs["input"].shards
+    if alts == "-":
+        return line_shards(sys.stdin.buffer, job.work)
+    try:
+        with Path(alts).open("rb") as handle:
+            return line_shards(handle, job.work)
+    except OSError as error:
+        raise HearsightError(
+            f"cannot be read ({error.strerror})", where=alts, hint="give a text file, or - for standard input"
+        ) from None
