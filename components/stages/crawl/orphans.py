@@ -15,7 +15,8 @@ from components.core.digests import digest_value
 from components.execution.stage import Stage
 from components.stages.crawl.shard_plan import CollectingStage
 from components.stages.crawl.snapshot_builder import project_root, replay
-from components.stages.crawl.sources import create_source
+from components.stages.crawl.source_kinds import create_source
+from components.stages.crawl.source_settings import Site
 from components.stages.crawl.sources.taken import hash_address
 from components.web.erase import erase
 from components.web.snapshot_chain import read_chain, read_complete
@@ -50,7 +51,7 @@ def _erase_orphans_of(stage: Stage, params: Params, snapshots: list[Path], taken
         return
     orphaned_hashes = {digest for snapshot in snapshots for removal in read_removals(snapshot) for digest in removal["images"]}
     orphans: set[str] = set()
-    if orphaned_hashes or params.source.kind != "site":
+    if orphaned_hashes or not isinstance(params.source, Site):
         uncounted_stage = CollectingStage.of(stage, counted=False)
         with kind(folder) as store:
             followed, taken_down_hashes = replay(

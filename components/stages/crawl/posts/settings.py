@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field
-
 from components.core.errors import HearsightError
-from components.core.params import Settings
-from components.stages.crawl.source_settings import Files
+from components.stages.crawl.source_settings import Files, SourceSettings, Wrong
 from components.web.urls import normalise
 
-Wrong = Callable[[str, str, str], HearsightError]
 _TAG = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d{1,30}")
 
 
-class Hashtag(Settings):
+class Hashtag(SourceSettings):
     """What every source of posts shares."""
+
+    takes_base: ClassVar[bool] = True
+    holds_times: ClassVar[bool] = True
 
     kind: Literal["posts"] = "posts"
     """The posts of a hashtag."""
@@ -34,6 +32,13 @@ class Hashtag(Settings):
     def tags(self) -> list[str]:
         """The hashtag and its variants, each once."""
         return list(dict.fromkeys([self.tag, *self.variants]))
+
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require hashtags."""
+        super().check(params, wrong)
+        for tag in self.tags:
+            if not _TAG.fullmatch(tag) or tag.isdigit():
+                raise wrong("source.tag", f"'{tag}' is not a hashtag", "give letters, digits and _, without the #")
 
 
 class PostsSettings(Hashtag):
@@ -69,6 +74,20 @@ class PostsSettings(Hashtag):
             raise HearsightError(what, where=f"${self.token_variable}", hint="put the API's access token into it")
         return token
 
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require hashtags and the address of an API; a token is sent encrypted only."""
+        super().check(params, wrong)
+        for name in ("window_days", "relist_days"):
+            if not 0 <= getattr(self, name) <= 100_000:
+                raise wrong(f"source.{name}", "is not between 0 and 100000", "give a number of days")
+        if not 1 <= self.page_size <= 100:
+            raise wrong("source.page_size", "is not between 1 and 100", "give 40")
+        url = normalise(self.server)
+        if url is None or urlsplit(url).query or "access_token" in self.server or "@" in self.server:
+            raise wrong("source.server", f"'{self.server}' is not the address of an API", "give it as https://host, without more")
+        if self.token_variable and url.startswith("http:") and params.web.kind == "open" and not params.web.proxy:
+            raise wrong("source.server", "would send the token unencrypted", "give its https address")
+
 
 class MastodonSettings(PostsSettings):
     """A server with Mastodon's API."""
@@ -87,6 +106,14 @@ class InstagramSettings(PostsSettings):
     user: str = ""
     """The identifier of the Instagram account that asks; has to be given."""
 
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require what every API needs, the account that asks, and a token."""
+        super().check(params, wrong)
+        if not _DIGITS.fullmatch(self.user):
+            raise wrong("source.user", "names no Instagram account", "give the identifier of the account that asks, digits")
+        if not self.token_variable:
+            raise wrong("source.token_variable", "is empty, and the Graph API asks for a token", "name an environment variable")
+
 
 class ExportedSettings(Hashtag, Files):
     """Files of exported posts."""
@@ -94,32 +121,8 @@ class ExportedSettings(Hashtag, Files):
     provider: Literal["jsonl"] = "jsonl"
     """Exported posts, one a line."""
 
-
-Posts = Annotated[MastodonSettings | InstagramSettings | ExportedSettings, Field(discriminator="provider")]
-
-
-def sound_posts(params: Any, wrong: Wrong) -> None:
-    """Check ``crawl.source`` of kind posts against its provider; raises what ``wrong`` creates."""
-    posts: Hashtag = params.source
-    for tag in posts.tags:
-        if not _TAG.fullmatch(tag) or tag.isdigit():
-            raise wrong("source.tag", f"'{tag}' is not a hashtag", "give letters, digits and _, without the #")
-    if not isinstance(posts, PostsSettings):
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require an input and hashtags, and no base."""
+        super().check(params, wrong)
         if params.base:
             raise wrong("base", "is set, but exported posts are not crawled again", "empty it")
-        return
-    for name in ("window_days", "relist_days"):
-        if not 0 <= getattr(posts, name) <= 100_000:
-            raise wrong(f"source.{name}", "is not between 0 and 100000", "give a number of days")
-    if not 1 <= posts.page_size <= 100:
-        raise wrong("source.page_size", "is not between 1 and 100", "give 40")
-    url = normalise(posts.server)
-    if url is None or urlsplit(url).query or "access_token" in posts.server or "@" in posts.server:
-        raise wrong("source.server", f"'{posts.server}' is not the address of an API", "give it as https://host, without more")
-    if posts.token_variable and url.startswith("http:") and params.web.kind == "open" and not params.web.proxy:
-        raise wrong("source.server", "would send the token unencrypted", "give its https address")
-    if isinstance(posts, InstagramSettings):
-        if not _DIGITS.fullmatch(posts.user):
-            raise wrong("source.user", "names no Instagram account", "give the identifier of the account that asks, digits")
-        if not posts.token_variable:
-            raise wrong("source.token_variable", "is empty, and the Graph API asks for a token", "name an environment variable")

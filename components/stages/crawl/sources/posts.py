@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from components.core.code_digest import code_digest
@@ -34,7 +35,7 @@ ANSWER_SETTINGS = ("user_agent", "allow_private", "consent", "consenting", "tdmr
 class PostsSource:
     """See :class:`components.stages.crawl.sources.Source`."""
 
-    def __init__(self, stage: Stage, params: Any, taken: Takedown) -> None:
+    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
         self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken
         self._reusable: set[str] = set()
         self.hidden: set[str] = set()
