@@ -12,7 +12,7 @@ from components.cli.options import Dataset
 from components.core.check_warnings import ABOUT, read_warnings, upstream_outputs
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_json, print_line, print_table, print_text
+from components.core.printing import print_error, print_json, print_line, print_table, print_text
 
 app = typer.Typer()
 tracking = typer.Typer(no_args_is_help=True, help="What stages have recorded for MLflow.")
@@ -52,19 +52,28 @@ def explain(
         typer.Argument(help="A record's key (or its beginning), a page's or picture's address, or a picture's file or sha256."),
     ] = "",
     rule: Annotated[str, typer.Option("--rule", help="Instead: list what this rule dropped, e.g. page_over_budget.")] = "",
-    dataset: Annotated[str, typer.Option("--dataset", "-d", help="With --rule: only this dataset. Default: all.")] = "",
+    kept: Annotated[
+        bool, typer.Option("--kept", help="Instead: list the kept records with key, text and image address.")
+    ] = False,
+    dataset: Annotated[str, typer.Option("--dataset", "-d", help="Only this dataset. Default: all.")] = "",
 ) -> None:
-    """Print what each stage decided about a record and what each filter rule measured, or all that one rule dropped."""
+    """Print what each stage decided about a record, with each filter rule's value, threshold and setting; or list records."""
     from components.stages.filter.measured import measured_by_output
-    from components.tracking.explain import dropped_by, with_rules
     from components.tracking.explain import explain as explain_record
+    from components.tracking.explain import with_rules
+    from components.tracking.listings import dropped_by, kept_records
 
-    if bool(what) == bool(rule):
-        raise HearsightError("names no record and no rule, or both", where="hearsight explain", hint="give one of them")
-    if rule:
-        return print_table(dropped_by(load_graph(find_root()), rule, dataset))
+    if [bool(what), bool(rule), kept].count(True) != 1:
+        raise HearsightError(
+            "needs a record, --rule or --kept, and only one of them",
+            where="hearsight explain",
+            hint="'hearsight explain --kept' lists the kept records, '--rule RULE' what a rule dropped; each with its key",
+        )
     graph = load_graph(find_root())
-    lives = explain_record(graph, what)
+    if not what:
+        return print_table(kept_records(graph, dataset) if kept else dropped_by(graph, rule, dataset))
+    notes: list[str] = []
+    lives = explain_record(graph, what, dataset, notes.append)
     lives = with_rules(lives, measured_by_output(graph, [life.key for life in lives]))
     if sys.stdout.isatty():
         for life in lives:
@@ -72,6 +81,8 @@ def explain(
     else:
         for life in lives:
             print_json(life.plain())
+    for note in notes:
+        print_error(note)
 
 
 @app.command()

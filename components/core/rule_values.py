@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _SIGNS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
+NONE = "no setting"
 
 
 @dataclass(frozen=True)
@@ -20,13 +22,33 @@ class RuleValue:
     """The rule in a sentence."""
     note: str = ""
     """Why the value cannot be shown."""
+    setting: str = ""
+    """The settings of params.yaml that set the threshold, as :func:`setting_names` spells them."""
+    detail: str = ""
+    """What decided, where the value alone does not show it."""
 
     def text(self) -> str:
         """For a person, one line."""
         if self.passed is None:
             return f"not shown  {self.rule}: {self.note}. {self.meaning}"
-        measured = f"{self.rule}: {self.value or 'none'} (allowed: {in_words(self.threshold)})"
-        return f"{'passed' if self.passed else 'failed':<9}  {measured}. {self.meaning}"
+        measured = f"{self.rule}: {self.value or 'none'} ({allowed(self.threshold, self.setting)})"
+        detail = f" {self.detail}." if self.detail else ""
+        return f"{'passed' if self.passed else 'failed':<9}  {measured}.{detail} {self.meaning}"
+
+
+def allowed(threshold: str, setting: str) -> str:
+    """Return a threshold and the setting that sets it: ``allowed: at least 2, set by english.filter.min_words``."""
+    return f"allowed: {in_words(threshold)}" + ("" if not setting else f", {'' if setting == NONE else 'set by '}{setting}")
+
+
+def setting_names(dataset: str, stage: str, settings: Sequence[str] | None) -> str:
+    """Return settings of a stage as params.yaml names them: ``english.filter.min_words``, ``english.dedup.a, b``.
+
+    An empty list gives "no setting"; None, for a rule that no table lists, gives ''.
+    """
+    if settings is None:
+        return ""
+    return f"{dataset}.{stage}.{', '.join(settings)}" if settings else NONE
 
 
 def in_words(threshold: str) -> str:

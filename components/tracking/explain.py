@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,23 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.ledger import DROPPED
-from components.core.manifest import NAME
-from components.core.rule_values import RuleValue, in_words
+from components.core.rule_values import RuleValue, allowed, setting_names
 from components.core.stage_output import StageOutput
+from components.stages import evaluate_speech, extract_descriptions, hypernymize
+from components.stages.filter import cascade
+from components.tracking.listings import NOT_DRAWN, RECORDS, finished_outputs, verdict_in_words
 
-RECORDS = ("CANDIDATE", "FILTERED", "CAPTION", "GROUPED", "SPLIT")
-"""Kinds of records with the columns of a candidate."""
 URL_COLUMNS = ("page_url", "image_url")
 TEXT_COLUMNS = ("alt", "text", "caption", "split", "group", "voice", "output")
 MOST = 50
-"""Lives told at most for one URL; a page can hold thousands."""
+"""Records shown at most for one URL; a page can hold thousands."""
+RULE_SETTINGS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "filter": cascade.RULE_SETTINGS,
+    "hypernymize": hypernymize.RULE_SETTINGS,
+    "extract_descriptions": extract_descriptions.RULE_SETTINGS,
+    "evaluate_speech": evaluate_speech.RULE_SETTINGS,
+}
+"""Stage → rule → the settings that set its threshold, for the stages that list them."""
 _KEY = re.compile("[0-9a-f]{1,16}")
 _DIGEST = re.compile("[0-9a-f]{17,64}")
 """The sha256 of a picture, or its beginning, longer than any key."""
@@ -48,6 +55,16 @@ class Event:
     facts: dict[str, Any]
     rules: tuple[RuleValue, ...] = ()
     """The rules of the stage in the order they are asked, up to the one that dropped the record."""
+    setting: str = ""
+    """The settings of params.yaml that set the threshold, "no setting", or '' where the stage lists none."""
+
+    def why(self) -> str:
+        """Return why the record was not kept, for a person; '' for a kept one."""
+        if not self.rule:
+            return ""
+        if self.rule == NOT_DRAWN:
+            return f" for the sample ({allowed(self.threshold, self.setting)})"
+        return f" by {self.rule}: {self.value} ({allowed(self.threshold, self.setting)})"
 
 
 @dataclass
@@ -66,8 +83,7 @@ class Life:
         """For a person."""
         lines, shown = [f"{self.kind} {self.key}"], dict[str, Any]()
         for event in self.events:
-            why = f" by {event.rule}: {event.value} (allowed: {in_words(event.threshold)})" if event.verdict == "dropped" else ""
-            lines.append(f"  {event.output}: {event.verdict}{why}{' · ' + event.detail if event.detail else ''}")
+            lines.append(f"  {event.output}: {event.verdict}{event.why()}{' · ' + event.detail if event.detail else ''}")
             for name, value in event.facts.items():
                 if shown.get(name) != value:  # most columns go on unchanged from stage to stage
                     lines += [f"      {name}: {line}" for line in (value if isinstance(value, list) else [value])]
@@ -76,22 +92,25 @@ class Life:
         return "\n".join(lines)
 
 
-def explain(graph: Graph, what: str) -> list[Life]:
-    """The lives of every record that ``what`` names.
+def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], object] = lambda _: None) -> list[Life]:
+    """The lives of every record that ``what`` names, of the first :data:`MOST` if it names more.
 
     Args:
         graph: the project's stages and chain.
         what: a key, the beginning of one (at least six digits), a page's or picture's address, a picture's sha256 or the
             beginning of it (more than 16 digits), or a picture's file, of which only the sha256 counts.
+        dataset: only this one's stages; '' for all.
+        report: is told in a line how many records are not shown.
 
     Raises:
-        HearsightError: no finished stage knows it.
+        HearsightError: no finished stage knows it, or there is no such dataset.
     """
     digest = _digest_of(what)
     lives: dict[str, Life] = {}
+    more: set[str] = set()
     # A ledger's detail names addresses among other words; the one asked for must stand there whole.
     whole = rf"(^|\s){re.escape(what)}(\s|$)"
-    for stage_output in _finished(graph):
+    for stage_output in finished_outputs(graph, dataset):
         ledger = stage_output.ledger()
         keys = ledger["key"]
         if digest:
@@ -106,18 +125,24 @@ def explain(graph: Graph, what: str) -> list[Life]:
         if known:
             chosen = pc.or_(chosen, pc.is_in(keys, value_set=_strings(known)))
         rows = ledger.filter(chosen).to_pylist()
-        facts = _facts(stage_output, {row["key"] for row in rows[:MOST]})
-        for row in rows[:MOST]:
-            life = lives.setdefault(row["key"], Life(row["key"], row["kind"]))
+        for row in rows:
+            if row["key"] not in lives and len(lives) < MOST:
+                lives[row["key"]] = Life(row["key"], row["kind"])
+        more.update(row["key"] for row in rows if row["key"] not in lives)
+        rows = [row for row in rows if row["key"] in lives]
+        facts = _facts(stage_output, {row["key"] for row in rows})
+        for row in rows:
+            life = lives[row["key"]]
             life.events.append(
                 Event(
                     output=stage_output.name,
-                    verdict=row["verdict"],
+                    verdict=verdict_in_words(row["verdict"], row["rule"]),
                     rule=row["rule"],
                     value=row["value"],
                     threshold=row["threshold"],
                     detail=row["detail"],
                     facts=facts.get(row["key"], {}),
+                    setting=_setting(stage_output.name, row["rule"]),
                 )
             )
     if not lives and digest:
@@ -131,6 +156,11 @@ def explain(graph: Graph, what: str) -> list[Life]:
             f"no finished stage knows '{what}'",
             where=graph.root / "data",
             hint="give a key of a ledger, an address that was crawled, or a picture's file or sha256",
+        )
+    if more:
+        report(
+            f"{len(lives)} of {len(lives) + len(more)} records shown: name one by its key or by its page's or image's "
+            "address, or one dataset by --dataset ('hearsight explain --kept' and '--rule RULE' list keys)"
         )
     return list(lives.values())
 
@@ -149,6 +179,11 @@ def with_rules(lives: Sequence[Life], measured: Mapping[str, Mapping[str, Sequen
     return [Life(life.key, life.kind, [told(life, event) for event in life.events]) for life in lives]
 
 
+def _setting(output: str, rule: str) -> str:
+    dataset, _, stage = output.rpartition("/")
+    return setting_names(dataset, stage, RULE_SETTINGS.get(stage, {}).get(rule)) if rule else ""
+
+
 def _asked(values: Sequence[RuleValue], event: Event) -> tuple[RuleValue, ...]:
     """The rules up to the one that dropped the record, that one with the ledger's own value."""
     names = [each.rule for each in values]
@@ -159,45 +194,6 @@ def _asked(values: Sequence[RuleValue], event: Event) -> tuple[RuleValue, ...]:
     at = names.index(event.rule)
     failed = replace(values[at], passed=False, value=event.value, threshold=event.threshold, note="")
     return (*values[:at], failed)
-
-
-def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str, str]]:
-    """What a rule dropped, stage by stage: ledger rows with the name of the stage's output as ``output``.
-
-    Args:
-        graph: the project's stages and chain.
-        rule: e.g. ``page_over_budget``.
-        dataset: only this one; '' for all.
-
-    Raises:
-        HearsightError: there is no such dataset, or no finished stage dropped anything by it; names the rules that did.
-    """
-    if dataset and dataset not in graph.datasets:
-        raise HearsightError(
-            f"there is no dataset '{dataset}'", where=graph.root / "params.yaml", hint=f"known are: {', '.join(graph.datasets)}"
-        )
-    rules: set[str] = set()
-    found = False
-    for stage_output in _finished(graph, dataset):
-        ledger = stage_output.ledger()
-        for row in ledger.filter(pc.equal(ledger["rule"], rule)).to_pylist():
-            found = True
-            yield {"output": stage_output.name, **row}
-        rules.update(name for name in pc.unique(ledger["rule"]).to_pylist() if name)
-    if not found:
-        raise HearsightError(
-            f"no finished stage dropped anything by the rule '{rule}'",
-            where=graph.root / "data",
-            hint=f"rules that did: {', '.join(sorted(rules)) or 'none'}",
-        )
-
-
-def _finished(graph: Graph, only: str = "") -> Iterator[StageOutput]:
-    for dataset in [only] if only else graph.datasets:
-        for stage in graph.stages_of(dataset):
-            folder = graph.output(stage, dataset)
-            if (folder / NAME).exists():
-                yield StageOutput(folder)
 
 
 def _strings(values: list[str]) -> Any:

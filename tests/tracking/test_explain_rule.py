@@ -1,4 +1,4 @@
-"""What a rule dropped can be listed, over all datasets or one."""
+"""What a rule dropped and what was kept can be listed, over all datasets or one; an address of many records says how many."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
-from components.tracking.explain import dropped_by
+from components.tracking.explain import MOST, explain
+from components.tracking.listings import LONGEST, dropped_by, kept_records
 from tests.support import make_stage, row
 
 
@@ -51,3 +52,62 @@ def test_a_rule_that_dropped_nothing_is_one_line_with_those_that_did(graph):
         list(dropped_by(graph, "tiemout"))
     with pytest.raises(HearsightError, match=r"no dataset 'engish'.*english, other"):
         list(dropped_by(graph, "timeout", "engish"))
+
+
+def finish(root: Path, stage: str, rows: list[dict[str, Any]], ledger: list[dict[str, str]]) -> None:
+    """Write a finished output of a stage of english."""
+    job = make_stage(root, stage, "english")
+    job.write_shard("00000", pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS[stage][1]), ledger_table(ledger))
+    job.finish()
+
+
+def test_the_kept_records_are_those_of_the_last_stage_with_key_cut_text_and_address(graph):
+    assert [(each["output"], each["key"]) for each in kept_records(graph)] == [
+        ("english/crawl", "a" * 16),
+        ("other/crawl", "a" * 16),
+    ]
+    url, text = "http://english.example/a.jpg", "A dog on  the beach " * 5
+    record = row("filter", key="b" * 16, alt="Photo of a dog", text=text, image_url=url)
+    finish(graph.root, "filter", [record], [kept("b" * 16), dropped("a" * 16, "min_words", 1, ">= 2")])
+    (found,) = kept_records(graph, "english")
+    assert (found["output"], found["key"], found["address"]) == ("english/filter", "b" * 16, url)
+    assert found["text"].startswith("A dog on the beach A") and len(found["text"]) == LONGEST and found["text"].endswith("…")
+
+
+def test_a_dataset_that_keeps_nothing_is_one_line(graph):
+    finish(graph.root, "filter", [], [dropped("a" * 16, "min_words", 1, ">= 2")])
+    with pytest.raises(HearsightError, match="no finished stage keeps a record of english"):
+        list(kept_records(graph, "english"))
+    with pytest.raises(HearsightError, match=r"no dataset 'engish'.*english, other"):
+        list(kept_records(graph, "engish"))
+
+
+def test_an_address_of_more_records_than_are_shown_says_how_many_and_shows_whole_lives(graph):
+    url, keys = "http://english.example/page", [f"{number:016x}" for number in range(MOST + 7)]
+    rows = [row("filter", key=key, page_url=url) for key in keys]
+    finish(graph.root, "filter", rows, [kept(key) for key in keys])
+    last = list(reversed(keys))
+    finish(graph.root, "split", [row("split", key=key, page_url=url) for key in last], [kept(key) for key in last])
+    graph.stages_of = lambda _: ["crawl", "filter", "split"]
+    notes: list[str] = []
+    lives = explain(graph, url, "english", notes.append)
+    assert [life.key for life in lives] == keys[:MOST]
+    assert all([event.output for event in life.events] == ["english/filter", "english/split"] for life in lives)
+    assert len(notes) == 1 and notes[0].startswith(f"{MOST} of {MOST + 7} records shown: name one by its key")
+    explain(graph, keys[0], report=notes.append)
+    assert len(notes) == 1
+
+
+def test_a_record_outside_a_sample_is_not_drawn_and_a_threshold_names_its_setting(graph):
+    rule = dropped("a" * 16, "not_drawn", "1 utterances", "6 a voice")
+    finish(graph.root, "evaluate_speech", [], [rule])
+    finish(graph.root, "hypernymize", [], [dropped("a" * 16, "too_short", "1", ">= 2 words")])
+    graph.stages_of = lambda _: ["hypernymize", "evaluate_speech"]
+    (life,) = explain(graph, "a" * 16, "english")
+    assert [event.verdict for event in life.events] == ["dropped", "not drawn"]
+    assert life.text().splitlines()[1:] == [
+        "  english/hypernymize: dropped by too_short: 1 (allowed: at least 2 words, set by english.hypernymize.min_words)",
+        "  english/evaluate_speech: not drawn for the sample (allowed: 6 a voice, set by english.evaluate_speech.per_voice)",
+    ]
+    graph.output = lambda stage, dataset: graph.root / "data" / "english" / stage
+    assert next(iter(dropped_by(graph, "not_drawn", "english")))["verdict"] == "not drawn"

@@ -7,14 +7,11 @@ candidates are in ``sources`` and ``posts``, page traversal in ``walk``, record 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from components.stages.crawl.source_settings import Archives, Posts, Site, Table
+from components.stages.crawl.source_kinds import AnySource
+from components.stages.crawl.source_settings import Site
 from components.web.settings import FetchSettings, OpenWeb, Web
-
-Source = Annotated[Site | Archives | Table | Posts, Field(discriminator="kind")]
 
 
 class Params(FetchSettings):
@@ -26,7 +23,7 @@ class Params(FetchSettings):
     """An earlier complete snapshot: its answers are asked for conditionally, its records keep their shards; '' for none."""
     fresh_for: float = 30.0
     """Days in which an image of the base whose host gave no validator is not asked for again; 0 asks always. Ours."""
-    source: Source = Site()
+    source: AnySource = Site()
     """Where candidates come from, by ``kind``: site, archives, table or posts."""
     web: Web = OpenWeb()
     """What is asked, by ``kind``: sample, folder or open."""

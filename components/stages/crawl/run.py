@@ -15,7 +15,7 @@ from components.stages.crawl.snapshot_builder import (
     missing_answers_as_errors,
     project_root,
 )
-from components.stages.crawl.sources import create_source
+from components.stages.crawl.source_kinds import create_source
 from components.web.snapshot_chain import require_base
 from components.web.store import FetchStore
 

@@ -27,8 +27,9 @@ from components.stages.crawl.shard_plan import (
     keep_base_pairs,
     write_planned_shards,
 )
-from components.stages.crawl.sources import Source, create_source
-from components.stages.crawl.sources.found import hash_address
+from components.stages.crawl.source_kinds import create_source
+from components.stages.crawl.source_settings import Site
+from components.stages.crawl.sources.found import Source, hash_address
 from components.web.answers import Answers, Consent, NotFetched
 from components.web.conditional_fetch import ConditionalFetch
 from components.web.erase import erase, erase_chain
@@ -171,7 +172,7 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         code = code_digest(stage.root, "components.stages.crawl")
         # The list is part of the key because a takedown changes a base without changing its name and digest.
         key: dict[str, Any] = {"code": code, "params": settings, "takedown": answers.taken.plain()}
-        if params.source.kind == "posts":  # records hold times, which the snapshot digests do not cover
+        if params.source.holds_times:  # records hold times, which the snapshot digests do not cover
             key["begun"] = identify_bases(store.folder.parent, store.bases)
         plan = build_base_plan(stage, store.bases, key, read)
         collector = CollectingStage.of(stage)
@@ -199,7 +200,7 @@ def _erase_orphans_of(stage: Stage, params: Params, snapshots: list[Path], taken
         return
     orphaned_hashes = {digest for snapshot in snapshots for removal in read_removals(snapshot) for digest in removal["images"]}
     orphans: set[str] = set()
-    if orphaned_hashes or params.source.kind != "site":
+    if orphaned_hashes or not isinstance(params.source, Site):
         uncounted_stage = CollectingStage.of(stage, counted=False)
         with kind(folder) as store:
             followed, taken_down_hashes = replay(

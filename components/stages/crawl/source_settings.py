@@ -1,22 +1,48 @@
-"""The settings of ``crawl.source``: one class for each kind of source, and the checks of posts that types alone do not make."""
+"""The settings of ``crawl.source``: one class for each kind of source."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
-
-from pydantic import Field
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.stages.crawl.sources.layouts import layout_named
 from components.web.urls import normalise
 
+Wrong = Callable[[str, str, str], HearsightError]
+"""Creates the error about a setting of crawl: its name, what is wrong, and how to correct it."""
 
-class Site(Settings):
+
+class SourceSettings(Settings):
+    """What every kind of source states about itself; each has a setting ``kind`` with one value."""
+
+    takes_base: ClassVar[bool] = False
+    """Whether it is crawled again, on top of the snapshot ``crawl.base``."""
+    holds_times: ClassVar[bool] = False
+    """Whether its records hold times of requests, which the digests of snapshots do not cover."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether no web server is asked, for pages or images."""
+        return False
+
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Check what types alone do not; raises what ``wrong`` creates.
+
+        Args:
+            params: all parameters of crawl.
+            wrong: creates the error.
+        """
+
+
+class Site(SourceSettings):
     """Live pages, breadth-first from the seeds."""
+
+    takes_base: ClassVar[bool] = True
 
     kind: Literal["site"] = "site"
     """Live pages."""
@@ -31,8 +57,13 @@ class Site(Settings):
     sitemaps: bool = True
     """Whether the pages that the hosts' sitemaps list are begun with, besides the seeds. Ours."""
 
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require a seed."""
+        if not self.seeds:
+            raise wrong("source.seeds", "is empty", "name at least one page")
 
-class Files(Settings):
+
+class Files(SourceSettings):
     """What every source that reads files shares."""
 
     inputs: list[str] = []
@@ -43,6 +74,11 @@ class Files(Settings):
     """How many of the inputs to draw without replacement; 0: all. Ours."""
     sample_seed: int = 0
     """The seed of that draw. Ours."""
+
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require an input."""
+        if not self.inputs:
+            raise wrong("source.inputs", "is empty", "name at least one file")
 
 
 class Archives(Files):
@@ -66,14 +102,41 @@ class Table(Files):
     languages: list[str] = []
     """The languages that are taken, where the layout's rows tell theirs (stamps); else empty."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the images are files."""
+        return bool(self.image_folder) or layout_named(self.layout).folder_optional
 
-Wrong = Callable[[str, str, str], HearsightError]
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require an input, and what the layout needs."""
+        super().check(params, wrong)
+        layout = layout_named(self.layout)
+        if layout.has_languages != bool(self.languages):
+            what = "is empty, and its rows tell many" if layout.has_languages else "is set, and its rows tell none"
+            raise wrong("source.languages", f"{what} (layout: {self.layout})", "name those to take, or leave it out")
+        if layout.has_languages:
+            if self.language:
+                raise wrong("source.language", "is set, and source.languages as well", "leave it out")
+        elif len(self.language) != 2 or not self.language.isalpha() or not self.language.isascii():
+            raise wrong(
+                "source.language", f"'{self.language}' is no language", "give the captions' language as ISO 639-1, e.g. en"
+            )
+        if self.image_folder and not layout.has_files:
+            raise wrong("source.image_folder", f"is set, but layout: {self.layout} names images by address", "empty it")
+        if not self.image_folder and not layout.has_urls and not layout.folder_optional:
+            what = f"is empty, and layout: {self.layout} names images by file"
+            raise wrong("source.image_folder", what, "name the folder of the images")
+
+
 _TAG = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d{1,30}")
 
 
-class Hashtag(Settings):
+class Hashtag(SourceSettings):
     """What every source of posts shares."""
+
+    takes_base: ClassVar[bool] = True
+    holds_times: ClassVar[bool] = True
 
     kind: Literal["posts"] = "posts"
     """The posts of a hashtag."""
@@ -86,6 +149,13 @@ class Hashtag(Settings):
     def tags(self) -> list[str]:
         """The hashtag and its variants, each once."""
         return list(dict.fromkeys([self.tag, *self.variants]))
+
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require hashtags."""
+        super().check(params, wrong)
+        for tag in self.tags:
+            if not _TAG.fullmatch(tag) or tag.isdigit():
+                raise wrong("source.tag", f"'{tag}' is not a hashtag", "give letters, digits and _, without the #")
 
 
 class PostsSettings(Hashtag):
@@ -121,6 +191,20 @@ class PostsSettings(Hashtag):
             raise HearsightError(what, where=f"${self.token_variable}", hint="put the API's access token into it")
         return token
 
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require hashtags and the address of an API; a token is sent encrypted only."""
+        super().check(params, wrong)
+        for name in ("window_days", "relist_days"):
+            if not 0 <= getattr(self, name) <= 100_000:
+                raise wrong(f"source.{name}", "is not between 0 and 100000", "give a number of days")
+        if not 1 <= self.page_size <= 100:
+            raise wrong("source.page_size", "is not between 1 and 100", "give 40")
+        url = normalise(self.server)
+        if url is None or urlsplit(url).query or "access_token" in self.server or "@" in self.server:
+            raise wrong("source.server", f"'{self.server}' is not the address of an API", "give it as https://host, without more")
+        if self.token_variable and url.startswith("http:") and params.web.kind == "open" and not params.web.proxy:
+            raise wrong("source.server", "would send the token unencrypted", "give its https address")
+
 
 class MastodonSettings(PostsSettings):
     """A server with Mastodon's API."""
@@ -139,6 +223,14 @@ class InstagramSettings(PostsSettings):
     user: str = ""
     """The identifier of the Instagram account that asks; has to be given."""
 
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require what every API needs, the account that asks, and a token."""
+        super().check(params, wrong)
+        if not _DIGITS.fullmatch(self.user):
+            raise wrong("source.user", "names no Instagram account", "give the identifier of the account that asks, digits")
+        if not self.token_variable:
+            raise wrong("source.token_variable", "is empty, and the Graph API asks for a token", "name an environment variable")
+
 
 class ExportedSettings(Hashtag, Files):
     """Files of exported posts."""
@@ -146,32 +238,8 @@ class ExportedSettings(Hashtag, Files):
     provider: Literal["jsonl"] = "jsonl"
     """Exported posts, one a line."""
 
-
-Posts = Annotated[MastodonSettings | InstagramSettings | ExportedSettings, Field(discriminator="provider")]
-
-
-def sound_posts(params: Any, wrong: Wrong) -> None:
-    """Check ``crawl.source`` of kind posts against its provider; raises what ``wrong`` creates."""
-    posts: Hashtag = params.source
-    for tag in posts.tags:
-        if not _TAG.fullmatch(tag) or tag.isdigit():
-            raise wrong("source.tag", f"'{tag}' is not a hashtag", "give letters, digits and _, without the #")
-    if not isinstance(posts, PostsSettings):
+    def check(self, params: Any, wrong: Wrong) -> None:
+        """Require an input and hashtags, and no base."""
+        super().check(params, wrong)
         if params.base:
             raise wrong("base", "is set, but exported posts are not crawled again", "empty it")
-        return
-    for name in ("window_days", "relist_days"):
-        if not 0 <= getattr(posts, name) <= 100_000:
-            raise wrong(f"source.{name}", "is not between 0 and 100000", "give a number of days")
-    if not 1 <= posts.page_size <= 100:
-        raise wrong("source.page_size", "is not between 1 and 100", "give 40")
-    url = normalise(posts.server)
-    if url is None or urlsplit(url).query or "access_token" in posts.server or "@" in posts.server:
-        raise wrong("source.server", f"'{posts.server}' is not the address of an API", "give it as https://host, without more")
-    if posts.token_variable and url.startswith("http:") and params.web.kind == "open" and not params.web.proxy:
-        raise wrong("source.server", "would send the token unencrypted", "give its https address")
-    if isinstance(posts, InstagramSettings):
-        if not _DIGITS.fullmatch(posts.user):
-            raise wrong("source.user", "names no Instagram account", "give the identifier of the account that asks, digits")
-        if not posts.token_variable:
-            raise wrong("source.token_variable", "is empty, and the Graph API asks for a token", "name an environment variable")

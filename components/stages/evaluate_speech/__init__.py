@@ -15,6 +15,10 @@ from components.core.params import Settings
 PAGE, VOICES, SUMMARY = "listen.html", "voices.json", "summary.txt"
 
 
+RULE_SETTINGS = {"not_drawn": ("per_voice",)}
+"""Rule of the ledger → the settings of ``Params`` that set its threshold."""
+
+
 class Params(Settings):
     """What is listened to."""
 

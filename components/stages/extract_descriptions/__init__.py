@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from components.core.params import Settings
 
+RULE_SETTINGS = {"too_long": ("max_characters",), "too_short": ("min_words",), "not_portuguese": ("language", "min_language")}
+"""Rule of the ledger → the settings of ``Params`` that set its threshold; the other rules have none."""
+
 
 class Params(Settings):
     """Settings of extract_descriptions."""

@@ -25,6 +25,8 @@ GROUPS: dict[str, tuple[Rule, ...]] = {
     "overlap": overlap.OVERLAP_RULES,
 }
 """The rules in order of application; the cost rises from microseconds to tens of milliseconds a candidate."""
+RULE_SETTINGS = {rule.name: rule.settings for rules in GROUPS.values() for rule in rules}
+"""Rule → the settings of ``Params`` that set its threshold."""
 TEXT_GROUPS = ("text", "tone", "parse")
 """Groups that need neither the picture nor its page."""
 

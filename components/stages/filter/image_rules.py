@@ -32,7 +32,11 @@ def pornography(subject: Subject, params: Params) -> Finding:
     return Finding(subject.pornography < params.pornography_from, subject.pornography, f"< {params.pornography_from}")
 
 
-RECORD_RULES = (Rule("image_format", image_format), Rule("image_side", image_side), Rule("aspect_ratio", aspect_ratio))
+RECORD_RULES = (
+    Rule("image_format", image_format, ("formats",)),
+    Rule("image_side", image_side, ("sides_over",)),
+    Rule("aspect_ratio", aspect_ratio, ("max_aspect_ratio",)),
+)
 """Rules that need only the record."""
-PICTURE_RULES = (Rule("pornography", pornography),)
+PICTURE_RULES = (Rule("pornography", pornography, ("pornography_from",)),)
 """Rules that need the picture."""

@@ -20,7 +20,7 @@ from components.core.ledger import format_value
 from components.core.manifest import NAME
 from components.core.params import parse_settings, stage_params
 from components.core.result_cache import ResultCache
-from components.core.rule_values import RuleValue
+from components.core.rule_values import RuleValue, setting_names
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
 from components.providers.registry import make_providers, plan_for
@@ -58,7 +58,7 @@ def measure_records(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str
     for group, rules in GROUPS.items():
         unavailable = _annotate_from_cache(annotate, group, subjects)
         for key, subject in subjects.items():
-            values[key] += [_value(rule, subject, params, unavailable.get(key, "")) for rule in rules]
+            values[key] += [_value(rule, subject, task, unavailable.get(key, "")) for rule in rules]
     return values
 
 
@@ -91,9 +91,17 @@ def _annotate_from_cache(annotate: SubjectAnnotator, group: str, subjects: Mappi
     return unavailable | {key: f"no answer ({reason})" for key, reason in annotate.refused.items() if key in available}
 
 
-def _value(rule: Rule, subject: Subject, params: Params, unavailable: str) -> RuleValue:
+def _value(rule: Rule, subject: Subject, task: Task, unavailable: str) -> RuleValue:
     meaning = " ".join((inspect.getdoc(rule.test) or "").partition("\n\n")[0].split())
     if unavailable:
         return RuleValue(rule.name, None, "", "", meaning, unavailable)
-    finding = rule.test(subject, params)
-    return RuleValue(rule.name, finding.passed, format_value(finding.value), format_value(finding.threshold), meaning)
+    finding = rule.test(subject, task.params)
+    return RuleValue(
+        rule.name,
+        finding.passed,
+        format_value(finding.value),
+        format_value(finding.threshold),
+        meaning,
+        setting=setting_names(task.dataset, STAGE, rule.settings),
+        detail=rule.describe(subject, task.params) if rule.describe else "",
+    )

@@ -36,5 +36,31 @@ def label_overlap(subject: Subject, params: Params) -> Finding:
     return Finding(bool(shared), shared or [label.names[0] for label in subject.labels], "a stem or kind in common")
 
 
-OVERLAP_RULES = (Rule("label_overlap", label_overlap),)
+def describe_overlap(subject: Subject, params: Params) -> str:
+    """Return the words that decided, each with its label and the classifier's confidence; without any, all labels."""
+    found = {stem(word): word for word in subject.words}
+    pairs: dict[str, str] = {}
+    for label in subject.labels:
+        for name in label.names:
+            if (root := stem(head_of(name))) in found and root not in pairs:
+                pairs[root] = f"'{found[root]}' is the label '{name}' ({label.confidence:.2f})"
+    if pairs:
+        return "; ".join(pairs[root] for root in sorted(pairs))
+    confidences = {name: f"{label.confidence:.2f}" for label in reversed(subject.labels) for name in label.names}
+    kinds = (kind.split(" < ") for kind in subject.kinds)
+    least = f"at least {params.min_kind_confidence}"
+    if described := [f"'{noun}' is a kind of '{name}' ({confidences.get(name, least)})" for noun, name in kinds]:
+        return "; ".join(described)
+    labels = ", ".join(f"{label.names[0]} {label.confidence:.2f}" for label in subject.labels)
+    return f"No word of the text is a label; the labels: {labels or 'none'}"
+
+
+OVERLAP_RULES = (
+    Rule(
+        "label_overlap",
+        label_overlap,
+        ("min_labels", "max_labels", "min_label_confidence", "min_kind_confidence"),
+        describe_overlap,
+    ),
+)
 """Rules that need the labels."""

@@ -65,10 +65,10 @@ def _tags(subject: Subject) -> list[str]:
 
 
 PARSE_RULES = (
-    Rule("needs_determiner", needs_determiner),
-    Rule("needs_noun", needs_noun),
-    Rule("needs_preposition", needs_preposition),
-    Rule("noun_ratio", noun_ratio),
-    Rule("unique_words", unique_words),
+    Rule("needs_determiner", needs_determiner, ("require",)),
+    Rule("needs_noun", needs_noun, ("require",)),
+    Rule("needs_preposition", needs_preposition, ("require",)),
+    Rule("noun_ratio", noun_ratio, ("max_noun_ratio",)),
+    Rule("unique_words", unique_words, ("min_unique_ratio",)),
 )
 """Rules that need the parse."""

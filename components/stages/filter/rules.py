@@ -63,6 +63,10 @@ class Rule(NamedTuple):
 
     name: str
     test: Callable[[Subject, Params], Finding]
+    settings: tuple[str, ...] = ()
+    """The settings of ``Params`` that set its threshold; empty where it has none."""
+    describe: Callable[[Subject, Params], str] | None = None
+    """Describes what decided, where the value alone does not show it; for people, never in the ledger."""
 
 
 def first_failure(subject: Subject, rules: Sequence[Rule], params: Params) -> tuple[str, Finding] | None:

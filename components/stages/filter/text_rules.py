@@ -140,18 +140,22 @@ LONGEST_WORD = 100
 """Letters of the longest word that is looked up; longer ones count as unknown."""
 
 TEXT_RULES = (
-    Rule("page_language", page_language),
-    Rule("max_characters", max_characters),
+    Rule("page_language", page_language, ("language",)),
+    Rule("max_characters", max_characters, ("max_characters",)),
     Rule("boilerplate_pattern", boilerplate_pattern),
-    Rule("min_words", min_words),
-    Rule("max_words", max_words),
-    Rule("mark_run", mark_run),
+    Rule("min_words", min_words, ("min_words",)),
+    Rule("max_words", max_words, ("max_words",)),
+    Rule("mark_run", mark_run, ("max_mark_run",)),
     Rule("first_capital", first_capital),
-    Rule("capital_ratio", capital_ratio),
-    Rule("token_repetition", token_repetition),
-    Rule("unknown_token", unknown_token),
-    Rule("language", language),
+    Rule("capital_ratio", capital_ratio, ("max_capital_ratio",)),
+    Rule("token_repetition", token_repetition, ("max_repetition",)),
+    Rule("unknown_token", unknown_token, ("min_zipf_unlisted", "min_zipf")),
+    Rule("language", language, ("min_language",)),
 )
 """Rules that need the words."""
-TONE_RULES = (Rule("profanity", profanity), Rule("polarity_low", polarity_low), Rule("polarity_high", polarity_high))
+TONE_RULES = (
+    Rule("profanity", profanity, ("profanity_from",)),
+    Rule("polarity_low", polarity_low, ("min_polarity",)),
+    Rule("polarity_high", polarity_high, ("max_polarity",)),
+)
 """Rules that need the scores of two fast annotators."""

@@ -15,6 +15,9 @@ from typing import Literal
 from components.core.params import Settings
 from components.knowledge.setup import KnowledgeSettings
 
+RULE_SETTINGS = {"too_short": ("min_words",), "inconsistent": (), "rare_concept": ("min_concept_count", "concept_level")}
+"""Rule of the ledger → the settings of ``Params`` that set its threshold."""
+
 
 class Params(Settings):
     """Settings of hypernymize."""

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import Field, create_model
+
 from components.core.params import Settings
-from components.stages.train_captioner.settings import AoANetSettings, NetworkSettings, RecurrentSettings
+from components.stages.train_captioner.settings import NetworkSettings
 from components.training.settings import Hardware
 
 
@@ -49,19 +51,12 @@ class Params(Settings):
         return CELLS.get(str(block.get("name")), cls)
 
 
-class RecurrentCell(Params):
-    """A recurrent network's settings."""
-
-    network: RecurrentSettings = RecurrentSettings()
-    """Its own settings; in params.yaml under ``networks.<name>``."""
-
-
-class AoANetCell(Params):
-    """AoANet's settings."""
-
-    network: AoANetSettings = AoANetSettings()
-    """Its own settings; in params.yaml under ``networks.<name>``."""
+def _cell(settings: type[NetworkSettings]) -> type[Params]:
+    """Return the cell's settings for networks whose own are ``settings``."""
+    meaning = Params.model_fields["network"].description
+    name = settings.__name__.replace("Settings", "Cell")
+    return create_model(name, __base__=Params, __module__=__name__, network=(settings, Field(settings(), description=meaning)))
 
 
-CELLS: dict[str, type[Params]] = {"rnn1x1": RecurrentCell, "rnn8x8": RecurrentCell, "aoanet": AoANetCell}
+CELLS = {name: _cell(settings) for settings in NetworkSettings.__subclasses__() for name in settings.networks}
 """Network → the class of its settings, where its defaults are not those of :class:`NetworkSettings`."""

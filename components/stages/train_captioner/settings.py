@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from components.core.params import Settings
 from components.training.settings import Optimisation
@@ -25,7 +25,13 @@ class SelfCritical(Settings):
 
 
 class NetworkSettings(Optimisation):
-    """A captioning network and its training; the defaults are those of CC §5.2."""
+    """A captioning network and its training; the defaults are those of CC §5.2.
+
+    A network with other defaults gets a subclass that names it in ``networks``.
+    """
+
+    networks: ClassVar[tuple[str, ...]] = ()
+    """The networks that have these defaults; those that no class names have CC's."""
 
     epochs: int = 38
     """Passes over the training captions. CC §5.2: 5 M steps of 25, which are 38 passes over the 3,318,333 of table 3."""
@@ -60,6 +66,8 @@ class NetworkSettings(Optimisation):
 class RecurrentSettings(NetworkSettings):
     """The recurrent networks rnn1x1 and rnn8x8: one LSTM each for encoder and decoder."""
 
+    networks: ClassVar[tuple[str, ...]] = ("rnn1x1", "rnn8x8")
+
     heads: int = 1
     """Attention heads. Ours."""
     layers: int = 1
@@ -79,6 +87,8 @@ class AoANetSelfCritical(SelfCritical):
 
 class AoANetSettings(NetworkSettings):
     """AoANet (PCV §5.4), with the values of Huang et al. 2019 where PCV names none."""
+
+    networks: ClassVar[tuple[str, ...]] = ("aoanet",)
 
     width: int = 1024
     """Of word vectors and hidden layers. Huang et al. 2019: 1024."""

@@ -19,7 +19,7 @@ from components.execution.runner import stage_settings
 from components.execution.stage import Stage
 from components.stages.crawl import Params
 from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, fetch_missing, project_root, replay
-from components.stages.crawl.sources import create_source
+from components.stages.crawl.source_kinds import create_source
 from components.web.answers import REDIRECTS
 from components.web.snapshot_chain import find_dependents
 from components.web.store import FetchStore

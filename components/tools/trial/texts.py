@@ -12,6 +12,7 @@ from typing import Any
 
 from components.core.graph import load_graph
 from components.core.params import stage_params
+from components.core.rule_values import allowed, setting_names
 from components.knowledge.cascade import Knowledge
 from components.language.parser import EnglishParser
 from components.language.polarity import EnglishPolarity
@@ -20,7 +21,7 @@ from components.language.wordnet import load_wordnet
 from components.stages import filter as filtering
 from components.stages import hypernymize
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, first_failures, make_subject
+from components.stages.filter.cascade import RULE_SETTINGS, TEXT_GROUPS, evaluate_all, first_failures, make_subject
 from components.stages.filter.rules import Finding, Subject
 from components.stages.hypernymize.rewrite import rewrite
 from components.web.html.page import fold
@@ -43,13 +44,15 @@ class Trial:
         def settings(stage: str, kind: Any) -> Any:
             return stage_params(root / "params.yaml", graph.params, dataset, stage, kind)
 
+        self._dataset = dataset
         self._filter: filtering.Params = settings("filter", filtering.Params)
         self._rewriting: hypernymize.Params = settings("hypernymize", hypernymize.Params)
         self._lists = load_boilerplate(self._filter.language)
         self._knowledge = Knowledge(load_wordnet(root))
 
     def of(self, alts: Iterable[str], *, explain_all: bool = False, at_a_time: int = AT_A_TIME) -> Iterator[dict[str, Any]]:
-        """Yield for each alt-text, in order: ``alt``, ``verdict``, ``rule``, ``caption``, ``steps``, ``value``, ``threshold``.
+        """Yield for each alt-text, in order: ``alt``, ``verdict``, ``rule``, ``caption``, ``steps``, ``value``, ``threshold``,
+        ``setting``.
 
         Args:
             alts: any number; one batch is in memory.
@@ -65,9 +68,7 @@ class Trial:
             studied = evaluate_all(subjects, learn, self._filter, TEXT_GROUPS) if explain_all else {}
             for key, alt in zip(subjects, chunk, strict=True):
                 result = {"alt": alt} | self._verdict(subjects[key], failed.get(key))
-                if explain_all:
-                    result["rules"] = [{"rule": name, **finding._asdict()} for name, finding in studied[key].items()]
-                yield result
+                yield result | ({"rules": self._plain(studied[key])} if explain_all else {})
 
     def _verdict(self, subject: Subject, failure: tuple[str, Finding] | None) -> dict[str, Any]:
         reason = f"cropped: {'; '.join(subject.cropped)}"
@@ -75,15 +76,25 @@ class Trial:
         steps = [cropping] if subject.cropped else []
         if failure is not None:
             name, finding = failure
-            return _dropped(name, str(finding.value), str(finding.threshold), steps)
+            return _dropped(name, str(finding.value), str(finding.threshold), self._setting(name), steps)
         assert subject.parse is not None
         rewritten = rewrite(
             subject.parse, self._knowledge, min_words=self._rewriting.min_words, stated_role=self._rewriting.stated_role
         )
         steps += [step._asdict() for step in rewritten.steps]
         if rewritten.shortcoming is not None:
-            return _dropped(*rewritten.shortcoming, steps)
-        return {"verdict": "kept", "rule": None, "caption": rewritten.caption, "steps": steps, "value": None, "threshold": None}
+            rule = rewritten.shortcoming[0]
+            return _dropped(
+                *rewritten.shortcoming, setting_names(self._dataset, "hypernymize", hypernymize.RULE_SETTINGS[rule]), steps
+            )
+        verdict = {"verdict": "kept", "rule": None, "caption": rewritten.caption, "steps": steps}
+        return verdict | {"value": None, "threshold": None, "setting": None}
+
+    def _setting(self, rule: str) -> str:
+        return setting_names(self._dataset, "filter", RULE_SETTINGS[rule])
+
+    def _plain(self, findings: Mapping[str, Finding]) -> list[dict[str, Any]]:
+        return [{"rule": name, **finding._asdict(), "setting": self._setting(name)} for name, finding in findings.items()]
 
 
 def learn(group: str, alive: Mapping[str, Subject]) -> None:
@@ -112,11 +123,13 @@ def text_of(result: Mapping[str, Any]) -> str:
     if result["verdict"] == "kept":
         lines.append(f"caption  {result['caption']}")
     else:
-        lines.append(f"dropped  {result['rule']}: {result['value']}, asked {result['threshold']}")
+        lines.append(f"dropped  {result['rule']}: {result['value']} ({allowed(result['threshold'], result['setting'])})")
     for rule in result.get("rules", ()):
-        lines.append(f"  {'ok' if rule['passed'] else 'NO':<3} {rule['rule']:<20} {rule['value']}   (asked {rule['threshold']})")
+        within = allowed(str(rule["threshold"]), rule["setting"])
+        lines.append(f"  {'ok' if rule['passed'] else 'NO':<3} {rule['rule']:<20} {rule['value']}   ({within})")
     return "\n".join(lines) + "\n"
 
 
-def _dropped(rule: str, value: str, threshold: str, steps: list[dict[str, str]]) -> dict[str, Any]:
-    return {"verdict": "dropped", "rule": rule, "caption": None, "steps": steps, "value": value, "threshold": threshold}
+def _dropped(rule: str, value: str, threshold: str, setting: str, steps: list[dict[str, str]]) -> dict[str, Any]:
+    verdict = {"verdict": "dropped", "rule": rule, "caption": None, "steps": steps}
+    return verdict | {"value": value, "threshold": threshold, "setting": setting}

@@ -41,13 +41,13 @@ def small_networks() -> Iterator[None]:
         dict.fromkeys(("small1x1", "small8x8"), "components.models.captioners.small:Pointing"),
         "components.models.captioners.small",
     )
-    captioners._CLASSES.update(names)
+    captioners.NETWORKS.update(names)
     sys.modules[module] = network
     try:
         yield
     finally:
         for name in names:
-            del captioners._CLASSES[name]
+            del captioners.NETWORKS[name]
         del sys.modules[module]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -65,6 +66,13 @@ def test_a_kept_record_shows_every_rule_with_value_and_threshold_of_the_run(grap
     assert (found["min_words"].value, found["needs_preposition"].threshold) == ("9", ">= 1")
     assert 0 < float(found["pornography"].value) < 0.5 and "kite" in found["label_overlap"].value
     assert all(each.meaning for each in found.values())
+    assert found["image_side"].setting == "english.filter.sides_over" and found["first_capital"].setting == "no setting"
+
+
+def test_the_words_and_confidences_that_decided_the_overlap_are_shown(graph: Graph) -> None:
+    assert re.fullmatch(r"'kite' is the label 'kite' \(0\.\d\d\)", rules(explained(graph, "kite"))["label_overlap"].detail)
+    failed = rules(explained(graph, "nothing"))["label_overlap"]
+    assert re.match(r"No word of the text is a label; the labels: \w[^,]* 0\.\d\d, ", failed.detail) and not failed.passed
 
 
 def test_a_dropped_record_shows_the_rules_up_to_the_one_that_dropped_it(graph: Graph) -> None:
@@ -107,10 +115,13 @@ def test_a_picture_is_found_by_its_file_its_digest_and_a_beginning_of_it(graph: 
 
 def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     text = explained(graph, "lower").text()
-    assert "english/filter: dropped by first_capital: a (allowed: begins with a capital)" in text
+    assert "english/filter: dropped by first_capital: a (allowed: begins with a capital, no setting)" in text
     lines = [line.strip() for line in text.splitlines()]
-    assert any(line.startswith("passed     image_side: 500 (allowed: more than 400 px). Both sides") for line in lines)
-    assert lines[-1].startswith("failed     first_capital: a (allowed: begins with a capital). ")
+    assert any(
+        line.startswith("passed     image_side: 500 (allowed: more than 400 px, set by english.filter.sides_over). Both sides")
+        for line in lines
+    )
+    assert lines[-1].startswith("failed     first_capital: a (allowed: begins with a capital, no setting). ")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(graph.root))
     printed = CliRunner().invoke(app, ["explain", "lower"])
     (life,) = [json.loads(line) for line in printed.stdout.splitlines()]

@@ -13,7 +13,7 @@ from components.tools.trial.texts import Trial, read_lines, text_of
 from tests import command
 from tests.support import PROJECT
 
-KEYS = {"alt", "verdict", "rule", "caption", "steps", "value", "threshold"}
+KEYS = {"alt", "verdict", "rule", "caption", "steps", "value", "threshold", "setting"}
 
 
 EXTRACT = PROJECT / "tests" / "knowledge" / "wordnet"

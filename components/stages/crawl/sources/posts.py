@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from components.core.code_digest import code_digest
@@ -45,7 +46,7 @@ def create_provider(settings: MastodonSettings | InstagramSettings, max_pages: i
 class PostsSource(Source):
     """See :class:`components.stages.crawl.sources.found.Source`."""
 
-    def __init__(self, stage: Stage, params: Any, taken: Takedown) -> None:
+    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
         self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken
         self._reusable: set[str] = set()
         self.hidden: set[str] = set()

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Any
 
+from components.execution.stage import Stage
 from components.stages.crawl.sources.found import Source, SourcePage
 from components.stages.crawl.walk import walk
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.sitemaps import read_listed
+from components.web.takedown_list import Takedown
 
 
 class SiteSource(Source):
     """See :class:`components.stages.crawl.sources.found.Source`."""
 
-    def __init__(self, params: Any) -> None:
+    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
         self._source = params.source
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:

@@ -1,0 +1,102 @@
+"""Lists of records for ``hearsight explain``: what one rule dropped, and what every stage kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow.compute as pc
+
+from components.core.errors import HearsightError
+from components.core.graph import Graph
+from components.core.manifest import NAME
+from components.core.stage_output import StageOutput
+
+RECORDS = ("CANDIDATE", "FILTERED", "CAPTION", "GROUPED", "SPLIT")
+"""Kinds of records with the columns of a candidate."""
+NOT_DRAWN = "not_drawn"
+"""The rule of records that evaluate_speech, a side branch, leaves out of its sample. They are not dropped."""
+TEXTS = ("caption", "text", "alt")
+"""Columns with a record's text, the last rewriting first."""
+LONGEST = 60
+"""Characters of a text that a list shows."""
+
+
+def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str, str]]:
+    """What a rule dropped, stage by stage: ledger rows with the name of the stage's output as ``output``.
+
+    Args:
+        graph: the project's stages and chain.
+        rule: e.g. ``page_over_budget``.
+        dataset: only this one; '' for all.
+
+    Raises:
+        HearsightError: there is no such dataset, or no finished stage dropped anything by it; names the rules that did.
+    """
+    rules: set[str] = set()
+    found = False
+    for stage_output in finished_outputs(graph, dataset):
+        ledger = stage_output.ledger()
+        for row in ledger.filter(pc.equal(ledger["rule"], rule)).to_pylist():
+            found = True
+            yield {"output": stage_output.name, **row, "verdict": verdict_in_words(row["verdict"], rule)}
+        rules.update(name for name in pc.unique(ledger["rule"]).to_pylist() if name)
+    if not found:
+        raise HearsightError(
+            f"no finished stage dropped anything by the rule '{rule}'",
+            where=graph.root / "data",
+            hint=f"rules that did: {', '.join(sorted(rules)) or 'none'}",
+        )
+
+
+def kept_records(graph: Graph, dataset: str = "") -> Iterator[dict[str, str]]:
+    """What each dataset has kept: ``output``, ``key``, ``text`` (cut) and ``address`` of the records of its last finished stage.
+
+    Only stages whose records are those of the crawl count; later ones make features, speech and models of the same records.
+
+    Args:
+        graph: the project's stages and chain.
+        dataset: only this one; '' for all.
+
+    Raises:
+        HearsightError: there is no such dataset, or no finished stage keeps a record.
+    """
+    last = {
+        output.path.parent: output for output in finished_outputs(graph, dataset) if output.manifest.record in RECORDS
+    }  # a dataset's stages come in the order of the chain
+    found = False
+    for output in last.values():
+        table = output.table()
+        texts = [name for name in TEXTS if name in table.column_names]
+        for row in table.select(["key", *texts, "image_url"]).to_pylist():
+            found = True
+            text = " ".join(next((row[name] for name in texts if row[name]), "").split())
+            shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+            yield {"output": output.name, "key": row["key"], "text": shown, "address": row["image_url"]}
+    if not found:
+        raise HearsightError(
+            f"no finished stage keeps a record{f' of {dataset}' if dataset else ''}",
+            where=graph.root / "data",
+            hint="see with 'hearsight show' which stages are finished",
+        )
+
+
+def finished_outputs(graph: Graph, only: str = "") -> Iterator[StageOutput]:
+    """Yield the outputs of finished stages, of one dataset or of all, in the order of the chain.
+
+    Raises:
+        HearsightError: there is no such dataset.
+    """
+    if only and only not in graph.datasets:
+        raise HearsightError(
+            f"there is no dataset '{only}'", where=graph.root / "params.yaml", hint=f"known are: {', '.join(graph.datasets)}"
+        )
+    for dataset in [only] if only else graph.datasets:
+        for stage in graph.stages_of(dataset):
+            folder = graph.output(stage, dataset)
+            if (folder / NAME).exists():
+                yield StageOutput(folder)
+
+
+def verdict_in_words(verdict: str, rule: str) -> str:
+    """Return the verdict of a ledger row for people: a record outside a sample is "not drawn"."""
+    return "not drawn" if rule == NOT_DRAWN else verdict

@@ -1,0 +1,37 @@
+"""A captioner is a line in the table of networks; a class of settings that names it gives its defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.params import parse_settings
+from components.models.captioners import NETWORKS
+from components.stages.train_captioner import CELLS, Params
+from components.stages.train_captioner.run import run
+from components.stages.train_captioner.settings import AoANetSettings, NetworkSettings, RecurrentSettings
+from tests.support import make_stage
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_a_network_has_the_defaults_of_the_class_that_names_it(network: str) -> None:
+    kinds = {"rnn1x1": RecurrentSettings, "rnn8x8": RecurrentSettings, "aoanet": AoANetSettings}
+    read = parse_settings(Params, {"name": network, "network": {"epochs": 7}}, "params.yaml: english.train_captioner")
+    assert isinstance(read, Params)
+    assert read.network == kinds.get(network, NetworkSettings)(epochs=7) and type(read.network) is kinds.get(
+        network, NetworkSettings
+    )
+
+
+def test_settings_name_networks_of_the_table_only() -> None:
+    assert set(CELLS) <= set(NETWORKS)
+
+
+def test_a_network_that_is_not_in_the_table_is_one_line_that_says_how_to_add_it(tmp_path: Path) -> None:
+    with pytest.raises(HearsightError) as error:
+        run(make_stage(tmp_path, "train_captioner", params=Params(name="mine")))
+    said = str(error.value)
+    assert said.startswith("params.yaml: captioners.networks: 'mine' is not a captioning network — choose one of rnn1x1, ")
+    assert "\n" not in said and said.endswith("or add a line to NETWORKS of components/models/captioners/__init__.py")
