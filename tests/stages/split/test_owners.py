@@ -1,56 +1,24 @@
-"""All posts of an owner on one side, 60/20/20 of the posts, whatever is added or withdrawn; no picture on two sides."""
+"""All posts of an owner are in one split, close to 60/20/20, also when posts come and go; no picture is in two splits."""
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import Counter
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
 from components.stages.check import check
-from components.stages.split import ByGroup, ByOwner, Params
-from components.stages.split.assignments import open_assignments
+from components.stages.split import ByGroup
 from components.stages.split.owners import Post, deviations, place_owners
-from components.stages.split.run import ACROSS, CLOSE, SPLITS, run
+from components.stages.split.run import ACROSS, CLOSE, SPLITS
 from tests.stages.check.boundaries import make
-from tests.support import PROJECT, make_output, make_stage, row
-
-SETTINGS = ByOwner(sides="ours")
-SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
-DAYS = ("2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z", "2026-11-03T00:00:00Z")
-
-
-def record(number: int, owner: str, group: str = "", day: int = 0, posted: str = "") -> dict[str, Any]:
-    key = f"{number:016x}"
-    return row("dedup", key=key, group=group or key, owner=owner, collected=DAYS[day] if day >= 0 else "", posted=posted)
-
-
-def split(root: Path, rows: list[dict[str, Any]], params: Params = SETTINGS, shards: int = 2) -> Any:
-    source = make_output(root, "dedup", [rows[n::shards] for n in range(shards)], dataset="posts")
-    stage = make_stage(root, "split", "posts", params, {"input": source})
-    run(stage)
-    stage.finish()
-    return stage
-
-
-def found(stage: Any) -> dict[str, str]:
-    return {r["key"]: r["split"] for r in StageOutput(stage.out).table().to_pylist()}
-
-
-def owners_of(stage: Any) -> dict[str, set[str]]:
-    sides: dict[str, set[str]] = {}
-    for r in StageOutput(stage.out).table().to_pylist():
-        if r["owner"]:
-            sides.setdefault(r["owner"], set()).add(r["split"])
-    return sides
+from tests.stages.split.owner_posts import DAYS, SHARES, owners_of, record, split, splits_by_key
+from tests.support import PROJECT
 
 
 @st.composite
@@ -133,7 +101,7 @@ def test_an_owner_keeps_its_side_when_posts_are_added_and_withdrawn(tmp_path: Pa
 def test_new_owners_even_out_what_the_old_ones_made_uneven(tmp_path: Path) -> None:
     split(tmp_path, [record(n, f"o{n % 20}") for n in range(100)])
     more = [record(n, f"o{n % 20}") for n in range(100)] + [record(500 + n, f"p{n % 150}", day=1) for n in range(450)]
-    counts = Counter(found(split(tmp_path, more)).values())
+    counts = Counter(splits_by_key(split(tmp_path, more)).values())
     assert max(abs(counts[name] / 550 - share) for name, share in SHARES.items()) <= CLOSE
 
 
@@ -143,7 +111,7 @@ def test_one_account_spelled_in_two_ways_is_one_owner(tmp_path: Path) -> None:
         record(101, "@ana.lima"),
         record(102, " ANA.LIMA "),
     ]
-    ours = found(split(tmp_path, rows))
+    ours = splits_by_key(split(tmp_path, rows))
     assert len({ours[f"{n:016x}"] for n in (100, 101, 102)}) == 1
 
 
@@ -154,18 +122,6 @@ def test_equal_input_gives_equal_bytes_in_a_fresh_clone_and_with_the_file_there(
     assert StageOutput(one.out).digest == StageOutput(two.out).digest == StageOutput(again.out).digest
     files = [(tmp_path / name / "data/store/sides/ours.jsonl").read_text() for name in "ab"]
     assert files[0] != files[1], "each project has a salt of its own"
-
-
-def test_the_file_of_sides_names_nobody_and_is_only_added_to(tmp_path: Path) -> None:
-    path = tmp_path / "data/store/sides/ours.jsonl"
-    first = split(tmp_path, [record(n, f"maria{n}") for n in range(8)])
-    was = path.read_bytes()
-    second = split(tmp_path, [record(n, f"maria{n}") for n in range(3, 12)])
-    now = path.read_bytes()
-    assert now.startswith(was) and now.count(b"\n") == 1 + 12 and b"maria" not in now
-    assert [parent["name"] for parent in first.parents] == ["sides ours"] and first.parents != second.parents
-    assert sorted(path.parent.iterdir()) == [path]
-    assert all(set(json.loads(line)) == {"owner", "side"} for line in now.splitlines()[1:])
 
 
 def test_a_later_duplicate_on_another_side_is_dropped_and_the_ledger_says_of_what(tmp_path: Path) -> None:
@@ -183,7 +139,7 @@ def test_a_later_duplicate_on_another_side_is_dropped_and_the_ledger_says_of_wha
         record(53, "", group, day=2),
     ]
     stage = split(tmp_path, rows)
-    assert {key: side for key, side in found(stage).items() if int(key, 16) >= 50} == dict.fromkeys(
+    assert {key: side for key, side in splits_by_key(stage).items() if int(key, 16) >= 50} == dict.fromkeys(
         (f"{n:016x}" for n in (51, 52, 53)), "train"
     )
     (gone,) = [r for r in StageOutput(stage.out).ledger().to_pylist() if r["verdict"] == "dropped"]
@@ -196,10 +152,10 @@ def test_the_earlier_post_stays_when_a_group_grows(tmp_path: Path) -> None:
     sides = owners_of(split(tmp_path, alone))
     here, there = (next(name for name, side in sides.items() if side == {s}) for s in ("train", "test"))
     old = record(99, there, f"{99:016x}", day=0)
-    assert f"{99:016x}" in found(split(tmp_path, [*alone, old]))
+    assert f"{99:016x}" in splits_by_key(split(tmp_path, [*alone, old]))
     # The newcomer has the smaller key, and so gives the group its name.
     rows = [*alone, {**old, "group": group}, record(0x20, here, group, day=1)]
-    kept = found(split(tmp_path, rows))
+    kept = splits_by_key(split(tmp_path, rows))
     assert f"{99:016x}" in kept and f"{0x20:016x}" not in kept
 
 
@@ -211,9 +167,9 @@ def test_without_a_time_a_post_is_later_than_one_that_has_one(tmp_path: Path) ->
 def test_posts_of_nobody_are_drawn_as_pages_are_and_keep_their_split(tmp_path: Path) -> None:
     by_group = ByGroup(validation=0.2, test=0.2)
     rows = [record(n, "") for n in range(60)]
-    assert found(split(tmp_path / "owner", rows)) == found(split(tmp_path / "group", rows, by_group))
-    before = found(split(tmp_path / "a", rows))
-    after = found(split(tmp_path / "a", rows + [record(100 + n, "", group=f"{n:016x}", day=1) for n in range(20)]))
+    assert splits_by_key(split(tmp_path / "owner", rows)) == splits_by_key(split(tmp_path / "group", rows, by_group))
+    before = splits_by_key(split(tmp_path / "a", rows))
+    after = splits_by_key(split(tmp_path / "a", rows + [record(100 + n, "", group=f"{n:016x}", day=1) for n in range(20)]))
     assert {key: after[key] for key in before} == before
 
 
@@ -229,96 +185,14 @@ def test_an_owner_of_half_of_all_posts_and_owners_of_one_end_well(tmp_path: Path
 def test_fewer_owners_than_splits_give_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture, owners: int) -> None:
     with caplog.at_level(logging.WARNING):
         stage = split(tmp_path, [record(n, f"o{n % owners}") for n in range(10)])
-    counts = Counter(found(stage).values())
+    counts = Counter(splits_by_key(stage).values())
     assert counts == ({"train": 10} if owners == 1 else {"train": 5, "validation": 5})
     (line,) = [r.getMessage() for r in caplog.records]
     assert "off by up to" in line and "one owner holds" in line and "o0" not in line
 
 
 def test_no_posts_at_all_are_no_crash(tmp_path: Path) -> None:
-    assert found(split(tmp_path, [])) == {}
-
-
-def refusal(tmp_path: Path, **changed: Any) -> str:
-    with pytest.raises(HearsightError) as told:
-        split(
-            tmp_path,
-            [record(1, "o1")],
-            cast(Params, parse_settings(Params, SETTINGS.plain() | changed, "params.yaml: english.split")),
-        )
-    assert "\n" not in str(told.value)
-    return str(told.value)
-
-
-def test_other_settings_than_the_sides_were_drawn_with_are_refused_with_how_to_mend(tmp_path: Path) -> None:
-    split(tmp_path, [record(1, "o1")])
-    path = tmp_path / "data/store/sides/ours.jsonl"
-    was = path.read_bytes()
-    assert "drawn with seed 1 and test 0.2, train 0.6, validation 0.2, not with seed 2" in refusal(tmp_path, seed=2)
-    assert "give split.sides a new name" in refusal(tmp_path, validation=0.1)
-    assert path.read_bytes() == was
-    assert found(split(tmp_path, [record(1, "o1")], SETTINGS.model_copy(update={"seed": 2, "sides": "others"})))
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        (lambda data: data[:-5], "is cut off"),
-        (lambda data: data.replace(b'"side":"train"', b'"side":"attic"'), "line 2 is not a split assignment"),
-        (lambda data: data.replace(b'"salt"', b'"pepper"'), "line 1 is not a split assignment"),
-        (lambda data: data + data.splitlines()[1].replace(b"train", b"test") + b"\n", "line 3 is not"),
-        (lambda data: b"", "is empty"),
-        (lambda data: b"\xff\xfe\n", "line 1 is not"),
-    ],
-)
-def test_a_damaged_file_of_sides_stops_the_run_and_stays_as_it_is(tmp_path: Path, spoil: Any, said: str) -> None:
-    split(tmp_path, [record(1, "o1")])
-    path = tmp_path / "data/store/sides/ours.jsonl"
-    path.write_bytes(spoil(path.read_bytes()))
-    was = path.read_bytes()
-    assert said in refusal(tmp_path) and path.read_bytes() == was
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"by": "hand"}, "split.by: input should be 'group', 'owner', 'text' or 'published', not 'hand'"),
-        ({"sides": ""}, "split.sides: is empty — name the file of split assignments"),
-        ({"by": "group"}, "split.sides: is not a setting of by: group — remove it; it belongs to by: owner"),
-        ({"side": "x"}, "split.side: is not a setting — did you mean 'sides'?"),
-        ({"sides": "../else"}, "is not a valid name"),
-        ({"sides": "index"}, "is not a valid name"),
-        ({"test": 0.9}, "leave nothing to train on"),
-    ],
-)
-def test_settings_that_do_not_fit_are_one_line(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
-    assert said in refusal(tmp_path, **changed)
-
-
-def test_a_side_is_held_by_one_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.execution.process.LOCK_PATIENCE", 0.2)
-    with (
-        open_assignments(tmp_path, "ours", 1, SHARES),
-        pytest.raises(HearsightError, match="the sides 'ours' is being written"),
-        open_assignments(tmp_path, "ours", 1, SHARES),
-    ):
-        pass
-
-
-def test_a_run_killed_after_storing_assignments_ends_as_usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [record(n, f"owner{n % 7}") for n in range(50)]
-    whole = split(tmp_path / "whole", rows)
-
-    def die(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("components.execution.stage.Stage.write_shard", die)
-        source = StageOutput(tmp_path / "whole/data/posts/dedup")
-        with pytest.raises(KeyboardInterrupt):
-            run(make_stage(tmp_path / "killed", "split", "posts", SETTINGS, {"input": source}))
-    assert (tmp_path / "killed/data/store/sides/ours.jsonl").exists()
-    assert StageOutput(split(tmp_path / "killed", rows).out).digest == StageOutput(whole.out).digest
+    assert splits_by_key(split(tmp_path, [])) == {}
 
 
 def test_the_check_refuses_an_owner_on_two_sides_and_says_nothing_of_pages(tmp_path: Path) -> None:
