@@ -36,20 +36,20 @@ def splits_by_key(stage: Any) -> dict[str, str]:
     return {r["key"]: r["split"] for r in StageOutput(stage.out).table().to_pylist()}
 
 
-def owners_of(stage: Any) -> dict[str, set[str]]:
-    sides: dict[str, set[str]] = {}
+def splits_by_owner(stage: Any) -> dict[str, set[str]]:
+    splits: dict[str, set[str]] = {}
     for r in StageOutput(stage.out).table().to_pylist():
         if r["owner"]:
-            sides.setdefault(r["owner"], set()).add(r["split"])
-    return sides
+            splits.setdefault(r["owner"], set()).add(r["split"])
+    return splits
 
 
 def refusal(tmp_path: Path, **changed: Any) -> str:
-    with pytest.raises(HearsightError) as told:
+    with pytest.raises(HearsightError) as caught:
         split(
             tmp_path,
             [record(1, "o1")],
             cast(Params, parse_settings(Params, SETTINGS.plain() | changed, "params.yaml: english.split")),
         )
-    assert "\n" not in str(told.value)
-    return str(told.value)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)

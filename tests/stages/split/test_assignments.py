@@ -16,7 +16,7 @@ from tests.stages.split.owner_posts import SETTINGS, SHARES, record, refusal, sp
 from tests.support import make_stage
 
 
-def test_the_file_of_sides_names_nobody_and_is_only_added_to(tmp_path: Path) -> None:
+def test_the_assignment_file_names_no_owner_and_only_grows(tmp_path: Path) -> None:
     path = tmp_path / "data/store/sides/ours.jsonl"
     first = split(tmp_path, [record(n, f"maria{n}") for n in range(8)])
     was = path.read_bytes()
@@ -28,7 +28,7 @@ def test_the_file_of_sides_names_nobody_and_is_only_added_to(tmp_path: Path) -> 
     assert all(set(json.loads(line)) == {"owner", "side"} for line in now.splitlines()[1:])
 
 
-def test_other_settings_than_the_sides_were_drawn_with_are_refused_with_how_to_mend(tmp_path: Path) -> None:
+def test_assignments_drawn_with_other_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
     split(tmp_path, [record(1, "o1")])
     path = tmp_path / "data/store/sides/ours.jsonl"
     was = path.read_bytes()
@@ -39,7 +39,7 @@ def test_other_settings_than_the_sides_were_drawn_with_are_refused_with_how_to_m
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (lambda data: data[:-5], "is cut off"),
         (lambda data: data.replace(b'"side":"train"', b'"side":"attic"'), "line 2 is not a split assignment"),
@@ -49,16 +49,16 @@ def test_other_settings_than_the_sides_were_drawn_with_are_refused_with_how_to_m
         (lambda data: b"\xff\xfe\n", "line 1 is not"),
     ],
 )
-def test_a_damaged_file_of_sides_stops_the_run_and_stays_as_it_is(tmp_path: Path, spoil: Any, said: str) -> None:
+def test_a_damaged_assignment_file_stops_the_run_and_stays_unchanged(tmp_path: Path, spoil: Any, message: str) -> None:
     split(tmp_path, [record(1, "o1")])
     path = tmp_path / "data/store/sides/ours.jsonl"
     path.write_bytes(spoil(path.read_bytes()))
     was = path.read_bytes()
-    assert said in refusal(tmp_path) and path.read_bytes() == was
+    assert message in refusal(tmp_path) and path.read_bytes() == was
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"by": "hand"}, "split.by: input should be 'group', 'owner', 'text' or 'published', not 'hand'"),
         ({"sides": ""}, "split.sides: is empty — name the file of split assignments"),
@@ -69,15 +69,15 @@ def test_a_damaged_file_of_sides_stops_the_run_and_stays_as_it_is(tmp_path: Path
         ({"test": 0.9}, "leave nothing to train on"),
     ],
 )
-def test_settings_that_do_not_fit_are_one_line(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
-    assert said in refusal(tmp_path, **changed)
+def test_settings_that_do_not_fit_are_one_line(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+    assert message in refusal(tmp_path, **changed)
 
 
-def test_a_side_is_held_by_one_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_assignment_file_is_open_in_one_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("components.execution.process.LOCK_PATIENCE", 0.2)
     with (
         open_assignments(tmp_path, "ours", 1, SHARES),
-        pytest.raises(HearsightError, match="the sides 'ours' is being written"),
+        pytest.raises(HearsightError, match="the file of split assignments 'ours' is being written"),
         open_assignments(tmp_path, "ours", 1, SHARES),
     ):
         pass

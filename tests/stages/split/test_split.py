@@ -38,10 +38,10 @@ def test_shares_are_close_to_what_was_asked_for():
     assert abs(names.count("validation") / 4000 - 0.2) < 0.03
 
 
-def test_near_duplicates_never_part(tmp_path):
+def test_near_duplicates_are_in_one_split(tmp_path):
     groups = [f"g{n % 7}" for n in range(60)]
-    found = split(tmp_path, [records(groups)])
-    assert all(len({found[f"{n:04d}"] for n in range(60) if groups[n] == g}) == 1 for g in set(groups))
+    splits = split(tmp_path, [records(groups)])
+    assert all(len({splits[f"{n:04d}"] for n in range(60) if groups[n] == g}) == 1 for g in set(groups))
 
 
 def test_new_records_move_no_old_one(tmp_path):
