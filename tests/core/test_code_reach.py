@@ -139,7 +139,7 @@ for module in sys.argv[1:]:
 """
 
 
-def test_what_python_imports_is_reached():
+def test_every_module_that_python_imports_is_reached():
     wanted = sorted(set(steps(PROJECT).values()))
     said = subprocess.run(
         [sys.executable, "-c", IMPORTING, *wanted], cwd=PROJECT, capture_output=True, text=True, check=True,
@@ -172,7 +172,7 @@ EDITS = [
 
 
 @pytest.mark.parametrize("edited, step, other", EDITS)
-def test_an_edit_changes_the_step_and_not_another(copy, edited, step, other):
+def test_an_edit_changes_the_key_of_its_step_only(copy, edited, step, other):
     path = copy / "components" / edited
     before = {name: code_digest(copy, name, WORKER) for name in (step, other) if name}
     content = path.read_bytes()

@@ -38,7 +38,7 @@ CELLED = [stage for stage in WORK if TAKERS[stage] in load_graph(PROJECT).cells]
 ONCE = [stage for stage in WORK if stage not in CELLED]
 
 
-def test_the_contract_holds():
+def test_stages_records_suites_and_settings_are_consistent():
     assert problems(PROJECT) == []
 
 
@@ -121,7 +121,7 @@ def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     assert f"params.yaml: {of}.{stage} is missing though the chain takes it" in problems(copy)
 
 
-def test_a_matrix_whose_gates_are_not_waited_for_is_named(copy):
+def test_a_matrix_without_its_gates_as_dependencies_is_named(copy):
     def forget(content: dict) -> None:
         body = content["stages"]["evaluate_captioners"]["do"]
         body["deps"] = [dep for dep in body["deps"] if dep != "reports/gates/captioners/cells"]
@@ -130,7 +130,7 @@ def test_a_matrix_whose_gates_are_not_waited_for_is_named(copy):
     assert "dvc.yaml: evaluate_captioners does not depend on reports/gates/captioners/cells" in problems(copy)
 
 
-def test_a_cell_that_does_not_wait_for_its_sets_gate_is_named(copy):
+def test_a_cell_without_its_sets_gate_as_dependency_is_named(copy):
     def forget(content: dict) -> None:
         body = content["stages"]["train_captioner"]
         body["deps"] = [dep for dep in body["deps"] if not dep.startswith("reports/gates")]

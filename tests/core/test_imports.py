@@ -53,7 +53,7 @@ def test_every_imported_package_is_declared():
     assert undeclared(["tests"], wanted | requirements(project["optional-dependencies"]["dev"])) == {}
 
 
-def test_the_locks_are_whole_pinned_and_consistent_and_name_no_host_and_no_gpu_build():
+def test_the_lock_files_are_complete_pinned_consistent_and_without_hosts_and_gpu_builds():
     demo, dev = ((PROJECT / name).read_text().split() for name in ("requirements.lock", "requirements-dev.lock"))
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in dev)
     assert set(demo) < set(dev), "the demo has another version than the tests"

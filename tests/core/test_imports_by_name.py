@@ -119,7 +119,7 @@ def test_no_import_by_name_is_undeclared():
         ("run([sys.executable, '-m', other.__name__])", False),
     ],
 )
-def test_what_counts_as_declared(line, declared):
+def test_only_module_level_tables_declare_imports_by_name(line, declared):
     table = "TABLE = {'a': 'components.core.caption_normalization'}"
     source = f"import sys\nfrom components.speech.voices import host\n{table}\n{line}\n"
     assert (not list(undeclared(source, set(modules(PROJECT))))) is declared

@@ -22,7 +22,7 @@ def unexplained(source: str) -> Iterator[str]:
                 yield f"{function.name}: {ast.unparse(imports[0])}"
 
 
-def test_a_function_that_imports_without_a_reason_is_found() -> None:
+def test_a_function_that_imports_without_a_reason_is_reported() -> None:
     assert list(unexplained("def load():\n    import torch\n")) == ["load: import torch"]
     assert not list(unexplained("def load():\n    # On use: slow to load.\n    import torch\n    import numpy\n"))
     assert not list(unexplained("def load():\n    import torch  # here: slow to load\n"))

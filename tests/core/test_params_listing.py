@@ -81,7 +81,7 @@ def test_params_yaml_holds_only_changes_and_at_most_250_lines() -> None:
 
 
 @pytest.mark.parametrize(("stage", "dataset"), BLOCKS)
-def test_what_is_listed_is_what_the_stage_reads(stage: str, dataset: str) -> None:
+def test_the_listed_settings_are_those_the_stage_reads(stage: str, dataset: str) -> None:
     settings = stage_settings(GRAPH, stage, dataset)
     rows = {row.name: row for row in listed(settings)}
     for name, row in rows.items():

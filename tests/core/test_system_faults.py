@@ -37,7 +37,7 @@ def command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         ("components.cli.main", "run", "crawl", "--dataset", "english"),
     ],
 )
-def test_a_state_folder_that_is_none_is_one_line(project, words):
+def test_a_file_in_place_of_the_state_folder_gives_a_one_line_error(project, words):
     (project / ".hearsight").write_text("not a folder")
     done = command(project, *words)
     assert done.returncode == 2, done.stderr
@@ -46,7 +46,7 @@ def test_a_state_folder_that_is_none_is_one_line(project, words):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_state_folder_without_permission_is_one_line(project):
+def test_a_state_folder_without_permission_gives_a_one_line_error(project):
     (project / ".hearsight").mkdir(mode=0o500)
     done = command(project, "components.cli.entry", "run", "crawl", "--dataset", "english")
     assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and "Permission denied" in done.stderr
@@ -55,7 +55,7 @@ def test_a_state_folder_without_permission_is_one_line(project):
 @pytest.mark.parametrize(
     ("number", "told"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
 )
-def test_faults_of_the_machine_are_told_from_defects(number, told):
+def test_faults_of_the_machine_are_distinguished_from_defects(number, told):
     found = explain_os_error(OSError(number, os.strerror(number), "/x/y"))
     assert found is None if told is None else told in str(found) and "/x/y" in str(found)
 
@@ -67,7 +67,7 @@ ln -s "$3" web && exec "$4" -m components.cli.entry run crawl --dataset english
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
-def test_a_disk_that_fills_while_a_crawl_fetches_is_one_line(tmp_path):
+def test_a_full_disk_during_a_crawl_gives_a_one_line_error(tmp_path):
     import yaml
 
     from tests.stages.crawl.conftest import fixture_params

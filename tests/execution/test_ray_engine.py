@@ -136,7 +136,7 @@ class TestOpened:
         assert results == {0: 0, 1: 10, 2: 20, 3: 30}
         assert len(list(tmp_path.glob("1-*"))) == 2 and len(list(tmp_path.iterdir())) == 5
 
-    def test_a_task_that_always_dies_names_itself(self, engine, tmp_path):
+    def test_a_task_that_always_kills_its_worker_is_named_in_the_error(self, engine, tmp_path):
         stage = make_stage(tmp_path, "crawl")
         stage.engine = engine
         with pytest.raises(HearsightError, match=r"crawl\.die, b: its worker died 3 times") as caught:
@@ -144,7 +144,7 @@ class TestOpened:
         assert "\n" not in str(caught.value)
         assert (stage.work / "tried-b").read_text() == "xxx"
 
-    def test_what_a_person_can_mend_comes_back_as_the_same_line_and_a_defect_with_its_traceback(self, engine):
+    def test_user_errors_keep_their_line_and_defects_their_traceback(self, engine):
         with pytest.raises(HearsightError, match=r"^a/shard: is torn — make it again$"):
             list(engine.run(ray_work.fail, ["mendable"]))
         with pytest.raises(ZeroDivisionError, match="no such luck") as caught:
@@ -172,7 +172,7 @@ class TestOpened:
         assert found == {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HEARSIGHT_MARK": "seen"}
 
 
-def test_after_kill_9_of_the_driver_no_task_of_it_writes_any_more(cluster, tmp_path):
+def test_after_kill_9_of_the_driver_none_of_its_tasks_writes(cluster, tmp_path):
     run = driver(cluster, tmp_path, items=5)
     try:
         until(lambda: len(ray_work.beats(tmp_path)) >= 2 and all(ray_work.beats(tmp_path).values()))
@@ -217,7 +217,7 @@ def test_more_cores_than_any_node_has_is_refused(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_client_from_outside_works_too_and_its_tasks_end_with_it(cluster, tmp_path):
+def test_a_ray_client_runs_tasks_and_they_end_with_it(cluster, tmp_path):
     run = driver(cluster, tmp_path, 3, cluster.client)
     try:
         until(lambda: ray_work.beats(tmp_path))

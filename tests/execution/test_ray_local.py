@@ -21,7 +21,7 @@ from tests.web.archived import archive_web
 
 
 @pytest.mark.slow
-def test_archives_in_s3_read_on_a_cluster_of_this_machine_alone_give_the_local_engines_bytes(tmp_path, bucket, monkeypatch):
+def test_archives_in_s3_read_on_a_local_cluster_give_the_local_engines_bytes(tmp_path, bucket, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     root, home = tmp_path / "project", tempfile.mkdtemp(prefix="hr", dir="/tmp")
@@ -53,7 +53,7 @@ def test_archives_in_s3_read_on_a_cluster_of_this_machine_alone_give_the_local_e
 
 
 @pytest.mark.slow
-def test_a_cluster_of_this_machine_alone_listens_on_loopback_only(tmp_path):
+def test_a_local_cluster_listens_on_loopback_only(tmp_path):
     code = """if True:
         import pathlib, psutil, sys
         from components.execution.ray_engine import RayEngine

@@ -28,7 +28,7 @@ from tests.support import PROJECT
         ("ray://127.0.0.1:{port}", "nothing answers"),
     ],
 )
-def test_an_address_without_a_cluster_is_one_line(tmp_path, address, message):
+def test_an_address_without_a_cluster_gives_a_one_line_error(tmp_path, address, message):
     assert message in refusal(RayEngine(address.format(port=free_port())), tmp_path / "lock", [tmp_path])
 
 
@@ -42,7 +42,7 @@ def test_an_address_without_a_cluster_is_one_line(tmp_path, address, message):
         (None, "engine: should hold settings"),
     ],
 )
-def test_settings_that_make_no_engine_are_one_line(block, message):
+def test_invalid_engine_settings_give_a_one_line_error(block, message):
     with pytest.raises(HearsightError, match=message):
         make_engine(Path("params.yaml"), {"engine": block})
 
@@ -66,7 +66,7 @@ def test_a_missing_ray_says_what_to_install(tmp_path, monkeypatch):
     assert line.endswith("ray is not installed — pip install 'hearsight[ray]'")
 
 
-def test_patience_outlasts_the_grace_of_a_silent_client():
+def test_the_lock_timeout_is_longer_than_rays_reconnect_time():
     from components.execution.ray_cluster import RECONNECT
 
     assert float(RECONNECT) < process.LOCK_PATIENCE

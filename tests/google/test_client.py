@@ -33,7 +33,7 @@ from tests.google.fake_google import (
 from tests.google.google_documents import DOCUMENTS, DOG
 
 
-def test_each_is_an_annotator_of_many_payloads(google: FakeGoogle) -> None:
+def test_each_method_is_a_paid_annotator_and_sends_no_request_when_made(google: FakeGoogle) -> None:
     client = GoogleClient(QUICK)
     for annotator in (
         GoogleSyntax(client, "en"),
@@ -45,7 +45,7 @@ def test_each_is_an_annotator_of_many_payloads(google: FakeGoogle) -> None:
     assert not google.requests
 
 
-def test_a_request_is_of_the_documented_form_and_the_key_is_in_no_address(google: FakeGoogle) -> None:
+def test_a_request_has_the_documented_form_and_no_key_in_its_address(google: FakeGoogle) -> None:
     found = GoogleSyntax(GoogleClient(QUICK), "en").compute(DOG)
     path, headers, body = google.requests[0]
     assert path == "/v1/documents:annotateText" and headers["x-goog-api-key"] == "key-of-a-test"
@@ -59,7 +59,7 @@ def test_a_request_is_of_the_documented_form_and_the_key_is_in_no_address(google
 
 
 @pytest.mark.parametrize("text", DOCUMENTS)
-def test_an_answer_without_default_values_reads_as_the_whole_one_that_older_caches_hold(google: FakeGoogle, text: str) -> None:
+def test_an_answer_without_default_values_parses_as_the_full_answer_of_older_caches(google: FakeGoogle, text: str) -> None:
     stored = GoogleSyntax(GoogleClient(QUICK), "en").compute(text)
     assert to_parse(stored) == to_parse(DOCUMENTS[text])
     assert len(json.dumps(stored)) < len(json.dumps({name: DOCUMENTS[text][name] for name in ("tokens", "entities")})) / 2
@@ -70,7 +70,7 @@ def test_a_neutral_sentiment_is_an_answer(google: FakeGoogle) -> None:
     assert polarity(sentiment().compute(DOG)) == 0.0 and len(google.requests) == 1
 
 
-def test_control_characters_and_lone_surrogates_are_sent_as_spaces_and_blank_texts_not_at_all(google: FakeGoogle) -> None:
+def test_control_characters_and_lone_surrogates_are_sent_as_spaces_and_blank_texts_are_not_sent(google: FakeGoogle) -> None:
     found = ask(sentiment(), ["A\0dog\ud800on", " \n\u200b", "👍"])
     assert sorted(google.texts()) == ["A dog on", "👍"]
     assert refusal_reason(found["1"]) and not refusal_reason(found["0"]) and not refusal_reason(found["2"])
@@ -85,7 +85,7 @@ def test_no_more_requests_are_made_at_once_than_allowed(
     assert 3 <= google.most_at_once <= at_once and "pool is full" not in caplog.text
 
 
-def test_pictures_go_sixteen_a_request_and_one_bad_picture_harms_no_other(google: FakeGoogle) -> None:
+def test_pictures_are_sent_in_requests_of_sixteen_and_a_bad_one_affects_no_other(google: FakeGoogle) -> None:
     pictures = [b"picture %d" % number for number in range(20)]
     google.bad = {hashlib.sha256(pictures[5]).hexdigest()}
     found = ask(vision(), pictures)
@@ -94,7 +94,7 @@ def test_pictures_go_sixteen_a_request_and_one_bad_picture_harms_no_other(google
     assert google.requests[0][2]["requests"][0]["features"][0] == {"type": LABEL_DETECTION, "maxResults": 20}
 
 
-def test_a_picture_whose_error_may_pass_is_asked_again_alone(google: FakeGoogle) -> None:
+def test_only_the_picture_with_a_transient_error_is_requested_again(google: FakeGoogle) -> None:
     def busy(number: int, path: str, body: Any) -> Reply | None:
         if number:
             return None
@@ -108,7 +108,7 @@ def test_a_picture_whose_error_may_pass_is_asked_again_alone(google: FakeGoogle)
     assert len(found) == 8 and not any(map(refusal_reason, found.values()))
 
 
-def test_a_request_refused_whole_is_asked_a_picture_at_a_time(google: FakeGoogle) -> None:
+def test_after_a_refused_request_each_picture_is_requested_alone(google: FakeGoogle) -> None:
     def malformed(number: int, path: str, body: Any) -> Reply | None:
         zeros = any("AAAA" in each["image"]["content"] for each in body["requests"])
         return error(400, "INVALID_ARGUMENT", "Request payload is malformed.") if zeros else None
@@ -118,7 +118,7 @@ def test_a_request_refused_whole_is_asked_a_picture_at_a_time(google: FakeGoogle
     assert [bool(refusal_reason(found[key])) for key in "012"] == [False, True, False]
 
 
-def test_an_empty_picture_is_not_sent_and_a_huge_one_is_sent_smaller(google: FakeGoogle) -> None:
+def test_an_empty_picture_is_not_sent_and_a_large_one_is_reduced(google: FakeGoogle) -> None:
     import io
 
     import numpy as np
@@ -134,7 +134,7 @@ def test_an_empty_picture_is_not_sent_and_a_huge_one_is_sent_smaller(google: Fak
     assert len(request[2]["requests"]) == 1 and len(request[2]["requests"][0]["image"]["content"]) < 6_000_000
 
 
-def test_what_was_asked_is_counted_in_googles_units(google: FakeGoogle, tmp_path: Path) -> None:
+def test_requests_are_counted_in_googles_units(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = fail_first(1, DOWN)
     client = GoogleClient(QUICK, tmp_path)
     GoogleSyntax(client, "en").compute("x" * 1001)
@@ -151,7 +151,7 @@ def _annotate(folder: Path, order: int) -> None:
     assert set(ResultCache(folder).annotate(sentiment(), payloads)) == set(payloads)
 
 
-def test_processes_that_want_the_same_pay_for_it_once(google: FakeGoogle, tmp_path: Path) -> None:
+def test_processes_with_equal_requests_pay_for_each_once(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, {"documentSentiment": {"score": 0.5}}, delay=0.05)
     # Processes of their own from the start, as a run's are: what this one did before is none of theirs.
     context = multiprocessing.get_context("spawn")
@@ -164,7 +164,7 @@ def test_processes_that_want_the_same_pay_for_it_once(google: FakeGoogle, tmp_pa
     assert sorted(google.texts()) == sorted(texts(24))
 
 
-def test_what_another_process_wanted_and_did_not_get_is_asked_here(google: FakeGoogle, tmp_path: Path) -> None:
+def test_requests_of_a_killed_process_are_sent_by_another(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, {"documentSentiment": {"score": 0.5}}, delay=0.3)
     first_process = multiprocessing.get_context("fork").Process(target=_annotate, args=(tmp_path, 1))
     first_process.start()

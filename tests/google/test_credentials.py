@@ -23,9 +23,7 @@ from tests.google.google_documents import DOG
 
 
 @pytest.mark.parametrize("given", ["http://example.com", "ftp://127.0.0.1", "http://127.0.0.1.example.com:80", "nonsense"])
-def test_an_address_that_would_send_the_key_in_the_clear_is_refused(
-    google: FakeGoogle, monkeypatch: pytest.MonkeyPatch, given: str
-) -> None:
+def test_an_unencrypted_endpoint_is_refused(google: FakeGoogle, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
     monkeypatch.setenv("GOOGLE_LANGUAGE_ENDPOINT", given)
     with pytest.raises(HearsightError, match="GOOGLE_LANGUAGE_ENDPOINT"):
         sentiment().compute(DOG)
@@ -50,7 +48,7 @@ def test_without_the_extra_the_command_that_installs_it_is_named(
     assert not google.requests
 
 
-def test_a_key_that_is_none_is_told_before_anything_is_asked(google: FakeGoogle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_key_is_an_error_before_any_request(google: FakeGoogle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "a b\nc")
     with pytest.raises(HearsightError, match="GOOGLE_API_KEY contains"):
         sentiment().compute(DOG)

@@ -29,7 +29,7 @@ from tests.google.google_documents import DOG
 @pytest.mark.parametrize(
     "trouble", [DOWN, error(500, "INTERNAL", "Internal error encountered."), MINUTE_USED_UP, Reply(502, b"<html>")]
 )
-def test_what_may_pass_is_asked_again(google: FakeGoogle, trouble: Reply) -> None:
+def test_transient_failures_are_requested_again(google: FakeGoogle, trouble: Reply) -> None:
     google.script = fail_first(2, trouble)
     assert "documentSentiment" in sentiment().compute(DOG)
     assert len(google.requests) == 3
@@ -42,7 +42,7 @@ def test_retry_after_is_honoured(google: FakeGoogle) -> None:
     assert time.monotonic() - begun >= 1.0
 
 
-def test_a_retry_after_of_an_hour_ends_the_run_instead_of_waiting(google: FakeGoogle) -> None:
+def test_a_retry_after_of_an_hour_stops_the_run_without_a_wait(google: FakeGoogle) -> None:
     google.script = fail_first(9, error(503, "UNAVAILABLE", "Later.", Retry_After="3600"))
     with pytest.raises(HearsightError, match="did not answer in 1 tries"):
         sentiment().compute(DOG)
@@ -54,7 +54,7 @@ def test_retry_after_is_read_whatever_it_holds(value: str, least: float, most: f
     assert least <= retry_after({"Retry-After": value}) <= most
 
 
-def test_a_service_that_stays_down_is_one_line_after_every_retry(google: FakeGoogle) -> None:
+def test_an_unavailable_service_gives_a_one_line_error_after_all_retries(google: FakeGoogle) -> None:
     google.script = fail_first(99, DOWN)
     with pytest.raises(HearsightError, match=r"did not answer in 4 tries .503 UNAVAILABLE") as caught:
         sentiment().compute(DOG)
@@ -62,20 +62,20 @@ def test_a_service_that_stays_down_is_one_line_after_every_retry(google: FakeGoo
     assert len(google.requests) == 4
 
 
-def test_a_server_that_is_not_there_is_one_line(google: FakeGoogle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_server_gives_a_one_line_error(google: FakeGoogle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_LANGUAGE_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(HearsightError, match="Google Natural Language did not answer"):
         sentiment().compute(DOG)
 
 
-def test_a_slow_answer_is_given_up_and_asked_for_again(google: FakeGoogle) -> None:
+def test_a_slow_answer_is_abandoned_and_requested_again(google: FakeGoogle) -> None:
     google.script = fail_first(1, Reply(200, {"documentSentiment": {"score": 1}}, delay=2.0))
     found = sentiment(QUICK.model_copy(update={"timeout": 0.4})).compute(DOG)
     assert found["documentSentiment"]["score"] == 0.1 and len(google.requests) == 2
 
 
 @pytest.mark.parametrize("used_up", [DAY_USED_UP, OLD_DAY_USED_UP])
-def test_a_used_up_quota_ends_the_run_and_the_next_asks_only_for_the_rest(
+def test_an_exhausted_quota_stops_the_run_and_the_next_requests_only_the_rest(
     google: FakeGoogle, tmp_path: Path, used_up: Reply
 ) -> None:
     payloads = {text: text for text in texts(30)}
@@ -93,7 +93,7 @@ def test_a_used_up_quota_ends_the_run_and_the_next_asks_only_for_the_rest(
     assert store.computed == {"google.sentiment.en": 18}
 
 
-def test_what_was_on_its_way_when_a_quota_ends_is_kept_as_well(google: FakeGoogle, tmp_path: Path) -> None:
+def test_answers_in_flight_when_a_quota_is_exhausted_are_kept(google: FakeGoogle, tmp_path: Path) -> None:
     slow = {text: text for text in texts(4)}
     google.script = lambda number, path, body: (
         DAY_USED_UP
@@ -115,7 +115,7 @@ def test_what_was_on_its_way_when_a_quota_ends_is_kept_as_well(google: FakeGoogl
         (Reply(302, b"", {"Location": "http://127.0.0.1:9/"}), "address"),
     ],
 )
-def test_what_no_item_is_at_fault_for_ends_the_run_at_once(google: FakeGoogle, tmp_path: Path, reply: Reply, told: str) -> None:
+def test_failures_that_concern_no_item_stop_the_run_at_once(google: FakeGoogle, tmp_path: Path, reply: Reply, told: str) -> None:
     google.script = fail_first(99, reply)
     with pytest.raises(HearsightError, match=told) as caught:
         ResultCache(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
@@ -145,23 +145,23 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize("content", NONSENSE)
-def test_nonsense_is_asked_for_again(google: FakeGoogle, content: bytes) -> None:
+def test_an_invalid_answer_is_requested_again(google: FakeGoogle, content: bytes) -> None:
     google.script = fail_first(2, Reply(200, content))
     assert "documentSentiment" in sentiment().compute(DOG)
 
 
-def test_an_answer_cut_short_is_asked_for_again(google: FakeGoogle) -> None:
+def test_a_truncated_answer_is_requested_again(google: FakeGoogle) -> None:
     google.script = fail_first(1, Reply(200, b'{"documentSentiment": {"score"', cut=True))
     assert "documentSentiment" in sentiment().compute(DOG) and len(google.requests) == 2
 
 
-def test_an_item_that_gets_nothing_but_nonsense_is_refused_alone(google: FakeGoogle) -> None:
+def test_only_an_item_with_invalid_answers_is_refused(google: FakeGoogle) -> None:
     google.script = lambda number, path, body: Reply(200, b"{") if body["document"]["content"].endswith("1.") else None
     found = ask(sentiment(), texts(6))
     assert [key for key in found if refusal_reason(found[key])] == ["1"]
 
 
-def test_a_service_that_says_nothing_but_nonsense_is_no_items_fault(google: FakeGoogle, tmp_path: Path) -> None:
+def test_a_service_with_only_invalid_answers_stops_the_run_and_refuses_no_item(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, b"<html>Log in to the network</html>")
     with pytest.raises(HearsightError, match=r"no usable answers.*JSON"):
         ResultCache(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})

@@ -22,7 +22,7 @@ def test_lengths_are_those_of_words_without_punctuation():
 
 
 @given(CAPTIONS.filter(bool))
-def test_mean_and_deviation_are_the_populations(captions):
+def test_mean_and_deviation_are_of_the_population(captions):
     found = word_counts(captions)
     assert found.mean == pytest.approx(statistics.fmean(found.words))
     assert found.deviation == pytest.approx(statistics.pstdev(found.words))
@@ -46,7 +46,7 @@ def test_a_histogram_holds_every_caption_once_on_common_bins(captions, width, lo
     assert longest is None or found.edges[-2] <= longest
 
 
-def test_a_histogram_counts_what_is_too_long_in_its_last_bin():
+def test_a_histogram_counts_longer_captions_in_its_last_bin():
     found = compare_lengths(["a " * 9, "a"], [["a"], ["a"]]).histogram(longest=3)
     assert list(found.candidates) == [0, 0.5, 0, 0.5] and list(found.edges) == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="must be at least 1"):
@@ -83,13 +83,13 @@ def test_repetition_over_a_set_is_measured_by_shares():
     assert found.common == [("a dog", 2), ("a cat", 1)]
 
 
-def test_figures_without_their_input_are_none():
+def test_figures_without_input_are_none():
     found = measure_repetition([])
     assert found.vocabulary_share is None and found.novel is None and found.unique == 0.0 and found.distinct == (0.0,) * 4
 
 
 @given(CAPTIONS)
-def test_shares_are_shares_and_do_not_depend_on_order(captions):
+def test_rates_are_within_0_and_1_and_do_not_depend_on_order(captions):
     found, turned = measure_repetition(captions), measure_repetition(captions[::-1])
     assert all(0 <= share <= 1 for share in (*found.repeated, *found.distinct, found.doubled, found.unique))
     assert (found.repeated, found.distinct, found.common) == (turned.repeated, turned.distinct, turned.common)
@@ -109,7 +109,7 @@ def test_shares_are_shares_and_do_not_depend_on_order(captions):
         ("un homme avec un", "fr", None),
     ],
 )
-def test_a_caption_that_ends_with_a_listed_word_is_open(caption, language, is_open):
+def test_a_caption_that_ends_with_a_listed_word_is_incomplete(caption, language, is_open):
     found = caption_faults([caption], language)
     assert found.items[0].open is is_open
     assert (found.open is None) == bool(found.reason) == (is_open is None)
@@ -123,6 +123,6 @@ def test_runs_of_punctuation_are_located():
 
 
 @given(st.lists(st.text(max_size=40), max_size=5))
-def test_no_text_crashes_an_analysis(captions):
+def test_every_text_is_accepted_by_an_analysis(captions):
     told = (caption_faults(captions, "en").items, measure_repetition(captions).items, word_counts(captions).words)
     assert {len(items) for items in told} == {len(captions)}

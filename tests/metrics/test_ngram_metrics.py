@@ -108,7 +108,7 @@ def test_a_perfect_caption_of_rare_words_scores_the_most() -> None:
 
 @given(ITEMS, st.randoms(use_true_random=False))
 @settings(deadline=None)
-def test_neither_the_order_of_items_nor_of_references_nor_the_names_of_words_matter(items, source) -> None:
+def test_the_score_does_not_depend_on_the_order_of_items_and_references_or_on_word_names(items, source) -> None:
     names: dict[str, int] = {}
 
     def renamed(caption):
@@ -143,7 +143,7 @@ def test_another_reference_never_lowers_rouge_l(item, more) -> None:
 
 @given(st.lists(st.integers(0, 5), max_size=150), st.lists(st.integers(0, 5), max_size=90))
 @settings(deadline=None)
-def test_long_captions_have_the_same_longest_common_subsequence_as_by_the_table(first, second) -> None:
+def test_the_longest_common_subsequence_of_long_captions_equals_the_table_algorithm(first, second) -> None:
     first, second = [str(word) for word in first], [str(word) for word in second]
     expected = oracle.common(first, second)
     assert longest_common(first, second) == longest_common(second, first) == expected
@@ -166,7 +166,7 @@ def test_the_size_of_blocks_does_not_matter(items) -> None:
 
 @given(ITEMS, st.data())
 @settings(deadline=None)
-def test_a_prepared_reward_gives_any_batch_the_scores_that_it_would_get_among_all(items, data) -> None:
+def test_a_prepared_reward_scores_a_batch_as_the_whole_set(items, data) -> None:
     said, known = split(items)
     batch = data.draw(st.lists(st.tuples(CAPTION, st.integers(0, len(items) - 1)), max_size=8))
     for form, penalty in ((CiderD, oracle.gaussian), (CiderR, oracle.robust)):
@@ -236,7 +236,7 @@ def test_references_counted_once_serve_several_captioners() -> None:
         ([["a"]], ["a dog"], "item 0 has no references"),
     ],
 )
-def test_invalid_input_is_one_clear_error(said, known, message) -> None:
+def test_invalid_input_gives_a_one_line_error(said, known, message) -> None:
     with pytest.raises(ValueError, match=message) as error:
         score_captions(said, known)
     assert "\n" not in str(error.value)
@@ -251,11 +251,11 @@ def test_invalid_document_frequencies_are_refused(items, counts, message) -> Non
         DocumentFrequency.from_counts(items, counts)
 
 
-def test_cider_of_no_items_is_no_score() -> None:
+def test_cider_of_no_items_is_none() -> None:
     assert cider([], []) == []
 
 
-def test_cider_alone_gives_what_all_metrics_at_once_give() -> None:
+def test_cider_alone_equals_cider_among_all_metrics() -> None:
     said, known = [words("a red dog"), []], [[words("a red dog runs"), words("dogs")], [words("two cats")]]
     scores = score_captions(said, known)
     assert cider(said, known) == scores.cider_items.tolist() == scores.cider_d_items.tolist()

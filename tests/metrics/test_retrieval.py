@@ -58,7 +58,7 @@ def test_ranks_equal_those_of_sorted_exact_scores_for_any_block(task: Any, chunk
 
 
 @given(tasks(), st.integers(1, 12))
-def test_both_recalls_are_those_of_counting_in_the_sorted_list(task: Any, depth: int) -> None:
+def test_both_recalls_equal_counts_in_the_sorted_list(task: Any, depth: int) -> None:
     found, expected = relevant_ranks(*task), naive_places(task)
     inside = [[place for place in places if place <= depth] for places in expected]
     assert recall_at(found.best, depth) == sum(map(bool, inside)) / len(inside)

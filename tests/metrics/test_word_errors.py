@@ -31,7 +31,7 @@ def test_a_worked_example() -> None:
 
 
 @given(WORDS, WORDS)
-def test_an_alignment_spells_both_sides_with_the_fewest_errors(said: list[str], heard: list[str]) -> None:
+def test_an_alignment_reproduces_both_texts_with_the_fewest_errors(said: list[str], heard: list[str]) -> None:
     steps = align(said, heard)
     assert [step.said for step in steps if step.said] == said
     assert [step.heard for step in steps if step.heard] == heard
@@ -52,7 +52,7 @@ def test_long_recordings_weigh_more_than_short_ones() -> None:
     assert found is not None and found.value == pytest.approx(0.02)
 
 
-def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
+def test_the_interval_contains_the_true_rate_at_its_stated_frequency() -> None:
     source, held = random.Random(3), 0
     for _ in range(200):
         counts = [(sum(source.random() < 0.3 for _ in range(10)), 10) for _ in range(40)]
@@ -62,7 +62,7 @@ def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
     assert 0.88 <= held / 200 <= 0.99
 
 
-def test_without_words_there_is_no_rate() -> None:
+def test_a_set_without_words_has_no_rate() -> None:
     assert error_rate([], seed=1, resamples=10) is None
     assert error_rate([(2, 0)], seed=1, resamples=10) is None
 
@@ -84,7 +84,7 @@ def test_without_words_there_is_no_rate() -> None:
         ("cafe\u0301", "caf\u00e9", "fr"),
     ],
 )
-def test_two_spellings_of_the_same_speech_are_the_same_words(one: str, other: str, language: str) -> None:
+def test_spellings_with_equal_speech_have_equal_words(one: str, other: str, language: str) -> None:
     assert spoken_words(one, language) == spoken_words(other, language)
 
 
@@ -95,7 +95,7 @@ def test_different_words_stay_different() -> None:
 
 
 @given(st.text(max_size=60), st.sampled_from(["en", "fr", "zh"]))
-def test_any_text_becomes_words_without_white_space_and_stays_so(text: str, language: str) -> None:
+def test_normalisation_gives_words_without_white_space_and_is_idempotent(text: str, language: str) -> None:
     words = spoken_words(text, language)
     assert all(word and word.split() == [word] for word in words)
     assert spoken_words(" ".join(words), language) == words

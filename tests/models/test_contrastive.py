@@ -156,7 +156,7 @@ def test_under_autocast_a_tower_in_bfloat16_has_a_loss_in_single_precision_and_f
     assert all(weight.grad is not None and bool(weight.grad.isfinite().all()) for weight in towers.parameters())
 
 
-def test_the_defaults_are_the_paper_s_or_its_likeliest() -> None:
+def test_the_defaults_are_published_or_most_probable_values() -> None:
     chosen = LossSettings()
     assert (chosen.loss, chosen.margin, chosen.margin_factor, chosen.margin_every) == (
         "masked_margin_softmax",

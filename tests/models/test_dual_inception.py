@@ -61,7 +61,7 @@ def test_the_coefficients_are_three_channels_and_the_embedding_is_the_mean_over_
     torch.testing.assert_close(own[1], found[1, :, :, :1].mean((1, 2)))
 
 
-def test_a_clip_shorter_than_the_network_can_read_is_padded_to_what_it_can(model: DualEncoder) -> None:
+def test_a_clip_below_the_networks_minimum_length_is_padded_to_it(model: DualEncoder) -> None:
     clip = torch.randn(1, SIDE, 3)
     with torch.no_grad():
         short = model.embed_speech(clip, torch.tensor([3]))

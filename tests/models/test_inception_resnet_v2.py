@@ -77,21 +77,21 @@ def test_pictures_and_spectrograms_give_the_published_grids(size: tuple[int, int
 
 
 @given(st.integers(LEAST_SIDE, 2000), st.integers(LEAST_SIDE, 2000))
-def test_the_grid_is_what_the_unpadded_layers_leave(height: int, width: int) -> None:
+def test_the_grid_size_follows_from_the_unpadded_layers(height: int, width: int) -> None:
     x = torch.empty(1, 1, height, width, device="meta")
     for stride in (2, 1, 2, 1, 2, 2, 2):
         x = F.max_pool2d(x, 3, stride)
     assert grid(height, width) == (x.shape[2], x.shape[3])
 
 
-def test_the_smallest_picture_leaves_one_cell_and_a_smaller_one_is_refused(small: InceptionResnetV2) -> None:
+def test_the_smallest_picture_gives_one_cell_and_a_smaller_one_is_refused(small: InceptionResnetV2) -> None:
     assert small.features(torch.zeros(1, 1, LEAST_SIDE, LEAST_SIDE)).shape == (1, WIDTH, 1, 1)
     with pytest.raises(ValueError, match="at least 75 px"):
         small.features(torch.zeros(1, 1, LEAST_SIDE, LEAST_SIDE - 1))
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 80, 80), (1, 80, 80), (80, 80)])
-def test_input_of_another_shape_is_refused_by_a_line_that_names_both(small: InceptionResnetV2, shape: tuple[int, ...]) -> None:
+def test_input_of_another_shape_is_refused_with_both_shapes(small: InceptionResnetV2, shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="reads batch × 1 × height × width"):
         small(torch.zeros(shape))
 
@@ -122,7 +122,9 @@ def test_every_block_adds_its_branches_by_its_scale(outline: InceptionResnetV2) 
         (block8(1.0, relu=False), 2080, 1.0, False),
     ],
 )
-def test_a_block_is_x_and_scaled_up_projection_then_relu(block: Residual, width: int, scale: float, relu: bool) -> None:
+def test_a_block_adds_a_scaled_up_projection_to_its_input_and_applies_relu(
+    block: Residual, width: int, scale: float, relu: bool
+) -> None:
     torch.manual_seed(0)
     x = torch.randn(2, width, 3, 3)
     kept = x.clone()

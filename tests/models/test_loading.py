@@ -115,7 +115,7 @@ def trained(**changed: Any) -> LoadedDualEncoder:
 
 
 @pytest.mark.parametrize("towers", [set(), {"speech"}, {"image"}, {"speech", "image"}])
-def test_whole_towers_are_copied_and_the_others_left_alone(towers: set[str]) -> None:
+def test_towers_are_copied_completely_and_others_are_unchanged(towers: set[str]) -> None:
     network, source = tiny(), trained(scale=16.0, dropout=0.5)
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     places = {name: parameter.data_ptr() for name, parameter in network.named_parameters()}
@@ -150,7 +150,7 @@ def test_towers_of_another_network_or_size_are_refused_and_nothing_is_copied(
     assert "\n" not in str(found.value) and same(network, tiny())
 
 
-def test_one_tower_may_come_from_an_encoder_whose_other_tower_is_another() -> None:
+def test_one_tower_may_come_from_an_encoder_with_another_second_tower() -> None:
     network = tiny()
     assert warm_start(network, trained(image="convolutions"), {"speech"})
     assert same(network.speech, trained(image="convolutions").model.speech) and same(network.image, tiny().image)

@@ -22,7 +22,7 @@ def test_stepwise_and_continuous_margins_meet_every_thousand_steps(step: int) ->
     assert glide == 0.001 * 1.002 ** (step / 1000), "nothing but the step tells it"
 
 
-def test_other_numbers_are_taken_as_they_are() -> None:
+def test_other_numbers_are_unchanged() -> None:
     assert margin_at(20, start=0.5, factor=2.0, every=10) == 2.0
     assert margin_at(19, start=0.5, factor=2.0, every=10, schedule="stepwise") == 1.0
 

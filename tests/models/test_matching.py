@@ -46,14 +46,14 @@ def test_a_chain_in_any_order_is_one_component(order: list[int], cut: int) -> No
     assert len(found.unique()) == (1 if cut % 2 or cut == 40 else 2)
 
 
-def test_a_picture_with_two_texts_and_a_text_with_two_pictures_are_one() -> None:
+def test_shared_texts_and_shared_pictures_form_one_component() -> None:
     pictures, texts, groups = ["p", "p", "q", "r", "s"], ["one", "two", "two", "three", "four"], torch.tensor([0, 1, 2, 3, 3])
     assert match_identities(pictures, texts).tolist() == [0, 0, 0, 3, 4]
     assert match_identities(pictures, texts, groups).tolist() == [0, 0, 0, 3, 3]
     assert match_identities(groups).tolist() == [0, 1, 2, 3, 3] and match_identities([]).tolist() == []
 
 
-def test_two_hundred_thousand_rows_of_pairs_meet_in_the_components_that_a_plain_union_finds() -> None:
+def test_components_of_200_000_pairs_equal_those_of_a_plain_union() -> None:
     generator = torch.Generator().manual_seed(0)
     size = 200_000
     columns = [torch.randint(0, size, (size,), generator=generator) for _ in range(2)]

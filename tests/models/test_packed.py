@@ -26,7 +26,7 @@ def test_a_packed_network_scores_as_the_network_does() -> None:
     assert all(torch.equal(weight, before[name]) for name, weight in network.state_dict().items())
 
 
-def test_a_packed_network_holds_the_weights_of_its_making() -> None:
+def test_a_packed_network_keeps_the_weights_of_the_time_of_packing() -> None:
     network = nn.Sequential(nn.Linear(3, 2))
     old = pack_linear_layers(network)
     with torch.no_grad():

@@ -50,7 +50,7 @@ def test_equal_generators_draw_equal_captions() -> None:
     assert torch.equal(one, other) and not torch.equal(one, third)
 
 
-def test_rewarded_captions_become_likelier() -> None:
+def test_rewarded_captions_become_more_probable() -> None:
     network = tiny_transformer(4)
     features = torch.randn(2, 5, 6, dtype=torch.float64)
     drawn = sample(network, network.encode(features), 2, 3, torch.Generator().manual_seed(0))

@@ -77,7 +77,7 @@ def gradients(network: CaptionNetwork, value: Tensor) -> list[Tensor]:
 
 @pytest.mark.parametrize("name", ["rnn1x1", "rnn8x8", "aoanet"])
 @pytest.mark.parametrize("baseline", [0.0, 0.7])
-def test_its_expectation_over_every_caption_is_the_gradient_of_the_expected_reward(name: str, baseline: float) -> None:
+def test_the_expected_gradient_is_the_gradient_of_the_expected_reward(name: str, baseline: float) -> None:
     network, many = tiny(name).double(), len(EVERY)
     features = torch.randn(1, 1 if name == "rnn1x1" else 3, 4, dtype=torch.float64)
     rewards = torch.rand(many, dtype=torch.float64)
@@ -150,12 +150,12 @@ def test_words_are_scored_as_they_were_drawn_step_by_step() -> None:
         newest = words[:, place]
 
 
-def test_the_mean_of_the_others_leaves_a_captions_own_reward_out() -> None:
+def test_the_mean_of_the_others_excludes_a_captions_own_reward() -> None:
     found = mean_of_others(torch.tensor([1.0, 2.0, 6.0, 0.0, 0.0, 3.0]), 3)
     assert found.tolist() == [4.0, 3.5, 1.5, 1.5, 1.5, 0.0]
 
 
-def test_without_dropout_scores_repeat_gradients_flow_and_modes_come_back() -> None:
+def test_evaluation_without_dropout_is_repeatable_keeps_gradients_and_restores_modes() -> None:
     network = tiny("aoanet", dropout=0.5).train()
     network.words.eval()
     before = [module.training for module in network.modules()]
@@ -175,7 +175,7 @@ def test_lstms_stay_trainable_without_dropout_as_cudnn_wants() -> None:
 
 
 @pytest.mark.parametrize("own", ["greedy", "others"])
-def test_training_by_reward_finds_the_rewarded_caption(own: str) -> None:
+def test_training_by_reward_reaches_the_rewarded_caption(own: str) -> None:
     network, pictures, rows = tiny(vocabulary=9, width=16, longest=4).train(), 4, 32
     torch.manual_seed(0)
     features = torch.randn(pictures, 1, 4)

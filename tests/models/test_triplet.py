@@ -53,7 +53,7 @@ def test_each_negative_is_drawn_equally_often(seed: int) -> None:
         assert bool(((share - wanted).abs() <= 5 * (wanted * (1 - wanted) / rounds).sqrt()).all())
 
 
-def test_rows_and_columns_draw_apart_and_equal_generators_draw_the_same() -> None:
+def test_rows_and_columns_have_separate_draws_and_equal_generators_equal_ones() -> None:
     device = torch.device("cpu")
     one, other = (draw_uniforms(50, torch.Generator().manual_seed(3), device) for _ in range(2))
     assert torch.equal(one, other) and not torch.equal(one[0], one[1])

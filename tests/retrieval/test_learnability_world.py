@@ -60,7 +60,7 @@ def test_draws_depend_on_the_pairs_number_only() -> None:
     assert (np.abs(grass - red).sum(0) < 30)[thing].mean() > 0.8
 
 
-def test_words_are_told_apart_across_speakers_by_their_sound_alone() -> None:
+def test_features_separate_words_across_speakers() -> None:
     language, transform = Language(0), MFCC()
     names = list(language.words)
     assert len({language.words[name] for name in names} | set(language.fillers)) == len(names) + len(language.fillers)

@@ -31,7 +31,7 @@ def test_a_resource_bundle_reads_back(tmp_path_factory, files, compress):
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=9), st.text(min_size=1, max_size=9), max_size=5), st.integers(0, 200))
-def test_translations_read_back_and_broken_ones_are_one_line(tmp_path_factory, said, cut):
+def test_translations_are_read_back_and_broken_ones_give_a_one_line_error(tmp_path_factory, said, cut):
     said = {
         source: spoken for source, spoken in said.items() if max(source + spoken) < "\ud800" or max(source + spoken) > "\udfff"
     }
@@ -47,7 +47,7 @@ def test_translations_read_back_and_broken_ones_are_one_line(tmp_path_factory, s
 
 
 @given(st.integers(0, 400), st.integers(0, 255))
-def test_a_broken_bundle_is_one_line(tmp_path_factory, place, value):
+def test_a_broken_bundle_gives_a_one_line_error(tmp_path_factory, place, value):
     whole = bytearray(rcc({"/a/b": b"content" * 9, "/c": b"d"}))
     path = tmp_path_factory.getbasetemp() / "broken.rcc"
     whole[min(place, len(whole) - 1)] = value

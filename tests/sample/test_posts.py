@@ -35,7 +35,7 @@ def test_the_timeline_holds_every_public_post_of_the_tag_newest_first_in_pages_o
     assert len(ask(site, TIMELINE)) == 20 == len(ask(site, f"{TIMELINE}?limit=dez"))
 
 
-def test_pages_can_be_followed_back_and_new_posts_asked_for(site):
+def test_pages_link_back_and_newer_posts_can_be_requested(site):
     numbers = [status["id"] for page in follow(site, f"{TIMELINE}?limit=40") for status in page]
     assert [status["id"] for status in ask(site, f"{TIMELINE}?max_id={numbers[9]}&limit=5")] == numbers[10:15]
     assert [status["id"] for status in ask(site, f"{TIMELINE}?min_id={numbers[30]}&limit=5")] == numbers[25:30]
@@ -44,7 +44,7 @@ def test_pages_can_be_followed_back_and_new_posts_asked_for(site):
     assert sorted((status["id"] for page in back for status in page), reverse=True) == numbers[:-1]
 
 
-def test_a_status_has_the_caption_as_html_that_reads_back_word_for_word(site):
+def test_a_status_contains_the_caption_as_html_that_reads_back_equal(site):
     for page in follow(site, f"{TIMELINE}?limit=40"):
         for status in page:
             post = site.plan.posts[int(status["id"])]
@@ -60,7 +60,7 @@ def test_any_caption_reads_back_from_its_html(text):
     assert text_of(content_of(text, {})) == text
 
 
-def test_an_account_is_found_by_name_and_number_and_lists_its_posts_by_tag(site):
+def test_an_account_is_looked_up_by_name_and_number_and_lists_its_posts_by_tag(site):
     owner = max(site.plan.owners.values(), key=lambda owner: len(site.plan.of(owner.handle)))
     found = ask(site, f"/api/v1/accounts/lookup?acct={owner.handle}@posts.sample")
     assert found == ask(site, f"/api/v1/accounts/{owner.number}") and found["id"] == str(owner.number)
@@ -75,7 +75,7 @@ def test_an_account_is_found_by_name_and_number_and_lists_its_posts_by_tag(site)
     assert ask(site, "/api/v1/accounts/lookup?acct=ninguem", 404) == ask(site, "/api/v1/accounts/12/statuses", 404)
 
 
-def test_boosts_are_told_apart_and_left_out_on_request(site):
+def test_boosts_are_marked_and_excluded_on_request(site):
     boosted = next(post for post in site.plan.posts.values() if post.boosts)
     number = site.plan.owners[boosted.owner].number
     statuses = [status for page in follow(site, f"/api/v1/accounts/{number}/statuses?limit=40") for status in page]
@@ -85,7 +85,7 @@ def test_boosts_are_told_apart_and_left_out_on_request(site):
     assert all(status["reblog"] is None for page in without for status in page)
 
 
-def test_what_only_followers_may_see_is_served_nowhere(site):
+def test_posts_for_followers_only_are_served_nowhere(site):
     hidden = [post for post in site.plan.posts.values() if post.visibility == "private"]
     assert len(hidden) >= 2
     for post in hidden:
@@ -103,7 +103,7 @@ def test_what_only_followers_may_see_is_served_nowhere(site):
     assert not {str(post.number) for post in hidden} & set(listed) and len(listed) > 150
 
 
-def test_private_shy_and_gone_accounts_say_so(site):
+def test_private_noindex_and_deleted_accounts_are_marked(site):
     owners = site.plan.owners.values()
     (locked, *_), (shy, *_), (gone, *_) = (
         [owner for owner in owners if getattr(owner, what)] for what in ("locked", "noindex", "gone")
@@ -118,7 +118,7 @@ def test_private_shy_and_gone_accounts_say_so(site):
     assert site.answer(f"/@{gone.handle}").status == 410
 
 
-def test_pages_credit_the_picture_and_say_what_the_api_says(site):
+def test_pages_credit_the_picture_and_agree_with_the_api(site):
     status = next(each for each in ask(site, f"{TIMELINE}?limit=40") if each["media_attachments"] and not each["reblog"])
     page = site.answer(status["url"].removeprefix(BASE)).body.decode()
     post = site.plan.posts[int(status["id"])]
@@ -128,7 +128,7 @@ def test_pages_credit_the_picture_and_say_what_the_api_says(site):
     assert f"/@{post.owner}".encode() in site.answer("/").body
 
 
-def test_a_client_reads_it_over_http_by_its_proxy(site):
+def test_a_client_reads_the_timeline_over_http_through_the_proxy(site):
     with SampleWeb(hosts={"posts.sample": site}) as web:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": web.proxy}))
         with opener.open(f"{BASE}{TIMELINE}?limit=2") as reply:
@@ -142,12 +142,12 @@ def test_a_client_reads_it_over_http_by_its_proxy(site):
 
 
 @pytest.mark.parametrize("target", ["/nothing", "/@", "/media/1/original.jpg", "/media/x/y", "/%2e%2e/etc/passwd", "/@a/1", ""])
-def test_an_address_nobody_has_is_a_page_not_found_or_the_front(site, target):
+def test_an_unknown_path_is_404_and_an_empty_one_the_front_page(site, target):
     assert site.answer(target).status == (200 if target == "" else 404)
 
 
 @given(st.text(max_size=40), st.text(max_size=20))
-def test_no_request_breaks_the_server(site, path, query):
+def test_every_request_has_a_valid_status(site, path, query):
     for target in (
         f"/{path}",
         f"{TIMELINE}?limit={query}&max_id={query}",
@@ -157,6 +157,6 @@ def test_no_request_breaks_the_server(site, path, query):
         assert site.answer(target).status in (200, 404, 410)
 
 
-def test_a_slash_after_an_address_is_no_other_address(site):
+def test_a_trailing_slash_changes_no_address(site):
     # Mastodon.py asks for /api/v1/instance/
     assert site.answer("/api/v1/instance/") == site.answer("/api/v1/instance") and site.answer("/api/v1/instance/").status == 200

@@ -19,7 +19,7 @@ from components.sample.posts import PostsSite
 from tests.sample.posts_client import TIMELINE, ask, follow
 
 
-def test_material_is_what_somebody_described_in_portuguese_with_its_author_and_licence(root):
+def test_material_is_every_picture_with_a_portuguese_description_author_and_licence(root):
     found = {material.key: material for material in materials(root)}
     assert list(found) == sorted(found)
     by_name = {key.rpartition("/")[2]: material for key, material in found.items()}
@@ -34,7 +34,7 @@ def test_material_is_what_somebody_described_in_portuguese_with_its_author_and_l
     assert by_name["Mill_background.webp"].text == "Moinho de vento na Dinamarca"
 
 
-def test_files_are_what_the_attachments_say_and_the_deleted_ones_are_not_there(site):
+def test_files_match_their_attachments_and_deleted_ones_are_404(site):
     kinds, formats = set(), set()
     for page in follow(site, f"{TIMELINE}?limit=40"):
         for status in page:
@@ -56,7 +56,7 @@ def test_files_are_what_the_attachments_say_and_the_deleted_ones_are_not_there(s
 
 
 @pytest.mark.parametrize("change", ["", *CHANGES])
-def test_a_changed_picture_has_the_size_told_and_is_made_the_same_twice(root, change):
+def test_a_changed_picture_has_the_stated_size_and_equal_bytes_each_time(root, change):
     for material in (materials(root)[0], next(each for each in materials(root) if each.key.endswith("tower.webp"))):
         data = render(material, change, "seed", ".jpg", "@quem")
         assert data == render(material, change, "seed", ".jpg", "@quem") and (data != render(material)) == bool(change)
@@ -79,7 +79,7 @@ def test_the_true_description_stands_in_the_caption_after_its_introduction(site)
     assert all(text.count("{d}") == 1 for text, _ in INTROS) and len(ENDS) > 5
 
 
-def test_re_posts_come_after_their_original_and_most_keep_its_caption(site):
+def test_re_posts_are_later_than_their_original_and_most_keep_its_caption(site):
     posts = site.plan.posts
     again = [post for post in posts.values() if post.original]
     assert 0.25 < len(again) / len(posts) < 0.55
@@ -96,7 +96,7 @@ def test_re_posts_come_after_their_original_and_most_keep_its_caption(site):
     assert {post.owner for post in again} - {posts[post.original].owner for post in again}
 
 
-def test_nobody_is_given_work_that_is_not_theirs(site):
+def test_no_post_shows_another_authors_picture(site):
     people = {handle_of(post.pictures[0].material.author) for post in site.plan.posts.values() if post.pictures} - {"conta"}
     assert {"joao_sa", "ana_lucia_reis"} <= people
     for post in site.plan.posts.values():
@@ -125,7 +125,7 @@ def test_equal_packages_give_equal_answers(root, site):
         assert site.answer(target).status == 404 or site.answer(target).headers["ETag"]
 
 
-def test_a_day_later_there_are_new_posts_one_less_and_one_more_private_account(root, site):
+def test_a_later_day_adds_posts_deletes_one_and_makes_one_account_private(root, site):
     later = PostsSite(root, day=2)
     before, after = site.plan.posts, later.plan.posts
     new = set(after) - set(before)

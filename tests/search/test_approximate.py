@@ -50,7 +50,7 @@ def test_recall_equals_brute_force(index: SearchIndex, vectors: NDArray[np.float
     ApproximateIndex.build(index, SETTINGS, threads=1)
 
 
-def test_a_saved_graph_finds_what_the_built_one_found_with_high_recall_kept_beside_it(index: SearchIndex) -> None:
+def test_a_saved_graph_returns_the_results_of_the_built_one_and_its_recall(index: SearchIndex) -> None:
     built, opened = ApproximateIndex.build(index, SETTINGS, threads=1), ApproximateIndex.open(index)
     queries = index.embeddings[:30]
     for one, other in zip(built.search(queries, 20), opened.search(queries, 20), strict=True):

@@ -91,7 +91,7 @@ def test_the_order_is_that_of_the_definition(name: str, k: int, way: type[Rough]
 
 
 @given(st.data())
-def test_vectors_of_few_numbers_tie_as_defined(data: st.DataObject) -> None:
+def test_equal_scores_are_ordered_as_defined(data: st.DataObject) -> None:
     number = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1 + 2.0**-23, 1 - 2.0**-24, 2.0**-149, 1e4, -1e4, 3.0])
     dimension, count, asked = (data.draw(st.integers(1, most)) for most in (5, 24, 3))
 
@@ -122,7 +122,7 @@ def test_many_ties_are_scored_exactly_and_cut(way: type[Rough], monkeypatch: pyt
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_change_nothing(threads: int, way: type[Rough]) -> None:
+def test_the_number_of_threads_changes_no_result(threads: int, way: type[Rough]) -> None:
     draw = np.random.default_rng(1)
     vectors = draw.standard_normal((20_000, 16)).astype(np.float32)[draw.integers(0, 9_000, 20_000)]
     queries = draw.standard_normal((7, 16)).astype(np.float32)

@@ -73,7 +73,7 @@ def test_conditions_select_matching_rows(index: SearchIndex, vectors: NDArray[np
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.8, 1.0])
-def test_any_rows_are_searched_alone_and_exactly(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_subset_of_rows_is_searched_exactly(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "FEWEST_ROWS", 64)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
     draw = np.random.default_rng(5)
@@ -156,7 +156,7 @@ def test_progress_is_shown_only_when_asked(index: SearchIndex, capsys: pytest.Ca
         ({"exclude": list(range(200))}, "no row to search"),
     ],
 )
-def test_invalid_searches_are_refused_in_one_line(index: SearchIndex, asked: dict[str, Any], told: str) -> None:
+def test_invalid_searches_are_refused_with_one_line(index: SearchIndex, asked: dict[str, Any], told: str) -> None:
     with pytest.raises(HearsightError) as caught:
         index.search(**{"queries": np.ones((1, 24)), "k": 3} | asked)
     assert told in str(caught.value) and "\n" not in str(caught.value)

@@ -57,7 +57,7 @@ def test_header_text_is_utf8_or_latin_1():
     assert select_headers(sent)["etag"] == select_headers(sent)["modified"] == 'filename="café"'
 
 
-def test_any_reason_phrase_is_stored(tmp_path):
+def test_a_reason_phrase_of_any_text_is_stored(tmp_path):
     told, _ = crawl(tmp_path, {"/x": answer(b"Content-Type: text/html", status="200 Trouvé".encode("latin-1"))})
     assert told["/x"][0].rule == ""
 

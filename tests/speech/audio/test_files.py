@@ -81,7 +81,7 @@ def test_channels_are_mixed_to_their_mean() -> None:
     np.testing.assert_allclose(found.samples, own / 2, atol=1e-4)
 
 
-def test_a_path_is_read_and_named_when_it_cannot_be(tmp_path: Path) -> None:
+def test_a_path_is_read_and_an_unreadable_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.wav").write_bytes(wav(vowel(0.2)))
     assert len(read_sound(tmp_path / "a.wav").samples) == 3200
     for path in (tmp_path / "missing.wav", tmp_path):
@@ -101,14 +101,14 @@ def test_a_path_is_read_and_named_when_it_cannot_be(tmp_path: Path) -> None:
     ids=["no size", "streamed", "too long", "too short", "long format", "no rate", "no channels", "two channels", "many channels",
          "alignment"],
 )  # fmt: skip
-def test_what_a_lying_header_hides_is_read(change: object) -> None:
+def test_data_behind_a_wrong_header_is_read(change: object) -> None:
     own = vowel(0.5)
     found = read_sound(change(wav(own)))  # type: ignore[operator]
     np.testing.assert_allclose(found.samples, own, atol=1e-4)
     assert (found.rate, found.channels) == (RATE_HZ, 1)
 
 
-def test_warnings_say_what_was_wrong() -> None:
+def test_warnings_name_the_fault() -> None:
     data = wav(vowel(0.5))
     assert read_sound(data).warnings == ()
     assert read_sound(with_field(data, SIZE, "<I", 10**9)).warnings == ("says 1000000000 bytes of samples and holds 16000",)
@@ -126,14 +126,14 @@ def test_the_beginning_of_a_truncated_file_is_read(format: str) -> None:
         np.testing.assert_allclose(found.samples[:4000], own[:4000], atol=1e-4)
 
 
-def test_chunks_after_the_samples_are_no_sound() -> None:
+def test_chunks_after_the_samples_are_ignored() -> None:
     data = wav(vowel(0.2))
     for tail in (b"LIST" + struct.pack("<I", 4) + b"INFO", b"TAG" + bytes(125), bytes(64), b"x"):
         found = read_sound(data + tail)
         assert len(found.samples) == 3200 and found.warnings == ()
 
 
-def test_samples_that_are_no_numbers_are_silence() -> None:
+def test_samples_that_are_nan_are_silence() -> None:
     own = vowel(0.2)
     own[100:110] = np.nan
     own[200] = np.inf
@@ -144,7 +144,7 @@ def test_samples_that_are_no_numbers_are_silence() -> None:
         read_sound(wav(np.full(100, np.nan, np.float32), subtype="FLOAT"))
 
 
-def test_floats_beyond_full_scale_are_turned_down_as_a_whole() -> None:
+def test_floats_above_full_scale_are_attenuated_as_a_whole() -> None:
     own = vowel(0.2)
     found = read_sound(wav(own * 32768, subtype="FLOAT"))
     loudest = float(np.abs(own).max())
@@ -167,7 +167,7 @@ def test_floats_beyond_full_scale_are_turned_down_as_a_whole() -> None:
         (wav(np.zeros(int(8000 * LONGEST_SECONDS) + 8000, np.float32), 8000, "PCM_U8"), "longer than"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_one_line(data: bytes, why: str) -> None:
+def test_an_unreadable_input_gives_a_one_line_error(data: bytes, why: str) -> None:
     with pytest.raises(HearsightError, match=why) as told:
         read_sound(data, "clip 7")
     assert str(told.value).startswith("clip 7: ") and "\n" not in str(told.value)
@@ -185,7 +185,7 @@ FILES = {
     changes=st.lists(st.tuples(st.integers(0, 120), st.one_of(st.integers(0, 255), st.sampled_from([0, 255]))), max_size=8),
     cut=st.one_of(st.none(), st.integers(0, 400)),
 )
-def test_mutated_headers_neither_crash_nor_hang_nor_fill_the_memory(
+def test_mutated_headers_neither_crash_nor_hang_nor_exhaust_memory(
     format: str, changes: list[tuple[int, int]], cut: int | None
 ) -> None:
     data = bytearray(FILES[format])
@@ -208,14 +208,14 @@ def test_mutated_headers_neither_crash_nor_hang_nor_fill_the_memory(
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=300), st.sampled_from([b"", b"RIFF\0\0\0\0WAVE", b"RIFF\0\0\0\0WAVEfmt ", b"fLaC", b"OggS"]))
-def test_any_bytes_are_a_sound_or_an_error(rest: bytes, head: bytes) -> None:
+def test_any_bytes_give_a_sound_or_an_error(rest: bytes, head: bytes) -> None:
     try:
         assert len(read_sound(head + rest).samples)
     except HearsightError:
         pass
 
 
-def test_what_is_packed_comes_back() -> None:
+def test_packed_values_are_unpacked_unchanged() -> None:
     own = vowel(0.3)
     np.testing.assert_allclose(from_flac(to_flac(own)), own, atol=1 / 32768)
     assert np.array_equal(read_sound(to_flac(own)).samples, from_flac(to_flac(own)))

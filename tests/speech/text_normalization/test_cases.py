@@ -34,7 +34,7 @@ CASES = cases()
 @pytest.mark.parametrize(
     ("language", "written", "said"), [pytest.param(c[0], c[2], c[3], id=f"{c[0]}-{c[1]}-{n}") for n, c in enumerate(CASES)]
 )
-def test_a_caption_is_said_as_a_person_would(language: str, written: str, said: str) -> None:
+def test_a_caption_is_spoken_with_numbers_and_abbreviations_as_words(language: str, written: str, said: str) -> None:
     result = normalise_for_speech(written, language, max_characters=1000)
     assert (result.text if isinstance(result, NormalisedText) else f"!{result.rule}") == said
 

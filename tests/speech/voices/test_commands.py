@@ -39,7 +39,7 @@ def test_say_writes_16_khz_flac_and_rate_pitch_and_gain_are_obeyed(tmp_path):
     assert 1.4 < first["seconds"] / second["seconds"] < 1.6 and 4.5 < first["level"] - second["level"] < 7.5
 
 
-def test_what_cannot_be_said_is_one_line_exit_code_2_and_no_file(tmp_path):
+def test_an_unspeakable_text_gives_one_line_exit_code_2_and_no_file(tmp_path):
     out = tmp_path / "none.flac"
     for arguments, told in (
         (("one", "--voice", "alto", "--out", str(out)), "'alto' is not a voice"),
@@ -89,7 +89,7 @@ def test_an_engine_that_is_not_available_says_why_and_the_others_are_listed(prog
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "3", '{"type": "impersonated_service_account"}'])
-def test_credentials_of_google_that_cannot_be_read_hide_no_other_voice(tmp_path, content):
+def test_unreadable_credentials_of_google_hide_no_other_voice(tmp_path, content):
     path = tmp_path / "credentials.json"
     path.mkdir() if content is None else path.write_text(content)
     assert unavailable(GOOGLE_API_KEY="", GOOGLE_APPLICATION_CREDENTIALS=str(path)) == {}

@@ -39,7 +39,7 @@ TOO_LONG = error(400, "INVALID_ARGUMENT", "Either `input.text` or `input.ssml` i
 
 
 @pytest.mark.parametrize("trouble", [DOWN, error(500, "INTERNAL", "Internal error encountered."), MINUTE_USED_UP])
-def test_what_may_pass_is_asked_again(google: FakeGoogle, trouble: Reply) -> None:
+def test_transient_failures_are_requested_again(google: FakeGoogle, trouble: Reply) -> None:
     google.script = fail_first(2, trouble)
     assert read_answer(speech().compute(CAPTION)).refusal == "" and len(google.requests) == 3
 
@@ -50,7 +50,7 @@ def test_retry_after_is_honoured(google: FakeGoogle) -> None:
     assert read_answer(speech().compute(CAPTION)).refusal == "" and time.monotonic() - begun >= 1.0
 
 
-def test_a_slow_answer_is_given_up_and_asked_for_again(google: FakeGoogle) -> None:
+def test_a_slow_answer_is_abandoned_and_requested_again(google: FakeGoogle) -> None:
     google.script = fail_first(1, Reply(200, {"audioContent": ""}, delay=1.5))
     assert read_answer(speech(QUICK.model_copy(update={"timeout": 0.4})).compute(CAPTION)).refusal == ""
     assert len(google.requests) == 2
@@ -67,7 +67,7 @@ def test_a_slow_answer_is_given_up_and_asked_for_again(google: FakeGoogle) -> No
         (DAY_USED_UP, "quota is used up"),
     ],
 )
-def test_what_no_text_is_at_fault_for_ends_the_run_with_one_line(
+def test_failures_that_concern_no_text_stop_the_run_with_one_line(
     google: FakeGoogle, tmp_path: Path, reply: Reply, told: str
 ) -> None:
     google.script = fail_first(99, reply)
@@ -77,7 +77,7 @@ def test_what_no_text_is_at_fault_for_ends_the_run_with_one_line(
     assert ResultCache(tmp_path).read_existing(speech(), list(speech_requests(9))) == {}
 
 
-def test_a_text_that_google_refuses_is_refused_alone_and_for_good(google: FakeGoogle, tmp_path: Path) -> None:
+def test_a_text_that_google_refuses_is_refused_permanently_and_alone(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: TOO_LONG if body["input"]["text"].endswith(" 1") else None
     found = ResultCache(tmp_path).annotate(speech(), speech_requests(3))
     assert [bool(read_answer(stored).refusal) for stored in found.values()] == [False, True, False]
@@ -101,13 +101,13 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("name", NONSENSE)
-def test_an_unsound_answer_is_asked_for_again(google: FakeGoogle, name: str) -> None:
+def test_an_invalid_audio_answer_is_requested_again(google: FakeGoogle, name: str) -> None:
     google.script = fail_first(2, NONSENSE[name][0])
     assert read_answer(speech().compute(CAPTION)).refusal == "" and len(google.requests) == 3
 
 
 @pytest.mark.parametrize("name", [name for name in NONSENSE if name != "cut short"])
-def test_a_text_that_gets_no_sound_answer_is_refused_and_told_why(google: FakeGoogle, name: str) -> None:
+def test_a_text_without_a_valid_answer_is_refused_with_the_reason(google: FakeGoogle, name: str) -> None:
     reply, why = NONSENSE[name]
     google.script = lambda number, path, body: reply if body["input"]["text"].endswith(" 1") else None
     found = dict(speech().ask_many(speech_requests(5).items()))
@@ -116,7 +116,7 @@ def test_a_text_that_gets_no_sound_answer_is_refused_and_told_why(google: FakeGo
     assert len(google.requests) == 4 + 1 + QUICK.retries
 
 
-def test_a_service_that_never_gives_audio_ends_the_run_and_nothing_is_kept(google: FakeGoogle, tmp_path: Path) -> None:
+def test_a_service_without_valid_audio_stops_the_run_and_no_answer_is_stored(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: audio(wav(SOUND, rate=24_000))
     with pytest.raises(HearsightError, match=r"Google Text-to-Speech gives no usable answers.*24000 Hz"):
         ResultCache(tmp_path).annotate(speech(), speech_requests(9))
@@ -124,7 +124,7 @@ def test_a_service_that_never_gives_audio_ends_the_run_and_nothing_is_kept(googl
 
 
 @pytest.mark.parametrize("samples", [b"", bytes(8000), np.full(1600, 20, "<i2").tobytes()])
-def test_silence_is_paid_for_once_and_read_as_nothing_to_hear(google: FakeGoogle, tmp_path: Path, samples: bytes) -> None:
+def test_a_silent_answer_is_paid_for_once_and_gives_no_audio(google: FakeGoogle, tmp_path: Path, samples: bytes) -> None:
     google.script = lambda number, path, body: audio(wav(samples))
     folder = tmp_path / "usage"
     for _ in range(2):
@@ -135,14 +135,14 @@ def test_silence_is_paid_for_once_and_read_as_nothing_to_hear(google: FakeGoogle
     assert total_usage(folder) == {"requests": 4, "speech_wavenet": sum(len(wish.text) for wish in speech_requests(4).values())}
 
 
-def test_characters_of_what_was_answered_are_counted_and_of_nothing_else(google: FakeGoogle, tmp_path: Path) -> None:
+def test_only_characters_of_answered_texts_are_counted(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: DOWN if number == 0 else TOO_LONG if "bad" in body["input"]["text"] else None
     told = ["crème  brûlée", "bad", "x" * 6000]
     dict(speech(folder=tmp_path).ask_many((text, SpeechRequest(text, VOICE)) for text in told))
     assert total_usage(tmp_path) == {"requests": 3, "speech_wavenet": len("crème brûlée")}
 
 
-def test_a_quota_that_ends_in_the_middle_loses_nothing(google: FakeGoogle, tmp_path: Path) -> None:
+def test_a_quota_exhausted_during_a_run_loses_no_answer(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: DAY_USED_UP if number >= 7 else None
     with pytest.raises(HearsightError, match="stored answers are kept"):
         ResultCache(tmp_path).annotate(speech(), speech_requests(20))
@@ -157,7 +157,7 @@ def _annotate(folder: Path, order: int) -> None:
     assert len(found) == 24 and not any(read_answer(stored).refusal for stored in found.values())
 
 
-def test_processes_that_want_the_same_buy_it_once(google: FakeGoogle, tmp_path: Path) -> None:
+def test_processes_with_equal_requests_pay_for_each_once(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, google.answer(path, body).content, delay=0.05)
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_annotate, args=(tmp_path, order)) for order in (1, -1)]
@@ -169,7 +169,7 @@ def test_processes_that_want_the_same_buy_it_once(google: FakeGoogle, tmp_path: 
     assert sorted(google.spoken()) == sorted(wish.text for wish in speech_requests(24).values())
 
 
-def test_what_was_answered_before_a_kill_is_not_bought_again(google: FakeGoogle, tmp_path: Path) -> None:
+def test_answers_stored_before_a_kill_are_not_paid_for_again(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, google.answer(path, body).content, delay=0.05 if number < 10 else 30)
     worker = multiprocessing.get_context("spawn").Process(target=_annotate, args=(tmp_path, 1))
     worker.start()

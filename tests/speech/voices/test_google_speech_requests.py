@@ -26,12 +26,12 @@ from tests.google.fake_speech import pcm
 from tests.speech.voices.google_requests import CAPTION, VOICE, speech
 
 
-def test_it_is_a_paid_annotator_and_asks_nothing_before_the_first_wish(google: FakeGoogle) -> None:
+def test_google_speech_is_a_paid_annotator_and_sends_no_request_without_payloads(google: FakeGoogle) -> None:
     assert isinstance(speech(), PaidAnnotator)
     assert dict(speech().ask_many([])) == {} and not google.requests
 
 
-def test_a_plain_wish_is_sent_in_the_documented_form_and_the_audio_kept_as_it_came(google: FakeGoogle) -> None:
+def test_a_request_without_prosody_has_the_documented_form_and_its_audio_is_stored_unchanged(google: FakeGoogle) -> None:
     stored = speech().compute(CAPTION)
     ((path, headers, body),) = google.requests
     assert path == "/v1/text:synthesize" and headers["x-goog-api-key"] == "key-of-a-test"
@@ -46,7 +46,7 @@ def test_a_plain_wish_is_sent_in_the_documented_form_and_the_audio_kept_as_it_ca
     assert found.refusal == "" and found.samples.dtype == np.float32 and len(found.samples) == len(samples)
 
 
-def test_a_manner_is_sent_and_heard(google: FakeGoogle) -> None:
+def test_the_prosody_is_sent_and_measured_in_the_answer(google: FakeGoogle) -> None:
     plain, shaped = speech().compute(CAPTION), speech().compute(CAPTION._replace(prosody=RequestedProsody(1.2, -1.5, 3.25)))
     asked = google.requests[1][2]["audioConfig"]
     assert (asked["speakingRate"], asked["pitch"], asked["volumeGainDb"]) == (1.2, -1.5, 3.25)
@@ -56,7 +56,7 @@ def test_a_manner_is_sent_and_heard(google: FakeGoogle) -> None:
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_wishes_have_one_key_exactly_when_one_request_answers_both(one: str, other: str) -> None:
+def test_two_requests_share_a_key_exactly_when_they_are_equal(one: str, other: str) -> None:
     from components.speech.voices.google_speech import request_of
 
     same = request_of(SpeechRequest(one, VOICE)) == request_of(SpeechRequest(other, VOICE))
@@ -73,7 +73,7 @@ def test_wishes_have_one_key_exactly_when_one_request_answers_both(one: str, oth
 
 
 @given(st.text(max_size=200))
-def test_whatever_the_text_what_is_sent_can_be_sent(text: str) -> None:
+def test_every_sent_text_is_valid_json_text(text: str) -> None:
     sent = printable_text(text)
     assert sent.encode().decode() == sent and json.loads(json.dumps(sent)) == sent
     assert sent == sent.strip() and "  " not in sent and all(char.isprintable() for char in sent)
@@ -93,13 +93,13 @@ def test_whatever_the_text_what_is_sent_can_be_sent(text: str) -> None:
         (CAPTION._replace(prosody=RequestedProsody(1, 0, 16.5)), "a gain of 16.5; Google takes -96.0 to 16.0"),
     ],
 )
-def test_a_wish_beyond_the_limits_is_refused_without_a_call(google: FakeGoogle, wish: SpeechRequest, why: str) -> None:
+def test_a_request_beyond_the_limits_is_refused_locally(google: FakeGoogle, wish: SpeechRequest, why: str) -> None:
     found = dict(speech().ask_many([("beyond", wish), ("fine", CAPTION)]))
     assert why in exceeded_limit(wish) and why in read_answer(found["beyond"]).refusal
     assert read_answer(found["fine"]).refusal == "" and google.spoken() == [CAPTION.text]
 
 
-def test_wishes_at_the_limits_are_asked(google: FakeGoogle) -> None:
+def test_requests_at_the_limits_are_sent(google: FakeGoogle) -> None:
     for wish in (
         SpeechRequest("x" * MAX_BYTES, VOICE, RequestedProsody(2.0, 20.0, -96.0)),
         SpeechRequest('"\\' * 2500, VOICE),
@@ -109,7 +109,7 @@ def test_wishes_at_the_limits_are_asked(google: FakeGoogle) -> None:
     assert len(google.requests) == 3
 
 
-def test_only_wishes_beyond_the_limits_need_no_credentials(google: FakeGoogle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_beyond_the_limits_need_no_credentials(google: FakeGoogle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GOOGLE_API_KEY")
     monkeypatch.setenv("CLOUDSDK_CONFIG", "/nonexistent")
     assert read_answer(speech().compute(SpeechRequest("", VOICE))).refusal == "3 not asked: nothing to speak"

@@ -81,7 +81,7 @@ def test_the_formant_synthesiser_needs_the_c_library_alone():
     assert needs is not None and set(needs.needed) <= {"libc.so.6", "libm.so.6"}
 
 
-def test_a_library_that_is_not_beside_the_one_that_needs_it_is_found_missing(tmp_path):
+def test_a_library_that_is_not_beside_its_user_is_reported_missing(tmp_path):
     flite = libraries.find_library("libflite1", "libflite.so.2.2")
     assert flite is not None
     alone = Path(shutil.copy(flite, tmp_path))
@@ -95,7 +95,7 @@ def test_versions_are_compared_as_numbers():
     assert not any(map(too_new, ("GLIBC_2.4", "GLIBC_2.36", "GLIBCXX_3.4.9", "GLIBC_PRIVATE", "OPENSSL_3.9.0", "CXXABI_TM_1")))
 
 
-def test_what_is_no_whole_elf_file_is_passed_over_or_refused(tmp_path):
+def test_incomplete_elf_files_are_skipped_or_refused(tmp_path):
     path = tmp_path / "file.so"
     path.write_bytes(b"#!/bin/sh\n")
     assert read_needs(path) is None

@@ -81,7 +81,7 @@ def test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter(told
     assert len(answer["path"]) == 1
 
 
-def test_the_model_holds_the_very_files_and_leads_back_to_its_data(told: StageResult) -> None:
+def test_the_registered_model_contains_the_index_and_has_its_lineage(told: StageResult) -> None:
     client = connect(told.root)
     version = client.get_model_version_by_alias("stamps-search", "best")
     assert version.tags["hearsight.key"] == "both-100-0"
@@ -107,7 +107,7 @@ def _record(told: StageResult) -> Any:
     return Record(dataset="stamps", stage="build_search_index", digest=told.manifest.digest)
 
 
-def test_what_is_asked_wrongly_names_the_row(stage: Any) -> None:
+def test_an_invalid_row_is_named_in_the_error(stage: Any) -> None:
     served = load(stage.out / SEARCH)
     rows = pd.DataFrame({"content": [picture(3), None], "path": [None, None]})
     with pytest.raises(HearsightError, match="row 1: has neither content nor path"):

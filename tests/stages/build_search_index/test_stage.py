@@ -65,7 +65,7 @@ def test_the_output_passes_its_check(stage: Any) -> None:
     assert check(stage.root, "stamps", "build_search_index").passed
 
 
-def test_a_file_that_is_indexed_finds_itself_first_so_queries_are_prepared_as_what_is_indexed(stage: Any) -> None:
+def test_an_indexed_file_is_its_own_first_result(stage: Any) -> None:
     searcher = Searcher.open(stage.out / SEARCH)
     for split in ("train", "test"):
         pairs = read_pairs(sets_of(stage.inputs), split, ["picture"])
@@ -78,7 +78,7 @@ def test_a_file_that_is_indexed_finds_itself_first_so_queries_are_prepared_as_wh
                 np.testing.assert_allclose(vector, searcher.index.embeddings[row], rtol=1e-4, atol=1e-5)
 
 
-def test_the_same_input_gives_the_same_bytes_and_embeds_nothing_again(
+def test_equal_input_gives_equal_bytes_and_computes_no_embedding(
     stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = stage.manifest.digest
@@ -108,12 +108,12 @@ def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wan
         ({"page": {"split": "test", "seed": 1, "queries": 1, "neighbours": 0}}, "neighbours"),
     ],
 )
-def test_settings_that_cannot_be_used_are_named(stage: Any, tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+def test_unusable_settings_are_named(stage: Any, tmp_path: Path, changed: dict[str, Any], told: str) -> None:
     with pytest.raises(HearsightError, match=told):
         run(tmp_path, stage.inputs, **changed)
 
 
-def test_the_page_shows_all_four_pairings_and_plays_what_it_refers_to(stage: Any) -> None:
+def test_the_page_shows_all_four_pairings_and_plays_its_recordings(stage: Any) -> None:
     text = StageOutput(stage.out).file(PAGE).read_text()
     page = Page(text)
     headings = re.findall(r"<h3>(Nearest [a-z ]+)</h3>", text)
@@ -134,7 +134,7 @@ def test_the_page_shows_all_four_pairings_and_plays_what_it_refers_to(stage: Any
     assert {attrs["lang"] for tag, attrs in page.tags if tag == "span" and "lang" in attrs} == {"es", "fr"}
 
 
-def test_a_query_is_not_among_its_neighbours_and_what_repeats_it_is_named(stage: Any) -> None:
+def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(stage: Any) -> None:
     from components.retrieval.search_items import Items, Split
     from components.stages.build_search_index.building import Built
     from components.stages.build_search_index.neighbours import gather
@@ -173,7 +173,7 @@ def test_the_queries_are_drawn_by_their_keys(stage: Any) -> None:
     assert len(draw_queries(records, "test", 1, 99)) == 8 + 4
 
 
-def test_without_small_pictures_or_with_another_crop_the_page_is_made_all_the_same(tmp_path: Path) -> None:
+def test_the_page_is_made_without_thumbnails_and_with_another_crop(tmp_path: Path) -> None:
     inputs = spoken_set(tmp_path, thumbnails=False) | {"input": models(tmp_path)}
     made = run(tmp_path, inputs, crop="whole", model="both-100-1")
     text = (made.out / PAGE).read_text()
@@ -204,7 +204,7 @@ def test_an_approximate_index_is_written_with_its_recall_and_tracked(tmp_path: P
     assert "search/index/approximate.usearch" in {entry.path for entry in made.manifest.files}
 
 
-def test_a_split_without_utterances_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_split_without_utterances_is_refused_with_one_line(tmp_path: Path) -> None:
     inputs = spoken_set(tmp_path, pictures=2) | {"input": models(tmp_path)}
     page: dict[str, Any] = {"split": "validation", "seed": 1, "queries": 1, "neighbours": 1}
     with pytest.raises(HearsightError, match="nothing to index in validation"):

@@ -117,7 +117,7 @@ def test_features_are_computed_once(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_missing_and_unreadable_pictures_are_dropped_by_name_and_the_rest_goes_on(tmp_path):
+def test_missing_and_unreadable_pictures_are_dropped_by_name_and_others_are_read(tmp_path):
     found = cluster(tmp_path, [*PICTURES[:5], None, b"no picture", b"no picture"])
     rules = {r["key"]: r["rule"] for r in found.ledger().to_pylist() if r["verdict"] == "dropped"}
     assert rules == {key(5): "picture_missing", key(6): "picture_unreadable", key(7): "picture_unreadable"}
@@ -132,7 +132,7 @@ def test_too_few_posts_are_outliers_at_the_origin_of_the_map(tmp_path, posts):
 
 
 @pytest.mark.slow
-def test_fewer_posts_than_neighbours_lower_them_and_the_ledger_says_so(tmp_path):
+def test_fewer_posts_than_neighbours_lower_their_number_and_the_ledger_says_so(tmp_path):
     paper = PARAMS.model_copy(update={"embedding": SPACE.model_copy(update={"neighbours": 80, "dimensions": 900})})
     found = cluster(tmp_path, PICTURES[:6], paper)
     assert all(
@@ -142,18 +142,18 @@ def test_fewer_posts_than_neighbours_lower_them_and_the_ledger_says_so(tmp_path)
 
 
 @pytest.mark.slow
-def test_one_and_the_same_picture_many_times_is_no_cluster_and_no_crash(tmp_path):
+def test_one_repeated_picture_gives_no_cluster(tmp_path):
     found = cluster(tmp_path, [PICTURES[0]] * 12)
     assert set(found.table()["cluster"].to_pylist()) == {-1}
 
 
-def test_settings_that_cannot_be_used_are_named(tmp_path):
+def test_unusable_settings_are_named(tmp_path):
     for change, name in (({"min_cluster_size": 1}, "min_cluster_size"), ({"max_rounds": 0}, "max_rounds")):
         with pytest.raises(HearsightError, match=rf"params.yaml: english.cluster.{name}"):
             cluster(tmp_path, [], PARAMS.model_copy(update=change))
 
 
-def test_outliers_are_clustered_again_until_a_round_finds_nothing():
+def test_outliers_are_clustered_again_until_a_round_finds_no_cluster():
     rng = np.random.default_rng(0)
     # Two dense clumps far apart, and a wide cloud with two clumps of its own, too thin to be seen beside the dense ones.
     dense = np.concatenate([rng.normal(at, 0.01, (40, 2)) for at in (0, 1)])
@@ -166,7 +166,7 @@ def test_outliers_are_clustered_again_until_a_round_finds_nothing():
     assert len(first) == 1 and (one == -1).sum() >= (labels == -1).sum()
 
 
-def test_a_post_that_nothing_connects_to_the_others_is_an_outlier():
+def test_an_unconnected_post_is_an_outlier():
     space = np.concatenate([np.zeros((6, 2)), np.ones((6, 2)), [[np.nan, np.nan]]]) + np.arange(13)[:, None] * 1e-4
     labels, _, _ = rounds(space)
     assert labels[12] == -1 and set(labels[:12]) == {0, 1}
@@ -200,13 +200,13 @@ def test_the_components_are_the_fewest_that_keep_the_variance(posts, width, vari
     assert count == 1 or kept[count - 2] < variance + 1e-5
 
 
-def test_what_does_not_vary_has_no_components_and_is_not_projected():
+def test_constant_data_has_no_components_and_no_projection():
     same = np.ones((9, 5), dtype=np.float32)
     assert count_components(same, 0.95) == 0 and count_components(same[:1], 0.95) == 0
     assert project(same, 2, 3, 0.0, "correlation", 1).tolist() == [[0.0, 0.0]] * 9
 
 
 @given(st.integers(0, 2000), st.integers(2, 200), st.integers(2, 1280))
-def test_neighbours_and_dimensions_fit_the_posts(posts, neighbours, dimensions):
+def test_neighbours_and_dimensions_are_limited_by_the_number_of_posts(posts, neighbours, dimensions):
     fewer, lower = limit_to_posts(posts, neighbours, dimensions)
     assert (fewer, lower) == (0, 0) if posts < 5 else (2 <= fewer < posts and 2 <= lower <= posts - 2)

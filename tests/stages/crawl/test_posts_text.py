@@ -82,7 +82,7 @@ def test_deeply_nested_markup_is_read_in_bounded_time():
     assert html_to_text("<b>" * 5_000 + "#pracegover") == "#pracegover"
 
 
-def test_of_a_post_over_the_parser_budget_the_beginning_is_read(monkeypatch):
+def test_a_post_over_the_parser_budget_is_read_up_to_the_budget(monkeypatch):
     from components.stages.crawl.posts import text
 
     monkeypatch.setattr(text, "Budget", lambda: Budget(page_seconds=0.5))

@@ -64,7 +64,7 @@ def test_the_page_needs_no_other_file_no_network_and_no_script(parsed):
     assert not any(name.startswith("on") for _, attrs in parsed.tags for name in attrs)
 
 
-def test_every_link_leads_somewhere_and_every_name_is_once(parsed):
+def test_every_link_has_a_target_and_every_id_is_unique(parsed):
     ids = Counter(attrs["id"] for _, attrs in parsed.tags if "id" in attrs)
     assert max(ids.values()) == 1
     assert {anchor["href"][1:] for anchor in parsed.all("a")} <= set(ids)
@@ -139,7 +139,7 @@ def test_histograms_lose_no_caption_and_share_their_axes(written, known):
         Page(svg)
 
 
-def test_the_last_bar_says_so_when_longer_captions_are_in_it():
+def test_the_last_bar_is_labelled_when_it_contains_longer_captions():
     def last(longest: int) -> str:
         row = Row("english", "one", {}, {}, Writing(Lengths([1]), {}))
         svg = drawing.draw_histograms(Table("english", "en", "", 1, 1, Writing(Lengths([longest]), {}), [row], None))[0][1]
@@ -163,7 +163,7 @@ def test_a_missing_figure_is_a_dash():
     assert {cell.text for cell in found} == {numbers.ABSENT}
 
 
-def test_figures_are_shown_with_what_belongs_to_them():
+def test_figures_are_shown_with_their_related_figures():
     figures = {
         "words": 9.26,
         "words_sd": 1.0,

@@ -25,7 +25,7 @@ from tests.stages.evaluate_captioners.world import (
 from tests.support import PROJECT, leave_warning
 
 
-def test_a_warning_of_an_input_is_on_the_page_once(evaluated):
+def test_a_warning_of_an_input_appears_once_on_the_page(evaluated):
     page = evaluated[2][0].file("compare.html").read_text()
     assert page.count("found &lt;0.7&gt;") == 1
 
@@ -50,7 +50,7 @@ def test_the_check_lets_the_output_pass(evaluated, tmp_path):
     assert check(tmp_path, "captioners", "evaluate_captioners").expectations >= 10
 
 
-def test_scores_are_means_over_seeds_with_their_spread_and_an_interval_that_holds_them(evaluated):
+def test_scores_are_means_over_seeds_with_deviation_and_an_interval_around_them(evaluated):
     _, _, (stage_output, exported, _) = evaluated
     scores = json.loads(exported["scores.json"])
     assert scores == json.loads(stage_output.file("scores.json").read_text())
@@ -72,7 +72,7 @@ def test_the_constant_caption_comes_from_the_training_split_alone(evaluated):
     assert scores["english"]["constant"]["cider_d"]["mean"] == 0.0 < scores["english"]["constant"]["rouge_l"]["mean"]
 
 
-def test_two_wordings_of_the_same_pictures_are_held_against_each_other_on_both(evaluated):
+def test_two_caption_sets_of_the_same_pictures_are_each_evaluated_against_both(evaluated):
     scores = json.loads(evaluated[2][1]["scores.json"])
     found = scores["english less cleaned"]
     assert set(scores) == {"english", "cleaned", "portuguese", "english less cleaned"}
@@ -80,7 +80,7 @@ def test_two_wordings_of_the_same_pictures_are_held_against_each_other_on_both(e
     assert found["english"]["small8x8"]["low"] > 0 > found["cleaned"]["small1x1"]["high"]
 
 
-def test_the_plot_has_each_cell_on_its_own_set_and_the_cross_table_has_all(evaluated):
+def test_the_plot_has_each_cell_on_its_set_and_the_cross_table_all_pairs(evaluated):
     stage_output, exported, _ = evaluated[2]
     own = list(csv.DictReader(io.StringIO(exported["table.csv"])))
     assert [row["model"] for row in own] == sorted(

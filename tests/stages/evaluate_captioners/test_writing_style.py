@@ -26,7 +26,7 @@ WORDS = st.lists(st.sampled_from(["a", "dog", "'s", "3.5", "n't", "cão"]), max_
 
 
 @given(st.lists(st.tuples(WORDS, st.lists(WORDS.filter(bool), min_size=1, max_size=3)), min_size=1, max_size=6))
-def test_a_captioners_own_words_are_scored_as_they_are(pairs):
+def test_a_captioners_output_is_scored_unchanged(pairs):
     candidates = [words for words, _ in pairs]
     assert [tokenize_caption(" ".join(words)) for words in candidates] == candidates
     scores = score_tokens(candidates, [known for _, known in pairs])
@@ -66,7 +66,7 @@ def test_lengths_are_of_all_seeds_and_held_against_the_items_own_references():
     assert found.lengths.words == [2, 1, 3, 3]
 
 
-def test_training_texts_give_new_captions_used_vocabulary_and_the_language_of_faults():
+def test_new_captions_used_vocabulary_and_fault_rates_need_the_training_texts():
     learned = TrainingTexts("pt", frozenset({"um gato"}), ["um", "gato", "de", "sol"])
     told = written(scored("Um gato .", "um gato de"), learned=learned).figures
     assert (told["new_captions"], told["vocabulary_share"], told["broken_off"]) == (0.5, 0.75, 0.5)
@@ -75,7 +75,7 @@ def test_training_texts_give_new_captions_used_vocabulary_and_the_language_of_fa
     assert "broken_off" not in written(scored("un chat avec"), language="fr").figures
 
 
-def test_marks_and_unknown_words_are_shares_of_all_captions():
+def test_rates_of_marks_and_unknown_words_are_shares_of_all_captions():
     told = written(scored("a dog . . .", "a <UNK>"), scored("! !", "a dog")).figures
     assert (told["marks"], told["unknown"], told["wordless"]) == (0.25, 0.25, 0.25)
 
@@ -104,5 +104,5 @@ def test_hallucinations_are_shares_of_objects_and_of_captions():
     assert [found.figures[name] for name in names] == [5, 3, 0.6, 0.5] and found.unseen == [("cake", 2), ("clock", 1)]
 
 
-def test_hallucinations_that_were_not_measured_have_no_figures():
+def test_unmeasured_hallucinations_have_no_figures():
     assert not {"things", "objects_unseen", "captions_with_unseen"} & set(written(scored("a dog")).figures)

@@ -90,21 +90,21 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
     ("one", "other", "told"),
     [(1, 40, HOLDS), (40, 1, FAILS), (1, 1, UNDECIDED)],
 )
-def test_a_claim_is_judged_by_the_sign_of_its_differences(one: int, other: int, told: str) -> None:
+def test_a_claim_is_decided_by_the_sign_of_its_differences(one: int, other: int, told: str) -> None:
     results = results_of({("mms-48", 0): constant(one), ("triplet-48", 0): constant(other)})
     better, double, larger, cropping = verdicts(results)
     assert better == told and larger == UNMEASURED and cropping == UNDECIDED
     assert double == (HOLDS if told == HOLDS else FAILS)
 
 
-def test_a_seed_that_disagrees_leaves_a_claim_open() -> None:
+def test_a_claim_is_undecided_when_seeds_disagree() -> None:
     seeds = {("audio-100", 0): constant(1), ("audio-100", 1): constant(40), ("audio-100", 2): constant(1)}
     scratch = {("none-100", 0): constant(40), ("none-100", 1): constant(1), ("none-100", 2): constant(40)}
     finding = results_of(seeds | scratch).findings[0]
     assert finding.verdict == UNDECIDED and finding.judged[0].difference.low > 0 and finding.judged[0].agreeing == 2
 
 
-def test_one_direction_that_fails_is_a_claim_that_does_not_hold() -> None:
+def test_a_claim_fails_when_one_direction_fails() -> None:
     there = {"speech_to_image": 1, "image_to_speech": 40}
     results = results_of({
         ("image-100", 0): lambda way, *_: there[way], ("none-100", 0): lambda way, *_: 41 - there[way]
@@ -113,7 +113,7 @@ def test_one_direction_that_fails_is_a_claim_that_does_not_hold() -> None:
     assert finding.verdict == FAILS and [claims.verdict(each.difference) for each in finding.judged] == [HOLDS, FAILS]
 
 
-def test_a_tenth_of_the_data_competes_from_nine_tenths_of_the_recall_up() -> None:
+def test_a_tenth_of_the_data_is_competitive_from_nine_tenths_of_the_recall() -> None:
     def almost(way: str, crop: str, query: int, number: int) -> int:
         return 40 if query < 2 else 1
 
@@ -129,14 +129,14 @@ def test_cropping_is_the_difference_of_crops() -> None:
     assert alone.findings[-1].claim.needs == ("crop whole",) and not alone.cropping
 
 
-def test_a_depth_that_was_not_asked_for_judges_nothing() -> None:
+def test_claims_about_a_missing_depth_are_unmeasured() -> None:
     results = results_of({("mms-48", 0): constant(1), ("triplet-48", 0): constant(40)}, depths=[1, 5])
     assert verdicts(results) == [UNMEASURED, HOLDS, UNMEASURED, UNMEASURED]
     assert "R@10" in page.render_page(results)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=4), st.floats(-1, 1), st.floats(0, 1))
-def test_nothing_both_holds_and_fails_and_what_is_turned_round_is_judged_so(seeds: list[float], low: float, width: float) -> None:
+def test_a_claim_and_its_reverse_have_opposite_verdicts(seeds: list[float], low: float, width: float) -> None:
     there = claims.verdict(Value(low, low, low + width, tuple(seeds)))
     back = claims.verdict(Value(-low, -low - width, -low, tuple(-value for value in seeds)))
     assert (there, back) in {(HOLDS, FAILS), (FAILS, HOLDS), (UNDECIDED, UNDECIDED)}
@@ -150,7 +150,7 @@ def test_rows_stand_in_the_order_of_the_papers_tables() -> None:
     assert [row.name for row in results.rows] == ["triplet-48", "mms-6", "mms-48"]
 
 
-def test_files_agree_and_tell_six_digits() -> None:
+def test_files_agree_and_have_six_digits() -> None:
     results = results_of({("mms-48", seed): some(0.3, seed) for seed in (0, 1, 2)})
     scores = json.loads(tables.scores_json(results))["retrieval"]["rows"]["mms-48"]["centre"]["image_to_speech"]
     line = next(
@@ -173,7 +173,7 @@ def test_files_agree_and_tell_six_digits() -> None:
     assert [one["row"] for one in plotted] == ["mms-48", "chance"] * 2 and float(plotted[0]["r_at_100"]) == 1.0
 
 
-def test_the_papers_misprint_is_mended() -> None:
+def test_the_papers_misprint_is_corrected() -> None:
     assert paper.reported("audio-100", "image_to_speech", 1) == 0.055
     for found in (paper.TABLE_1 | paper.TABLE_2).values():
         for recalls in found.values():
@@ -197,7 +197,7 @@ def test_the_page_is_complete_with_one_row_and_with_sixteen(rows: list[str]) -> 
     assert not re.search(r"\bnan\b|None|Undefined", html)
 
 
-def test_a_row_called_like_a_tag_stays_text() -> None:
+def test_a_row_name_that_looks_like_a_tag_is_escaped() -> None:
     html = page.render_page(results_of({("<b>&-1", 0): constant(1)}))
     assert "<b>&-1" not in html and "&lt;b&gt;&amp;-1" in html
 

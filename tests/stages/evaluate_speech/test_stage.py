@@ -82,7 +82,7 @@ def heard(source: StageOutput, tmp_path_factory: pytest.TempPathFactory) -> Stag
     return run(tmp_path_factory.mktemp("heard"), source)
 
 
-def test_every_recording_gets_a_verdict_whatever_it_holds(heard: StageOutput) -> None:
+def test_every_recording_gets_a_verdict_for_any_content(heard: StageOutput) -> None:
     rows = {row["spoken"]: row for row in heard.table().to_pylist()}
     assert [rows[caption]["verdict"] for caption in CAPTIONS] == ["heard", "heard"]
     assert rows[CAPTIONS[0]]["word_errors"] == rows[CAPTIONS[0]]["character_errors"] == 0
@@ -93,7 +93,7 @@ def test_every_recording_gets_a_verdict_whatever_it_holds(heard: StageOutput) ->
     assert rows["um menino"]["verdict"] == "unrecognised" and rows["um menino"]["word_errors"] is None
 
 
-def test_the_same_input_gives_the_same_bytes_and_is_heard_once(
+def test_equal_input_gives_equal_bytes_and_is_transcribed_once(
     heard: StageOutput, source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again = run(tmp_path, source)
@@ -121,7 +121,7 @@ class Page(HTMLParser):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
-def test_the_page_plays_shows_and_names_what_it_refers_to(heard: StageOutput) -> None:
+def test_the_page_plays_shows_and_names_its_items(heard: StageOutput) -> None:
     page = Page(heard.file(evaluate_speech.PAGE).read_text())
     sounds, pictures = page.of("audio"), page.of("img")
     # The recording that is no sound has neither player nor picture.
@@ -166,7 +166,7 @@ def test_speech_of_other_captions_passes_with_a_warning(tmp_path: Path) -> None:
     assert "character_error_rate" not in unusual[0] and "character_error_rate" in unusual[1]
 
 
-def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(
+def test_without_a_recogniser_the_page_names_the_package_to_install(
     source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
@@ -183,12 +183,12 @@ def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(
     assert check(tmp_path, "english", "evaluate_speech").passed
 
 
-def test_languages_that_are_not_asked_for_are_played_only(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
+def test_other_languages_are_played_without_a_transcript(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(Whisper, "compute", lambda *_: pytest.fail("heard what was not asked for"))
     assert set(run(tmp_path, source, languages=["pt"]).table()["verdict"].to_pylist()) == {"unrecognised"}
 
 
-def test_the_ledger_tells_of_each_record_once(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_ledger_has_one_row_for_each_record(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
     ledger = run(tmp_path, source, per_voice=1).ledger().to_pylist()
     assert [r["key"] for r in ledger] == source.table()["record"].to_pylist()
@@ -196,17 +196,17 @@ def test_the_ledger_tells_of_each_record_once(source: StageOutput, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("name", "value"), [("per_voice", 0), ("min_words", -1), ("examples", -1), ("resamples", 0)])
-def test_settings_that_cannot_be_used_are_named(source: StageOutput, tmp_path: Path, name: str, value: int) -> None:
+def test_unusable_settings_are_named(source: StageOutput, tmp_path: Path, name: str, value: int) -> None:
     with pytest.raises(HearsightError, match=name):
         run(tmp_path, source, **{name: value})
 
 
-def test_an_empty_boundary_gives_a_page_that_says_so(tmp_path: Path) -> None:
+def test_an_empty_output_gives_a_page_that_says_so(tmp_path: Path) -> None:
     found = run(tmp_path, make_output(tmp_path, "synthesize", [[]]))
     assert "There are no utterances." in found.file(evaluate_speech.PAGE).read_text()
 
 
-def test_one_utterance_more_moves_at_most_one_of_the_sample(tmp_path: Path) -> None:
+def test_an_added_utterance_changes_at_most_one_of_the_sample(tmp_path: Path) -> None:
     rows = [utterance(n, "a dog", b"", voice=f"v{n % 3}") for n in range(60)]
     table = make_output(tmp_path, "synthesize", [rows]).table(list(COLUMNS))
     whole = {each.key for each in draw_sample(table, 1, 5, 0)}
@@ -227,7 +227,7 @@ def test_short_utterances_are_drawn_only_where_there_are_not_enough_others() -> 
     assert sorted(each.spoken for each in draw_sample(table, 1, 2, 4)) == ["two dogs run on grass"] * 2
 
 
-def test_a_tone_is_a_line_at_its_height_and_silence_is_dark() -> None:
+def test_a_tone_is_a_line_at_its_frequency_and_silence_is_dark() -> None:
     tone = (0.5 * np.sin(2 * np.pi * 2000 * np.arange(RATE_HZ) / RATE_HZ)).astype(np.float32)
     with Image.open(io.BytesIO(spectrogram(tone))) as image:
         rows = np.asarray(image).astype(int)[:, 20:-20]
@@ -237,13 +237,13 @@ def test_a_tone_is_a_line_at_its_height_and_silence_is_dark() -> None:
     assert spectrogram(tone) == spectrogram(tone)
 
 
-def test_a_waveform_reaches_as_far_as_the_sound() -> None:
+def test_a_waveform_ends_with_the_sound() -> None:
     heights = [float(y) for y in re.findall(r" (-?[\d.]+)", waveform(np.array([0.0, 0.5, -0.25, 1.0], np.float32)))]
     assert min(heights) == pytest.approx(-0.5) and max(heights) == pytest.approx(125.5)
     assert waveform(np.zeros(1, np.float32)).startswith("M0 99.5")
 
 
-def test_the_drawn_distribution_is_the_papers() -> None:
+def test_expected_shares_follow_the_papers_distribution() -> None:
     source = np.random.default_rng(1)
     for name, (mean, deviation) in PAPER.items():
         found = _draws(name, mean + deviation * np.clip(source.normal(size=40_000), -2, 2))

@@ -80,7 +80,7 @@ def test_a_training_picture_has_its_views_and_others_have_only_themselves(tmp_pa
     assert np.allclose(whole, cells.astype(np.float32).mean(0), atol=0.01)
 
 
-def test_the_wording_is_the_one_asked_for_and_a_record_without_a_word_is_dropped_and_named(
+def test_the_chosen_caption_is_spoken_and_a_record_without_words_is_dropped(
     tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     caption, text = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs, wording="text")
@@ -98,7 +98,7 @@ def test_test_pictures_have_thumbnails_and_every_record_its_labels(tmp_path: Pat
         assert small.format == "JPEG" and max(small.size) == 32
 
 
-def test_a_set_for_retrieval_has_whole_views_and_the_central_square_and_a_thumbnail_of_every_picture(
+def test_a_retrieval_set_has_the_whole_view_central_square_and_thumbnail_of_each_picture(
     tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     captioners, made = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs, **RETRIEVAL)
@@ -115,9 +115,7 @@ def test_a_set_for_retrieval_has_whole_views_and_the_central_square_and_a_thumbn
     assert {r["centre"] for r in captioners.table().to_pylist()} == {""}
 
 
-def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_end_would_see(
-    tmp_path: Path, inputs: dict[str, StageOutput]
-) -> None:
+def test_retrieval_views_have_the_pixels_of_end_to_end_training(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made, encoder = run(tmp_path, inputs, **RETRIEVAL), load_encoder("efficientnet_lite0", side=96)
     fold_batch_norms(encoder.network)  # as kept features are made; tests/vision/test_folding.py holds it to the network itself
     data = picture(0)
@@ -130,15 +128,13 @@ def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_e
         assert np.array_equal(expected.half().numpy(), vector)
 
 
-def test_for_an_encoder_that_is_trained_too_the_pictures_themselves_are_kept(
-    tmp_path: Path, inputs: dict[str, StageOutput]
-) -> None:
+def test_for_a_trained_encoder_pictures_are_stored(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made = run(tmp_path, inputs, encoder=ENCODER | {"frozen": False}, views=0)
     row_of = made.table().to_pylist()[0]
     assert row_of["media"].endswith(".png") and made.read_media(row_of["media"]) == picture(0)
 
 
-def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
+def test_the_output_names_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     one, two = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs)
     assert one.digest == two.digest
     told = json.loads(one.file("prepared.json").read_text())
@@ -157,7 +153,7 @@ def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path
         ({"encoder": ENCODER | {"weights": "nothing.safetensors"}}, "cannot be read"),
     ],
 )
-def test_what_cannot_be_encoded_is_one_clear_line(
+def test_an_unencodable_input_gives_a_one_line_error(
     tmp_path: Path, inputs: dict[str, StageOutput], changed: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(HearsightError, match=said):

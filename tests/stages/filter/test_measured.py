@@ -77,7 +77,7 @@ def test_a_dropped_record_shows_the_rules_up_to_the_one_that_dropped_it(graph: G
     assert list(last) == NAMES and [name for name, each in last.items() if not each.passed] == ["label_overlap"]
 
 
-def test_a_value_whose_answer_is_not_in_the_cache_is_not_shown_and_no_model_runs(graph: Graph) -> None:
+def test_a_value_without_a_cached_answer_is_omitted_and_no_model_runs(graph: Graph) -> None:
     folder = graph.root / ".hearsight" / "annotations"
     for path in folder.glob("parse.en*"):
         path.unlink()
@@ -89,7 +89,7 @@ def test_a_value_whose_answer_is_not_in_the_cache_is_not_shown_and_no_model_runs
     assert sorted(path.name for path in folder.glob("*.sqlite")) == before
 
 
-def test_a_picture_is_found_by_its_file_its_digest_and_a_beginning_of_it(graph: Graph, tmp_path: Path) -> None:
+def test_explain_finds_a_picture_by_its_file_its_digest_and_a_prefix_of_it(graph: Graph, tmp_path: Path) -> None:
     from components.core.stage_output import StageOutput
 
     crawled = StageOutput(graph.output("crawl", "english"))
@@ -117,6 +117,6 @@ def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypat
     assert life["life"][0]["rules"] == [] and life["life"][1]["rules"][1]["threshold"] == "> 400 px"
 
 
-def test_without_the_settings_of_the_run_those_of_params_yaml_count(graph: Graph) -> None:
+def test_without_the_settings_of_the_run_those_of_params_yaml_are_used(graph: Graph) -> None:
     lineage_path(graph.output("filter", "english")).unlink()
     assert rules(explained(graph, "kite"))["image_side"].threshold == "> 99 px"

@@ -27,7 +27,7 @@ from components.stages.hypernymize.dates import find_dates
         ("a summer dress in the sun", []),
     ],
 )
-def test_dates_are_found_by_their_form(text: str, found: list[str]) -> None:
+def test_dates_are_recognised_by_their_form(text: str, found: list[str]) -> None:
     words = text.split()
     assert [" ".join(words[start:end]) for start, end in find_dates(words)] == found
 

@@ -60,7 +60,7 @@ def ledger(project: Path, stage: str) -> dict[str, dict]:
     return {row["key"]: row for row in StageOutput(project / f"data/facc/{stage}").ledger().to_pylist()}
 
 
-def test_the_block_joins_what_the_project_has_without_breaking_the_contract(tmp_path):
+def test_the_documented_block_keeps_the_projects_contract(tmp_path):
     for name in ("components", "expectations"):
         (tmp_path / name).symlink_to(PROJECT / name)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)
@@ -71,7 +71,7 @@ def test_the_block_joins_what_the_project_has_without_breaking_the_contract(tmp_
     assert problems(tmp_path) == []
 
 
-def test_every_picture_is_on_the_side_its_list_says(project, records):
+def test_every_picture_is_in_the_split_of_its_list(project, records):
     sides = {"train": "train", "dev": "validation", "test": "test"}
     wanted = {number: sides[side] for side, numbers in SIDES.items() for number in numbers}
     assert {key: row["split"] for key, row in records.items()} == {
@@ -106,7 +106,7 @@ def test_each_defect_is_a_ledger_row_of_its_own_rule(records, project):
     assert told[records[2, 0]["key"]]["value"] == f"same audio as {records[25, 0]['key']} in test"
 
 
-def test_a_lying_header_stereo_and_clipping_are_survived_and_told(records, spoken, project):
+def test_wrong_headers_stereo_and_clipping_are_read_with_a_warning(records, spoken, project):
     told = ledger(project, "import_recordings")
     assert "says 4294967295 bytes of samples and holds" in told[records[0, 1]["key"]]["detail"]
     assert spoken[records[0, 1]["key"]]["seconds"] == pytest.approx(1.2, abs=0.01)
@@ -116,7 +116,7 @@ def test_a_lying_header_stereo_and_clipping_are_survived_and_told(records, spoke
     assert f"{clipped['clipped']} samples at full scale" in told[clipped["record"]]["detail"]
 
 
-def test_a_second_run_reads_nothing_again_and_a_changed_recording_does_its_shard(project, records, monkeypatch):
+def test_a_second_run_reads_no_recording_and_a_changed_one_recomputes_its_shard(project, records, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     first = StageOutput(project / "data/facc/import_recordings")
     before = json.loads(lineage_path(first.path).read_text())["parents"]
@@ -143,7 +143,7 @@ def test_a_second_run_reads_nothing_again_and_a_changed_recording_does_its_shard
         (lambda home: (home / "flickr_audio/wav2capt.txt").write_text("a.wav b.jpg #0\n"), "has no recording of any caption"),
     ],
 )
-def test_a_corpus_that_is_not_there_is_one_clear_line(project, tmp_path, monkeypatch, break_it, message):
+def test_a_missing_corpus_gives_a_one_line_error(project, tmp_path, monkeypatch, break_it, message):
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     for name in ("components", "expectations", "dvc.yaml", "params.yaml"):
         (tmp_path / name).symlink_to((project / name).resolve())

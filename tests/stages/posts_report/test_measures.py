@@ -21,7 +21,7 @@ KEYS = st.integers(0, 12).map(lambda n: f"{n:016x}")
 
 
 @given(st.lists(st.tuples(KEYS, KEYS, st.booleans()), max_size=20))
-def test_components_join_what_the_ledger_says_is_the_same_whatever_the_order(rows):
+def test_components_join_duplicates_of_the_ledger_in_any_order(rows):
     ledger = [
         dropped(one, "duplicate_post", f"same as {other}", 0.1) if how else kept(one, detail=f"group {other}")
         for one, other, how in rows
@@ -35,7 +35,7 @@ def test_components_join_what_the_ledger_says_is_the_same_whatever_the_order(row
     assert all(name <= key for key, name in found.items())
 
 
-def test_components_are_read_from_value_and_detail_and_a_post_alone_is_in_none():
+def test_components_are_read_from_value_and_detail_and_a_single_post_has_none():
     rows = [
         kept("aa", detail="group aa"), dropped("bb", "duplicate_pair", "same as aa", 6, detail="group aa"),
         dropped("cc", "duplicate_post", "image .1", "image .1", detail="same as bb, by way of others; group aa"),
@@ -66,7 +66,7 @@ def test_a_sheet_shows_members_once_and_no_more_than_fit(cluster_of, sheets, she
         assert all(n > 1 for n in letters.values())
 
 
-def test_letters_go_on_after_z():
+def test_letters_continue_after_z():
     assert [_letter(n) for n in (0, 25, 26, 51, 52)] == ["A", "Z", "AA", "AZ", "BA"]
 
 
@@ -114,7 +114,7 @@ def test_offensive_words_count_all_forms_and_rank_by_the_most_frequent():
     assert find_offences("xx", said, words) is None
 
 
-def test_the_lists_name_no_form_twice_and_every_contrast_is_made_of_known_groups():
+def test_the_word_lists_have_no_duplicates_and_contrasts_only_of_known_groups():
     from components.stages.posts_report.words import DATA
 
     lines = [line for line in (DATA / "offensive.pt.tsv").read_text().splitlines() if not line.startswith("#")]
@@ -130,7 +130,7 @@ def test_every_word_is_in_one_band_and_ranks_are_a_permutation(captions):
     assert len(found.bands) == len(BANDS) and sum(found.lengths) == found.counts.total()
 
 
-def test_mean_and_deviation_of_nothing_are_nothing():
+def test_mean_and_deviation_of_no_values_are_none():
     empty = Vocabulary("none", [], Counter())
     assert (empty.mean, empty.deviation) == (0.0, 0.0)
 

@@ -68,7 +68,7 @@ def analysed(tmp_path_factory):
     return given, *analyze(root, given)
 
 
-def test_a_warning_of_an_input_is_on_the_page_once(analysed):
+def test_a_warning_of_an_input_appears_once_on_the_page(analysed):
     assert analysed[1].file("analysis.html").read_text().count("found &lt;0.7&gt;") == 1
 
 
@@ -99,7 +99,7 @@ def test_growth_has_both_dates_and_the_total_of_the_tag(analysed):
     assert "Posts without a date (by day posted): 1" in text and "18.3 % of the 60 posts that carry the tag" in text
 
 
-def test_every_figure_has_words_and_every_table_headers_and_nothing_is_missing(analysed):
+def test_every_figure_has_a_description_and_every_table_headers(analysed):
     _, found, _, _ = analysed
     page = Page(found.file("analysis.html").read_text())
     assert page.open == [] and len(page.images) >= 12
@@ -190,7 +190,7 @@ def test_the_page_states_missing_content(tmp_path, posts, clusters, said):
     assert all(exported[name].count(b"\n") >= 1 for name in exported)
 
 
-def test_a_picture_that_cannot_be_read_leaves_its_place_on_the_sheet(tmp_path):
+def test_an_unreadable_picture_leaves_an_empty_cell_on_the_sheet(tmp_path):
     given = inputs(tmp_path)
     for shard in (given["crawl"].path / "media").glob("*.tar"):
         shard.unlink()
@@ -198,7 +198,7 @@ def test_a_picture_that_cannot_be_read_leaves_its_place_on_the_sheet(tmp_path):
     assert any(r["key"].startswith("sheet_") for r in found.table().to_pylist())
 
 
-def test_a_language_without_stop_words_is_refused_and_one_without_lists_says_so(tmp_path):
+def test_languages_without_stop_words_or_lists_are_refused_by_name(tmp_path):
     given = inputs(tmp_path)
     with pytest.raises(HearsightError, match="spaCy has no stop words for 'xx'"):
         analyze(tmp_path, given, PARAMS.model_copy(update={"language": "xx"}))
@@ -207,7 +207,7 @@ def test_a_language_without_stop_words_is_refused_and_one_without_lists_says_so(
     assert "no list of such words for this language" in text and "No groups of people are listed" in text
 
 
-def test_a_table_of_totals_that_is_none_is_refused(tmp_path):
+def test_a_malformed_table_of_totals_is_refused(tmp_path):
     with pytest.raises(HearsightError, match=r"is not a table with the columns date,total"):
         analyze(tmp_path, inputs(tmp_path, totals=b"day;n\n1;2\n"))
 

@@ -69,7 +69,7 @@ def test_a_damaged_assignment_file_stops_the_run_and_stays_unchanged(tmp_path: P
         ({"test": 0.9}, "leave nothing to train on"),
     ],
 )
-def test_settings_that_do_not_fit_are_one_line(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+def test_invalid_settings_give_a_one_line_error(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     assert message in refusal(tmp_path, **changed)
 
 
@@ -83,7 +83,9 @@ def test_an_assignment_file_is_open_in_one_run_at_a_time(tmp_path: Path, monkeyp
         pass
 
 
-def test_a_run_killed_after_storing_assignments_ends_as_usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_killed_after_storing_assignments_completes_on_the_next_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [record(n, f"owner{n % 7}") for n in range(50)]
     whole = split(tmp_path / "whole", rows)
 

@@ -24,7 +24,7 @@ RECORDS = st.lists(
 
 
 @given(RECORDS)
-def test_nothing_that_belongs_together_is_parted_and_nothing_else_is_joined(records):
+def test_components_are_the_connected_ones_of_texts_pictures_and_groups(records):
     component = find_components(records)
 
     def touch(one: CaptionKey, other: CaptionKey) -> bool:
@@ -61,11 +61,11 @@ def test_shares_are_close_though_components_are_unequal():
     "one, other",
     [("Une pomme rouge.", "une  pomme ROUGE !"), ("Straße", "STRASSE"), ("É", "E\u0301"), ("ﬁn", "fin"), ("l'eau", "L’eau")],
 )
-def test_captions_that_differ_in_spelling_alone_are_one_text(one, other):
+def test_captions_that_differ_only_in_spelling_are_one_text(one, other):
     assert normalise_caption(one) == normalise_caption(other)
 
 
-def test_accents_tell_texts_apart_and_symbols_alone_stay_themselves():
+def test_accents_distinguish_texts_and_texts_of_symbols_are_unchanged():
     assert normalise_caption("el papa") != normalise_caption("el papá")
     assert (normalise_caption("?"), normalise_caption("!!"), normalise_caption("")) == ("?", "!!", "")
     assert normalise_caption("हिन्दी") != normalise_caption("हन्द")
@@ -79,7 +79,7 @@ def go(tmp_path, output, rows, params=SETTINGS):
     return StageOutput(stage.out)
 
 
-def test_candidates_come_through_as_they_stand_and_a_picture_is_a_group(tmp_path):
+def test_candidates_are_unchanged_and_each_picture_is_a_group(tmp_path):
     alts = ["A dog?", "un chien", "a DOG", "cat", "un chat"]
     pictures = ["p0", "p0", "p1", "p2", "p2"]
     rows = [row("crawl", key=f"{n:04d}", alt=alt, image_sha256=p) for n, (alt, p) in enumerate(zip(alts, pictures, strict=True))]
@@ -91,7 +91,7 @@ def test_candidates_come_through_as_they_stand_and_a_picture_is_a_group(tmp_path
     assert len({r["split"] for r in written[:3]}) == 1 and output.ledger()["detail"].to_pylist()[2].endswith("with 0000")
 
 
-def test_groups_of_dedup_are_kept_whole_and_as_they_are(tmp_path):
+def test_groups_of_dedup_are_unchanged_and_in_one_split(tmp_path):
     rows = [row("dedup", key=f"{n:04d}", caption=f"c{n}", image_sha256=f"p{n}", group=f"{n % 3:04d}") for n in range(9)]
     written = go(tmp_path, "dedup", rows).table().to_pylist()
     assert [r["group"] for r in written] == [f"{n % 3:04d}" for n in range(9)]

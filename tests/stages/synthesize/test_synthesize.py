@@ -48,7 +48,7 @@ def pitch_of(samples: np.ndarray) -> float:
     return float(np.median(found[found > 0]))
 
 
-def test_rate_pitch_and_gain_do_what_they_say() -> None:
+def test_rate_pitch_and_gain_have_the_requested_effect() -> None:
     own = tone()
     assert len(change_prosody(own, rate=2.0, pitch=0.0, gain=0.0)) == pytest.approx(len(own) / 2, rel=0.05)
     assert pitch_of(change_prosody(own, rate=1.0, pitch=12.0, gain=0.0)) == pytest.approx(300, rel=0.03)
@@ -56,7 +56,7 @@ def test_rate_pitch_and_gain_do_what_they_say() -> None:
     np.testing.assert_allclose(louder, plain * 10 ** (6 / 20), rtol=1e-4, atol=1e-6)
 
 
-def test_every_caption_is_spoken_and_the_records_tell_how(tmp_path: Path, asked: Asked) -> None:
+def test_every_caption_is_spoken_and_its_record_has_voice_and_prosody(tmp_path: Path, asked: Asked) -> None:
     split = split_of(tmp_path, records(CAPTIONS[:2]))
     found = run_over(tmp_path / "one", split)
     rows, ledger = found.table().to_pylist(), found.ledger().to_pylist()
@@ -80,7 +80,7 @@ def test_every_caption_is_spoken_and_the_records_tell_how(tmp_path: Path, asked:
     assert run_over(tmp_path / "two", split).digest == found.digest
 
 
-def test_what_cannot_be_said_leaves_a_ledger_row_that_says_why(tmp_path: Path, asked: Asked) -> None:
+def test_an_unspeakable_text_has_a_ledger_row_with_the_reason(tmp_path: Path, asked: Asked) -> None:
     odd = [
         record("empty", ""),
         record("marks", "..."),
@@ -102,7 +102,7 @@ def test_what_cannot_be_said_leaves_a_ledger_row_that_says_why(tmp_path: Path, a
     assert not [line for line in asked.lines() if "very long" in line or "chien" in line]
 
 
-def test_a_language_is_spoken_by_its_own_voices(
+def test_each_record_is_spoken_by_a_voice_of_its_language(
     tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from dataclasses import replace
@@ -151,12 +151,12 @@ def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
         {"gain_sd": -1.0},
     ],
 )
-def test_settings_that_make_no_sense_are_refused_in_one_line(tmp_path: Path, changed: dict[str, object]) -> None:
+def test_inconsistent_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, object]) -> None:
     with pytest.raises(HearsightError, match=r"params\.yaml: english\.synthesize"):
         run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])), **changed)
 
 
-def test_only_what_is_new_is_spoken_however_the_split_is_cut(tmp_path: Path, asked: Asked) -> None:
+def test_only_new_captions_are_synthesised_for_any_sharding(tmp_path: Path, asked: Asked) -> None:
     out = tmp_path / "out"
     first = run_over(out, split_of(tmp_path / "a", records(CAPTIONS[:4])))
     assert len(asked.lines()) == 8
@@ -194,9 +194,7 @@ def test_another_voice_has_only_its_own_utterances_spoken(tmp_path: Path, asked:
     assert 0 < len(theirs) < 12 and len(asked.lines()) == len(theirs)
 
 
-def test_the_output_does_not_depend_on_pieces_workers_or_shards_already_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_output_does_not_depend_on_chunks_workers_or_finished_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     split = split_of(tmp_path, records(CAPTIONS[:1]), records(CAPTIONS[1:]))
     one = run_over(tmp_path / "one", split)
     monkeypatch.setattr(speaking, "workers_of", lambda stage: 64)
@@ -218,11 +216,11 @@ def test_an_empty_split_gives_an_empty_output(tmp_path: Path) -> None:
     assert run_over(tmp_path / "out", split_of(tmp_path, [])).table().num_rows == 0
 
 
-def test_a_sound_that_is_gone_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_recording_gives_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ResultCache, "read", lambda self, kept, keys: {})
     with pytest.raises(HearsightError, match="a spoken utterance is missing"):
         run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])))
 
 
-def test_the_settings_speak_of_voices_that_there_are() -> None:
+def test_the_settings_name_existing_voices() -> None:
     assert [Speech(voice).model for voice in params().voices]

@@ -52,7 +52,7 @@ def items_of(root: Path, **chosen: Any) -> FeatureItems:
     return FeatureItems(split.members, split.picture, words, split.table["key"], 7, grid=True, **chosen)
 
 
-def test_views_are_drawn_by_record_and_epoch_and_are_all_met(tmp_path: Path) -> None:
+def test_views_are_drawn_by_record_and_epoch_and_each_is_used(tmp_path: Path) -> None:
     items = items_of(tmp_path)
     epochs = [items.__getitems__([(epoch, item) for item in range(len(items))]).features for epoch in range(30)]
     wanted = {item: np.round(features_of(item % 4, item)[:, 1:].astype(float), 2) for item in range(len(items))}
@@ -70,7 +70,7 @@ def test_views_are_drawn_by_record_and_epoch_and_are_all_met(tmp_path: Path) -> 
     assert (held_out == features_of(2, 2)[0, 1:]).all()
 
 
-def test_the_split_is_the_same_however_it_was_sharded(tmp_path: Path) -> None:
+def test_the_split_does_not_depend_on_the_shards(tmp_path: Path) -> None:
     def shape(output: Any) -> tuple[Any, ...]:
         split = read_split(output, "train")
         return split.table["key"].to_pylist(), split.picture.tolist(), split.sha256, split.group
@@ -126,7 +126,7 @@ def test_pictures_are_cropped_anew_each_epoch_and_validated_uncropped(tmp_path: 
 
 @given(st.binary(max_size=60), st.integers(0, 400))
 @settings(max_examples=60, deadline=None)
-def test_bytes_that_are_no_picture_are_refused_in_one_line(noise: bytes, cut: int) -> None:
+def test_bytes_that_are_not_a_picture_are_refused_with_one_line(noise: bytes, cut: int) -> None:
     for data in (noise, picture_of(1, 1)[: min(cut, 60)]):
         with pytest.raises(HearsightError, match="cannot be decoded as a picture"):
             random_view(open_picture(data, 32, "k1"), 32, Random(0))

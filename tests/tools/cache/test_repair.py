@@ -95,7 +95,7 @@ def stored(path: Path) -> dict[str, bytes]:
         return {key: value for key, value, _ in shelf.read(list(TRUTH))}
 
 
-def test_a_damaged_result_is_computed_again_alone_with_one_line_of_warning(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_a_damaged_result_is_computed_again_with_a_one_line_warning(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     key = damage_a_value(path_of(root, Repeat()))
     store = ResultCache(root / ".hearsight" / "annotations")
     assert store.annotate(Repeat(), PAYLOADS) == TRUTH
@@ -105,7 +105,7 @@ def test_a_damaged_result_is_computed_again_alone_with_one_line_of_warning(root:
     assert stored(path_of(root, Repeat())) == TRUTH
 
 
-def test_a_damaged_answer_that_was_paid_for_is_named_and_stays_until_its_removal_is_asked_for(root: Path) -> None:
+def test_a_damaged_paid_answer_is_named_and_kept_until_its_removal_is_requested(root: Path) -> None:
     path, bought = path_of(root, Bought()), Bought()
     key = damage_a_value(path)
     before = path.read_bytes()
@@ -155,7 +155,7 @@ def test_one_changed_byte_anywhere_costs_one_result_at_most(root: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
-def test_of_a_truncated_file_what_lies_before_the_cut_survives(root: Path, share: float) -> None:
+def test_data_before_the_cut_of_a_truncated_file_is_kept(root: Path, share: float) -> None:
     path = path_of(root, Repeat())
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
@@ -179,7 +179,7 @@ def test_results_in_the_log_of_a_killed_run_survive(root: Path, tmp_path: Path) 
     assert found == {**TRUTH, "0" * 64: b"late"}
 
 
-def test_sound_stores_have_nothing_to_repair(root: Path) -> None:
+def test_undamaged_stores_need_no_repair(root: Path) -> None:
     before = path_of(root, Bought()).read_bytes()
     code, said = hearsight("--yes", "--answers")
     assert code == 0 and "nothing" in said
@@ -200,7 +200,7 @@ def test_a_running_stage_is_not_disturbed(root: Path, monkeypatch: pytest.Monkey
     assert path.read_bytes() == before
 
 
-def test_the_stores_of_all_services_are_known_as_such() -> None:
+def test_the_stores_of_all_services_are_recognised() -> None:
     names: list[str] = []
     for path in sorted((PROJECT / "components").rglob("*.py")):
         for node in ast.parse(path.read_bytes()).body:

@@ -42,7 +42,7 @@ def test_the_files_have_the_papers_layout(posts_release: Path) -> None:
     assert checked.returncode == 0 and checked.stdout.count(": OK") == len(files(posts_release)) - 1
 
 
-def test_the_sample_is_five_of_the_instances_of_as_many_owners_as_there_are(posts_release: Path) -> None:
+def test_the_sample_has_five_instances_of_as_many_owners_as_possible(posts_release: Path) -> None:
     few, whole = load(posts_release / "sample/dataset.json"), load(posts_release / "dataset.json")
     assert len(few) == SAMPLE and all(each in whole for each in few)
     assert len({each["user"] for each in few}) == len(OWNERS)
@@ -60,7 +60,7 @@ def test_splits_hold_every_instance_once_and_no_owner_twice(posts_release: Path)
     assert [len(side) for side in sides] == [2, 1, 1] and len(set.union(*sides)) == 4
 
 
-def test_a_subset_is_what_is_left_of_the_posts_drawn_before_any_cleaning(posts_release: Path) -> None:
+def test_a_subset_contains_the_kept_posts_of_those_drawn_before_cleaning(posts_release: Path) -> None:
     whole = {split: set(load(posts_release / f"splits/{split}.json")) for split in set(SPLIT_OF.values())}
     sizes = {}
     for name in ("#small", "large"):
@@ -74,7 +74,7 @@ def test_a_subset_is_what_is_left_of_the_posts_drawn_before_any_cleaning(posts_r
     assert told["posts", "all"] == "24" and told["large", "all"] == str(len(sizes["large"]))
 
 
-def test_statistics_are_those_of_table_1(posts_release: Path) -> None:
+def test_statistics_have_the_columns_of_table_1(posts_release: Path) -> None:
     head, first, *_ = (line.split("\t") for line in (posts_release / "statistics.tsv").read_text().splitlines())
     # "na foto número 7 uma mulher idiota caminha na praia": ten words, nine and the number's 24.
     assert dict(zip(head, first, strict=True)) == {
@@ -116,7 +116,7 @@ def test_pictures_are_the_same_pixels_without_their_metadata(posts_release: Path
     assert sum(now != was for now, was in released.items()) == 8, "every third was signed"
 
 
-def test_who_was_taken_down_since_is_not_in_it(tmp_path: Path) -> None:
+def test_owners_and_pages_taken_down_later_are_left_out(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     add(root, "owner", "Maria.Silva82")
     add(root, "url", posts()[1]["page_url"])
@@ -127,7 +127,7 @@ def test_who_was_taken_down_since_is_not_in_it(tmp_path: Path) -> None:
     assert len(archive(tmp_path / "out")) == 17
 
 
-def test_a_picture_that_cannot_be_taken_apart_is_left_out_and_told(tmp_path: Path) -> None:
+def test_a_picture_whose_metadata_cannot_be_removed_is_left_out_and_counted(tmp_path: Path) -> None:
     from components.core.digests import sha256_bytes
 
     records = posts()
@@ -149,7 +149,7 @@ def test_a_damaged_picture_and_parts_of_different_runs_are_refused(tmp_path: Pat
     assert "is not the output that posts/extract_descriptions was made from" in refusal(one, tmp_path / "out")
 
 
-def test_options_that_do_not_fit_are_one_line(tmp_path: Path) -> None:
+def test_invalid_options_give_a_one_line_error(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     assert "asks for 40 of 36 collected posts" in refusal(root, tmp_path / "out", subsets={"big": 40})
     assert "is no set of posts" in refusal(root, tmp_path / "out", dataset="english", subsets={"big": 40})
@@ -171,14 +171,14 @@ def test_subsets_are_nested_and_keep_their_keys_when_posts_are_few_or_many(size:
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(0, 5))
-def test_a_sample_takes_as_many_owners_as_it_can(users: list[int], seed: int) -> None:
+def test_a_sample_contains_as_many_owners_as_possible(users: list[int], seed: int) -> None:
     pairs = [(f"k{n}", str(user)) for n, user in enumerate(users)]
     found = draw_sample(pairs, seed)
     assert len(found) == min(SAMPLE, len(pairs)) == len(set(found))
     assert len({pairs[index][1] for index in found}) == min(SAMPLE, len(set(users)))
 
 
-def test_the_command_writes_and_refuses_in_one_line(tmp_path: Path) -> None:
+def test_the_command_writes_a_release_and_refuses_with_one_line(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
 
     def call(*words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -12,7 +12,7 @@ from tests.tools.release.posts_files import refusal
 from tests.tools.release.posts_project import project
 
 
-def test_the_publishers_block_is_held_to_its_fields(tmp_path: Path) -> None:
+def test_unknown_fields_of_the_publishers_block_are_refused(tmp_path: Path) -> None:
     root = project(tmp_path / "p", publisher={"owner": "me"})
     assert "release.posts.owner: is not a setting" in refusal(root, tmp_path / "out")
 
@@ -31,7 +31,7 @@ def test_every_question_of_the_paper_is_answered(posts_release: Path) -> None:
     assert re.findall(r'<h3 id="([\d.]+)">', page) == numbers
 
 
-def test_the_datasheet_tells_what_was_measured(posts_release: Path) -> None:
+def test_the_datasheet_states_the_measured_figures(posts_release: Path) -> None:
     found = sheet(posts_release)
     for number, told in {
         "6.2.1": "tag pracegover",
@@ -56,7 +56,7 @@ def test_the_datasheet_tells_what_was_measured(posts_release: Path) -> None:
     assert "profiles" not in (posts_release / "settings.json").read_text(), "the crawl's settings may name accounts"
 
 
-def test_what_the_publishers_did_not_say_is_told_and_never_made_up(tmp_path: Path) -> None:
+def test_missing_statements_of_the_publishers_are_marked_as_missing(tmp_path: Path) -> None:
     root = project(tmp_path / "p", publisher={"funding": "Grant 1 | <b>of</b> nobody", "contact": "desk@example.org"})
     told = release(root, "posts", tmp_path / "out")
     empty = told["not_stated"].split(", ")

@@ -27,7 +27,7 @@ def names_of(owner: str) -> set[str]:
 
 
 @pytest.mark.parametrize("mask", [False, True])
-def test_no_released_byte_names_an_owner(tmp_path: Path, mask: bool) -> None:
+def test_no_released_file_contains_the_name_of_an_owner(tmp_path: Path, mask: bool) -> None:
     root = project(tmp_path / "p", publisher={"contact": "the desk"})
     told = release(root, "posts", tmp_path / "out", mask_mentions=mask)
     made = files(tmp_path / "out")
@@ -106,7 +106,7 @@ def test_accounts_of_the_set_are_masked_and_others_stay(text: str, owner: str, l
     assert mask(text, owner) == left
 
 
-def test_mentions_masked_all_and_names_that_are_words() -> None:
+def test_with_mask_all_every_mention_is_masked_and_names_that_are_words_are_kept() -> None:
     assert mask("@outra e eu@exemplo.org", mask_all=True) == "@user e eu@exemplo.org"
     assert mask("a ana e o sol", "ana", ("ana", "sol")) == "a ana e o sol"
     user = mask("@lia", owners=("lia@a.sample", "lia@b.sample"))

@@ -105,7 +105,7 @@ def test_score_equals_the_published_tool_from_raw_captions_on(files, monkeypatch
         assert [item[name] for item in told["items"]] == pytest.approx(list(each), abs=1e-9)
 
 
-def test_a_part_of_the_images_is_scored_only_when_asked(files, monkeypatch, capsys, tmp_path) -> None:
+def test_a_part_of_the_images_is_scored_only_on_request(files, monkeypatch, capsys, tmp_path) -> None:
     # The published example's 1,000 captions are of val2014's 40,504 images, and only those are scored.
     part = tmp_path / "part.json"
     part.write_text(results(dict(list(PHOTOS.items())[:2])))
@@ -129,7 +129,7 @@ def test_a_part_of_the_images_is_scored_only_when_asked(files, monkeypatch, caps
         (annotations(PHOTOS | {8: ([], "")}), results(PHOTOS | {8: ([], "a")}), "no reference for 1 image (8)"),
     ],
 )
-def test_bad_files_are_one_line_exit_code_2_and_no_result(known, written, said, monkeypatch, capsys, tmp_path) -> None:
+def test_bad_files_give_one_line_exit_code_2_and_no_result(known, written, said, monkeypatch, capsys, tmp_path) -> None:
     for name, text in (("R.json", known), ("C.json", written)):
         if text is not None:
             (tmp_path / name).write_text(text)
@@ -139,7 +139,7 @@ def test_bad_files_are_one_line_exit_code_2_and_no_result(known, written, said, 
     assert not (tmp_path / "out.json").exists()
 
 
-def test_without_java_the_rest_is_scored_and_what_is_missing_is_told(files, monkeypatch, capsys) -> None:
+def test_without_java_other_metrics_are_scored_and_missing_ones_named(files, monkeypatch, capsys) -> None:
     arguments = ("score", "--references", files[0], "--candidates", files[1], "--java", "no-such-java", "--spice", "/nowhere")
     code, said, _ = hearsight(monkeypatch, capsys, *arguments)
     told = json.loads(said)
@@ -148,7 +148,7 @@ def test_without_java_the_rest_is_scored_and_what_is_missing_is_told(files, monk
     assert "/nowhere/spice-1.0.jar does not exist" in told["left_out"]["spice"]
 
 
-def test_one_candidate_is_scored_with_a_note_that_its_cider_says_nothing() -> None:
+def test_one_candidate_is_scored_with_a_note_that_cider_is_not_meaningful() -> None:
     scores = score(Captions([1], ["a dog"], [["a dog"]]), meteor_path="off")
     assert scores.corpus["bleu_1"] == pytest.approx(1, abs=1e-6) and scores.corpus["cider"] == 0
     assert any("idf" in note for note in scores.notes)
@@ -200,7 +200,9 @@ def test_a_submission_is_written_a_split_at_a_time_into_one_zip(monkeypatch, cap
         ({"--images": "words"}, {1: "a"}, "invalid image id"),
     ],
 )
-def test_a_bad_submission_is_one_line_exit_code_2_and_no_file(change, captions, said, monkeypatch, capsys, tmp_path) -> None:
+def test_an_invalid_submission_gives_one_line_exit_code_2_and_no_file(
+    change, captions, said, monkeypatch, capsys, tmp_path
+) -> None:
     (tmp_path / "C.json").write_text(json.dumps([{"image_id": image, "caption": text} for image, text in captions.items()]))
     (tmp_path / "ids").write_text("1\n2\n")
     (tmp_path / "words").write_text("one\ntwo\n")

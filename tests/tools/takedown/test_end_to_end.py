@@ -162,7 +162,9 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
+    before: Before, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project, root = before.project, before.project.root
     assert before.rows["split"], "the fixture must carry something through the chain"
     untouched = everything(root / ".dvc" / "cache")
@@ -228,7 +230,7 @@ def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypa
     assert walked == ["pretrain_retrieval", *reversed(STAGES)]
 
 
-def test_the_command_line_proves_it_with_its_exit_code(before: Before, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_the_scan_command_reports_its_result_as_exit_code(before: Before, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     root = before.project.root
     assert hearsight(monkeypatch, root, "takedown", "scan", "--host", GONE) == 0
     said = json.loads(capsys.readouterr().out.splitlines()[-1])

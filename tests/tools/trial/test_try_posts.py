@@ -59,13 +59,13 @@ def test_no_lines_give_no_lines() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_dataset_without_descriptions_is_one_line() -> None:
+def test_a_dataset_without_descriptions_gives_a_one_line_error() -> None:
     done = command.hearsight("try", "--posts", "--dataset", "paper", stdin=b'"x"\n')
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and b"paper" in done.stderr
 
 
 @given(st.text())
-def test_any_string_of_json_is_answered_by_one_line_of_utf_8(trial: PostTrial, caption: str) -> None:
+def test_any_json_string_is_answered_with_one_line_of_utf_8(trial: PostTrial, caption: str) -> None:
     for spelled in (json.dumps(caption), json.dumps(caption + "\ud83d")):
         (answer,) = trial.lines([spelled.encode()])
         assert answer.result is not None and answer.problem == ""

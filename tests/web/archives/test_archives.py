@@ -61,7 +61,7 @@ def test_the_headers_charset_is_used():
     assert read(record(body=b"<img src=a alt='\xb1'>", status=status))[0].candidates[0].alt == "ą"
 
 
-def test_a_truncated_last_member_is_the_only_loss():
+def test_a_truncated_last_member_loses_no_other_member():
     parts = warc()
     for cut in (1, 9, len(parts[2]) // 2, len(parts[2]) - 12):
         pages = read(b"".join(parts)[:-cut])
@@ -69,7 +69,7 @@ def test_a_truncated_last_member_is_the_only_loss():
         assert pages[2].offset == len(parts[0] + parts[1])
 
 
-def test_a_broken_member_in_the_middle_is_the_only_loss():
+def test_a_broken_member_loses_no_other_member():
     parts = warc()
     flipped = bytearray(parts[1])
     flipped[len(flipped) // 2] ^= 0xFF
@@ -94,7 +94,7 @@ def test_a_wrong_content_length_loses_one_record_only(wrong, gzipped):
     assert found[1] in ("wrong_length", "bad_record", "too_large") and "http://a.sample/1/p" not in found
 
 
-def test_a_bomb_is_too_large_and_memory_stays_small():
+def test_a_decompression_bomb_is_too_large_and_uses_little_memory():
     bomb = gzip.compress(record(body=b"<p>" + bytes(80_000_000), gzipped=False))
     parts = warc(2)
     found = read(parts[0] + bomb + parts[1], limit=1 << 20)
@@ -132,7 +132,7 @@ def test_ten_times_the_input_takes_no_more_memory(gzipped):
     assert peaks[1] < 1.1 * peaks[0]
 
 
-def test_a_response_without_a_head_is_reported():
+def test_a_response_without_headers_is_reported():
     broken = record(gzipped=False).replace(b"HTTP/1.1 200 OK", b"GARBAGE 200 OKE")
     assert urls(read(gzip.compress(broken) + record())) == ["bad_record", "http://a.sample/p"]
 

@@ -61,7 +61,7 @@ BODY = st.one_of(
 @settings(max_examples=30, deadline=None)
 @given(st.lists(BODY, min_size=1, max_size=4))
 @example([PAGE + b"<p>" + b"long " * 400_000 + b"<img src=z alt=last>", PAGE])
-def test_the_same_records_give_the_same_pages_in_every_form(bodies):
+def test_equal_records_give_equal_pages_in_every_form(bodies):
     records = [record(f"http://a.sample/{at}", body=body, gzipped=False) for at, body in enumerate(bodies)]
     expected = same(read(b"".join(records)))
     assert len(expected) == len(bodies)
@@ -82,7 +82,7 @@ def test_other_skippable_frames_are_ignored_and_dictionaries_replaced():
     assert urls(read(data)) == ["http://a.sample/0/p", "http://a.sample/1/p"] * 2
 
 
-def test_a_broken_frame_is_the_only_loss():
+def test_a_broken_frame_loses_no_other_frame():
     parts = members(warc(4, gzipped=False, body=PAGE + bytes(range(256)) * 8), "zstd, dictionary")
     flipped = bytearray(parts[2])
     flipped[len(flipped) // 2] ^= 0xFF
@@ -226,7 +226,7 @@ def test_a_refused_file_in_a_wacz_is_reported(data):
     assert {page.failure for page in read(data)} == {"bad_zip"}
 
 
-def test_a_broken_file_in_a_wacz_is_the_only_loss():
+def test_a_broken_file_in_a_wacz_loses_no_other_file():
     pages = read(broken_checksum())
     assert "bad_zip" in urls(pages[:-2]) and urls(pages)[-2:] == ["http://a.sample/0/p", "http://a.sample/1/p"]
 

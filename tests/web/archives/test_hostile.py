@@ -58,7 +58,7 @@ def test_many_consecutive_faults_are_summarised():
 
 
 @pytest.mark.parametrize("limit", [records.HEAD_LIMIT, 10 * records.HEAD_LIMIT])
-def test_a_head_is_held_to_its_limit_before_it_is_parsed(limit, monkeypatch):
+def test_a_head_over_its_limit_is_refused_before_parsing(limit, monkeypatch):
     seen = []
     monkeypatch.setattr(
         records, "parse_fields", lambda data, at, over, real=records.parse_fields: seen.append(over - at) or real(data, at, over)
@@ -67,7 +67,7 @@ def test_a_head_is_held_to_its_limit_before_it_is_parsed(limit, monkeypatch):
     assert max(seen) <= records.HEAD_LIMIT
 
 
-def test_equal_fields_are_joined_and_lines_are_limited():
+def test_equal_headers_are_joined_and_their_number_is_limited():
     joined = START + b"X: a\r\n" * 900 + PAIR.partition(b"\r\n")[2]
     assert urls(read(joined)) == ["http://a.sample/p"]
     many = b"HTTP/1.1 200 OK\r\n" + b"a:" + b"x" * 200 + b"\r\n"
@@ -77,7 +77,7 @@ def test_equal_fields_are_joined_and_lines_are_limited():
     assert parse_response(many + b"A: y\r\n\r\nz").headers[b"a"] == b"x" * 200 + b", y"
 
 
-def test_a_charset_after_very_many_blanks_is_ignored():
+def test_a_charset_after_very_many_spaces_is_ignored():
     for blank in (b" ", b"\t"):
         block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=" + blank * 250_000 + b"!\r\n\r\n"
         assert parse_response(block).charset is None
@@ -93,7 +93,7 @@ def test_a_charset_after_very_many_blanks_is_ignored():
         b"\x28\xb5\x2f\xfd\x20\x05",
     ],
 )
-def test_trials_at_false_member_starts_are_bounded(magic, monkeypatch):
+def test_attempts_at_false_member_starts_are_limited(magic, monkeypatch):
     tried = []
     kind = gzip_members.GzipMembers if magic[:1] == b"\x1f" else zstd_members.ZstdMembers
     begins = kind._begins_record
@@ -166,7 +166,7 @@ def peak(call):
 
 
 @pytest.mark.parametrize(("kind", "coding"), [("brotli", "br"), ("zstd", "zstd"), ("gzip", "gzip"), ("gzip", "gzip, gzip")])
-def test_a_compression_bomb_in_a_body_is_refused_without_holding_it(kind, coding):
+def test_a_compression_bomb_in_a_body_is_refused_with_little_memory(kind, coding):
     body = bomb(kind, 200_000_000)
     if "," in coding:
         body = gzip.compress(body)
@@ -176,7 +176,7 @@ def test_a_compression_bomb_in_a_body_is_refused_without_holding_it(kind, coding
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
-def test_a_bomb_member_is_abandoned_and_the_next_is_read(kind, monkeypatch):
+def test_a_member_that_is_a_bomb_is_skipped_and_the_next_is_read(kind, monkeypatch):
     given = []
     piece = members.PackedMembers.read_piece
     monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
@@ -188,7 +188,7 @@ def test_a_bomb_member_is_abandoned_and_the_next_is_read(kind, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
-def test_many_bombs_end_the_reading(kind, monkeypatch):
+def test_many_bombs_stop_reading(kind, monkeypatch):
     monkeypatch.setattr(expansion, "FREE", 1 << 26)
     monkeypatch.setattr(Expansion.__init__, "__defaults__", (float(1 << 26), 1.0))
     given = []
@@ -201,7 +201,7 @@ def test_many_bombs_end_the_reading(kind, monkeypatch):
     assert sum(given) < (1 << 26) + expansion.RATIO * len(lies) * 40 + 2 * members.PIECE
 
 
-def test_a_bomb_of_good_records_ends_the_reading(monkeypatch):
+def test_a_bomb_of_valid_records_stops_reading(monkeypatch):
     small = b"WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
     monkeypatch.setattr(expansion, "FREE_MEMBER", 1 << 22)
     pages = read(zstd.compress(small * 200_000))

@@ -70,7 +70,7 @@ def test_bytes_received_before_the_time_limit_are_returned(short):
         assert found
 
 
-def test_time_that_is_not_spent_waiting_does_not_count(short, monkeypatch):
+def test_only_waiting_time_counts(short, monkeypatch):
     monkeypatch.setattr(http_stream.time, "monotonic", iter(range(10**6)).__next__)  # every look at the clock: a second
     monkeypatch.setattr(http_stream, "SECONDS", 10_000.0)
     with RawWeb({"/a": plain(ARCHIVE, "application/warc")}) as web:

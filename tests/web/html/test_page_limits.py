@@ -72,7 +72,7 @@ def test_the_sources_of_a_picture_are_read_once(inner):
     assert len(found) == 40_000 and len({candidate.image_url for candidate in found}) == 1
 
 
-def test_a_picture_offers_only_its_own_sources():
+def test_a_picture_element_uses_only_its_own_sources():
     html = "<picture><source srcset='o.png 5w'><picture><source srcset='i.png 9w'><img src=a></picture><img src=b></picture>"
     assert [c.image_url for c in read_page(html, PAGE).candidates] == [f"http://a.sample/folder/{name}.png" for name in "io"]
 

@@ -85,12 +85,12 @@ def test_mutated_headers_never_raise_and_keep_the_verdict_once_it_is_given(kind,
     assert late is not None and (early is None or early == late)
 
 
-def test_a_jpeg_of_nothing_but_fill_bytes_ends():
+def test_reading_a_jpeg_of_fill_bytes_terminates():
     assert read_head(b"\xff\xd8" + b"\xff" * 200_000) is None
     assert read_head(b"\xff\xd8" + b"\xff" * 200_000, last=True) == Head("JPEG")
 
 
-def test_fill_bytes_before_a_marker_are_stepped_over_however_many_there_are():
+def test_any_number_of_fill_bytes_before_a_marker_is_skipped():
     data = SAMPLES["jpeg"]
     assert read_head(data[:2] + b"\xff" * 200_000 + data[2:]) == Head("JPEG", 37, 21)
 

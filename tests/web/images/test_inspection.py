@@ -93,7 +93,7 @@ class Unreadable:
         raise HearsightError("is damaged", where="a segment", hint="crawl again")
 
 
-def test_an_error_of_reading_an_image_is_raised():
+def test_an_error_while_reading_an_image_is_raised():
     with pytest.raises(HearsightError, match=r"^a segment: is damaged — crawl again$"):
         ImageLook().compute_many([GOOD[0], Unreadable()])
 
