@@ -125,7 +125,7 @@ def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:
 class TestFlow:
     """What needs a Prefect server."""
 
-    def test_a_run_executes_each_task_once_and_leaves_no_process(self, make_project: Make) -> None:
+    def test_a_run_executes_each_task_once_and_ends_cleanly(self, make_project: Make) -> None:
         from flows.flow import pipeline
 
         root = make_project()
