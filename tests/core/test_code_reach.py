@@ -141,11 +141,11 @@ for module in sys.argv[1:]:
 
 def test_every_module_that_python_imports_is_reached():
     wanted = sorted(set(steps(PROJECT).values()))
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", IMPORTING, *wanted], cwd=PROJECT, capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(PROJECT), "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
-    code, found = Code(PROJECT), dict(map(json.loads, said.stdout.splitlines()))
+    code, found = Code(PROJECT), dict(map(json.loads, result.stdout.splitlines()))
     files = {name: path.relative_to(PROJECT).as_posix() for name, path in modules(PROJECT).items()}
     assert sorted(found) == wanted
     for module, loaded in found.items():

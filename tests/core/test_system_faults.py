@@ -53,11 +53,11 @@ def test_a_state_folder_without_permission_gives_a_one_line_error(project):
 
 
 @pytest.mark.parametrize(
-    ("number", "told"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
+    ("number", "message"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
 )
-def test_faults_of_the_machine_are_distinguished_from_defects(number, told):
+def test_faults_of_the_machine_are_distinguished_from_defects(number, message):
     found = explain_os_error(OSError(number, os.strerror(number), "/x/y"))
-    assert found is None if told is None else told in str(found) and "/x/y" in str(found)
+    assert found is None if message is None else message in str(found) and "/x/y" in str(found)
 
 
 FULL = """
@@ -83,6 +83,6 @@ def test_a_full_disk_during_a_crawl_gives_a_one_line_error(tmp_path):
     done = subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True, check=False)
     if "mount" in done.stderr or "unshare" in done.stderr:
         pytest.skip("this host lets no user mount a file system of its own")
-    told = [line for line in done.stderr.splitlines() if "hearsight: " in line]
+    output = [line for line in done.stderr.splitlines() if "hearsight: " in line]
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
-    assert len(told) == 1 and "no space is left on the disk" in told[0]
+    assert len(output) == 1 and "no space is left on the disk" in output[0]

@@ -150,8 +150,8 @@ def test_the_transcript_in_the_readme_is_what_try_prints(monkeypatch: pytest.Mon
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "knowledge" / "wordnet"))
     (transcript,) = re.findall(r"\$ hearsight try < alts.txt\n(.*?)```", README, re.DOTALL)
     alts = re.findall(r"^alt +(.*)$", transcript, re.MULTILINE)
-    said = "\n".join(text_of(result) for result in Trial(PROJECT, "paper").of(alts))
-    assert len(alts) == 3 and said.strip() == transcript.strip()
+    results = "\n".join(text_of(result) for result in Trial(PROJECT, "paper").of(alts))
+    assert len(alts) == 3 and results.strip() == transcript.strip()
 
 
 def test_knowledge_ask_answers_the_documented_question(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,9 +123,9 @@ def test_a_fork_has_the_clients_arguments_folder_environment_streams_and_current
 
 def test_concurrent_clients_share_one_server(toy: Toy) -> None:
     clients = [toy.start(str(number)) for number in range(3)]
-    said = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
-    assert len({one["pid"] for one in said}) == 3
-    assert len({one["parent"] for one in said}) == 1
+    result = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
+    assert len({one["pid"] for one in result}) == 3
+    assert len({one["parent"] for one in result}) == 1
 
 
 def test_each_environment_has_its_own_server(toy: Toy) -> None:

@@ -55,12 +55,12 @@ def test_the_flows_graph_equals_dvcs_graph_with_its_meta(make_project: Make) -> 
         read_tasks(root, ["z"])
 
 
-@pytest.mark.parametrize("meta, said", [({"timeout": "soon"}, "timeout is 'soon'"), ({"retry": 2}, "'retry' is not known")])
-def test_invalid_meta_is_named(make_project: Make, meta: dict[str, object], said: str) -> None:
+@pytest.mark.parametrize("meta, message", [({"timeout": "soon"}, "timeout is 'soon'"), ({"retry": 2}, "'retry' is not known")])
+def test_invalid_meta_is_named(make_project: Make, meta: dict[str, object], message: str) -> None:
     root = make_project(meta={"c": meta})
     with pytest.raises(HearsightError) as caught:
         read_tasks(root)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "c.meta" in str(caught.value)
 
 

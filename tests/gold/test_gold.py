@@ -38,9 +38,9 @@ def test_captions_are_grammatical(judged: list[Judgement]) -> None:
 
 @pytest.mark.parametrize("half", [half for half in HALVES if (FOLDER / f"{half}.jsonl").exists()])
 def test_the_cases_are_well_formed_and_accept_no_private_name(half: str) -> None:
-    told = cases(half)
-    assert len({case["id"] for case in told}) == len(told)
-    for case in told:
+    result = cases(half)
+    assert len({case["id"] for case in result}) == len(result)
+    for case in result:
         assert case["alt"] and (case["captions"] if case["verdict"] == "kept" else case["rules"])
         for caption in case.get("captions", ()):
             assert not Judgement(case, {"caption": caption, "verdict": "kept", "rule": None}).leaks, case["id"]

@@ -106,7 +106,7 @@ def test_answers_in_flight_when_a_quota_is_exhausted_are_kept(google: FakeGoogle
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "message"),
     [
         (BAD_KEY, "rejects the credentials"),
         (error(401, "UNAUTHENTICATED", "Request had invalid authentication credentials."), "rejects the credentials"),
@@ -115,9 +115,11 @@ def test_answers_in_flight_when_a_quota_is_exhausted_are_kept(google: FakeGoogle
         (Reply(302, b"", {"Location": "http://127.0.0.1:9/"}), "address"),
     ],
 )
-def test_failures_that_concern_no_item_stop_the_run_at_once(google: FakeGoogle, tmp_path: Path, reply: Reply, told: str) -> None:
+def test_failures_that_concern_no_item_stop_the_run_at_once(
+    google: FakeGoogle, tmp_path: Path, reply: Reply, message: str
+) -> None:
     google.script = fail_first(99, reply)
-    with pytest.raises(HearsightError, match=told) as caught:
+    with pytest.raises(HearsightError, match=message) as caught:
         ResultCache(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
     assert "key-of-a-test" not in str(caught.value)
     # google-auth renews its token and asks twice more after a 401.

@@ -115,8 +115,8 @@ def test_a_failure_gives_a_one_line_error_and_stores_no_answer(
         assert asked.ask([MIRA]) == {}
     assert asked.lookup(*MIRA) is None and asked.failures == 1
     assert asked.requests == (1 if trouble in ("403", "huge", "429 9999") else 3)
-    told = [record.getMessage() for record in caplog.records]
-    assert len(told) == 2 and told[0].startswith(f"knowledge: {service}") and "gave no answer to 1 of 1" in told[1]
+    output = [record.getMessage() for record in caplog.records]
+    assert len(output) == 2 and output[0].startswith(f"knowledge: {service}") and "gave no answer to 1 of 1" in output[1]
     assert KEY not in caplog.text
     server.script = []
     later = source(service, server, tmp_path)

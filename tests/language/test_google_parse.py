@@ -80,10 +80,10 @@ their their PRON POSS 3
 
 
 def test_ordinals_are_distinguished_from_cardinals() -> None:
-    said = document("the 29th of 3", "the the DET DET 1\n29th 29th ADJ ROOT 1\nof of ADP PREP 1\n3 3 NUM POBJ 2", [
+    result = document("the 29th of 3", "the the DET DET 1\n29th 29th ADJ ROOT 1\nof of ADP PREP 1\n3 3 NUM POBJ 2", [
         ("29th", "NUMBER", [("29th", "TYPE_UNKNOWN")]), ("3", "NUMBER", [("3", "TYPE_UNKNOWN")]),
     ])  # fmt: skip
-    assert [entity[2] for entity in to_parse(said)["entities"]] == ["ORDINAL", "CARDINAL"]
+    assert [entity[2] for entity in to_parse(result)["entities"]] == ["ORDINAL", "CARDINAL"]
 
 
 def test_a_refused_answer_is_read_as_an_empty_result() -> None:
@@ -104,22 +104,25 @@ def test_safe_search_reaches_half_where_google_says_likely_and_for_racy_only_whe
 
 
 def test_topics_are_not_profane() -> None:
-    said = [
+    result = [
         {"name": "War & Conflict", "confidence": 0.99},
         {"name": "Toxic", "confidence": 0.3},
         {"name": "Sexual", "confidence": 0.2},
     ]
-    assert profanity({"moderationCategories": said}) == 0.3
+    assert profanity({"moderationCategories": result}) == 0.3
 
 
 def test_labels_are_surest_first_with_their_identifiers_as_many_as_asked() -> None:
-    said = {"labelAnnotations": [label("Working  Dog", "/m/1", 0.4), label("Dog", "/m/0bt9lr", 0.98), label("Snow", "/m/2", 0.6)]}
-    found = labels(said, least=1, most=20, min_confidence=0.5)
+    result = {
+        "labelAnnotations": [label("Working  Dog", "/m/1", 0.4), label("Dog", "/m/0bt9lr", 0.98), label("Snow", "/m/2", 0.6)]
+    }
+    found = labels(result, least=1, most=20, min_confidence=0.5)
     assert [(each.names, each.confidence, each.identifier) for each in found] == [
         (("dog",), 0.98, "/m/0bt9lr"), (("snow",), 0.6, "/m/2"),
     ]  # fmt: skip
     assert (
-        len(labels(said, least=5, most=20, min_confidence=0.5)) == 3 and len(labels(said, least=5, most=2, min_confidence=0)) == 2
+        len(labels(result, least=5, most=20, min_confidence=0.5)) == 3
+        and len(labels(result, least=5, most=2, min_confidence=0)) == 2
     )
 
 

@@ -124,5 +124,5 @@ def test_runs_of_punctuation_are_located():
 
 @given(st.lists(st.text(max_size=40), max_size=5))
 def test_every_text_is_accepted_by_an_analysis(captions):
-    told = (caption_faults(captions, "en").items, measure_repetition(captions).items, word_counts(captions).words)
-    assert {len(items) for items in told} == {len(captions)}
+    result = (caption_faults(captions, "en").items, measure_repetition(captions).items, word_counts(captions).words)
+    assert {len(items) for items in result} == {len(captions)}

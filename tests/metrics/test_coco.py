@@ -60,7 +60,7 @@ def test_bytes_that_are_not_a_complete_file_are_refused_with_one_line(data: byte
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "is empty"),
         (b" \n", "is empty"),
@@ -83,13 +83,13 @@ def test_bytes_that_are_not_a_complete_file_are_refused_with_one_line(data: byte
         (b'[{"image_id": 7, "caption": "a"}, {"image_id": 7, "caption": "b"}]', r"several captions for 1 image \(7\)"),
     ],
 )
-def test_each_bad_candidates_file_gives_an_error_with_the_reason(data: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_each_bad_candidates_file_gives_an_error_with_the_reason(data: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_candidates(data)
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"[]", "is not in COCO's annotation format"),
         (b'{"images": []}', "is not in COCO's annotation format"),
@@ -100,8 +100,8 @@ def test_each_bad_candidates_file_gives_an_error_with_the_reason(data: bytes, sa
         (b'{"annotations": [{"image_id": 2, "caption": false}]}', "has false as caption of image 2"),
     ],
 )
-def test_each_bad_references_file_gives_an_error_with_the_reason(data: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_each_bad_references_file_gives_an_error_with_the_reason(data: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_references(data)
 
 

@@ -60,7 +60,7 @@ def jar(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("import sys; print('Error: no table', file=sys.stderr); sys.exit(3)", "ended with code 3: Error: no table"),
         (WORDS, "did not answer with a number"),
@@ -68,9 +68,9 @@ def jar(tmp_path: Path) -> Path:
         ("import time; time.sleep(60)", "no answer within 0.5 s"),
     ],
 )
-def test_a_failing_meteor_gives_a_one_line_error(jar: Path, tmp_path: Path, code: str, said: str) -> None:
+def test_a_failing_meteor_gives_a_one_line_error(jar: Path, tmp_path: Path, code: str, message: str) -> None:
     java = program(tmp_path, "java", code)
-    with pytest.raises(JarUnavailable, match=said) as problem:
+    with pytest.raises(JarUnavailable, match=message) as problem:
         meteor(CANDIDATES, REFERENCES, jar=jar, java=java, seconds=0.5 if "sleep" in code else 30)
     assert str(problem.value).startswith("METEOR: ") and "\n" not in str(problem.value)
 
@@ -130,7 +130,7 @@ def test_spice_is_read_by_item_whatever_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "message"),
     [
         ("", "not JSON"),
         ("[{", "not JSON"),
@@ -142,8 +142,8 @@ def test_spice_is_read_by_item_whatever_their_order() -> None:
         (json.dumps([{**ROW, "scores": {"All": 3}}]), "not a list"),
     ],
 )
-def test_invalid_spice_output_is_refused(output: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_spice_output_is_refused(output: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_spice(output, 1)
 
 

@@ -68,8 +68,8 @@ def test_active_and_passive_give_equal_tuples():
 
 def test_a_repeated_object_counts_once():
     # As in SPICE's own unit test: object, two attributes, another object, one relation, however often they are said.
-    said = tuples("a red bus and a large bus on the street, a red bus on the street")
-    assert said == {"bus", "street", "bus-red", "bus-large", "bus-on-street"}
+    result = tuples("a red bus and a large bus on the street, a red bus on the street")
+    assert result == {"bus", "street", "bus-red", "bus-large", "bus-on-street"}
 
 
 def test_common_ngrams_about_other_things_score_nothing():

@@ -16,8 +16,8 @@ WORDS = st.lists(st.sampled_from(["a", "dog", "cat", "ran", "on", "grass"]), max
 
 
 def test_a_worked_example() -> None:
-    said, heard = ["a", "red", "dog", "runs", "on", "grass"], ["a", "dog", "runs", "in", "the", "grass"]
-    assert align(said, heard) == [
+    result, heard = ["a", "red", "dog", "runs", "on", "grass"], ["a", "dog", "runs", "in", "the", "grass"]
+    assert align(result, heard) == [
         Step(EQUAL, "a", "a"),
         Step(DELETED, "red", ""),
         Step(EQUAL, "dog", "dog"),
@@ -26,7 +26,7 @@ def test_a_worked_example() -> None:
         Step(SUBSTITUTED, "on", "the"),
         Step(EQUAL, "grass", "grass"),
     ]
-    assert count_errors(said, heard) == 3
+    assert count_errors(result, heard) == 3
     assert count_errors("kitten", "sitting") == 3
 
 
@@ -40,11 +40,11 @@ def test_an_alignment_reproduces_both_texts_with_the_fewest_errors(said: list[st
 
 @given(st.lists(st.tuples(WORDS.filter(bool), WORDS), min_size=1, max_size=6))
 def test_the_rates_equal_the_published_tools(pairs: list[tuple[list[str], list[str]]]) -> None:
-    said, heard = [" ".join(a) for a, _ in pairs], [" ".join(b) for _, b in pairs]
+    result, heard = [" ".join(a) for a, _ in pairs], [" ".join(b) for _, b in pairs]
     words = error_rate([(count_errors(a, b), len(a)) for a, b in pairs], seed=1, resamples=1)
-    letters = error_rate([(count_errors(a, b), len(a)) for a, b in zip(said, heard, strict=True)], seed=1, resamples=1)
-    assert words is not None and words.value == pytest.approx(jiwer.wer(said, heard))
-    assert letters is not None and letters.value == pytest.approx(jiwer.cer(said, heard))
+    letters = error_rate([(count_errors(a, b), len(a)) for a, b in zip(result, heard, strict=True)], seed=1, resamples=1)
+    assert words is not None and words.value == pytest.approx(jiwer.wer(result, heard))
+    assert letters is not None and letters.value == pytest.approx(jiwer.cer(result, heard))
 
 
 def test_long_recordings_weigh_more_than_short_ones() -> None:

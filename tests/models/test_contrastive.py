@@ -170,7 +170,7 @@ def test_the_defaults_are_published_or_most_probable_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "told"),
+    ("chosen", "message"),
     [
         ({"loss": "infonce"}, "'infonce' is not a loss; choose one of masked_margin_softmax, triplet"),
         ({"margin_schedule": "linear"}, "'linear' is not a margin_schedule"),
@@ -183,8 +183,8 @@ def test_the_defaults_are_published_or_most_probable_values() -> None:
         ({"margin_factor": 0.0}, "margin_factor is 0.0; it must be greater than 0"),
     ],
 )
-def test_invalid_loss_settings_are_refused(chosen: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_loss_settings_are_refused(chosen: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         LossSettings(**chosen)
 
 

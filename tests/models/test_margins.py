@@ -28,7 +28,7 @@ def test_other_numbers_are_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "told", "settings"),
+    ("step", "message", "settings"),
     [
         (-1, "no margin at step -1", {}),
         (1, "every 0 steps", {"every": 0}),
@@ -36,6 +36,6 @@ def test_other_numbers_are_unchanged() -> None:
         (10**12, "too large to be a number", {}),
     ],
 )
-def test_invalid_margins_are_refused(step: int, told: str, settings: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_margins_are_refused(step: int, message: str, settings: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=message):
         margin_at(step, **settings)  # type: ignore[arg-type]

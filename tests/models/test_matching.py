@@ -80,7 +80,7 @@ def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ((), "at least one column"),
         ((["a"], ["a", "b"]), "columns of 1, 2 rows"),
@@ -88,6 +88,6 @@ def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -
         ((torch.zeros(2, 2, dtype=torch.long),), "one-dimensional and integer"),
     ],
 )
-def test_invalid_columns_are_refused(columns: tuple[object, ...], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_columns_are_refused(columns: tuple[object, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         match_identities(*columns)  # type: ignore[arg-type]

@@ -147,7 +147,7 @@ def test_a_gpu_gives_the_coefficients_of_the_cpu() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"fft": 256}, "shorter than the window"),
         ({"fft": 512}, r"of 128 mel filters would be empty with an FFT of 512: 0; an FFT of 1024 fills all"),
@@ -161,8 +161,8 @@ def test_a_gpu_gives_the_coefficients_of_the_cpu() -> None:
         ({"pre_emphasis": 1.5}, "pre_emphasis"),
     ],
 )
-def test_invalid_settings_are_refused(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_settings_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         MFCC(MfccSettings(**wrong))
 
 

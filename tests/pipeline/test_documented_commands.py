@@ -24,8 +24,8 @@ def executed(root: Path, *words: str) -> str:
 
 def test_show_names_pages_that_exist(whole: Project) -> None:
     root = whole.root
-    said = executed(root, "hearsight", "show", "--dataset", "english")
-    assert str(root / "data" / "english" / "report" / "report.html") in said
+    result = executed(root, "hearsight", "show", "--dataset", "english")
+    assert str(root / "data" / "english" / "report" / "report.html") in result
     assert (root / "data" / "english" / "report" / "report.html").is_file()
 
 

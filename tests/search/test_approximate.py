@@ -106,8 +106,8 @@ def test_a_graph_of_other_embeddings_or_damaged_or_missing_is_refused(tmp_path: 
         with pytest.raises(HearsightError, match="is damaged"):
             ApproximateIndex.open(index)
     (tmp_path / GRAPH).write_bytes(whole)
-    told = json.loads((tmp_path / DESCRIPTION).read_text())
-    for text in ("", "[]", "{}", json.dumps(told | {"settings": {}}), json.dumps(told | {"version": 7})):
+    result = json.loads((tmp_path / DESCRIPTION).read_text())
+    for text in ("", "[]", "{}", json.dumps(result | {"settings": {}}), json.dumps(result | {"version": 7})):
         (tmp_path / DESCRIPTION).write_text(text)
         with pytest.raises(HearsightError, match=r"is damaged|has version 7"):
             ApproximateIndex.open(index)
@@ -115,12 +115,12 @@ def test_a_graph_of_other_embeddings_or_damaged_or_missing_is_refused(tmp_path: 
 
 def test_bad_queries_are_refused_as_by_the_exact_search(index: SearchIndex) -> None:
     opened = ApproximateIndex.open(index)
-    for queries, k, told in (
+    for queries, k, result in (
         (np.ones((1, 3)), 1, "dimension 32"),
         (np.full((1, 32), np.nan), 1, "finite"),
         (np.ones((1, 32)), 0, "k is 0"),
     ):
-        with pytest.raises(HearsightError, match=told):
+        with pytest.raises(HearsightError, match=result):
             opened.search(queries, k)
     with pytest.raises(HearsightError, match="connectivity is 1"):
         GraphSettings(connectivity=1)

@@ -212,8 +212,8 @@ def test_an_unreachable_tracker_loses_no_run(
     assert warning.count("\n") == 1
     assert "the run of english/dedup is not in MLflow" in warning
     assert not runs_of(project, "dedup")
-    (told,) = flush(project.root)
-    assert [run.info.run_id for run in runs_of(project, "dedup")] == [told]
+    (results,) = flush(project.root)
+    assert [run.info.run_id for run in runs_of(project, "dedup")] == [results]
     assert flush(project.root) == []
 
 

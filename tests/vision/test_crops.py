@@ -139,9 +139,9 @@ def test_distortion_keeps_hue_and_is_of_the_strength_stated(raw: bytes, seed: in
     assert (distort(flat, Random(seed)).max(-1) == distort(flat, Random(seed)).min(-1)).all()
 
 
-def saved(picture: Image.Image, kind: str = "PNG", **told: object) -> bytes:
+def saved(picture: Image.Image, kind: str = "PNG", **result: object) -> bytes:
     target = io.BytesIO()
-    picture.save(target, kind, **told)
+    picture.save(target, kind, **result)
     return target.getvalue()
 
 

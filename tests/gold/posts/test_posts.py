@@ -20,11 +20,11 @@ def test_extracted_descriptions_equal_the_gold_ones(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_cases_are_well_formed_and_unique(name: str) -> None:
-    told = cases(name)
-    assert len({case["caption"] for case in told}) == len(told)
-    assert all(isinstance(case["caption"], str) and isinstance(case["description"], str | None) for case in told)
+    result = cases(name)
+    assert len({case["caption"] for case in result}) == len(result)
+    assert all(isinstance(case["caption"], str) and isinstance(case["description"], str | None) for case in result)
 
 
 def test_there_are_enough_cases_of_both_kinds() -> None:
-    told = cases("seen")
-    assert len(told) >= 200 and sum(case["description"] is None for case in told) >= 20
+    result = cases("seen")
+    assert len(result) >= 200 and sum(case["description"] is None for case in result) >= 20

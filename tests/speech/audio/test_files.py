@@ -168,9 +168,9 @@ def test_floats_above_full_scale_are_attenuated_as_a_whole() -> None:
     ],
 )  # fmt: skip
 def test_an_unreadable_input_gives_a_one_line_error(data: bytes, why: str) -> None:
-    with pytest.raises(HearsightError, match=why) as told:
+    with pytest.raises(HearsightError, match=why) as caught:
         read_sound(data, "clip 7")
-    assert str(told.value).startswith("clip 7: ") and "\n" not in str(told.value)
+    assert str(caught.value).startswith("clip 7: ") and "\n" not in str(caught.value)
 
 
 FILES = {

@@ -27,9 +27,9 @@ CORNERS = [(1.2, 2.0), (0.8, -2.0), (1.2, -2.0), (0.8, 2.0), (1.0, 2.0), (0.9, 0
 @pytest.mark.parametrize(("rate", "pitch"), CORNERS)
 def test_speech_gets_the_requested_length_and_pitch(voice: str, rate: float, pitch: float) -> None:
     own = spoken(voice, SAID)
-    said = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
-    assert len(said) == round(len(own) / rate)
-    assert pitch_of(said) / pitch_of(own) == pytest.approx(2 ** (pitch / 12), rel=0.02)
+    result = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
+    assert len(result) == round(len(own) / rate)
+    assert pitch_of(result) / pitch_of(own) == pytest.approx(2 ** (pitch / 12), rel=0.02)
 
 
 @pytest.mark.parametrize("hertz", [80.0, 120.0, 220.0, 350.0])
@@ -77,15 +77,15 @@ def test_at_rate_1_and_pitch_0_samples_are_unchanged() -> None:
 
 def test_a_tiny_requested_change_gives_a_tiny_difference() -> None:
     own = spoken(VOICES[1], SAID)
-    said = change_prosody(own, rate=1.0, pitch=1e-9, gain=0.0)
-    assert np.sqrt(np.mean((said - own) ** 2)) < 1e-3 * np.sqrt(np.mean(own**2))
+    result = change_prosody(own, rate=1.0, pitch=1e-9, gain=0.0)
+    assert np.sqrt(np.mean((result - own) ** 2)) < 1e-3 * np.sqrt(np.mean(own**2))
 
 
 def test_a_fricative_keeps_its_power_and_its_lack_of_pitch() -> None:
     own = noise(1.0)
     for rate in (0.8, 1.2):
-        said = change_prosody(own, rate=rate, pitch=2.0, gain=0.0)
-        inner = said[1600:-1600]
+        result = change_prosody(own, rate=rate, pitch=2.0, gain=0.0)
+        inner = result[1600:-1600]
         assert np.mean(inner**2) == pytest.approx(np.mean(own**2), rel=0.1)
         lags = np.correlate(inner, inner[2000:-2000], mode="valid") / np.dot(inner[2000:-2000], inner[2000:-2000])
         assert np.abs(np.delete(lags, 2000)).max() < 0.3
@@ -94,8 +94,8 @@ def test_a_fricative_keeps_its_power_and_its_lack_of_pitch() -> None:
 def test_a_burst_occurs_once_in_the_output() -> None:
     own = noise(0.6, 0.002)
     own[4800:4880] += noise(0.005, 0.4, seed=1)
-    said = change_prosody(own, rate=0.7, pitch=0.0, gain=0.0)
-    loud = np.flatnonzero(np.abs(said) > 0.15)
+    result = change_prosody(own, rate=0.7, pitch=0.0, gain=0.0)
+    loud = np.flatnonzero(np.abs(result) > 0.15)
     assert len(loud) and loud[-1] - loud[0] < 90
 
 
@@ -111,11 +111,11 @@ for seed in sys.argv[1:]:
 
 
 def test_bytes_are_the_same_in_any_order_and_process() -> None:
-    said = [
+    result = [
         subprocess.run([sys.executable, "-c", HASH, *order], cwd=PROJECT, capture_output=True, check=True, text=True).stdout
         for order in (["1", "2", "3"], ["3", "3", "1", "2"])
     ]
-    assert len(set(said[0].splitlines())) == 3 and set(said[0].splitlines()) == set(said[1].splitlines())
+    assert len(set(result[0].splitlines())) == 3 and set(result[0].splitlines()) == set(result[1].splitlines())
 
 
 @settings(max_examples=60, deadline=None)
@@ -136,10 +136,10 @@ def test_any_samples_give_finite_ones_of_the_right_number(length: int, seed: int
         "constant": np.full(length, rng.uniform(-1, 1)),
     }[kind].astype(np.float32)
     before = hashlib.sha256(own.tobytes()).digest()
-    said = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
-    assert said.dtype == np.float32 and np.isfinite(said).all()
-    assert len(said) == (round(length / rate) if length >= 640 and (rate, pitch) != (1.0, 0.0) else length)
-    assert np.abs(said).max(initial=0.0) <= 3.0 * np.abs(own).max(initial=0.0) + 1e-6
+    result = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
+    assert result.dtype == np.float32 and np.isfinite(result).all()
+    assert len(result) == (round(length / rate) if length >= 640 and (rate, pitch) != (1.0, 0.0) else length)
+    assert np.abs(result).max(initial=0.0) <= 3.0 * np.abs(own).max(initial=0.0) + 1e-6
     assert hashlib.sha256(own.tobytes()).digest() == before
 
 

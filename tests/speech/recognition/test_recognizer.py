@@ -51,12 +51,12 @@ def test_another_process_gives_equal_transcripts() -> None:
         "        print(text, '|', Whisper(recogniser, 'en').compute(speak(text, 'nanotts-en-us')))"
     )
     texts = ["a wapiti", "a sitting gnu", "two kites over the harbour"]
-    told = [
+    result = [
         subprocess.run([sys.executable, "-c", say, *order], cwd=PROJECT, check=True, capture_output=True, text=True).stdout
         for order in (texts, texts[::-1])
     ]
-    assert sorted(told[0].splitlines()) == sorted(told[1].splitlines())
-    assert len(told[0].splitlines()) == 6
+    assert sorted(result[0].splitlines()) == sorted(result[1].splitlines())
+    assert len(result[0].splitlines()) == 6
 
 
 @pytest.mark.slow

@@ -23,8 +23,8 @@ def cases() -> list[tuple[str, str, str, str]]:
             if line.startswith("## "):
                 kind = line[3:]
             elif line:
-                written, said = line.split(" => ")
-                found.append((language, kind, written, said))
+                written, result = line.split(" => ")
+                found.append((language, kind, written, result))
     return found
 
 
@@ -32,11 +32,11 @@ CASES = cases()
 
 
 @pytest.mark.parametrize(
-    ("language", "written", "said"), [pytest.param(c[0], c[2], c[3], id=f"{c[0]}-{c[1]}-{n}") for n, c in enumerate(CASES)]
+    ("language", "written", "expected"), [pytest.param(c[0], c[2], c[3], id=f"{c[0]}-{c[1]}-{n}") for n, c in enumerate(CASES)]
 )
-def test_a_caption_is_spoken_with_numbers_and_abbreviations_as_words(language: str, written: str, said: str) -> None:
+def test_a_caption_is_spoken_with_numbers_and_abbreviations_as_words(language: str, written: str, expected: str) -> None:
     result = normalise_for_speech(written, language, max_characters=1000)
-    assert (result.text if isinstance(result, NormalisedText) else f"!{result.rule}") == said
+    assert (result.text if isinstance(result, NormalisedText) else f"!{result.rule}") == expected
 
 
 @pytest.mark.parametrize("language", languages())
@@ -45,7 +45,7 @@ def test_each_language_has_its_cases(language: str) -> None:
 
 
 def test_changed_texts_have_steps_and_unchanged_ones_none() -> None:
-    for language, _, written, said in CASES:
+    for language, _, written, results in CASES:
         result = normalise_for_speech(written, language, max_characters=1000)
         if isinstance(result, NormalisedText):
-            assert bool(result.steps) == (written != said), written
+            assert bool(result.steps) == (written != results), written

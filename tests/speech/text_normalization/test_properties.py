@@ -75,9 +75,9 @@ def test_a_text_longer_than_allowed_is_refused_before_and_after() -> None:
     assert normalise_for_speech("a dog " * 1000, "en", max_characters=5000) == RejectedText(
         "too_long", "6000", "<= 5000 characters"
     )
-    said = normalise_for_speech("9 " * 200, "en", max_characters=400)
-    assert isinstance(said, RejectedText)
-    assert said.rule == "too_long"
+    result = normalise_for_speech("9 " * 200, "en", max_characters=400)
+    assert isinstance(result, RejectedText)
+    assert result.rule == "too_long"
 
 
 def test_a_language_without_tables_is_refused_by_name() -> None:

@@ -41,13 +41,13 @@ def test_say_writes_16_khz_flac_and_rate_pitch_and_gain_are_obeyed(tmp_path):
 
 def test_an_unspeakable_text_gives_one_line_exit_code_2_and_no_file(tmp_path):
     out = tmp_path / "none.flac"
-    for arguments, told in (
+    for arguments, result in (
         (("one", "--voice", "alto", "--out", str(out)), "'alto' is not a voice"),
         (("...", "--voice", "flite-slt", "--out", str(out)), "cannot be said (no_words: ...)"),
         (("one", "--voice", "flite-slt", "--out", str(tmp_path / "no" / "x.flac")), "no such folder"),
     ):
         done = hearsight("say", *arguments)
-        assert done.returncode == 2 and told in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+        assert done.returncode == 2 and result in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
     assert not out.exists()
 
 
@@ -85,7 +85,7 @@ NO_LIBRARIES = (
 def test_an_engine_that_is_not_available_says_why_and_the_others_are_listed(program, engines, why):
     found = unavailable(program)
     assert set(found) == {name for name, voice in VOICES.items() if voice.engine in engines}
-    assert all(said.startswith(f"not available: {why}") for said in found.values()), found
+    assert all(result.startswith(f"not available: {why}") for result in found.values()), found
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "3", '{"type": "impersonated_service_account"}'])

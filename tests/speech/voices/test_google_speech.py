@@ -57,7 +57,7 @@ def test_a_slow_answer_is_abandoned_and_requested_again(google: FakeGoogle) -> N
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "message"),
     [
         (BAD_KEY, "Google Text-to-Speech rejects the credentials"),
         (FORBIDDEN, "Google Text-to-Speech denies access.*enable the service and its billing"),
@@ -68,10 +68,10 @@ def test_a_slow_answer_is_abandoned_and_requested_again(google: FakeGoogle) -> N
     ],
 )
 def test_failures_that_concern_no_text_stop_the_run_with_one_line(
-    google: FakeGoogle, tmp_path: Path, reply: Reply, told: str
+    google: FakeGoogle, tmp_path: Path, reply: Reply, message: str
 ) -> None:
     google.script = fail_first(99, reply)
-    with pytest.raises(HearsightError, match=told) as caught:
+    with pytest.raises(HearsightError, match=message) as caught:
         ResultCache(tmp_path).annotate(speech(), speech_requests(9))
     assert "key-of-a-test" not in str(caught.value) and "\n" not in str(caught.value)
     assert ResultCache(tmp_path).read_existing(speech(), list(speech_requests(9))) == {}
@@ -137,8 +137,8 @@ def test_a_silent_answer_is_paid_for_once_and_gives_no_audio(google: FakeGoogle,
 
 def test_only_characters_of_answered_texts_are_counted(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: DOWN if number == 0 else TOO_LONG if "bad" in body["input"]["text"] else None
-    told = ["crème  brûlée", "bad", "x" * 6000]
-    dict(speech(folder=tmp_path).ask_many((text, SpeechRequest(text, VOICE)) for text in told))
+    result = ["crème  brûlée", "bad", "x" * 6000]
+    dict(speech(folder=tmp_path).ask_many((text, SpeechRequest(text, VOICE)) for text in result))
     assert total_usage(tmp_path) == {"requests": 3, "speech_wavenet": len("crème brûlée")}
 
 

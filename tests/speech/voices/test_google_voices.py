@@ -182,12 +182,12 @@ def test_the_cost_command_needs_no_credentials_and_prints_one_line_errors(projec
     line, total = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and line["provider"] == "Google Text-to-Speech" and total["usd"] == line["usd"] > 0
     assert line["items"] == line["to_ask"] == line["requests"] > 0
-    for words, told in (
+    for words, result in (
         (("--stage", "crawl"), "'crawl' asks no paid provider"),
         (("--stage", "synthesize", "-d", "paper"), "paper"),
     ):
         lacking = command(*words)
-        assert lacking.returncode == 2 and told in lacking.stderr and len(lacking.stderr.splitlines()) == 1
+        assert lacking.returncode == 2 and result in lacking.stderr and len(lacking.stderr.splitlines()) == 1
 
 
 def test_a_silent_and_a_refused_answer_give_no_audio_and_the_reason() -> None:

@@ -107,15 +107,15 @@ def test_an_engine_that_fails_every_text_is_down_and_one_success_resets_the_coun
 
 
 @pytest.mark.parametrize(
-    ("engine", "told"),
+    ("engine", "message"),
     [
         ("Broken", "OSError: libvoice.so.7: cannot open shared object file"),
         ("Stillborn", "it ended with exit code 9 .the licence of this engine has run out."),
         ("Absent", "AttributeError"),
     ],
 )
-def test_an_engine_that_cannot_start_says_why(engine, told):
-    with pytest.raises(EngineDown, match=told):
+def test_an_engine_that_cannot_start_says_why(engine, message):
+    with pytest.raises(EngineDown, match=message):
         HostSupervisor(ODD + engine).say("x", "one")
 
 

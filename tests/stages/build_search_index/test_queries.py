@@ -52,8 +52,8 @@ def test_noise_alone_is_refused_as_a_steady_sound(exponent: float, seconds: floa
 
 @pytest.mark.parametrize("hertz", [50, 60, 100, 440])
 def test_hum_and_tones_are_refused(hertz: int) -> None:
-    told = refused(to_flac((0.3 * np.sin(2 * np.pi * hertz * np.arange(RATE) / RATE)).astype(np.float32)))
-    assert "steady sound" in told or "nothing audible" in told
+    result = refused(to_flac((0.3 * np.sin(2 * np.pi * hertz * np.arange(RATE) / RATE)).astype(np.float32)))
+    assert "steady sound" in result or "nothing audible" in result
 
 
 def test_silence_and_clips_shorter_than_a_word_are_refused() -> None:
@@ -117,7 +117,7 @@ def test_image_formats_are_distinguished_from_audio(mode: str, kind: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "expected"),
     [
         (b"", "is empty"),
         (b"just some words\n", "neither a sound"),
@@ -129,18 +129,18 @@ def test_image_formats_are_distinguished_from_audio(mode: str, kind: str) -> Non
         (image((40, 40))[:200], "a damaged picture"),
     ],
 )
-def test_a_file_that_is_neither_sound_nor_picture_is_refused_with_one_line(data: bytes, told: str) -> None:
-    assert told in refused(data)
+def test_a_file_that_is_neither_sound_nor_picture_is_refused_with_one_line(data: bytes, expected: str) -> None:
+    assert expected in refused(data)
 
 
 def test_folders_missing_files_and_unreadable_names_are_refused(tmp_path: Path) -> None:
-    for source, told in (
+    for source, result in (
         (tmp_path, "is a folder"),
         (tmp_path / "none.wav", "no such file"),
         ("a\0b", "cannot be read"),
         ("x" * 5000, "cannot be read"),
     ):
-        with pytest.raises(HearsightError, match=told) as caught:
+        with pytest.raises(HearsightError, match=result) as caught:
             read_query(str(source))
         assert "\n" not in str(caught.value)
 

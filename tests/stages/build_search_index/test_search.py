@@ -101,7 +101,7 @@ def test_a_page_without_the_indexed_speech_says_so(project: Path, stage: Any, mo
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["query.png", "-k", "0"], "cannot give 0 results: the index holds 18"),
         (["query.png", "-k", "19"], "ask for 1 to 18"),
@@ -115,16 +115,16 @@ def test_a_page_without_the_indexed_speech_says_so(project: Path, stage: Any, mo
     ],
 )
 def test_an_impossible_request_gives_a_one_line_error_and_exit_code_2(
-    project: Path, monkeypatch: Any, capsys: Any, arguments: list[str], told: str
+    project: Path, monkeypatch: Any, capsys: Any, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(project)
     assert hearsight(monkeypatch, "search", *arguments) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and error.startswith("hearsight: ") and told in error
+    assert error.count("\n") == 1 and error.startswith("hearsight: ") and message in error
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "expected"),
     [
         ("index/embeddings.npy", "damaged"), ("index/norms.npy", "damaged"), ("index/items.parquet", "damaged"),
         ("index/index.json", "damaged"), ("search.json", "damaged"), ("model/weights.safetensors", "another model"),
@@ -133,7 +133,7 @@ def test_an_impossible_request_gives_a_one_line_error_and_exit_code_2(
 )  # fmt: skip
 @pytest.mark.parametrize("how", ["cut", "changed", "gone"])
 def test_a_damaged_folder_is_refused_with_the_name_of_the_file(
-    stage: Any, tmp_path: Path, damage: str, told: str, how: str
+    stage: Any, tmp_path: Path, damage: str, expected: str, how: str
 ) -> None:
     folder = Path(shutil.copytree(stage.out / SEARCH, tmp_path / "search"))
     path = folder / damage
@@ -143,7 +143,7 @@ def test_a_damaged_folder_is_refused_with_the_name_of_the_file(
         path.write_bytes(data[: len(data) // 2])
     elif how == "changed":
         path.write_bytes(b"\0" * 20 + data[20:])
-    with pytest.raises(HearsightError, match="missing|no index|unfinished|not finished" if how == "gone" else told) as caught:
+    with pytest.raises(HearsightError, match="missing|no index|unfinished|not finished" if how == "gone" else expected) as caught:
         searcher = Searcher.open(folder)
         searcher.encoder.embed  # noqa: B018
     assert "\n" not in str(caught.value)

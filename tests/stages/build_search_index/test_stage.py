@@ -98,7 +98,7 @@ def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wan
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"splits": []}, "splits"),
         ({"splits": ["dev"]}, "splits"),
@@ -108,8 +108,8 @@ def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wan
         ({"page": {"split": "test", "seed": 1, "queries": 1, "neighbours": 0}}, "neighbours"),
     ],
 )
-def test_unusable_settings_are_named(stage: Any, tmp_path: Path, changed: dict[str, Any], told: str) -> None:
-    with pytest.raises(HearsightError, match=told):
+def test_unusable_settings_are_named(stage: Any, tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(HearsightError, match=message):
         run(tmp_path, stage.inputs, **changed)
 
 
@@ -151,14 +151,14 @@ def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(st
     for each in found:
         near = [n.result.item["key"] for kind in each.near.values() for n in kind]
         assert each.query["key"] not in near and len(near) == 4 + 8 - 1
-        told = {n.result.item["key"]: n.match for kind in each.near.values() for n in kind}
+        results = {n.result.item["key"]: n.match for kind in each.near.values() for n in kind}
         key = each.query["key"]
         if key == "07fr.0":
-            assert told["03fr.0"] == "the same recording" and told["07es.0"] == "of the same picture"
-            assert told["03es.0"] == "the same caption" or told["03es.0"] == "through other matches"
-            assert told["01fr.0"] == "" and told[each.query["image_sha256"]] == "its own picture"
+            assert results["03fr.0"] == "the same recording" and results["07es.0"] == "of the same picture"
+            assert results["03es.0"] == "the same caption" or results["03es.0"] == "through other matches"
+            assert results["01fr.0"] == "" and results[each.query["image_sha256"]] == "its own picture"
         if key == "01es.0":
-            assert {k for k, match in told.items() if match} == {"01fr.0", each.query["image_sha256"]}
+            assert {k for k, match in results.items() if match} == {"01fr.0", each.query["image_sha256"]}
 
 
 def test_the_queries_are_drawn_by_their_keys(stage: Any) -> None:
@@ -199,8 +199,8 @@ def _whole(made: Any, wide: Any) -> Any:
 def test_an_approximate_index_is_written_with_its_recall_and_tracked(tmp_path: Path) -> None:
     made = run(tmp_path, spoken_set(tmp_path) | {"input": models(tmp_path)}, approximate=True)
     kept = json.loads((made.out / SEARCH / "index" / "approximate.json").read_text())
-    told = {name: value for name, value, _ in made.metrics}
-    assert told["approximate.recall_at_10"] == kept["recall"]["at"]["10"] == 1.0
+    result = {name: value for name, value, _ in made.metrics}
+    assert result["approximate.recall_at_10"] == kept["recall"]["at"]["10"] == 1.0
     assert "search/index/approximate.usearch" in {entry.path for entry in made.manifest.files}
 
 

@@ -135,7 +135,7 @@ def test_a_failed_check_removes_the_old_gate(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "suite, said",
+    "suite, expected",
     [
         ('{"stage": "split"', "is not a suite"),
         ('{"stage": "crawl", "tables": {}}', "is the suite of 'crawl', not of 'split'"),
@@ -155,12 +155,12 @@ def test_a_failed_check_removes_the_old_gate(root: Path) -> None:
         ),
     ],
 )
-def test_a_faulty_suite_is_named_and_not_the_data(root: Path, suite: str, said: str) -> None:
+def test_a_faulty_suite_is_named_and_not_the_data(root: Path, suite: str, expected: str) -> None:
     make(root, "split")
     (root / "expectations" / "split.json").write_text(suite)
     message = refused(root, "split")
     assert "expectations/split.json" in message
-    assert said in message
+    assert expected in message
 
 
 def test_every_suite_gives_reasons_and_covers_each_table_it_names() -> None:

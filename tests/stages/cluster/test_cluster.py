@@ -158,9 +158,9 @@ def test_outliers_are_clustered_again_until_a_round_finds_no_cluster():
     # Two dense clumps far apart, and a wide cloud with two clumps of its own, too thin to be seen beside the dense ones.
     dense = np.concatenate([rng.normal(at, 0.01, (40, 2)) for at in (0, 1)])
     thin = np.concatenate([rng.normal(at, 3.0, (12, 2)) for at in (60, 110)])
-    labels, numbers, told = rounds(np.concatenate([dense, thin]), min_cluster_size=8, min_samples=6)
-    assert len(told) >= 1 and told[-1]["outliers"] == (labels == -1).sum()
-    assert [each["entered"] for each in told[1:]] == [each["outliers"] for each in told[:-1]]
+    labels, numbers, result = rounds(np.concatenate([dense, thin]), min_cluster_size=8, min_samples=6)
+    assert len(result) >= 1 and result[-1]["outliers"] == (labels == -1).sum()
+    assert [each["entered"] for each in result[1:]] == [each["outliers"] for each in result[:-1]]
     assert ((numbers == 0) == (labels == -1)).all()
     one, _, first = rounds(np.concatenate([dense, thin]), min_cluster_size=8, min_samples=6, max_rounds=1)
     assert len(first) == 1 and (one == -1).sum() >= (labels == -1).sum()
@@ -180,11 +180,11 @@ def test_an_unconnected_post_is_an_outlier():
 def test_any_points_give_numbered_clusters_of_allowed_sizes(points, smallest, samples, largest, most):
     space = np.array(points, dtype=np.float32).reshape(-1, 2)
     given = {"min_cluster_size": smallest, "min_samples": samples, "max_cluster_size": largest, "max_rounds": most}
-    labels, numbers, told = rounds(space, **given)
+    labels, numbers, result = rounds(space, **given)
     sizes = [int((labels == n).sum()) for n in range(labels.max(initial=-1) + 1)]
-    assert all(size >= smallest for size in sizes) and len(told) <= most
+    assert all(size >= smallest for size in sizes) and len(result) <= most
     assert sum(sizes) + (labels == -1).sum() == len(points)
-    assert sum(each["clusters"] for each in told) == len(sizes)
+    assert sum(each["clusters"] for each in result) == len(sizes)
     first = [numbers[labels == n][0] for n in range(len(sizes))]
     assert first == sorted(first)
 

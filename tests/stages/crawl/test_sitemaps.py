@@ -154,7 +154,7 @@ def test_pages_listed_only_in_a_sitemap_are_crawled(crawl):
     listed = urlset((f"{A}/p1.html", ""), (f"{A}/p2.html", ""), ("http://else.sample/x", ""), (f"{A}/film.mp4", ""))
     with CountingWeb(site(listed)) as web:
         rows, asked = crawl(web)
-        assert {url for url, told in rows.items() if told[0] == ""} == {f"{A}/", f"{A}/p1.html", f"{A}/p2.html"}
+        assert {url for url, result in rows.items() if result[0] == ""} == {f"{A}/", f"{A}/p1.html", f"{A}/p2.html"}
         assert not any("else.sample" in url or "film" in url for url in asked)
         rows, asked = crawl(web, "without", sitemaps=False)
         assert list(rows) == [f"{A}/"] and f"{A}/sitemap.xml" not in asked

@@ -68,13 +68,13 @@ def test_every_link_has_a_target_and_every_id_is_unique(parsed):
     ids = Counter(attrs["id"] for _, attrs in parsed.tags if "id" in attrs)
     assert max(ids.values()) == 1
     assert {anchor["href"][1:] for anchor in parsed.all("a")} <= set(ids)
-    told = [
+    result = [
         word
         for _, attrs in parsed.tags
         for name in ("aria-labelledby", "aria-describedby")
         for word in (attrs.get(name) or "").split()
     ]
-    assert set(told) <= set(ids)
+    assert set(result) <= set(ids)
 
 
 def test_pictures_plots_tables_and_regions_have_names(parsed):
@@ -120,8 +120,8 @@ def test_marking_never_changes_a_caption(caption, places):
 
 
 def test_a_hallucinated_object_is_marked_in_its_caption():
-    said = ModelCaption("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
-    assert page.split_caption(said) == [("a dog and a ", False), ("cake", True)]
+    result = ModelCaption("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
+    assert page.split_caption(result) == [("a dog and a ", False), ("cake", True)]
 
 
 @given(st.lists(st.integers(0, 300), max_size=20), st.lists(st.integers(0, 300), min_size=1, max_size=20))
@@ -149,10 +149,10 @@ def test_the_last_bar_is_labelled_when_it_contains_longer_captions():
 
 
 def test_the_style_tables_show_every_figure_of_the_json(evaluated, parsed):
-    told = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
+    result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
     shown = {column.figure for group in (*columns.first(True), *columns.RARER) for column in group.columns}
     beside = {"words_sd", "things", "things_unseen", "vocabulary_share"}  # in the cell of another figure
-    assert shown | beside == {name for figures in told.values() for name in figures}
+    assert shown | beside == {name for figures in result.values() for name in figures}
     for titles in ("captions with any", "captions with a fault"):
         assert parsed.text.count(titles) == 3, titles
     assert "john 4" in parsed.text or "john 8" in parsed.text

@@ -117,6 +117,6 @@ def test_settings_out_of_range_give_a_one_line_error(tmp_path):
 
 
 def test_unavailable_meteor_and_spice_give_a_one_line_error(evaluated, tmp_path):
-    for name, said in (("meteor", "METEOR"), ("spice", "SPICE: .*spice-1.0.jar does not exist")):
-        with pytest.raises(HearsightError, match=said):
+    for name, result in (("meteor", "METEOR"), ("spice", "SPICE: .*spice-1.0.jar does not exist")):
+        with pytest.raises(HearsightError, match=result):
             compared(tmp_path / name, evaluated[1], PARAMS.model_copy(update={name: str(tmp_path / "nothing")}))

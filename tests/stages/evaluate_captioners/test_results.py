@@ -56,12 +56,12 @@ def test_scores_are_means_over_seeds_with_deviation_and_an_interval_around_them(
     assert scores == json.loads(stage_output.file("scores.json").read_text())
     rows = stage_output.table().to_pylist()
     for test, table in ((name, scores[name]) for name in ("english", "cleaned", "portuguese")):
-        for name, told in table["cells"].items():
+        for name, result in table["cells"].items():
             of = [row for row in rows if row["test"] == test and row["model"].startswith(f"{name}-")]
-            assert told["cider_d"]["mean"] == pytest.approx(sum(row["cider_d"] for row in of) / len(of), abs=1e-6)
-            assert told["cider_d"]["low"] <= told["cider_d"]["mean"] <= told["cider_d"]["high"]
+            assert result["cider_d"]["mean"] == pytest.approx(sum(row["cider_d"] for row in of) / len(of), abs=1e-6)
+            assert result["cider_d"]["low"] <= result["cider_d"]["mean"] <= result["cider_d"]["high"]
             seeds = [table["models"][f"{name}-{seed}"]["cider_d"] for seed in (0, 1)]
-            assert told["cider_d"]["sd"] == pytest.approx(abs(seeds[0] - seeds[1]) / math.sqrt(2), abs=2e-6)
+            assert result["cider_d"]["sd"] == pytest.approx(abs(seeds[0] - seeds[1]) / math.sqrt(2), abs=2e-6)
     assert "low" not in scores["english"]["cells"]["english-small1x1"]["bleu_4"]
 
 
@@ -93,10 +93,10 @@ def test_the_plot_has_each_cell_on_its_set_and_the_cross_table_all_pairs(evaluat
 
 def test_every_cell_is_tracked_under_a_unique_name(evaluated):
     stage = evaluated[2][2]
-    told = {name: value for name, value, _ in stage.metrics}
-    assert len(told) == len(stage.metrics)
-    assert {"english/cleaned-small1x1/cider_d", "english/cleaned-small1x1/cider_d_sd", "english/constant/bleu_4"} <= set(told)
-    assert "english/constant/bleu_4_sd" not in told and all(math.isfinite(value) for value in told.values())
+    result = {name: value for name, value, _ in stage.metrics}
+    assert len(result) == len(stage.metrics)
+    assert {"english/cleaned-small1x1/cider_d", "english/cleaned-small1x1/cider_d_sd", "english/constant/bleu_4"} <= set(result)
+    assert "english/constant/bleu_4_sd" not in result and all(math.isfinite(value) for value in result.values())
 
 
 def test_the_scores_hold_the_style_of_cells_and_references(evaluated):

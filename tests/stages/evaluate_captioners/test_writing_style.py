@@ -54,10 +54,10 @@ def written(*seeds: Scored, learned: TrainingTexts = UNKNOWN_TRAINING, reference
 
 
 def test_repetition_and_variety_are_the_means_of_the_seeds():
-    told = written(scored("a a a dog", "a dog", "a dog"), scored("", "a cat", "a cow")).figures
-    assert told["repeated_1"] == pytest.approx((2 / 8 + 0) / 2) and told["doubled"] == pytest.approx((1 / 3 + 0) / 2)
-    assert told["different_captions"] == pytest.approx((2 / 3 + 1) / 2) and told["vocabulary"] == 2.5
-    assert told["distinct_1"] == pytest.approx((2 / 8 + 3 / 4) / 2)
+    result = written(scored("a a a dog", "a dog", "a dog"), scored("", "a cat", "a cow")).figures
+    assert result["repeated_1"] == pytest.approx((2 / 8 + 0) / 2) and result["doubled"] == pytest.approx((1 / 3 + 0) / 2)
+    assert result["different_captions"] == pytest.approx((2 / 3 + 1) / 2) and result["vocabulary"] == 2.5
+    assert result["distinct_1"] == pytest.approx((2 / 8 + 3 / 4) / 2)
 
 
 def test_lengths_are_of_all_seeds_and_held_against_the_items_own_references():
@@ -68,16 +68,16 @@ def test_lengths_are_of_all_seeds_and_held_against_the_items_own_references():
 
 def test_new_captions_used_vocabulary_and_fault_rates_need_the_training_texts():
     learned = TrainingTexts("pt", frozenset({"um gato"}), ["um", "gato", "de", "sol"])
-    told = written(scored("Um gato .", "um gato de"), learned=learned).figures
-    assert (told["new_captions"], told["vocabulary_share"], told["broken_off"]) == (0.5, 0.75, 0.5)
-    told = written(scored("Um gato .", "um gato de")).figures
-    assert "new_captions" not in told and "vocabulary_share" not in told and told["broken_off"] == 0.0
+    result = written(scored("Um gato .", "um gato de"), learned=learned).figures
+    assert (result["new_captions"], result["vocabulary_share"], result["broken_off"]) == (0.5, 0.75, 0.5)
+    result = written(scored("Um gato .", "um gato de")).figures
+    assert "new_captions" not in result and "vocabulary_share" not in result and result["broken_off"] == 0.0
     assert "broken_off" not in written(scored("un chat avec"), language="fr").figures
 
 
 def test_rates_of_marks_and_unknown_words_are_shares_of_all_captions():
-    told = written(scored("a dog . . .", "a <UNK>"), scored("! !", "a dog")).figures
-    assert (told["marks"], told["unknown"], told["wordless"]) == (0.25, 0.25, 0.25)
+    result = written(scored("a dog . . .", "a <UNK>"), scored("! !", "a dog")).figures
+    assert (result["marks"], result["unknown"], result["wordless"]) == (0.25, 0.25, 0.25)
 
 
 def test_figures_of_references_do_not_depend_on_their_number():

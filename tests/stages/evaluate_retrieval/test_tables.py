@@ -44,10 +44,10 @@ def scored(row: str, seed: int, rank: Any, crops: tuple[str, ...] = ("centre", "
 def results_of(models: dict[tuple[str, int], Any], **changed: Any) -> RetrievalResults:
     """Results of models given as (row, seed) → rank."""
     params = evaluate_retrieval.Params.model_validate(EVALUATE | {"depths": [1, 5, 10, 50, 100]} | changed)
-    told = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "pictures": QUERIES, "utterances": 80}
-    told |= {"records": QUERIES, "rounds": 2}
+    result = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "pictures": QUERIES, "utterances": 80}
+    result |= {"records": QUERIES, "rounds": 2}
     tables_of = {f"{row}-{seed}": scored(row, seed, rank, tuple(params.crops)) for (row, seed), rank in models.items()}
-    about = {f"{row}-{seed}": told | {"row": row, "seed": seed, "model": f"{row}-{seed}"} for row, seed in models}
+    about = {f"{row}-{seed}": result | {"row": row, "seed": seed, "model": f"{row}-{seed}"} for row, seed in models}
     return gather("stamps", tables_of, about, params)
 
 
@@ -87,14 +87,14 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "expected"),
     [(1, 40, HOLDS), (40, 1, FAILS), (1, 1, UNDECIDED)],
 )
-def test_a_claim_is_decided_by_the_sign_of_its_differences(one: int, other: int, told: str) -> None:
+def test_a_claim_is_decided_by_the_sign_of_its_differences(one: int, other: int, expected: str) -> None:
     results = results_of({("mms-48", 0): constant(one), ("triplet-48", 0): constant(other)})
     better, double, larger, cropping = verdicts(results)
-    assert better == told and larger == UNMEASURED and cropping == UNDECIDED
-    assert double == (HOLDS if told == HOLDS else FAILS)
+    assert better == expected and larger == UNMEASURED and cropping == UNDECIDED
+    assert double == (HOLDS if expected == HOLDS else FAILS)
 
 
 def test_a_claim_is_undecided_when_seeds_disagree() -> None:
@@ -163,10 +163,10 @@ def test_files_agree_and_have_six_digits() -> None:
     assert dict(tables.tracking_metrics(results))["mms-48/image_to_speech/r_at_10"] == pytest.approx(
         scores["r_at_10"]["value"], abs=1e-6
     )
-    [(name, told, found)] = tables.tracking_rows(results)
+    [(name, result, found)] = tables.tracking_rows(results)
     assert (
         name == "mms-48"
-        and told["seeds"] == "3"
+        and result["seeds"] == "3"
         and found["image_to_speech/r_at_10_low"] == pytest.approx(float(line["low"]), abs=1e-6)
     )
     plotted = list(csv.DictReader(io.StringIO(tables.recall_csv(results))))
@@ -204,11 +204,11 @@ def test_a_row_name_that_looks_like_a_tag_is_escaped() -> None:
 
 def test_the_summary_has_every_row_chance_and_the_measured_claims() -> None:
     ranks = {"none": 40, "audio": 9, "image": 9, "both": 1}
-    told = tables.render_summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
+    result = tables.render_summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
     assert (
-        re.search(r"none-100 +speech to image 0\.000 .*; 1 seed, [\d,]+ training pairs", told)
-        and "both-100     speech to image 1.000 (1.000 to 1.000)" in told
+        re.search(r"none-100 +speech to image 0\.000 .*; 1 seed, [\d,]+ training pairs", result)
+        and "both-100     speech to image 1.000 (1.000 to 1.000)" in result
     )
-    assert "chance       speech to image 0.200" in told and f"  {HOLDS}" in told and UNMEASURED not in told
+    assert "chance       speech to image 0.200" in result and f"  {HOLDS}" in result and UNMEASURED not in result
     alone = tables.render_summary(results_of({("both-100", 0): constant(1)}, depths=[5], crops=["centre"]))
     assert "R@5" in alone and "claims" not in alone

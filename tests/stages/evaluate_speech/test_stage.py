@@ -36,18 +36,18 @@ CAPTIONS = ["a small brown dog is running on the green grass", "an old ship in t
 
 def utterance(number: int, spoken: str, sound: bytes, **values: Any) -> dict[str, Any]:
     record = hashlib.sha256(str(number).encode()).hexdigest()[:16]
-    told = {"language": "en", "origin": "synthetic", "voice": "hibari-heart", "split": "train", "rate": 1.0, "seconds": 1.5}
-    told |= {"level": -20.0, "peak": -3.0, "clipped": 0, "seconds_per_character": 0.08}
+    result = {"language": "en", "origin": "synthetic", "voice": "hibari-heart", "split": "train", "rate": 1.0, "seconds": 1.5}
+    result |= {"level": -20.0, "peak": -3.0, "clipped": 0, "seconds_per_character": 0.08}
     key = f"{record}.0"
     return row(
         "synthesize", key=key, record=record, caption=spoken, spoken=spoken, audio_sha256=sha256_bytes(sound),
-        media=f"00000/{key}.flac", **told | values,
+        media=f"00000/{key}.flac", **result | values,
     )  # fmt: skip
 
 
 def finished(root: Path, spoken: list[tuple[dict[str, Any], bytes]]) -> StageOutput:
-    rows = [told for told, _ in spoken]
-    media = {told["media"].partition("/")[2]: sound for told, sound in spoken}
+    rows = [result for result, _ in spoken]
+    media = {result["media"].partition("/")[2]: sound for result, sound in spoken}
     return make_output(root, "synthesize", [rows], media=[media])
 
 
@@ -146,8 +146,10 @@ def test_rates_of_each_voice_are_exported(heard: StageOutput) -> None:
     table = csv.DictReader(io.StringIO((heard.path.parents[2] / "reports" / "english" / "voices.csv").read_text()))
     rates = {line["voice"]: line["word_error_rate"] for line in table}
     assert float(rates["hibari-heart"]) < 0.2 and rates["nanotts-en-us"] == "1.0" and rates["Ana <1>"] == ""
-    told = json.loads(heard.file(evaluate_speech.VOICES).read_text())
-    assert [voice["voice"] for voice in told["voices"]] == ["hibari-heart", "nanotts-en-us", "Ana <1>"] and not told["missing"]
+    result = json.loads(heard.file(evaluate_speech.VOICES).read_text())
+    assert [voice["voice"] for voice in result["voices"]] == ["hibari-heart", "nanotts-en-us", "Ana <1>"] and not result[
+        "missing"
+    ]
     assert "hibari-heart" in heard.file(evaluate_speech.SUMMARY).read_text()
 
 

@@ -44,14 +44,14 @@ def inputs(tmp_path: Path) -> dict[str, StageOutput]:
         data = picture(60 * place)
         pictures[f"{sha256_bytes(data)}.png"] = data
         labels = [{"label": "square", "confidence": 0.5, "identifier": ""}]
-        told = {"key": f"k{place}", "caption": caption, "text": f"The {caption}", "group": f"k{place}", "split": split}
+        result = {"key": f"k{place}", "caption": caption, "text": f"The {caption}", "group": f"k{place}", "split": split}
         found = {
             "image_sha256": sha256_bytes(data),
             "media": f"00000/{sha256_bytes(data)}.png",
             "format": "PNG",
             "language": "en",
         }
-        rows.append(row("split", **told, **found, labels=labels))
+        rows.append(row("split", **result, **found, labels=labels))
     crawled = [row("crawl", **{name: r[name] for name in ("key", "image_sha256", "media")}) for r in rows]
     media = make_output(tmp_path / "in", "crawl", [crawled], media=[pictures])
     return {"media": media, "input": make_output(tmp_path / "in", "split", [rows])}
@@ -137,12 +137,14 @@ def test_for_a_trained_encoder_pictures_are_stored(tmp_path: Path, inputs: dict[
 def test_the_output_names_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     one, two = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs)
     assert one.digest == two.digest
-    told = json.loads(one.file("prepared.json").read_text())
-    assert told["wording"] == "caption" and told["encoder"]["name"] == "efficientnet_lite0" and not told["encoder"]["trained"]
+    result = json.loads(one.file("prepared.json").read_text())
+    assert (
+        result["wording"] == "caption" and result["encoder"]["name"] == "efficientnet_lite0" and not result["encoder"]["trained"]
+    )
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"views": -1}, "0 or more"),
         ({"encoder": ENCODER | {"frozen": False}}, "a frozen encoder"),
@@ -154,7 +156,7 @@ def test_the_output_names_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path
     ],
 )
 def test_an_unencodable_input_gives_a_one_line_error(
-    tmp_path: Path, inputs: dict[str, StageOutput], changed: dict[str, Any], said: str
+    tmp_path: Path, inputs: dict[str, StageOutput], changed: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(HearsightError, match=said):
+    with pytest.raises(HearsightError, match=message):
         run(tmp_path, inputs, **changed)

@@ -128,14 +128,14 @@ def test_filter_and_hypernymize_run_on_googles_answers(project: Path, google: Fa
 
 
 def test_a_dry_run_sends_no_request_and_a_run_costs_at_most_its_estimate(project: Path, google: FakeGoogle) -> None:
-    said = estimate(project, "english")
+    result = estimate(project, "english")
     assert not google.requests and not list((project / ".hearsight" / "annotations").glob("google*"))
     metrics = filter_output(project)[1]
-    for line in said[:-1]:
+    for line in result[:-1]:
         assert metrics[f"google_units_{line.feature}"] <= line.units
-    assert 0 < metrics["google_usd"] <= said[-1].usd
+    assert 0 < metrics["google_usd"] <= result[-1].usd
     # Of three texts that an answer dropped, nothing more was asked: the bound is not reached.
-    assert metrics["google_units_label_detection"] < next(line.units for line in said if line.feature == "label_detection")
+    assert metrics["google_units_label_detection"] < next(line.units for line in result if line.feature == "label_detection")
     again = estimate(project, "english")
     assert [(line.units, line.requests, line.usd) for line in again] == [(0, 0, 0.0)] * len(again)
     assert next(line for line in again if line.feature == "sentiment").cached == metrics["google_units_sentiment"]
@@ -224,6 +224,6 @@ def test_the_cost_command_prints_a_table_or_a_one_line_error(project: Path, goog
     lacking = command(
         project, "run", "filter", GOOGLE_API_KEY="", NO_GCE_CHECK="true", CLOUDSDK_CONFIG="/nonexistent", HOME="/nonexistent"
     )
-    told = [line for line in lacking.stderr.splitlines() if not line.startswith("filter filter:") and line]
-    assert lacking.returncode == 2 and len(told) == 1, lacking.stderr
-    assert told[0].startswith("hearsight: ") and "set GOOGLE_API_KEY" in told[0]
+    output = [line for line in lacking.stderr.splitlines() if not line.startswith("filter filter:") and line]
+    assert lacking.returncode == 2 and len(output) == 1, lacking.stderr
+    assert output[0].startswith("hearsight: ") and "set GOOGLE_API_KEY" in output[0]

@@ -133,10 +133,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "told"), WRONG)
-def test_invalid_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("changed", "message"), WRONG)
+def test_invalid_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     one = spoken_set(tmp_path)
-    with pytest.raises(HearsightError, match=told) as found:
+    with pytest.raises(HearsightError, match=message) as found:
         fine_tune(tmp_path, one, pretrain(tmp_path, one), **changed)
     assert "\n" not in str(found.value)
 

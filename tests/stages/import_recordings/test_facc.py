@@ -94,26 +94,26 @@ def test_each_caption_has_its_own_recording_and_speaker(records, spoken, project
         assert (row["origin"], row["rate"], row["pitch"], row["gain"]) == ("human", 1, 0, 0)
         assert row["voice"] == ("human-en" if (number, which) in ((0, 0), (4, 0)) else str(number % 9 + 1))
         assert not is_silent(from_flac(output.read_media(row["media"])))
-    told = ledger(project, "import_recordings")
-    assert all(wav_of(n, w) in told[r["key"]]["detail"] for (n, w), r in records.items() if r["key"] in spoken)
+    ledger_rows = ledger(project, "import_recordings")
+    assert all(wav_of(n, w) in ledger_rows[r["key"]]["detail"] for (n, w), r in records.items() if r["key"] in spoken)
 
 
 def test_each_defect_is_a_ledger_row_of_its_own_rule(records, project):
-    told = ledger(project, "import_recordings")
-    found = {key: told[record["key"]]["rule"] for key, record in records.items() if told[record["key"]]["rule"]}
+    ledger_rows = ledger(project, "import_recordings")
+    found = {key: ledger_rows[record["key"]]["rule"] for key, record in records.items() if ledger_rows[record["key"]]["rule"]}
     assert found == DEFECTS
-    assert "is of another caption by line" in told[records[3, 1]["key"]]["value"]
-    assert told[records[2, 0]["key"]]["value"] == f"same audio as {records[25, 0]['key']} in test"
+    assert "is of another caption by line" in ledger_rows[records[3, 1]["key"]]["value"]
+    assert ledger_rows[records[2, 0]["key"]]["value"] == f"same audio as {records[25, 0]['key']} in test"
 
 
 def test_wrong_headers_stereo_and_clipping_are_read_with_a_warning(records, spoken, project):
-    told = ledger(project, "import_recordings")
-    assert "says 4294967295 bytes of samples and holds" in told[records[0, 1]["key"]]["detail"]
+    ledger_rows = ledger(project, "import_recordings")
+    assert "says 4294967295 bytes of samples and holds" in ledger_rows[records[0, 1]["key"]]["detail"]
     assert spoken[records[0, 1]["key"]]["seconds"] == pytest.approx(1.2, abs=0.01)
     assert spoken[records[0, 4]["key"]]["seconds"] == pytest.approx(1.2, abs=0.01)
     clipped = spoken[records[1, 3]["key"]]
     assert clipped["clipped"] > 100
-    assert f"{clipped['clipped']} samples at full scale" in told[clipped["record"]]["detail"]
+    assert f"{clipped['clipped']} samples at full scale" in ledger_rows[clipped["record"]]["detail"]
 
 
 def test_a_second_run_reads_no_recording_and_a_changed_one_recomputes_its_shard(project, records, monkeypatch):

@@ -94,24 +94,24 @@ def test_a_group_is_a_noun_with_its_own_adjective(text, named):
 
 
 def test_a_rare_group_and_the_names_of_groups_are_not_reported():
-    said = ["Uma mulher negra e livros"] * 3 + ["Um homem gordo e livros", "Nada de novo no jardim"]
-    rows = measure_contrasts(said, "pt", min_group=2, min_together=2, most=5)
+    result = ["Uma mulher negra e livros"] * 3 + ["Um homem gordo e livros", "Nada de novo no jardim"]
+    rows = measure_contrasts(result, "pt", min_group=2, min_together=2, most=5)
     groups = {group.name: group for row in rows for group in row}
     assert (groups["black women"].captions, groups["black women"].reported) == (3, True)
     assert (groups["fat men"].captions, groups["fat men"].reported, groups["fat men"].words) == (1, False, [])
     assert [met.word for met in groups["women"].words] == ["livros"]
-    assert measure_contrasts(said, "xx", min_group=2, min_together=2, most=5) is None
+    assert measure_contrasts(result, "xx", min_group=2, min_together=2, most=5) is None
 
 
 def test_offensive_words_count_all_forms_and_rank_by_the_most_frequent():
-    said = ["que merda", "que merda de dia", "retardados retardado", "vai tomar no cu agora"]
-    words = count_words("pt", said)
-    found = {each.forms[0]: each for each in find_offences("pt", said, words)}
+    result = ["que merda", "que merda de dia", "retardados retardado", "vai tomar no cu agora"]
+    words = count_words("pt", result)
+    found = {each.forms[0]: each for each in find_offences("pt", result, words)}
     assert (found["merda"].count, found["merda"].rank, found["merda"].sense) == (2, words.ranks["merda"], "offensive")
     assert (found["retardado"].count, found["retardado"].source) == (2, "paper")
     assert (found["vai tomar no cu"].count, found["vai tomar no cu"].rank) == (1, 0)
     assert found["retardado"].rank == min(words.ranks["retardado"], words.ranks["retardados"])
-    assert find_offences("xx", said, words) is None
+    assert find_offences("xx", result, words) is None
 
 
 def test_the_word_lists_have_no_duplicates_and_contrasts_only_of_known_groups():
@@ -145,8 +145,8 @@ def test_growth_never_falls_and_counts_every_post_once(dates):
 
 
 def test_topics_are_seeded_and_words_probable_first():
-    said = ["praia areia sol mar", "praia mar onda sol", "urna voto justiça eleição", "voto urna eleição lei"] * 3
-    one, again = (find_topics(said, "pt", 2, 2, 4, seed=3) for _ in range(2))
+    result = ["praia areia sol mar", "praia mar onda sol", "urna voto justiça eleição", "voto urna eleição lei"] * 3
+    one, again = (find_topics(result, "pt", 2, 2, 4, seed=3) for _ in range(2))
     assert one == again and len(one) == 2 and math.isclose(sum(topic.share for topic in one), 1.0)
     assert {frozenset(word for word, _ in topic.words[:2]) <= {"praia", "mar", "sol"} for topic in one} == {True, False}
     assert all([p for _, p in topic.words] == sorted((p for _, p in topic.words), reverse=True) for topic in one)

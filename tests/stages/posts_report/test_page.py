@@ -170,7 +170,7 @@ def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(a
 
 
 @pytest.mark.parametrize(
-    "posts, clusters, said",
+    "posts, clusters, expected",
     [
         (
             0,
@@ -181,11 +181,11 @@ def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(a
         (5, (0,), ["No duplicates among them", "not measured", "There is no second set for comparison"]),
     ],
 )
-def test_the_page_states_missing_content(tmp_path, posts, clusters, said):
+def test_the_page_states_missing_content(tmp_path, posts, clusters, expected):
     found, exported, _ = analyze(tmp_path, inputs(tmp_path, posts, clusters=clusters))
     text = found.file("analysis.html").read_text()
     page = Page(text)
-    assert page.open == [] and [s for s in said if s not in text] == []
+    assert page.open == [] and [s for s in expected if s not in text] == []
     assert "nan" not in re.sub(r"[a-z]nan|nan[a-z]", "", page.text.lower())
     assert all(exported[name].count(b"\n") >= 1 for name in exported)
 

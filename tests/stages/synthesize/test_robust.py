@@ -57,8 +57,8 @@ def test_a_record_that_one_voice_can_speak_is_kept_and_its_ledger_row_names_the_
     found = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:3])), utterances=6)
     assert {row["voice"] for row in found.table().to_pylist()} == {KAL}
     for row in found.ledger().to_pylist():
-        said, _, rest = row["detail"].partition(" of 6 utterances; ")
-        assert row["verdict"] == "kept" and rest == ", ".join([f"{NANO} crash"] * (6 - int(said)))
+        result, _, rest = row["detail"].partition(" of 6 utterances; ")
+        assert row["verdict"] == "kept" and rest == ", ".join([f"{NANO} crash"] * (6 - int(result)))
 
 
 def test_failures_are_retried_by_the_next_run_and_silence_is_not(

@@ -33,12 +33,12 @@ for text in sys.argv[1:]:
 
 def test_equal_texts_give_equal_bytes_in_any_order_and_process() -> None:
     texts = ["a red ball", "the moon over 3 mountains", "statue of an elephant"]
-    said = [
+    result = [
         subprocess.run([sys.executable, "-c", SAY, *order], cwd=PROJECT, capture_output=True, check=True, text=True).stdout
         for order in (texts, [texts[2], texts[2], texts[0], texts[1]])
     ]
-    assert len(set(said[0].splitlines())) == 6
-    assert set(said[0].splitlines()) == set(said[1].splitlines())
+    assert len(set(result[0].splitlines())) == 6
+    assert set(result[0].splitlines()) == set(result[1].splitlines())
 
 
 def test_the_measures_kept_are_those_of_the_decoded_file() -> None:

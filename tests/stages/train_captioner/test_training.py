@@ -189,9 +189,11 @@ def test_a_nan_loss_is_an_error_with_step_records_and_rate_and_keeps_the_last_ch
     calls: list[int] = []
     monkeypatch.setattr(SmallNetwork, "loss", bad)
     source = prepared(tmp_path)
-    with pytest.raises(HearsightError, match=r"the loss is nan in epoch 1, step 1, at learning rate 0\.0\d+; records k0") as told:
+    with pytest.raises(
+        HearsightError, match=r"the loss is nan in epoch 1, step 1, at learning rate 0\.0\d+; records k0"
+    ) as caught:
         train(spec_of(), task_of(tmp_path, source, EVERY_STEP))
-    assert "lower learning_rate" in str(told.value) and "\n" not in str(told.value)
+    assert "lower learning_rate" in str(caught.value) and "\n" not in str(caught.value)
     (kept,) = (tmp_path / "work").rglob(CHECKPOINT)
     state = torch.load(kept, weights_only=True)
     assert state["recipe"]["place"] == [1, 1] and all(t.isfinite().all() for t in state["state_dict"].values())

@@ -114,11 +114,11 @@ def test_a_damaged_paid_answer_is_named_and_kept_until_its_removal_is_requested(
         store.annotate(bought, PAYLOADS)
     assert "hearsight cache repair" in str(refused.value) and "remove that file" not in str(refused.value)
     for words in ((), ("--yes",), ("--answers",)):
-        code, said = hearsight(*words)
-        assert code == 2 and key in said and "google.repeat" in said
+        code, result = hearsight(*words)
+        assert code == 2 and key in result and "google.repeat" in result
         assert path.read_bytes() == before
-    code, said = hearsight("--yes", "--answers")
-    assert code == 0 and "119 results kept" in said
+    code, result = hearsight("--yes", "--answers")
+    assert code == 0 and "119 results kept" in result
     assert stored(path) == {other: value for other, value in TRUTH.items() if other != key}
     assert store.annotate(bought, PAYLOADS) == TRUTH and bought.asked == 1
     assert hearsight() == (0, hearsight()[1])
@@ -134,8 +134,8 @@ def test_a_file_that_sqlite_cannot_read_keeps_every_result(root: Path, annotator
     (damage,) = find_damage(path.parent)
     assert damage.structural and damage.store == path
     paid = ("--answers",) if holds_answers(path) else ()
-    code, said = hearsight("--yes", *paid)
-    assert code == 0, said
+    code, result = hearsight("--yes", *paid)
+    assert code == 0, result
     lost = set(TRUTH) - set(stored(path))
     assert len(lost) <= 1 and all(stored(path)[key] == TRUTH[key] for key in set(TRUTH) - lost)
     assert find_damage(path.parent) == []
@@ -159,8 +159,8 @@ def test_data_before_the_cut_of_a_truncated_file_is_kept(root: Path, share: floa
     path = path_of(root, Repeat())
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
-    code, said = hearsight("--yes")
-    assert code == 0, said
+    code, result = hearsight("--yes")
+    assert code == 0, result
     found = stored(path)
     assert len(found) >= (share - 0.2) * len(TRUTH) and all(TRUTH[key] == value for key, value in found.items())
     assert ResultCache(path.parent).annotate(Repeat(), PAYLOADS) == TRUTH
@@ -181,8 +181,8 @@ def test_results_in_the_log_of_a_killed_run_survive(root: Path, tmp_path: Path) 
 
 def test_undamaged_stores_need_no_repair(root: Path) -> None:
     before = path_of(root, Bought()).read_bytes()
-    code, said = hearsight("--yes", "--answers")
-    assert code == 0 and "nothing" in said
+    code, result = hearsight("--yes", "--answers")
+    assert code == 0 and "nothing" in result
     assert path_of(root, Bought()).read_bytes() == before
 
 

@@ -221,8 +221,8 @@ def test_lines_of_standard_input_give_a_page_and_rates(tmp_path: Path) -> None:
     lines, out = "\n".join(ALTS).encode(), str(tmp_path / "out")
     done = hearsight(tmp_path / "p", "--alts", "-", "--rule", "noun_ratio", "--out", out, stdin=lines)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["candidates"] == len(ALTS) - 1  # the empty line is none
+    output = json.loads(done.stdout)
+    assert output["candidates"] == len(ALTS) - 1  # the empty line is none
     rows = list(csv.DictReader((tmp_path / "out" / "rates.tsv").open(), delimiter="\t"))
     assert {each["rule"] for each in rows} == {"noun_ratio"}
     assert [each["value"] for each in rows if each["present"] == "yes"] == ["0.75"]
@@ -246,13 +246,13 @@ def test_the_tracker_contains_the_study_once(tmp_path: Path, monkeypatch: pytest
     monkeypatch.delenv("HEARSIGHT_TRACKING", raising=False)
     sweep = swept(tables)
     (tmp_path / "rates.tsv").write_text(rates_tsv(sweep))
-    told = [
+    result = [
         record_study(tmp_path, "english", "calibrate", PAPER.plain(), sweep.numbers(), [tmp_path / "rates.tsv"]) for _ in range(2)
     ]
-    assert told[0] is not None and told[0] == told[1]
+    assert result[0] is not None and result[0] == result[1]
     client = connect(tmp_path)
-    run = client.get_run(told[0])
+    run = client.get_run(result[0])
     assert run.data.metrics["candidates"] == len(ALTS) and run.data.params["max_noun_ratio"] == "0.75"
-    curve = client.get_metric_history(told[0], "curve.noun_ratio")
+    curve = client.get_metric_history(result[0], "curve.noun_ratio")
     assert {point.step for point in curve} >= {0, 750, 1000}
-    assert [item.path for item in client.list_artifacts(told[0], "files")] == ["files/rates.tsv"]
+    assert [item.path for item in client.list_artifacts(result[0], "files")] == ["files/rates.tsv"]

@@ -49,8 +49,8 @@ def add(root: Path, *words: str) -> str:
 def test_a_dataset_of_each_kind_fits_the_project_in_twelve_lines(tmp_path: Path, kind: str) -> None:
     root = project(tmp_path)
     before = (root / "params.yaml").read_text()
-    said = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org")
-    assert "next: hearsight params crawl -d mine, then dvc repro check-extract_features@mine" in said
+    result = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org")
+    assert "next: hearsight params crawl -d mine, then dvc repro check-extract_features@mine" in result
     assert problems(root) == []
     graph = load_graph(root)
     for stage in graph.stages_of("mine"):

@@ -57,19 +57,19 @@ def start(root: Path, verb: str) -> subprocess.Popen[str]:
 def test_a_failure_is_shown_with_its_log_and_the_same_command_continues(root):
     (root / "second.sh").write_text("echo 'hearsight: the disk is full' >&2; exit 3\n")
     failed = start(root, "demo")
-    said = failed.communicate()[0]
+    result = failed.communicate()[0]
     assert failed.returncode != 0
-    assert {"first@a", "first@b", "check-first@a", "check-first@b"} == set(re.findall(r"stage [1-4] of 6: (\S+)", said))
-    assert "stage 5 of 6: second@c" in said
-    assert "'second@c' failed: hearsight: the disk is full" in said
-    assert str(root / LOG) in said
-    assert "exit 3" not in said  # only the log holds everything
+    assert {"first@a", "first@b", "check-first@a", "check-first@b"} == set(re.findall(r"stage [1-4] of 6: (\S+)", result))
+    assert "stage 5 of 6: second@c" in result
+    assert "'second@c' failed: hearsight: the disk is full" in result
+    assert str(root / LOG) in result
+    assert "exit 3" not in result  # only the log holds everything
     (root / "second.sh").write_text("cat a b > c\n")
     again = start(root, "demo")
-    said = again.communicate()[0]
-    assert again.returncode == 0, said
-    assert "stage 5 of 6: second@c" in said
-    assert "2 stages ran, 4 were up to date" in said
+    result = again.communicate()[0]
+    assert again.returncode == 0, result
+    assert "stage 5 of 6: second@c" in result
+    assert "2 stages ran, 4 were up to date" in result
 
 
 def test_a_signal_ends_dvc_and_its_stages_and_restores_the_settings(root):

@@ -96,8 +96,8 @@ def test_without_package_lists_only_root_can_continue(clone: Path, tmp_path: Pat
 
 
 def test_an_engine_that_does_not_load_is_missing_and_says_why(tmp_path: Path) -> None:
-    said = speech._probed([("module", "whole", "json"), ("module", "broken", "no_such_library")])
-    assert said["whole"] == "" and "no_such_library" in said["broken"]
+    result = speech._probed([("module", "whole", "json"), ("module", "broken", "no_such_library")])
+    assert result["whole"] == "" and "no_such_library" in result["broken"]
 
 
 def test_an_engine_that_ends_its_process_is_reported_and_earlier_results_are_kept(
@@ -105,8 +105,8 @@ def test_an_engine_that_ends_its_process_is_reported_and_earlier_results_are_kep
 ) -> None:
     (tmp_path / "crashing.py").write_text("import os; os.abort()")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    said = speech._probed([("module", "whole", "json"), ("module", "crashes", "crashing")])
-    assert said == {"whole": "", "crashes": "the process ended with -6"}
+    result = speech._probed([("module", "whole", "json"), ("module", "crashes", "crashing")])
+    assert result == {"whole": "", "crashes": "the process ended with -6"}
 
 
 def test_an_unknown_voice_of_the_parameters_is_reported_missing(clone: Path) -> None:

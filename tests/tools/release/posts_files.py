@@ -27,7 +27,7 @@ def archive(out: Path) -> dict[str, bytes]:
 
 
 def refusal(root: Path, out: Path, **options: Any) -> str:
-    with pytest.raises(HearsightError) as told:
+    with pytest.raises(HearsightError) as caught:
         release(root, options.pop("dataset", "posts"), out, **options)
-    assert not out.exists() and "\n" not in str(told.value)
-    return str(told.value)
+    assert not out.exists() and "\n" not in str(caught.value)
+    return str(caught.value)

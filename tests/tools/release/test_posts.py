@@ -70,8 +70,8 @@ def test_a_subset_contains_the_kept_posts_of_those_drawn_before_cleaning(posts_r
     # 36 posts were collected, 24 are left: of 30 drawn some had been dropped.
     assert sizes["#small"] < sizes["large"] and len(sizes["#small"]) <= 8 and len(sizes["large"]) < 24
     rows = [line.split("\t") for line in (posts_release / "statistics.tsv").read_text().splitlines()]
-    told = {(r[0], r[1]): r[2] for r in rows[1:]}
-    assert told["posts", "all"] == "24" and told["large", "all"] == str(len(sizes["large"]))
+    result = {(r[0], r[1]): r[2] for r in rows[1:]}
+    assert result["posts", "all"] == "24" and result["large", "all"] == str(len(sizes["large"]))
 
 
 def test_statistics_have_the_columns_of_table_1(posts_release: Path) -> None:
@@ -120,8 +120,8 @@ def test_owners_and_pages_taken_down_later_are_left_out(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     add(root, "owner", "Maria.Silva82")
     add(root, "url", posts()[1]["page_url"])
-    told = release(root, "posts", tmp_path / "out")
-    assert told["taken_down"] == 7 and told["train"] + told["validation"] + told["test"] == 17
+    summary = release(root, "posts", tmp_path / "out")
+    assert summary["taken_down"] == 7 and summary["train"] + summary["validation"] + summary["test"] == 17
     users = {each["user"] for each in load(tmp_path / "out/dataset.json")}
     assert Pseudonyms(KEY.encode()).user("maria.silva82") not in users and len(users) == 3
     assert len(archive(tmp_path / "out")) == 17
@@ -133,8 +133,8 @@ def test_a_picture_whose_metadata_cannot_be_removed_is_left_out_and_counted(tmp_
     records = posts()
     records[3]["data"] = records[3]["data"][:-40]
     records[3]["image_sha256"] = sha256_bytes(records[3]["data"])
-    told = release(project(tmp_path / "p", records), "posts", tmp_path / "out")
-    assert told["unreadable"] == 1 and len(load(tmp_path / "out/dataset.json")) == 23 == len(archive(tmp_path / "out"))
+    summary = release(project(tmp_path / "p", records), "posts", tmp_path / "out")
+    assert summary["unreadable"] == 1 and len(load(tmp_path / "out/dataset.json")) == 23 == len(archive(tmp_path / "out"))
 
 
 def test_a_damaged_picture_and_parts_of_different_runs_are_refused(tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_invalid_options_give_a_one_line_error(tmp_path: Path) -> None:
     assert "asks for 40 of 36 collected posts" in refusal(root, tmp_path / "out", subsets={"big": 40})
     assert "is no set of posts" in refusal(root, tmp_path / "out", dataset="english", subsets={"big": 40})
     assert "nothing to release" in refusal(project(tmp_path / "q", []), tmp_path / "out")
-    for said in ("a", "a=", "=3", "a=0", "a=-1", "../x=3", "a/b=3", "a=1e3"):
+    for result in ("a", "a=", "=3", "a=0", "a=-1", "../x=3", "a/b=3", "a=1e3"):
         with pytest.raises(HearsightError, match="names no subset"):
-            parse_subsets([said])
+            parse_subsets([result])
     with pytest.raises(HearsightError, match="is given twice"):
         parse_subsets(["a=1", "a=2"])
     assert parse_subsets(["#PraCegoVer-63K=100000"]) == {"#PraCegoVer-63K": 100000}
@@ -188,6 +188,11 @@ def test_the_command_writes_a_release_and_refuses_with_one_line(tmp_path: Path) 
     refused = call(**{KEY_VARIABLE: ""})
     assert refused.returncode == 2 and refused.stderr.count(b"\n") == 1 and b"secrets.token_hex" in refused.stderr
     done = call("--subset", "half=12", "--licence", "CC0")
-    told = json.loads(done.stdout)
-    assert done.returncode == 0 and told["train"] == 12 and set(told["subsets"]) == {"half"} and "contact" in told["not_stated"]
+    output = json.loads(done.stdout)
+    assert (
+        done.returncode == 0
+        and output["train"] == 12
+        and set(output["subsets"]) == {"half"}
+        and "contact" in output["not_stated"]
+    )
     assert KEY.encode() not in done.stdout + done.stderr

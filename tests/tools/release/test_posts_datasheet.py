@@ -33,7 +33,7 @@ def test_every_question_of_the_paper_is_answered(posts_release: Path) -> None:
 
 def test_the_datasheet_states_the_measured_figures(posts_release: Path) -> None:
     found = sheet(posts_release)
-    for number, told in {
+    for number, result in {
         "6.2.1": "tag pracegover",
         "6.2.2": "24 instances of 4 owners. The owner with most posts has 25.0%",
         "6.2.5": "train: 12 posts (50.0%) of 2 owners",
@@ -49,7 +49,7 @@ def test_the_datasheet_states_the_measured_figures(posts_release: Path) -> None:
         "6.5.4": "| mulher, mulheres | 24 |",
         "6.6.4": "CC BY 4.0",
     }.items():
-        assert told in found[number], (number, found[number])
+        assert result in found[number], (number, found[number])
     # 2026-11-03 is 18 days before, 2026-12-03 after: all but the months of 12 and the undated first are late, of 23.
     assert "of 23 posts whose days are known 91.3% were collected more than 7 days" in found["6.3.4"]
     assert "6 instances whose picture is a near-duplicate" in found["6.2.6"] and "3 pictures" in found["6.2.6"]
@@ -58,8 +58,8 @@ def test_the_datasheet_states_the_measured_figures(posts_release: Path) -> None:
 
 def test_missing_statements_of_the_publishers_are_marked_as_missing(tmp_path: Path) -> None:
     root = project(tmp_path / "p", publisher={"funding": "Grant 1 | <b>of</b> nobody", "contact": "desk@example.org"})
-    told = release(root, "posts", tmp_path / "out")
-    empty = told["not_stated"].split(", ")
+    summary = release(root, "posts", tmp_path / "out")
+    empty = summary["not_stated"].split(", ")
     assert sorted([*empty, "funding", "contact"]) == sorted(Publisher.model_fields)
     found = sheet(tmp_path / "out")
     assert sum("Not stated by the publishers." in answer for answer in found.values()) == len(empty)

@@ -29,7 +29,7 @@ def names_of(owner: str) -> set[str]:
 @pytest.mark.parametrize("mask", [False, True])
 def test_no_released_file_contains_the_name_of_an_owner(tmp_path: Path, mask: bool) -> None:
     root = project(tmp_path / "p", publisher={"contact": "the desk"})
-    told = release(root, "posts", tmp_path / "out", mask_mentions=mask)
+    summary = release(root, "posts", tmp_path / "out", mask_mentions=mask)
     made = files(tmp_path / "out")
     made["the archive, unpacked"] = gzip.decompress(made["images.tar.gz"])
     assert with_author(0, OWNERS[0]).count(OWNERS[0].encode()) == 2, "the fixture's pictures name their authors"
@@ -41,7 +41,7 @@ def test_no_released_file_contains_the_name_of_an_owner(tmp_path: Path, mask: bo
     assert KEY.encode() not in b"".join(made.values())
     raw = "".join(each["raw_caption"] for each in load(tmp_path / "out/dataset.json"))
     assert ("@outra.pessoa" in raw) is not mask and ("@user" in raw) is mask
-    assert told["masked"] > 24 and re.search(r"Siga @[0-9a-f]{16} ", raw) and re.search(r"posts\.sample/@[0-9a-f]{16}", raw)
+    assert summary["masked"] > 24 and re.search(r"Siga @[0-9a-f]{16} ", raw) and re.search(r"posts\.sample/@[0-9a-f]{16}", raw)
 
 
 def test_equal_key_and_data_give_equal_bytes_and_another_key_other_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

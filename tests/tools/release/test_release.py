@@ -262,9 +262,9 @@ def test_statistics_are_those_of_the_standard_library(captions: list[str]) -> No
 def test_a_release_contains_its_settings(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     release(root, "english", tmp_path / "out")
-    told = yaml.safe_load((tmp_path / "out/settings.json").read_text())
-    assert list(told["settings"]) == [f"english/{stage}" for stage in CHAIN]
-    assert told["split_manifest_sha256"] == StageOutput(root / "data/english/split").digest
+    result = yaml.safe_load((tmp_path / "out/settings.json").read_text())
+    assert list(result["settings"]) == [f"english/{stage}" for stage in CHAIN]
+    assert result["split_manifest_sha256"] == StageOutput(root / "data/english/split").digest
 
 
 def test_the_command_prints_what_it_wrote_and_refuses_with_one_line(tmp_path: Path) -> None:

@@ -32,11 +32,11 @@ def test_a_segment_that_contains_a_space_is_read_completely() -> None:
     first, last = (
         build_record(Entry(f"http://a.sample/{n}", 200), b"body", [("Content-Type", "text/html")], "OK") for n in (1, 2)
     )
-    told = [
+    result = [
         (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"))
         for record in ArchiveIterator(io.BytesIO(first + build_filler(12_345) + last))
     ]
-    assert told == [("response", "http://a.sample/1"), ("metadata", None), ("response", "http://a.sample/2")]
+    assert result == [("response", "http://a.sample/1"), ("metadata", None), ("response", "http://a.sample/2")]
 
 
 def test_the_shortest_record_of_a_store_has_room_for_one() -> None:

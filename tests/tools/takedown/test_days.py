@@ -105,8 +105,8 @@ def test_a_base_changed_by_anything_but_a_takedown_is_refused(crawl, tmp_path): 
         three_days(crawl, web)
         add(tmp_path, "url", GONE)
         crawl(web, "day-3", "day-2")
-        said = tmp_path / "data/store/day-1/COMPLETE"
-        said.write_text(said.read_text().replace('"digest": "', '"digest": "0'))
+        result = tmp_path / "data/store/day-1/COMPLETE"
+        result.write_text(result.read_text().replace('"digest": "', '"digest": "0'))
         with (
             FetchStore(tmp_path / "data/store/day-3") as store,
             pytest.raises(HearsightError, match="'day-1' of 'day-3' was changed"),
@@ -216,10 +216,10 @@ def test_a_retry_requests_no_listed_item(tmp_path):
         run(stage)
         asked = len(web.log)
         add(tmp_path, "host", MEDIA.removeprefix("http://"))
-        told = retry_snapshot(stage, ["http_5xx"])
-        assert [one.url for one in web.log[asked:]] == [f"{HOST}/a.jpg"] and told["asked"] == 1
+        result = retry_snapshot(stage, ["http_5xx"])
+        assert [one.url for one in web.log[asked:]] == [f"{HOST}/a.jpg"] and result["asked"] == 1
         with FetchStore(tmp_path / "data/store/fixture") as store:
-            assert store.verified_digest() == told["digest"] and f"{MEDIA}/b.jpg" not in store
+            assert store.verified_digest() == result["digest"] and f"{MEDIA}/b.jpg" not in store
 
 
 def test_a_redirect_to_a_listed_host_is_not_retried(tmp_path):
@@ -230,7 +230,7 @@ def test_a_redirect_to_a_listed_host_is_not_retried(tmp_path):
         add(tmp_path, "host", MEDIA.removeprefix("http://"))
         run(stage)
         with FetchStore(tmp_path / "data/store/fixture") as store:
-            told = store.get(f"{HOST}/a.jpg")
-            assert (told.status, told.failure, told.location) == (0, "takedown", "")
+            result = store.get(f"{HOST}/a.jpg")
+            assert (result.status, result.failure, result.location) == (0, "takedown", "")
         with pytest.raises(HearsightError, match="'takedown' is no class of failure here"):
             retry_snapshot(stage, ["takedown"])

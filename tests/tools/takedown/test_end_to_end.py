@@ -78,8 +78,8 @@ def tell(project: Project, stage: str) -> None:
     from components.tracking.recorder import record_run
 
     out = StageOutput(project.root / "data" / "english" / stage)
-    told = json.loads(lineage_path(out.path).read_text())
-    result = StageResult(project.root, "english", stage, out.path, out.manifest, told, [("kept", 1.0, None)], {})
+    results = json.loads(lineage_path(out.path).read_text())
+    result = StageResult(project.root, "english", stage, out.path, out.manifest, results, [("kept", 1.0, None)], {})
     assert record_run(result)
 
 
@@ -233,9 +233,9 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
 def test_the_scan_command_reports_its_result_as_exit_code(before: Before, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     root = before.project.root
     assert hearsight(monkeypatch, root, "takedown", "scan", "--host", GONE) == 0
-    said = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert said["nothing left"] is True and said["files"] > 100 and said["bytes"] > 100_000
+    shown = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert shown["nothing left"] is True and shown["files"] > 100 and shown["bytes"] > 100_000
     assert hearsight(monkeypatch, root, "takedown", "scan", "--host", STAYS) == 2
-    told = capsys.readouterr()
-    assert "places hold what is listed" in told.err and len(told.err.strip().splitlines()) == 1
-    assert {"where", "what", "times"} == set(json.loads(told.out.splitlines()[0]))
+    output = capsys.readouterr()
+    assert "places hold what is listed" in output.err and len(output.err.strip().splitlines()) == 1
+    assert {"where", "what", "times"} == set(json.loads(output.out.splitlines()[0]))

@@ -41,8 +41,8 @@ PARENTS = {
 def lineage_of(root: Path, stage: str) -> dict[str, Any]:
     """The stage's lineage, with the parents that the small set's own files leave out."""
     path = lineage_path(root / "data" / "stamps" / stage)
-    told: dict[str, Any] = json.loads(path.read_text())
-    told["parents"] = told["parents"] or [
+    result: dict[str, Any] = json.loads(path.read_text())
+    result["parents"] = result["parents"] or [
         {
             "name": name,
             "output": f"stamps/{parent}",
@@ -50,8 +50,8 @@ def lineage_of(root: Path, stage: str) -> dict[str, Any]:
         }
         for name, parent in PARENTS[stage].items()
     ]
-    path.write_text(json.dumps(told))
-    return told
+    path.write_text(json.dumps(result))
+    return result
 
 
 def make_index(root: Path, pictures: int) -> dict[str, bytes]:

@@ -49,9 +49,9 @@ def test_a_bad_line_is_named_and_the_others_are_answered() -> None:
         "try", "--posts", stdin=good + b"\n#PraCegoVer: no JSON\n[1]\n\n\xff\xfe\n" + b"[" * 100_000 + b"\n" + good
     )
     assert done.returncode == 2 and len(done.stdout.splitlines()) == 2
-    told = done.stderr.decode().splitlines()
-    assert [line.split(":")[1].strip() for line in told] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
-    assert "no string" in told[1] and all("JSON string" in line for line in told)
+    output = done.stderr.decode().splitlines()
+    assert [line.split(":")[1].strip() for line in output] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
+    assert "no string" in output[1] and all("JSON string" in line for line in output)
 
 
 def test_no_lines_give_no_lines() -> None:

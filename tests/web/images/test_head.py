@@ -44,9 +44,9 @@ def test_the_size_equals_the_decoders(kind, width, height):
 def test_the_header_is_final_once_the_size_is_known(kind):
     """So the verdict cannot depend on the pieces in which a body comes."""
     data = SAMPLES[kind]
-    said = [read_head(data[:cut]) for cut in range(len(data))]
-    first = next(at for at, head in enumerate(said) if head is not None)
-    assert set(said[:first]) <= {None} and set(said[first:]) == {Head(OPTIONS[kind][0], 37, 21)}
+    result = [read_head(data[:cut]) for cut in range(len(data))]
+    first = next(at for at, head in enumerate(result) if head is not None)
+    assert set(result[:first]) <= {None} and set(result[first:]) == {Head(OPTIONS[kind][0], 37, 21)}
     assert read_head(data[: first - 1], last=True) in (Head(OPTIONS[kind][0]), Head(""))
 
 
