@@ -90,8 +90,8 @@ def test_a_file_reaches_what_its_import_line_names(tree, line, reached):
     (gamma / "__init__.py").write_text("SHALLOW = 1\ndef two():\n    from components import beta\n")
     for name in ("deep", "other"):
         (gamma / f"{name}.py").write_text("DEEP = 1\n")
-    found = {path.relative_to(tree / "components").as_posix() for path in reached_files(tree, "components.alpha")}
-    assert found == {"__init__.py", "alpha/__init__.py"} | reached
+    result = {path.relative_to(tree / "components").as_posix() for path in reached_files(tree, "components.alpha")}
+    assert result == {"__init__.py", "alpha/__init__.py"} | reached
 
 
 def test_a_method_counts_as_executed_with_its_module_and_a_function_does_not(tree):

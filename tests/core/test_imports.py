@@ -31,13 +31,13 @@ def normalised(name: str) -> str:
 
 def undeclared(folders: list[str], declared: set[str]) -> dict[str, list[str]]:
     distributions = {**packages_distributions(), **UNMAPPED}
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for folder in folders:
         for path in sorted((PROJECT / folder).rglob("*.py")):
             for module in set(imported(path)) - OURS - sys.stdlib_module_names:
                 if not declared & {normalised(name) for name in distributions.get(module, [])}:
-                    found.setdefault(module, []).append(str(path.relative_to(PROJECT)))
-    return found
+                    result.setdefault(module, []).append(str(path.relative_to(PROJECT)))
+    return result
 
 
 def requirements(lines: list[str]) -> set[str]:

@@ -87,11 +87,11 @@ def test_no_import_by_name_is_undeclared():
     files, used = modules(PROJECT), set()
     for path in files.values():
         name = path.relative_to(PROJECT).as_posix()
-        found = list(undeclared(path.read_text(), set(files)))
+        result = list(undeclared(path.read_text(), set(files)))
         if name in FREE:
-            used.update([name] if found else [])
+            used.update([name] if result else [])
         else:
-            assert not found, f"{name}:{found[0]}: write the full names into a table of the module (CONTRIBUTING.md)"
+            assert not result, f"{name}:{result[0]}: write the full names into a table of the module (CONTRIBUTING.md)"
     assert used == set(FREE), "an entry of FREE is not needed"
 
 

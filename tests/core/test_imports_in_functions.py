@@ -30,8 +30,8 @@ def test_a_function_that_imports_without_a_reason_is_reported() -> None:
 
 def test_imports_inside_functions_say_why() -> None:
     assert not [
-        f"{file.relative_to(PROJECT)}: {found}"
+        f"{file.relative_to(PROJECT)}: {result}"
         for file in FILES
         if COMMANDS not in file.parents
-        for found in unexplained(file.read_text(encoding="utf-8"))
+        for result in unexplained(file.read_text(encoding="utf-8"))
     ]

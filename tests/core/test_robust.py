@@ -245,5 +245,5 @@ def test_only_paid_results_are_flushed_to_disk(tmp_path, monkeypatch, by):
 def test_many_workers_may_open_and_write_one_annotation_store_at_once(tmp_path):
     writers = [python(STORE, tmp_path, number) for number in range(6)]
     assert [writer.wait() for writer in writers] == [0] * 6
-    found = ResultCache(tmp_path).annotate(Counting(), {f"{w}-{n}": "" for w in range(6) for n in range(40)})
-    assert found == {f"{w}-{n}": n for w in range(6) for n in range(40)}
+    result = ResultCache(tmp_path).annotate(Counting(), {f"{w}-{n}": "" for w in range(6) for n in range(40)})
+    assert result == {f"{w}-{n}": n for w in range(6) for n in range(40)}

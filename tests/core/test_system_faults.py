@@ -56,8 +56,8 @@ def test_a_state_folder_without_permission_gives_a_one_line_error(project):
     ("number", "message"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
 )
 def test_faults_of_the_machine_are_distinguished_from_defects(number, message):
-    found = explain_os_error(OSError(number, os.strerror(number), "/x/y"))
-    assert found is None if message is None else message in str(found) and "/x/y" in str(found)
+    result = explain_os_error(OSError(number, os.strerror(number), "/x/y"))
+    assert result is None if message is None else message in str(result) and "/x/y" in str(result)
 
 
 FULL = """

@@ -37,14 +37,14 @@ class Command:
 
 def documented() -> list[Command]:
     """Every command of every page, each text of a page once."""
-    found: dict[tuple[str, str], Command] = {}
+    result: dict[tuple[str, str], Command] = {}
     for pattern in PAGES:
         for path in sorted(PROJECT.glob(pattern)):
             page = path.relative_to(PROJECT).as_posix()
             if page != GENERATED:
                 for command in _of_page(path, page):
-                    found.setdefault((command.text, page), command)
-    return list(found.values())
+                    result.setdefault((command.text, page), command)
+    return list(result.values())
 
 
 def _of_page(path: Path, page: str) -> Iterator[Command]:

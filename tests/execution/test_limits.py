@@ -61,7 +61,7 @@ def test_changes_made_in_the_child_are_lost():
 
 
 def test_large_results_arrive_whole():
-    assert [len(found) for found in run_limited(lambda size: b"x" * size, [10, 5_000_000], seconds=5, memory=MEMORY)] == [
+    assert [len(result) for result in run_limited(lambda size: b"x" * size, [10, 5_000_000], seconds=5, memory=MEMORY)] == [
         10,
         5_000_000,
     ]

@@ -155,8 +155,8 @@ class TestOpened:
 
     def test_annotations_go_through_one_process_on_this_machine(self, engine, tmp_path):
         results = dict(engine.run(partial(ray_work.annotate_without_sqlite, tmp_path), [0, 0, 50]))
-        for start, (found, _) in zip((0, 0, 50), (results[0], results[1], results[2]), strict=True):
-            assert found == {f"{n}": n * n for n in range(start, start + 100)}
+        for start, (result, _) in zip((0, 0, 50), (results[0], results[1], results[2]), strict=True):
+            assert result == {f"{n}": n * n for n in range(start, start + 100)}
         ((again, computed),) = dict(engine.run(partial(ray_work.annotate_without_sqlite, tmp_path), [20])).values()
         assert len(again) == 100 and computed == {}
         assert len(list(tmp_path.glob("*.sqlite"))) == 1
@@ -164,12 +164,12 @@ class TestOpened:
     @pytest.mark.slow
     def test_annotations_of_megabytes_pass_in_pieces(self, engine, tmp_path):
         for _ in range(2):
-            for _, found in engine.run(partial(ray_work.sing, tmp_path), [0, 1]):
-                assert found == dict.fromkeys(range(100), 500_000)
+            for _, result in engine.run(partial(ray_work.sing, tmp_path), [0, 1]):
+                assert result == dict.fromkeys(range(100), 500_000)
 
     def test_workers_have_one_numeric_thread_and_the_runs_settings(self, engine):
-        ((_, found),) = engine.run(ray_work.surroundings, [0])
-        assert found == {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HEARSIGHT_MARK": "seen"}
+        ((_, result),) = engine.run(ray_work.surroundings, [0])
+        assert result == {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HEARSIGHT_MARK": "seen"}
 
 
 def test_after_kill_9_of_the_driver_none_of_its_tasks_writes(cluster, tmp_path):

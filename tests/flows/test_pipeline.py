@@ -94,10 +94,10 @@ def test_no_process_outlives_a_killed_runner(tmp_path: Path, number: int) -> Non
     code = f"import os, pathlib; from flows.guard import run_guarded; run_guarded([{sys.executable!r}, '-c', {FORK!r}], "
     code += f"cwd=pathlib.Path({str(tmp_path)!r}), env=os.environ, limit=600, on_line=print)"
     runner = subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT)
-    found = pids(tmp_path / "pids")
+    result = pids(tmp_path / "pids")
     runner.send_signal(number)
     runner.wait()
-    assert all_gone(found)
+    assert all_gone(result)
 
 
 def test_no_process_outlives_a_killed_guard(tmp_path: Path) -> None:
@@ -107,10 +107,10 @@ def test_no_process_outlives_a_killed_guard(tmp_path: Path) -> None:
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )
-    found = pids(tmp_path / "pids")
+    result = pids(tmp_path / "pids")
     runner.kill()
     runner.wait()
-    assert all_gone(found[:1])
+    assert all_gone(result[:1])
 
 
 def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:

@@ -23,9 +23,9 @@ def judged(request: pytest.FixtureRequest) -> list[Judgement]:
 
 @pytest.mark.slow
 def test_verdicts_and_captions_equal_the_gold_ones_without_private_names(judged: list[Judgement]) -> None:
-    found = shares(judged)
+    result = shares(judged)
     for measure, least in (("verdict as expected", 0.95), ("caption acceptable, of those to be kept", 0.85)):
-        right, count = found[measure]
+        right, count = result[measure]
         assert right / count >= least, (measure, right, count)
     assert [each.leaks for each in judged if each.leaks] == []
 

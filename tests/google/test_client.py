@@ -46,7 +46,7 @@ def test_each_method_is_a_paid_annotator_and_sends_no_request_when_made(google: 
 
 
 def test_a_request_has_the_documented_form_and_no_key_in_its_address(google: FakeGoogle) -> None:
-    found = GoogleSyntax(GoogleClient(QUICK), "en").compute(DOG)
+    result = GoogleSyntax(GoogleClient(QUICK), "en").compute(DOG)
     path, headers, body = google.requests[0]
     assert path == "/v1/documents:annotateText" and headers["x-goog-api-key"] == "key-of-a-test"
     assert body == {
@@ -54,8 +54,8 @@ def test_a_request_has_the_documented_form_and_no_key_in_its_address(google: Fak
         "features": {"extractSyntax": True, "extractEntities": True},
         "encodingType": UTF32,
     }
-    assert [token["text"]["content"] for token in found["tokens"]] == ["A", "dog", "on", "the", "beach", "."]
-    assert "UNKNOWN" not in json.dumps(found["tokens"])
+    assert [token["text"]["content"] for token in result["tokens"]] == ["A", "dog", "on", "the", "beach", "."]
+    assert "UNKNOWN" not in json.dumps(result["tokens"])
 
 
 @pytest.mark.parametrize("text", DOCUMENTS)
@@ -71,9 +71,9 @@ def test_a_neutral_sentiment_is_an_answer(google: FakeGoogle) -> None:
 
 
 def test_control_characters_and_lone_surrogates_are_sent_as_spaces_and_blank_texts_are_not_sent(google: FakeGoogle) -> None:
-    found = ask(sentiment(), ["A\0dog\ud800on", " \n\u200b", "👍"])
+    result = ask(sentiment(), ["A\0dog\ud800on", " \n\u200b", "👍"])
     assert sorted(google.texts()) == ["A dog on", "👍"]
-    assert refusal_reason(found["1"]) and not refusal_reason(found["0"]) and not refusal_reason(found["2"])
+    assert refusal_reason(result["1"]) and not refusal_reason(result["0"]) and not refusal_reason(result["2"])
 
 
 @pytest.mark.parametrize("at_once", [3, 16])
@@ -88,9 +88,9 @@ def test_no_more_requests_are_made_at_once_than_allowed(
 def test_pictures_are_sent_in_requests_of_sixteen_and_a_bad_one_affects_no_other(google: FakeGoogle) -> None:
     pictures = [b"picture %d" % number for number in range(20)]
     google.bad = {hashlib.sha256(pictures[5]).hexdigest()}
-    found = ask(vision(), pictures)
+    result = ask(vision(), pictures)
     assert sorted(len(body["requests"]) for _, _, body in google.requests) == [4, 16]
-    assert [key for key in found if refusal_reason(found[key])] == ["5"] and "Bad image data" in refusal_reason(found["5"])
+    assert [key for key in result if refusal_reason(result[key])] == ["5"] and "Bad image data" in refusal_reason(result["5"])
     assert google.requests[0][2]["requests"][0]["features"][0] == {"type": LABEL_DETECTION, "maxResults": 20}
 
 
@@ -103,9 +103,9 @@ def test_only_the_picture_with_a_transient_error_is_requested_again(google: Fake
         return reply
 
     google.script = busy
-    found = ask(vision(), [b"picture %d" % number for number in range(8)])
+    result = ask(vision(), [b"picture %d" % number for number in range(8)])
     assert [len(body["requests"]) for _, _, body in google.requests] == [8, 1]
-    assert len(found) == 8 and not any(map(refusal_reason, found.values()))
+    assert len(result) == 8 and not any(map(refusal_reason, result.values()))
 
 
 def test_after_a_refused_request_each_picture_is_requested_alone(google: FakeGoogle) -> None:
@@ -114,8 +114,8 @@ def test_after_a_refused_request_each_picture_is_requested_alone(google: FakeGoo
         return error(400, "INVALID_ARGUMENT", "Request payload is malformed.") if zeros else None
 
     google.script = malformed
-    found = ask(vision(), [b"one", b"\0" * 30, b"three"])
-    assert [bool(refusal_reason(found[key])) for key in "012"] == [False, True, False]
+    result = ask(vision(), [b"one", b"\0" * 30, b"three"])
+    assert [bool(refusal_reason(result[key])) for key in "012"] == [False, True, False]
 
 
 def test_an_empty_picture_is_not_sent_and_a_large_one_is_reduced(google: FakeGoogle) -> None:
@@ -128,8 +128,8 @@ def test_an_empty_picture_is_not_sent_and_a_large_one_is_reduced(google: FakeGoo
     out = io.BytesIO()
     Image.fromarray(noise).save(out, "PNG")
     assert len(out.getvalue()) > 6_000_000
-    found = ask(vision(), [b"", out.getvalue(), b"\0" * 7_000_000])
-    assert [bool(refusal_reason(found[key])) for key in "012"] == [True, False, True]
+    result = ask(vision(), [b"", out.getvalue(), b"\0" * 7_000_000])
+    assert [bool(refusal_reason(result[key])) for key in "012"] == [True, False, True]
     (request,) = google.requests
     assert len(request[2]["requests"]) == 1 and len(request[2]["requests"][0]["image"]["content"]) < 6_000_000
 

@@ -70,8 +70,8 @@ def test_an_unreachable_server_gives_a_one_line_error(google: FakeGoogle, monkey
 
 def test_a_slow_answer_is_abandoned_and_requested_again(google: FakeGoogle) -> None:
     google.script = fail_first(1, Reply(200, {"documentSentiment": {"score": 1}}, delay=2.0))
-    found = sentiment(QUICK.model_copy(update={"timeout": 0.4})).compute(DOG)
-    assert found["documentSentiment"]["score"] == 0.1 and len(google.requests) == 2
+    result = sentiment(QUICK.model_copy(update={"timeout": 0.4})).compute(DOG)
+    assert result["documentSentiment"]["score"] == 0.1 and len(google.requests) == 2
 
 
 @pytest.mark.parametrize("used_up", [DAY_USED_UP, OLD_DAY_USED_UP])
@@ -129,9 +129,9 @@ def test_failures_that_concern_no_item_stop_the_run_at_once(
 
 def test_a_text_that_google_refuses_is_refused_and_the_others_are_answered(google: FakeGoogle) -> None:
     google.script = lambda number, path, body: BAD_TEXT if body["document"]["content"].endswith("1.") else None
-    found = ask(sentiment(), texts(3))
-    assert [bool(refusal_reason(found[key])) for key in "012"] == [False, True, False]
-    assert "not supported" in refusal_reason(found["1"]) and len(google.requests) == 3
+    result = ask(sentiment(), texts(3))
+    assert [bool(refusal_reason(result[key])) for key in "012"] == [False, True, False]
+    assert "not supported" in refusal_reason(result["1"]) and len(google.requests) == 3
 
 
 NONSENSE = [
@@ -159,8 +159,8 @@ def test_a_truncated_answer_is_requested_again(google: FakeGoogle) -> None:
 
 def test_only_an_item_with_invalid_answers_is_refused(google: FakeGoogle) -> None:
     google.script = lambda number, path, body: Reply(200, b"{") if body["document"]["content"].endswith("1.") else None
-    found = ask(sentiment(), texts(6))
-    assert [key for key in found if refusal_reason(found[key])] == ["1"]
+    result = ask(sentiment(), texts(6))
+    assert [key for key in result if refusal_reason(result[key])] == ["1"]
 
 
 def test_a_service_with_only_invalid_answers_stops_the_run_and_refuses_no_item(google: FakeGoogle, tmp_path: Path) -> None:

@@ -101,8 +101,8 @@ WRONG = [
 def test_an_item_of_wrong_types_is_read_as_far_as_it_goes(tmp_path: Path, wrong: dict[str, object]) -> None:
     path = fixture.write_dump(tmp_path / "d.json", [fixture.item(9, "Some Name", p31=[5]) | wrong])
     with Dump(path) as dump:
-        (found,) = dump.items()
-    assert found is not None and not isinstance(found, Broken) and found.number == 9
+        (result,) = dump.items()
+    assert result is not None and not isinstance(result, Broken) and result.number == 9
 
 
 @settings(max_examples=150)
@@ -111,7 +111,7 @@ def test_any_line_is_read_or_counted_as_broken(tmp_path_factory: pytest.TempPath
     path = tmp_path_factory.mktemp("dump") / "d.json"
     path.write_bytes(b"[\n" + line.replace(b"\n", b" ")[:300].removeprefix(b"\x1f\x8b") + b",\n]\n")
     with Dump(path) as dump:
-        assert all(found is None or found for found in dump.items())
+        assert all(result is None or result for result in dump.items())
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2"])

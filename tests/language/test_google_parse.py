@@ -32,8 +32,8 @@ def test_a_parse_of_googles_has_the_embedded_parsers_columns() -> None:
 
 def test_entities_are_proper_mentions_and_quantities_the_longest_where_they_overlap() -> None:
     parse = to_parse(DOCUMENTS[WORKER])
-    found = [(" ".join(parse["text"][start:end]), label) for start, end, label in parse["entities"]]
-    assert found == [
+    result = [(" ".join(parse["text"][start:end]), label) for start, end, label in parse["entities"]]
+    assert result == [
         ("Pakistani", "NORP"), ("Taj Mahal Hotel", "GPE"), ("November 7 , 2005", "DATE"), ("Balakot", "GPE"), ("Pakistan", "GPE"),
     ]  # fmt: skip
 
@@ -116,8 +116,8 @@ def test_labels_are_surest_first_with_their_identifiers_as_many_as_asked() -> No
     result = {
         "labelAnnotations": [label("Working  Dog", "/m/1", 0.4), label("Dog", "/m/0bt9lr", 0.98), label("Snow", "/m/2", 0.6)]
     }
-    found = labels(result, least=1, most=20, min_confidence=0.5)
-    assert [(each.names, each.confidence, each.identifier) for each in found] == [
+    results = labels(result, least=1, most=20, min_confidence=0.5)
+    assert [(each.names, each.confidence, each.identifier) for each in results] == [
         (("dog",), 0.98, "/m/0bt9lr"), (("snow",), 0.6, "/m/2"),
     ]  # fmt: skip
     assert (

@@ -31,10 +31,10 @@ def test_cached_parses_are_equal(tmp_path: Path):
 
 
 def test_another_language_has_no_parses_and_a_reason():
-    found = parse_captions(["um gato"], "pt")
-    assert found.sentences is None and "English" in found.reason
+    result = parse_captions(["um gato"], "pt")
+    assert result.sentences is None and "English" in result.reason
     with pytest.raises(ValueError, match="English"):
-        found["um gato"]
+        result["um gato"]
 
 
 def test_an_empty_caption_is_an_empty_sentence():

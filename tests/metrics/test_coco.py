@@ -37,9 +37,9 @@ def test_references_are_returned_in_order_and_other_content_is_ignored(captions:
 @given(st.dictionaries(IDS, WORDS, min_size=1))
 def test_candidates_are_read_and_matched_in_the_order_of_the_references(captions: dict) -> None:
     data = json.dumps([{"image_id": image, "caption": text} for image, text in reversed(captions.items())])
-    found = read_candidates(data.encode())
-    assert found == captions
-    items = match_captions({image: ["a dog"] for image in captions}, found)
+    result = read_candidates(data.encode())
+    assert result == captions
+    items = match_captions({image: ["a dog"] for image in captions}, result)
     assert items.image_ids == list(captions) and items.candidates == list(captions.values())
 
 

@@ -28,10 +28,10 @@ def test_objects_in_the_references_match_in_any_number_and_part_of_speech():
 
 def test_unnamed_objects_are_hallucinated_and_located():
     caption = "a dog next to a birthday cake"
-    found = judged(caption, "a dog sleeps on a rug")
-    (mention,) = found.items[0].hallucinated
+    result = judged(caption, "a dog sleeps on a rug")
+    (mention,) = result.items[0].hallucinated
     assert caption[mention.start : mention.end].endswith("cake") and mention.lemma == "cake"
-    assert found.words == [("cake", 1)]
+    assert result.words == [("cake", 1)]
 
 
 def test_a_label_counts_as_a_reference():
@@ -86,18 +86,18 @@ def test_an_unknown_word_is_not_an_object():
 
 def test_rates_are_shares_of_objects_and_of_captions():
     captions, references = ["a dog and a piano", "a dog"], [["a dog"], ["a dog"]]
-    found = find_hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
-    assert (found.object_rate, found.caption_rate, found.synonyms) == (1 / 3, 1 / 2, True)
+    result = find_hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
+    assert (result.object_rate, result.caption_rate, result.synonyms) == (1 / 3, 1 / 2, True)
 
 
 def test_captions_without_objects_have_no_object_rate():
-    found = judged("", "a dog")
-    assert found.object_rate is None and found.caption_rate == 0.0
+    result = judged("", "a dog")
+    assert result.object_rate is None and result.caption_rate == 0.0
 
 
 def test_captions_in_other_languages_have_no_verdict_and_a_reason():
-    found = find_hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
-    assert found.object_rate is None and found.caption_rate is None and not found.items and "'pt'" in found.reason
+    result = find_hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
+    assert result.object_rate is None and result.caption_rate is None and not result.items and "'pt'" in result.reason
 
 
 def test_bad_input_is_named():

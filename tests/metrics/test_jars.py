@@ -123,10 +123,10 @@ def test_spice_input_has_the_jars_format() -> None:
 
 
 def test_spice_is_read_by_item_whatever_their_order() -> None:
-    found = read_spice(json.dumps([{**ROW, "image_id": 1}, {**ROW, "scores": {"All": {"f": 1}}}]), 2)
-    assert found.items == [1.0, pytest.approx(1 / 3)]
-    assert found.mean == pytest.approx(2 / 3)
-    assert math.isnan(found.kinds[1]["Color"])
+    result = read_spice(json.dumps([{**ROW, "image_id": 1}, {**ROW, "scores": {"All": {"f": 1}}}]), 2)
+    assert result.items == [1.0, pytest.approx(1 / 3)]
+    assert result.mean == pytest.approx(2 / 3)
+    assert math.isnan(result.kinds[1]["Color"])
 
 
 @pytest.mark.parametrize(

@@ -172,8 +172,8 @@ def test_a_prepared_reward_scores_a_batch_as_the_whole_set(items, data) -> None:
     for form, penalty in ((CiderD, oracle.gaussian), (CiderR, oracle.robust)):
         scorer = form(known)
         assert scorer.score(result) == pytest.approx(oracle.cider(result, known, penalty, True), abs=1e-9)
-        found = scorer.score([caption for caption, _ in batch], [item for _, item in batch])
-        for (caption, item), score in zip(batch, found, strict=True):
+        results = scorer.score([caption for caption, _ in batch], [item for _, item in batch])
+        for (caption, item), score in zip(batch, results, strict=True):
             alone = [caption if place == item else [] for place in range(len(items))]
             assert score == pytest.approx(oracle.cider(alone, known, penalty, True)[item], abs=1e-9)
 
@@ -205,16 +205,16 @@ def test_cider_of_one_item_is_zero_unless_frequencies_are_given() -> None:
 @given(st.lists(CAPTION, max_size=6))
 @settings(deadline=None)
 def test_ngrams_share_a_number_exactly_when_they_are_equal(captions) -> None:
-    found = number_ngrams(captions)
+    result = number_ngrams(captions)
     flat = [word for caption in captions for word in caption]
     seen = [
         (tuple(flat[place : place + size]), number)
-        for size, (places, numbers) in enumerate(zip(found.places, found.grams, strict=True), start=1)
+        for size, (places, numbers) in enumerate(zip(result.places, result.grams, strict=True), start=1)
         for place, number in zip(places.tolist(), numbers.tolist(), strict=True)
     ]
     expected = Counter(gram for caption in captions for size in range(1, 5) for gram in oracle.grams(caption, size).elements())
     assert Counter(gram for gram, _ in seen) == expected
-    assert len({gram for gram, _ in seen}) == len({number for _, number in seen}) == len(set(seen)) == found.numbering.size
+    assert len({gram for gram, _ in seen}) == len({number for _, number in seen}) == len(set(seen)) == result.numbering.size
 
 
 def test_references_counted_once_serve_several_captioners() -> None:

@@ -130,8 +130,8 @@ def test_more_references_lower_the_recall_of_the_same_caption():
 
 def test_the_corpus_score_is_the_mean_of_the_items():
     candidates, references = [GIRL, GIRL], [[GIRL], [GIRAFFE]]
-    found = scene_graph_f(candidates, references, parses(GIRL, GIRAFFE))
-    assert [item.f for item in found.items] == [1.0, 0.0] and found.mean == 0.5
+    result = scene_graph_f(candidates, references, parses(GIRL, GIRAFFE))
+    assert [item.f for item in result.items] == [1.0, 0.0] and result.mean == 0.5
 
 
 def test_counts_of_kinds_add_up_to_the_total():
@@ -142,8 +142,8 @@ def test_counts_of_kinds_add_up_to_the_total():
 
 
 def test_another_language_has_no_score_and_a_reason():
-    found = scene_graph_f(["um gato"], [["um gato preto"]], parse_captions(["um gato"], "pt"))
-    assert found.mean is None and not found.items and "pt" in found.reason
+    result = scene_graph_f(["um gato"], [["um gato preto"]], parse_captions(["um gato"], "pt"))
+    assert result.mean is None and not result.items and "pt" in result.reason
 
 
 def test_bad_input_is_named():
@@ -180,11 +180,11 @@ def test_a_dictionary_never_takes_the_last_match(candidate, reference):
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=60))
 def test_every_text_is_accepted_by_the_reader(text):
-    found = parse_captions([text], "en")[text]
-    graph = scene_graph(found)
+    result = parse_captions([text], "en")[text]
+    graph = scene_graph(result)
     assert all(0 < len(item) <= 3 for item in graph.tuples)
     if text.isprintable():
-        assert all(text[word.start : word.end] == word.text for word in found.words)
+        assert all(text[word.start : word.end] == word.text for word in result.words)
 
 
 DEPS = ["nsubj", "dobj", "conj", "prep", "pobj", "relcl", "acl", "xcomp", "attr", "ROOT", "amod", "agent", "poss", "advcl"]
@@ -205,8 +205,8 @@ def test_reading_any_parse_terminates(rows):
     }
     # Heads in circles are no tree; a parser of another make may still give them.
     try:
-        found = Sentence.of(parse, " ".join(row[0] for row in rows))
+        result = Sentence.of(parse, " ".join(row[0] for row in rows))
     except ValueError as error:
         assert "not a tree" in str(error)
     else:
-        assert all(0 < len(item) <= 3 for item in scene_graph(found).tuples)
+        assert all(0 < len(item) <= 3 for item in scene_graph(result).tuples)

@@ -48,17 +48,17 @@ def test_the_rates_equal_the_published_tools(pairs: list[tuple[list[str], list[s
 
 
 def test_long_recordings_weigh_more_than_short_ones() -> None:
-    found = error_rate([(2, 2), (0, 98)], seed=1, resamples=200)
-    assert found is not None and found.value == pytest.approx(0.02)
+    result = error_rate([(2, 2), (0, 98)], seed=1, resamples=200)
+    assert result is not None and result.value == pytest.approx(0.02)
 
 
 def test_the_interval_contains_the_true_rate_at_its_stated_frequency() -> None:
     source, held = random.Random(3), 0
     for _ in range(200):
         counts = [(sum(source.random() < 0.3 for _ in range(10)), 10) for _ in range(40)]
-        found = error_rate(counts, seed=1, resamples=200)
-        assert found is not None and found.low <= found.value <= found.high
-        held += found.low <= 0.3 <= found.high
+        result = error_rate(counts, seed=1, resamples=200)
+        assert result is not None and result.low <= result.value <= result.high
+        held += result.low <= 0.3 <= result.high
     assert 0.88 <= held / 200 <= 0.99
 
 

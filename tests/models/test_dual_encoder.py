@@ -125,9 +125,9 @@ def test_unsuitable_tower_inputs_are_refused_with_one_line() -> None:
         (model, torch.zeros(2, 8, dtype=torch.uint8), "torch.uint8"),
         (seen, torch.zeros(2, 3, 17, 16), "this tower reads batch × 3 × 16 × 16"),
     ):
-        with pytest.raises(ValueError, match=result) as found:
+        with pytest.raises(ValueError, match=result) as caught:
             reader.embed_images(pictures)
-        assert "\n" not in str(found.value)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ def test_unsuitable_tower_inputs_are_refused_with_one_line() -> None:
     ],
 )
 def test_invalid_configurations_are_refused_with_one_line(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as found:
+    with pytest.raises(ValueError, match=message) as caught:
         DualEncoderConfig(**changed)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_configuration_round_trips_with_its_picture_size() -> None:

@@ -61,12 +61,12 @@ def test_only_up_projections_have_a_bias_and_batch_norms_share_one_epsilon(outli
 
 def test_each_stage_has_its_channels_and_grid_at_299_px(outline: InceptionResnetV2) -> None:
     given = outline.stages(torch.empty(1, 3, 299, 299, device="meta"))
-    found = {name: (value.shape[1], value.shape[2]) for name, value in given.items()}
-    assert list(found) == list(STAGES)
-    assert found["conv2d_2b"] == (64, 147) and found["mixed_5b"] == found["repeat"] == (320, 35)
-    assert found["mixed_6a"] == found["repeat_1"] == (1088, 17)
-    assert found["mixed_7a"] == found["repeat_2"] == found["block8"] == (2080, 8)
-    assert found["conv2d_7b"] == (WIDTH, 8)
+    result = {name: (value.shape[1], value.shape[2]) for name, value in given.items()}
+    assert list(result) == list(STAGES)
+    assert result["conv2d_2b"] == (64, 147) and result["mixed_5b"] == result["repeat"] == (320, 35)
+    assert result["mixed_6a"] == result["repeat_1"] == (1088, 17)
+    assert result["mixed_7a"] == result["repeat_2"] == result["block8"] == (2080, 8)
+    assert result["conv2d_7b"] == (WIDTH, 8)
 
 
 @pytest.mark.parametrize(("size", "cells"), [((299, 299), (8, 8)), ((128, 350), (2, 9)), ((128, 800), (2, 23))])

@@ -54,9 +54,9 @@ def change(folder: Path, **values: Any) -> None:
 
 
 def refused(folder: Path, said: str) -> None:
-    with pytest.raises(ValueError, match=said) as found:
+    with pytest.raises(ValueError, match=said) as caught:
         load_dual_encoder(folder)
-    assert "\n" not in str(found.value) and str(found.value).startswith(str(folder))
+    assert "\n" not in str(caught.value) and str(caught.value).startswith(str(folder))
 
 
 def test_folders_of_other_kinds_or_versions_are_refused(tmp_path: Path) -> None:
@@ -145,9 +145,9 @@ def test_towers_of_another_network_or_size_are_refused_and_nothing_is_copied(
     changed: dict[str, Any], towers: set[str], message: str
 ) -> None:
     network, source = tiny(), trained(**changed)
-    with pytest.raises(ValueError, match=message) as found:
+    with pytest.raises(ValueError, match=message) as caught:
         warm_start(network, source, towers)
-    assert "\n" not in str(found.value) and same(network, tiny())
+    assert "\n" not in str(caught.value) and same(network, tiny())
 
 
 def test_one_tower_may_come_from_an_encoder_with_another_second_tower() -> None:

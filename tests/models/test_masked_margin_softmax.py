@@ -54,8 +54,8 @@ def test_chunked_loss_has_equal_value_and_gradients(batch: tuple[Tensor, Tensor,
     dense = masked_margin_softmax(given_sides[0] @ given_sides[1].T, positives_mask(group, group), margin)
     chunked = masked_margin_softmax_chunked(given_sides[2], given_sides[3], group, margin, chunk)
     torch.testing.assert_close(chunked, dense, rtol=1e-12, atol=1e-12)
-    found = torch.autograd.grad(3 * chunked, given_sides[2:]), torch.autograd.grad(3 * dense, given_sides[:2])
-    for mine, other in zip(*found, strict=True):
+    result = torch.autograd.grad(3 * chunked, given_sides[2:]), torch.autograd.grad(3 * dense, given_sides[:2])
+    for mine, other in zip(*result, strict=True):
         torch.testing.assert_close(mine, other, rtol=1e-12, atol=1e-12)
 
 

@@ -16,24 +16,24 @@ TABLES = st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[VALUES] * 
 def closure(rows: list[tuple[object, ...]]) -> list[list[bool]]:
     """By hand: rows that share a value match, and then whatever matches over another row, until nothing changes."""
     size = len(rows)
-    found = [
+    result = [
         [i == j or any(a is not None and a == b for a, b in zip(rows[i], rows[j], strict=True)) for j in range(size)]
         for i in range(size)
     ]
     for middle in range(size):
         for i in range(size):
             for j in range(size):
-                found[i][j] |= found[i][middle] and found[middle][j]
-    return found
+                result[i][j] |= result[i][middle] and result[middle][j]
+    return result
 
 
 @given(TABLES)
 def test_rows_match_exactly_when_a_chain_of_shared_values_joins_them(rows: list[tuple[object, ...]]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)] or [[]]
-    found = match_identities(*columns)
+    result = match_identities(*columns)
     wanted = closure(rows)
-    assert (~positives_mask(found, found)).tolist() == wanted
-    assert found.tolist() == [row.index(True) for row in wanted], "the number of the first row of each"
+    assert (~positives_mask(result, result)).tolist() == wanted
+    assert result.tolist() == [row.index(True) for row in wanted], "the number of the first row of each"
 
 
 @given(st.permutations(range(40)), st.integers(1, 40))
@@ -41,9 +41,9 @@ def test_a_chain_in_any_order_is_one_component(order: list[int], cut: int) -> No
     # Link k joins place k to place k + 1, in one column for even and in the other for odd k.
     even, odd = [place // 2 for place in range(40)], [(place + 1) // 2 for place in range(40)]
     odd = [value if place < cut else value + 100 for place, value in enumerate(odd)]
-    found = match_identities(torch.tensor([even[place] for place in order]), torch.tensor([odd[place] for place in order]))
+    result = match_identities(torch.tensor([even[place] for place in order]), torch.tensor([odd[place] for place in order]))
     # A cut before an odd place parts nothing that the even column does not join again.
-    assert len(found.unique()) == (1 if cut % 2 or cut == 40 else 2)
+    assert len(result.unique()) == (1 if cut % 2 or cut == 40 else 2)
 
 
 def test_shared_texts_and_shared_pictures_form_one_component() -> None:

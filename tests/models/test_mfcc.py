@@ -52,9 +52,9 @@ def test_librosa_gives_the_values_of_the_table() -> None:
 def test_mfccs_are_librosas_at_equal_settings(chosen: MfccSettings, kind: str) -> None:
     samples = clip(kind, 33_333)
     expected = theirs(samples, chosen)
-    found = ours(samples, chosen)
-    assert found.shape == expected.shape == (chosen.coefficients, int(MFCC(chosen).frames(torch.tensor(33_333))))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=WITHIN)
+    result = ours(samples, chosen)
+    assert result.shape == expected.shape == (chosen.coefficients, int(MFCC(chosen).frames(torch.tensor(33_333))))
+    np.testing.assert_allclose(result, expected, rtol=0, atol=WITHIN)
 
 
 @pytest.mark.slow

@@ -186,8 +186,8 @@ def test_eight_captions_are_overfitted(name: str) -> None:
         network.loss(features, words).backward()
         optimiser.step()
     with torch.no_grad():
-        found = greedy(network.eval(), features)
-    assert torch.equal(torch.where(words[:, 1:] == PAD, PAD, found), words[:, 1:])
+        result = greedy(network.eval(), features)
+    assert torch.equal(torch.where(words[:, 1:] == PAD, PAD, result), words[:, 1:])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -48,8 +48,8 @@ def test_the_loss_equals_a_loop_over_words(words: list[list[int]], seed: int) ->
                 total -= float(rewards[row] - baseline[row]) * float(log_probabilities[row, place])
             if word == END:
                 break
-    found = self_critical_loss(log_probabilities, torch.tensor(words), rewards, baseline)
-    assert float(found) == pytest.approx(total / len(words), abs=1e-12)
+    result = self_critical_loss(log_probabilities, torch.tensor(words), rewards, baseline)
+    assert float(result) == pytest.approx(total / len(words), abs=1e-12)
 
 
 def test_words_count_up_to_and_including_the_first_end() -> None:
@@ -68,8 +68,8 @@ def test_words_after_the_end_have_no_influence_even_if_impossible(after: int) ->
 
 def gradients(network: CaptionNetwork, value: Tensor) -> list[Tensor]:
     return [
-        torch.zeros_like(parameter) if found is None else found
-        for parameter, found in zip(
+        torch.zeros_like(parameter) if result is None else result
+        for parameter, result in zip(
             network.parameters(), torch.autograd.grad(value, list(network.parameters()), allow_unused=True), strict=True
         )
     ]
@@ -151,8 +151,8 @@ def test_words_are_scored_as_they_were_drawn_step_by_step() -> None:
 
 
 def test_the_mean_of_the_others_excludes_a_captions_own_reward() -> None:
-    found = mean_of_others(torch.tensor([1.0, 2.0, 6.0, 0.0, 0.0, 3.0]), 3)
-    assert found.tolist() == [4.0, 3.5, 1.5, 1.5, 1.5, 0.0]
+    result = mean_of_others(torch.tensor([1.0, 2.0, 6.0, 0.0, 0.0, 3.0]), 3)
+    assert result.tolist() == [4.0, 3.5, 1.5, 1.5, 1.5, 0.0]
 
 
 def test_evaluation_without_dropout_is_repeatable_keeps_gradients_and_restores_modes() -> None:

@@ -92,11 +92,11 @@ def test_the_papers_network_has_the_sizes_of_the_papers(name: str, cells: int) -
 
 
 def test_position_codes_are_sines_at_even_and_cosines_at_odd_indices() -> None:
-    found = sinusoids(64, 512).double()
+    result = sinusoids(64, 512).double()
     for place, column in ((0, 0), (1, 0), (1, 1), (63, 100), (63, 511)):
         angle = torch.tensor(place / 10_000 ** (2 * (column // 2) / 512), dtype=torch.float64)
         wanted = torch.cos(angle) if column % 2 else torch.sin(angle)
-        assert float(found[place, column]) == pytest.approx(float(wanted), abs=2e-6)
+        assert float(result[place, column]) == pytest.approx(float(wanted), abs=2e-6)
 
 
 def test_a_grid_larger_than_any_known_is_read() -> None:

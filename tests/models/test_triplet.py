@@ -23,8 +23,8 @@ def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, 
     for k in range(size):
         if any(other != group[k] for other in group.tolist()):
             wanted += max(0.0, scores[k][m[k]] - scores[k][k] + margin) + max(0.0, scores[n[k]][k] - scores[k][k] + margin)
-    found = triplet(speech, images, group, margin, reduction, torch.Generator().manual_seed(seed + 1))  # type: ignore[arg-type]
-    assert float(found) == pytest.approx(wanted / (size if reduction == "mean" else 1), rel=1e-12, abs=1e-12)
+    result = triplet(speech, images, group, margin, reduction, torch.Generator().manual_seed(seed + 1))  # type: ignore[arg-type]
+    assert float(result) == pytest.approx(wanted / (size if reduction == "mean" else 1), rel=1e-12, abs=1e-12)
 
 
 @settings(deadline=None)

@@ -69,9 +69,9 @@ def test_every_common_format_fills_the_network_whatever_the_file_is_called(tmp_p
 def test_half_precision_weights_are_loaded_in_the_networks_precision(tmp_path: Path) -> None:
     path = tmp_path / "half.safetensors"
     save_file({name: value.half() if value.is_floating_point() else value for name, value in STATE.items()}, path)
-    found = load_weights(network(), path)
-    assert found[0].weight.dtype == torch.float32
-    assert torch.equal(found[0].weight, STATE["0.weight"].half().float())
+    result = load_weights(network(), path)
+    assert result[0].weight.dtype == torch.float32
+    assert torch.equal(result[0].weight, STATE["0.weight"].half().float())
 
 
 def test_an_unused_classifier_may_have_any_shape_or_be_absent(tmp_path: Path) -> None:

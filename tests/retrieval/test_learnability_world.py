@@ -26,12 +26,12 @@ SEEDS = (0, 7)
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_two_splits_share_a_combination_and_every_name_is_trained_with_few_pairs_too(seed: int) -> None:
-    found = combinations(seed)
-    every = [tuple(shown.values()) for split in found.values() for shown in split]
-    assert {split: len(some) for split, some in found.items()} == SPLITS and len(set(every)) == len(every)
+    result = combinations(seed)
+    every = [tuple(shown.values()) for split in result.values() for shown in split]
+    assert {split: len(some) for split, some in result.items()} == SPLITS and len(set(every)) == len(every)
     for split in ("train", "few"):
         for what, names in NAMES.items():
-            assert {shown[what] for shown in found[split]} == set(names)
+            assert {shown[what] for shown in result[split]} == set(names)
 
 
 @pytest.mark.parametrize("kind", [SYNTHETIC, HUMAN])

@@ -24,8 +24,8 @@ def follow(site, target, rel="next"):
         reply = site.answer(target.removeprefix(BASE))
         assert reply.status == 200, target
         pages.append(json.loads(reply.body))
-        found = re.search(rf'<([^>]+)>; rel="{rel}"', reply.headers.get("Link", ""))
-        target = found[1] if found else ""
+        link = re.search(rf'<([^>]+)>; rel="{rel}"', reply.headers.get("Link", ""))
+        target = link[1] if link else ""
     return pages
 
 

@@ -62,9 +62,9 @@ def test_any_caption_reads_back_from_its_html(text):
 
 def test_an_account_is_looked_up_by_name_and_number_and_lists_its_posts_by_tag(site):
     owner = max(site.plan.owners.values(), key=lambda owner: len(site.plan.of(owner.handle)))
-    found = ask(site, f"/api/v1/accounts/lookup?acct={owner.handle}@posts.sample")
-    assert found == ask(site, f"/api/v1/accounts/{owner.number}") and found["id"] == str(owner.number)
-    assert found["locked"] is False and isinstance(found["created_at"], str)
+    result = ask(site, f"/api/v1/accounts/lookup?acct={owner.handle}@posts.sample")
+    assert result == ask(site, f"/api/v1/accounts/{owner.number}") and result["id"] == str(owner.number)
+    assert result["locked"] is False and isinstance(result["created_at"], str)
     pages = follow(site, f"/api/v1/accounts/{owner.number}/statuses?limit=7&tagged=PraCegoVer&exclude_reblogs=true")
     statuses = [status for page in pages for status in page]
     assert {status["account"]["id"] for status in statuses} == {str(owner.number)}

@@ -20,9 +20,9 @@ from tests.sample.posts_client import TIMELINE, ask, follow
 
 
 def test_material_is_every_picture_with_a_portuguese_description_author_and_licence(root):
-    found = {material.key: material for material in materials(root)}
-    assert list(found) == sorted(found)
-    by_name = {key.rpartition("/")[2]: material for key, material in found.items()}
+    result = {material.key: material for material in materials(root)}
+    assert list(result) == sorted(result)
+    by_name = {key.rpartition("/")[2]: material for key, material in result.items()}
     assert not {"a.png", "tiny.png", "foreign.png", "one.webp", "bridge.webp", "unnamed1.webp"} & set(by_name)
     assert len([name for name in by_name if name.endswith(".png")]) == 150
     tower = by_name["tower.webp"]
@@ -70,8 +70,8 @@ def test_the_true_description_stands_in_the_caption_after_its_introduction(site)
         truth = site.truth(post.number)
         forms[truth.form] = forms.get(truth.form, 0) + 1
         if truth.description is not None:
-            before, found, after = post.caption.text.partition(post.caption.intro.partition("{d}")[0] + truth.description)
-            assert found and not re.search(r"(?i)#pracegover", before), post.caption.text
+            before, result, after = post.caption.text.partition(post.caption.intro.partition("{d}")[0] + truth.description)
+            assert result and not re.search(r"(?i)#pracegover", before), post.caption.text
             assert post.caption.end or not re.search(r"[a-zà-ú]{3} [a-zà-ú]{3}", after), "prose follows that nothing tells apart"
     malformed = sum(forms.get(form, 0) for form in MALFORMED)
     assert 0.04 < malformed / len(site.plan.posts) < 0.15 and forms["described"] > 5 * malformed

@@ -161,7 +161,7 @@ def test_gallery_pages_hold_each_stamp_once_with_its_first_line_as_alt(tmp_path)
     assert {group: len(items) for group, items in stamps(tmp_path).items()} == {"animals/birds": 90, "animals/fish": 5}
     made = gallery_pages(tmp_path, "somebody & others, GPL-2")
     assert made == {**gallery_pages(tmp_path, "somebody & others, GPL-2"), **{k: v for k, v in made.items() if callable(v)}}
-    waiting, seen, found = ["http://s.sample/gallery/index.html"], set(), {}
+    waiting, seen, result = ["http://s.sample/gallery/index.html"], set(), {}
     while waiting:
         url = waiting.pop()
         if url not in seen:
@@ -170,6 +170,6 @@ def test_gallery_pages_hold_each_stamp_once_with_its_first_line_as_alt(tmp_path)
             assert isinstance(page, bytes) and b"somebody &amp; others, GPL-2" in page
             read = read_page(page, url)
             waiting += read.links
-            found |= {c.image_url: c.alt for c in read.candidates}
+            result |= {c.image_url: c.alt for c in read.candidates}
             assert len(read.candidates) <= 40
-    assert found == captions
+    assert result == captions

@@ -29,18 +29,18 @@ def vectors() -> NDArray[np.float32]:
 
 @pytest.fixture(scope="module")
 def index(vectors: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
-    found = indexed(tmp_path_factory.mktemp("approximate"), vectors)
-    ApproximateIndex.build(found, SETTINGS, threads=1)
-    return found
+    result = indexed(tmp_path_factory.mktemp("approximate"), vectors)
+    ApproximateIndex.build(result, SETTINGS, threads=1)
+    return result
 
 
 def test_recall_equals_brute_force(index: SearchIndex, vectors: NDArray[np.float32]) -> None:
     # So narrow a search that it misses some.
-    found = ApproximateIndex.build(index, GraphSettings(connectivity=4, build_width=4, search_width=4, spare=1), threads=1)
-    rows, scores = found.search(vectors[:40], 10)
+    result = ApproximateIndex.build(index, GraphSettings(connectivity=4, build_width=4, search_width=4, spare=1), threads=1)
+    rows, scores = result.search(vectors[:40], 10)
     reference = np.array(brute(vectors, vectors[:40], 10)[1])
     share = float((scores >= reference[:, -1:]).mean())
-    assert 0.05 < share < 1 and found.recall_at([10], vectors[:40])["at"]["10"] == pytest.approx(share)
+    assert 0.05 < share < 1 and result.recall_at([10], vectors[:40])["at"]["10"] == pytest.approx(share)
     wide = vectors.astype(np.float64)
     for query in range(40):
         there = rows[query] >= 0
@@ -86,9 +86,9 @@ def test_one_query_no_query_and_large_k(index: SearchIndex, vectors: NDArray[np.
 def test_a_tiny_index_and_equal_vectors_have_a_graph_too(tmp_path: Path) -> None:
     for name, vectors in {"one": np.ones((1, 4)), "zeros": np.zeros((5, 4)), "large": np.full((30, 4), 1e4)}.items():
         index = indexed(tmp_path / name, vectors.astype(np.float32))
-        found = ApproximateIndex.build(index, SETTINGS, threads=1)
-        rows, _ = found.search(np.ones((2, 4)), 1)
-        assert (rows >= 0).all() and all(value == 1 for value in found.contents.recall["at"].values())
+        result = ApproximateIndex.build(index, SETTINGS, threads=1)
+        rows, _ = result.search(np.ones((2, 4)), 1)
+        assert (rows >= 0).all() and all(value == 1 for value in result.contents.recall["at"].values())
 
 
 def test_a_graph_of_other_embeddings_or_damaged_or_missing_is_refused(tmp_path: Path) -> None:

@@ -79,10 +79,10 @@ def test_any_subset_of_rows_is_searched_exactly(share: float, monkeypatch: pytes
     draw = np.random.default_rng(5)
     vectors = draw.standard_normal((2000, 8)).astype(np.float32)
     mask = draw.random(2000) < share
-    found = scan.scan(
+    result = scan.scan(
         scan.Matrix(vectors, np.linalg.norm(vectors, axis=1) * 1.01, np.flatnonzero(mask)), vectors[:4], 7, threads=2
     )
-    assert found[0].tolist() == brute(vectors, vectors[:4], 7, np.flatnonzero(mask).tolist())[0]
+    assert result[0].tolist() == brute(vectors, vectors[:4], 7, np.flatnonzero(mask).tolist())[0]
 
 
 def test_a_selective_filter_multiplies_only_what_it_leaves(index: SearchIndex, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,9 +91,9 @@ def test_a_selective_filter_multiplies_only_what_it_leaves(index: SearchIndex, m
 
     def counted(self: scan.Matrix, start: int, stop: int) -> Any:
         nonlocal multiplied
-        found = block(self, start, stop)
-        multiplied += len(found[0])
-        return found
+        result = block(self, start, stop)
+        multiplied += len(result[0])
+        return result
 
     monkeypatch.setattr(scan.Matrix, "block", counted)
     index.search(np.ones((1, 24), np.float32), 3, rows=[3, 50, 51, 120, 199])

@@ -107,14 +107,14 @@ def test_the_pixels_are_those_of_the_window() -> None:
 @example(1, 1, False, 1, 0)
 def test_any_picture_is_resized_to_the_requested_size(width: int, height: int, turned: bool, side: int, seed: int) -> None:
     picture = Image.new("RGB", (height, width) if turned else (width, height), "teal")
-    for found in (
+    for result in (
         training_view(picture, side, Random(seed)),
         evaluation_view(picture, side),
         evaluation_view(picture, side, "whole"),
     ):
-        assert found.shape == (side, side, 3) and found.dtype == np.uint8
+        assert result.shape == (side, side, 3) and result.dtype == np.uint8
         # However thin it is, something of the picture is left.
-        assert (found[..., 0] < 200).any()
+        assert (result[..., 0] < 200).any()
 
 
 def test_equal_draws_give_equal_pixels_and_others_do_not() -> None:
@@ -128,13 +128,13 @@ def test_equal_draws_give_equal_pixels_and_others_do_not() -> None:
 @settings(max_examples=100, deadline=None)
 def test_distortion_keeps_hue_and_is_of_the_strength_stated(raw: bytes, seed: int) -> None:
     pixels = np.frombuffer(raw, dtype=np.uint8).reshape(10, 3)
-    found = distort(pixels, Random(seed)).astype(int)
+    result = distort(pixels, Random(seed)).astype(int)
     grey = pixels.astype(int)
     order = np.argsort(grey, axis=-1, kind="stable")
-    ranked = np.take_along_axis(found, order, axis=-1)
+    ranked = np.take_along_axis(result, order, axis=-1)
     # Which channel is strongest stays; a value moves by the brightness alone, and by what is clipped.
     assert (np.diff(ranked, axis=-1) >= -1).all()
-    assert (np.abs(found.max(-1) - grey.max(-1)) <= 33).all()
+    assert (np.abs(result.max(-1) - grey.max(-1)) <= 33).all()
     flat = np.repeat(pixels[:, :1], 3, axis=1)
     assert (distort(flat, Random(seed)).max(-1) == distort(flat, Random(seed)).min(-1)).all()
 
@@ -207,6 +207,6 @@ def test_damaged_pictures_are_read_or_refused_with_one_line(kind: str, data: st.
 
 @pytest.mark.parametrize("data", [b"", b"no picture", wide_png()])
 def test_invalid_and_too_large_pictures_give_a_one_line_error(data: bytes) -> None:
-    with pytest.raises(HearsightError, match="cannot be decoded as a picture") as found:
+    with pytest.raises(HearsightError, match="cannot be decoded as a picture") as caught:
         open_picture(data, 16, "k1")
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(caught.value)

@@ -60,21 +60,21 @@ def test_picture_size_grid_and_width_depend_on_the_encoder(name: str, side: int,
 def test_lite0_gives_eight_by_eight_cells_and_their_mean_first() -> None:
     annotator = EncodedPicture("efficientnet_lite0")
     assert isinstance(annotator, Annotator)
-    found = annotator.compute((DATA, SHA, 0))
-    assert found.shape == (65, 1280) and found.dtype == np.float16
-    assert np.allclose(found[0], found[1:].astype(np.float32).mean(0), atol=2e-3)
-    assert np.array_equal(found, annotator.compute((DATA, SHA, 0)))
+    result = annotator.compute((DATA, SHA, 0))
+    assert result.shape == (65, 1280) and result.dtype == np.float16
+    assert np.allclose(result[0], result[1:].astype(np.float32).mean(0), atol=2e-3)
+    assert np.array_equal(result, annotator.compute((DATA, SHA, 0)))
 
 
 def test_cells_come_row_by_row() -> None:
     encoder = load_encoder("efficientnet_lite0", side=224)
     pixels = torch.from_numpy(np.array(flatten(DATA).resize((224, 224), 3))).permute(2, 0, 1)[None]
     with torch.inference_mode():
-        found = encoder.encode(pixels)[0]
+        result = encoder.encode(pixels)[0]
         there = encoder.network.extract_features((pixels.float() - 127) / 128)[0]
-    assert encoder.vectors == len(found) == 50
+    assert encoder.vectors == len(result) == 50
     for row, column in ((0, 0), (0, 6), (1, 0), (6, 5)):
-        assert torch.equal(found[1 + row * 7 + column], there[:, row, column])
+        assert torch.equal(result[1 + row * 7 + column], there[:, row, column])
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -87,14 +87,14 @@ def test_at_224_px_lite0_gives_the_coarse_features_of_every_view(number: int) ->
 
 def test_inception_resnet_v2_comes_from_the_users_file(weights: Path) -> None:
     annotator = EncodedPicture("inception_resnet_v2", weights)
-    found = annotator.compute((DATA, SHA, 0))
-    assert found.shape == (65, 1536) and found.dtype == np.float16 and np.isfinite(found).all()
+    result = annotator.compute((DATA, SHA, 0))
+    assert result.shape == (65, 1536) and result.dtype == np.float16 and np.isfinite(result).all()
     assert (annotator.grid, annotator.features) == ((8, 8), 1536)
     loaded = load_encoder("inception_resnet_v2", weights)
     pixels = np.array(flatten(DATA).resize((299, 299), 3), np.float32)
     with torch.inference_mode():
         grid = loaded.network.features(torch.from_numpy((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1)[None])[0]
-    assert np.allclose(found[1:], grid.flatten(1).T.numpy(), atol=2e-3)
+    assert np.allclose(result[1:], grid.flatten(1).T.numpy(), atol=2e-3)
     assert not loaded.training and not any(parameter.requires_grad for parameter in loaded.parameters())
 
 
@@ -198,6 +198,6 @@ def test_view_0_is_the_whole_picture_and_the_centre_its_middle() -> None:
         seen(ViewSpec("crop_or_pad", 0.67), 2),
         seen(ViewSpec(), 1),
     ]
-    assert len({found.tobytes() for found in [seen(ViewSpec()), *others]}) == 5
+    assert len({result.tobytes() for result in [seen(ViewSpec()), *others]}) == 5
     with pytest.raises(HearsightError, match="cannot be decoded as a picture"):
         EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec("centre")).compute((DATA[:80], SHA, 0))

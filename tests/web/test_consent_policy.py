@@ -134,8 +134,8 @@ def test_patterns_match_like_the_equivalent_regular_expression(pieces, path):
     pattern = "/" + "".join(pieces)
     core = pattern.removesuffix("$")
     expression = ".*".join(re.escape(part) for part in core.split("*")) + ("$" if pattern.endswith("$") else "")
-    found = Reservations(((pattern, True),)).reserved(f"http://a.sample/{path}")
-    assert (found is True) == bool(re.match(expression.removesuffix("$") + (r"\Z" if pattern.endswith("$") else ""), f"/{path}"))
+    result = Reservations(((pattern, True),)).reserved(f"http://a.sample/{path}")
+    assert (result is True) == bool(re.match(expression.removesuffix("$") + (r"\Z" if pattern.endswith("$") else ""), f"/{path}"))
 
 
 def test_a_hostile_pattern_matches_quickly():

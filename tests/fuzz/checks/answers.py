@@ -32,16 +32,16 @@ def sitemap(data: bytes) -> None:
     """Check that any sitemap, plain and gzipped, yields addresses or a problem."""
     from components.web.sitemaps import MAX_URLS, read_sitemap
 
-    found = read_sitemap(data, "http://a.sample/sitemap.xml")
-    storable(found)
-    for listed in (found.pages, found.sitemaps):
+    result = read_sitemap(data, "http://a.sample/sitemap.xml")
+    storable(result)
+    for listed in (result.pages, result.sitemaps):
         for url in listed:
             address(url)
-    assert len(found.pages) + len(found.sitemaps) <= MAX_URLS
-    assert found.problem or found.pages or found.sitemaps
+    assert len(result.pages) + len(result.sitemaps) <= MAX_URLS
+    assert result.problem or result.pages or result.sitemaps
     if data[:2] != b"\x1f\x8b":
         packed = read_sitemap(gzip.compress(data, 0), "http://a.sample/sitemap.xml")
-        assert (packed.pages, packed.sitemaps) == (found.pages, found.sitemaps), "gzipped it lists something else"
+        assert (packed.pages, packed.sitemaps) == (result.pages, result.sitemaps), "gzipped it lists something else"
 
 
 def manners(data: bytes) -> None:

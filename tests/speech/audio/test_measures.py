@@ -23,10 +23,10 @@ def silence(seconds: float) -> np.ndarray:
 
 def test_a_tone_between_silences_is_measured_exactly() -> None:
     tone = (0.5 * np.sin(2 * np.pi * 200 * np.arange(RATE_HZ) / RATE_HZ)).astype(np.float32)
-    found = measure(np.concatenate([silence(0.25), tone, silence(0.5)]))
-    assert (found.seconds, found.lead, found.tail, found.clipped) == (1.75, 0.25, 0.5, 0)
-    assert found.level == pytest.approx(20 * np.log10(0.5) - 3.01, abs=0.01)
-    assert found.peak == pytest.approx(-6.02, abs=0.01)
+    result = measure(np.concatenate([silence(0.25), tone, silence(0.5)]))
+    assert (result.seconds, result.lead, result.tail, result.clipped) == (1.75, 0.25, 0.5, 0)
+    assert result.level == pytest.approx(20 * np.log10(0.5) - 3.01, abs=0.01)
+    assert result.peak == pytest.approx(-6.02, abs=0.01)
 
 
 def test_silence_inside_a_clip_does_not_lower_the_level() -> None:
@@ -52,10 +52,10 @@ def test_samples_at_full_scale_are_counted() -> None:
 @given(st.lists(st.floats(-2.0, 2.0, width=32), max_size=900), st.integers(0, 500), st.integers(0, 500))
 def test_any_clip_has_measures_within_their_bounds(values: list[float], before: int, after: int) -> None:
     own = np.array([0.0] * before + values + [0.0] * after, np.float32)
-    found = measure(own)
-    assert found.seconds == len(own) / RATE_HZ and 0 <= found.clipped <= len(own)
-    assert LOWEST_DB <= found.level <= max(found.peak, LOWEST_DB) + 1e-3 and np.isfinite([found.level, found.peak]).all()
-    assert found.lead >= 0 and found.tail >= 0 and found.lead + found.tail <= found.seconds + 1e-9
+    result = measure(own)
+    assert result.seconds == len(own) / RATE_HZ and 0 <= result.clipped <= len(own)
+    assert LOWEST_DB <= result.level <= max(result.peak, LOWEST_DB) + 1e-3 and np.isfinite([result.level, result.peak]).all()
+    assert result.lead >= 0 and result.tail >= 0 and result.lead + result.tail <= result.seconds + 1e-9
     assert not is_silent(own) or len(trim_silence(own)) == 0
 
 
@@ -83,8 +83,8 @@ def test_trimming_keeps_all_speech_and_at_most_the_bound_of_silence(voice: str, 
     own = spoken(voice, text)
     padded = np.concatenate([silence(0.7), own, silence(0.9)])
     cut = trim_silence(padded)
-    found = measure(cut)
-    assert found.lead <= BOUND and found.tail <= BOUND
+    result = measure(cut)
+    assert result.lead <= BOUND and result.tail <= BOUND
     # All of the energy is there, but for less than a 100,000th: what lies 50 dB down.
     assert np.square(cut, dtype=float).sum() > (1 - 1e-5) * np.square(padded, dtype=float).sum()
     assert np.array_equal(trim_silence(cut), cut) and abs(cut[0]) < 1e-3 and abs(cut[-1]) < 1e-3
@@ -128,12 +128,12 @@ def test_the_bound_holds_for_any_clip(parts: list[tuple[str, int, float]]) -> No
     cut = trim_silence(own)
     assert len(cut) <= len(own)
     if len(cut):
-        found = measure(cut)
-        assert found.lead <= BOUND and found.tail <= BOUND
+        result = measure(cut)
+        assert result.lead <= BOUND and result.tail <= BOUND
         power = frame_power(own)
         # A background that is cut away counts in the level of the whole; silence does not.
         if np.array_equal(_without_background(power), power):
-            assert found.level == pytest.approx(measure(own).level, abs=3.0)
+            assert result.level == pytest.approx(measure(own).level, abs=3.0)
 
 
 @given(

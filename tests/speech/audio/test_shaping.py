@@ -35,8 +35,8 @@ def test_speech_gets_the_requested_length_and_pitch(voice: str, rate: float, pit
 @pytest.mark.parametrize("hertz", [80.0, 120.0, 220.0, 350.0])
 def test_low_and_high_pitches_are_detected_and_shifted(hertz: float) -> None:
     own = vowel(1.0, hertz)
-    found = track_pitch(decimate(own))
-    assert np.mean(found > 0) > 0.9 and np.median(found[found > 0]) == pytest.approx(hertz, rel=0.02)
+    result = track_pitch(decimate(own))
+    assert np.mean(result > 0) > 0.9 and np.median(result[result > 0]) == pytest.approx(hertz, rel=0.02)
     assert pitch_of(change_prosody(own, rate=0.9, pitch=1.5, gain=0.0)) == pytest.approx(hertz * 2 ** (1.5 / 12), rel=0.02)
 
 

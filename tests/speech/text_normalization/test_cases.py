@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 def cases() -> list[tuple[str, str, str, str]]:
     """(language, class, written, said); what is said begins with ``!`` where it is the rule of what cannot be."""
-    found = []
+    results = []
     for path in sorted(HERE.glob("*.txt")):
         language, kind = path.stem[:2], path.stem[3:]
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -24,8 +24,8 @@ def cases() -> list[tuple[str, str, str, str]]:
                 kind = line[3:]
             elif line:
                 written, result = line.split(" => ")
-                found.append((language, kind, written, result))
-    return found
+                results.append((language, kind, written, result))
+    return results
 
 
 CASES = cases()

@@ -83,9 +83,9 @@ NO_LIBRARIES = (
     ],
 )
 def test_an_engine_that_is_not_available_says_why_and_the_others_are_listed(program, engines, why):
-    found = unavailable(program)
-    assert set(found) == {name for name, voice in VOICES.items() if voice.engine in engines}
-    assert all(result.startswith(f"not available: {why}") for result in found.values()), found
+    results = unavailable(program)
+    assert set(results) == {name for name, voice in VOICES.items() if voice.engine in engines}
+    assert all(result.startswith(f"not available: {why}") for result in results.values()), results
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "3", '{"type": "impersonated_service_account"}'])

@@ -79,9 +79,9 @@ def test_failures_that_concern_no_text_stop_the_run_with_one_line(
 
 def test_a_text_that_google_refuses_is_refused_permanently_and_alone(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: TOO_LONG if body["input"]["text"].endswith(" 1") else None
-    found = ResultCache(tmp_path).annotate(speech(), speech_requests(3))
-    assert [bool(read_answer(stored).refusal) for stored in found.values()] == [False, True, False]
-    assert "longer than the limit" in read_answer(list(found.values())[1]).refusal and len(google.requests) == 3
+    result = ResultCache(tmp_path).annotate(speech(), speech_requests(3))
+    assert [bool(read_answer(stored).refusal) for stored in result.values()] == [False, True, False]
+    assert "longer than the limit" in read_answer(list(result.values())[1]).refusal and len(google.requests) == 3
     ResultCache(tmp_path).annotate(speech(), speech_requests(3))
     assert len(google.requests) == 3
 
@@ -110,8 +110,8 @@ def test_an_invalid_audio_answer_is_requested_again(google: FakeGoogle, name: st
 def test_a_text_without_a_valid_answer_is_refused_with_the_reason(google: FakeGoogle, name: str) -> None:
     reply, why = NONSENSE[name]
     google.script = lambda number, path, body: reply if body["input"]["text"].endswith(" 1") else None
-    found = dict(speech().ask_many(speech_requests(5).items()))
-    refused = [read_answer(stored).refusal for stored in found.values() if read_answer(stored).refusal]
+    result = dict(speech().ask_many(speech_requests(5).items()))
+    refused = [read_answer(stored).refusal for stored in result.values() if read_answer(stored).refusal]
     assert len(refused) == 1 and why in refused[0]
     assert len(google.requests) == 4 + 1 + QUICK.retries
 
@@ -128,9 +128,9 @@ def test_a_silent_answer_is_paid_for_once_and_gives_no_audio(google: FakeGoogle,
     google.script = lambda number, path, body: audio(wav(samples))
     folder = tmp_path / "usage"
     for _ in range(2):
-        found = ResultCache(tmp_path).annotate(speech(folder=folder), speech_requests(4))
-        assert [read_answer(stored).refusal for stored in found.values()] == [SILENCE] * 4
-        assert all(len(read_answer(stored).samples) == 0 for stored in found.values())
+        result = ResultCache(tmp_path).annotate(speech(folder=folder), speech_requests(4))
+        assert [read_answer(stored).refusal for stored in result.values()] == [SILENCE] * 4
+        assert all(len(read_answer(stored).samples) == 0 for stored in result.values())
     assert len(google.requests) == 4
     assert total_usage(folder) == {"requests": 4, "speech_wavenet": sum(len(wish.text) for wish in speech_requests(4).values())}
 
@@ -153,8 +153,8 @@ def test_a_quota_exhausted_during_a_run_loses_no_answer(google: FakeGoogle, tmp_
 
 
 def _annotate(folder: Path, order: int) -> None:
-    found = ResultCache(folder).annotate(speech(), dict(list(speech_requests(24).items())[::order]))
-    assert len(found) == 24 and not any(read_answer(stored).refusal for stored in found.values())
+    result = ResultCache(folder).annotate(speech(), dict(list(speech_requests(24).items())[::order]))
+    assert len(result) == 24 and not any(read_answer(stored).refusal for stored in result.values())
 
 
 def test_processes_with_equal_requests_pay_for_each_once(google: FakeGoogle, tmp_path: Path) -> None:

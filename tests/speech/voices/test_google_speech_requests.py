@@ -42,8 +42,8 @@ def test_a_request_without_prosody_has_the_documented_form_and_its_audio_is_stor
     }
     samples, rate = soundfile.read(io.BytesIO(stored), dtype="int16")
     assert stored.startswith(b"fLaC") and rate == 16_000 and np.array_equal(samples, pcm(body))
-    found = read_answer(stored)
-    assert found.refusal == "" and found.samples.dtype == np.float32 and len(found.samples) == len(samples)
+    result = read_answer(stored)
+    assert result.refusal == "" and result.samples.dtype == np.float32 and len(result.samples) == len(samples)
 
 
 def test_the_prosody_is_sent_and_measured_in_the_answer(google: FakeGoogle) -> None:
@@ -94,9 +94,9 @@ def test_every_sent_text_is_valid_json_text(text: str) -> None:
     ],
 )
 def test_a_request_beyond_the_limits_is_refused_locally(google: FakeGoogle, wish: SpeechRequest, why: str) -> None:
-    found = dict(speech().ask_many([("beyond", wish), ("fine", CAPTION)]))
-    assert why in exceeded_limit(wish) and why in read_answer(found["beyond"]).refusal
-    assert read_answer(found["fine"]).refusal == "" and google.spoken() == [CAPTION.text]
+    result = dict(speech().ask_many([("beyond", wish), ("fine", CAPTION)]))
+    assert why in exceeded_limit(wish) and why in read_answer(result["beyond"]).refusal
+    assert read_answer(result["fine"]).refusal == "" and google.spoken() == [CAPTION.text]
 
 
 def test_requests_at_the_limits_are_sent(google: FakeGoogle) -> None:

@@ -110,17 +110,17 @@ def test_a_plan_is_empty_without_a_paid_voice(project: Path) -> None:
 def test_a_dry_run_sends_no_request_and_the_run_sends_the_announced_ones(project: Path, google: FakeGoogle) -> None:
     items, cached, requests, units, usd = estimated(project)
     assert not google.requests and not list(project.glob(".hearsight/annotations/google*"))
-    found, metrics = run(project)
+    result, metrics = run(project)
     assert (items, cached) == (requests, 0) and len(google.requests) == requests == metrics["google_requests"]
     # Thirteen captions three times, less what is said again in the same voice.
     assert 18 < requests < 39
     assert metrics["google_units_speech_wavenet"] == units == sum(map(len, google.spoken()))
     assert metrics["google_usd"] == pytest.approx(usd) == pytest.approx(units * 16 / 1e6)
     assert estimated(project) == (items, items, 0, 0, 0.0)
-    ledger = {entry["key"]: entry for entry in found.ledger().to_pylist()}
+    ledger = {entry["key"]: entry for entry in result.ledger().to_pylist()}
     assert {key for key, entry in ledger.items() if entry["verdict"] == "dropped"} == {"k13"}
     assert (ledger["k13"]["rule"], ledger["k13"]["value"]) == ("engine", "refused")
-    assert "x" * 5001 not in google.spoken() and found.table().num_rows == 39
+    assert "x" * 5001 not in google.spoken() and result.table().num_rows == 39
 
 
 def test_locally_applied_prosody_draws_need_no_new_request(project: Path, google: FakeGoogle) -> None:
@@ -132,16 +132,16 @@ def test_locally_applied_prosody_draws_need_no_new_request(project: Path, google
 
 def test_with_shaped_there_each_utterance_is_requested_with_its_own_prosody(project: Path, google: FakeGoogle) -> None:
     _, _, requests, units, _ = estimated(project)
-    found, metrics = run(project, shaped_there=True)
+    result, metrics = run(project, shaped_there=True)
     assert len(google.requests) == 39 > requests and metrics["google_units_speech_wavenet"] > units
     asked = {
         (body["input"]["text"], body["audioConfig"]["speakingRate"], body["voice"]["name"]) for _, _, body in google.requests
     }
-    rows = found.table().to_pylist()
+    rows = result.table().to_pylist()
     assert asked == {(each["spoken"], round(each["rate"], 4), google_name(each["voice"])) for each in rows}
     for each in rows:
         assert each["seconds"] == pytest.approx(0.06 * len(each["spoken"]) / each["rate"], abs=1e-4)
-    before, digest = len(google.requests), found.digest
+    before, digest = len(google.requests), result.digest
     assert run(project, shaped_there=True)[0].digest == digest and len(google.requests) == before
 
 

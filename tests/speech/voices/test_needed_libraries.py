@@ -42,17 +42,17 @@ def wheels() -> Iterator[tuple[str, list[Path]]]:
 
 def unmet(paths: list[Path]) -> tuple[set[str], set[str], int]:
     """Return the libraries and symbol versions that neither these files nor BASE have, and how many of the files are ELF."""
-    found: dict[Path, Needs] = {path: needs for path in paths if (needs := read_needs(path)) is not None}
-    here = BASE | {path.name for path in paths} | {needs.soname for needs in found.values()}
-    missing = {name for needs in found.values() for name in needs.needed} - here
-    versions = {name for needs in found.values() for name in needs.versions if too_new(name)}
-    return missing, versions, len(found)
+    result: dict[Path, Needs] = {path: needs for path in paths if (needs := read_needs(path)) is not None}
+    here = BASE | {path.name for path in paths} | {needs.soname for needs in result.values()}
+    missing = {name for needs in result.values() for name in needs.needed} - here
+    versions = {name for needs in result.values() for name in needs.versions if too_new(name)}
+    return missing, versions, len(result)
 
 
 def too_new(version: str) -> bool:
     """Return whether a symbol version is not in Debian 12's libraries; those of other libraries are not judged."""
-    found = re.fullmatch(r"([A-Z]+)_([0-9.]+)", version)
-    return bool(found and found[1] in NEWEST and tuple(map(int, found[2].split("."))) > NEWEST[found[1]])
+    match = re.fullmatch(r"([A-Z]+)_([0-9.]+)", version)
+    return bool(match and match[1] in NEWEST and tuple(map(int, match[2].split("."))) > NEWEST[match[1]])
 
 
 def test_every_wheel_contains_what_it_links_to_or_the_base_has_it():

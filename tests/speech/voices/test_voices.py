@@ -69,10 +69,10 @@ def test_equal_texts_give_equal_bytes_in_any_order_and_process(voice):
 
 @pytest.mark.parametrize("voice", SPEAKERS)
 def test_every_voice_has_equal_loudness_and_headroom_for_the_gain(voice):
-    found = [measure(speak(text, voice)) for text in SAID[VOICES[voice].language]]
-    assert abs(np.mean([each.level for each in found]) + 26.0) < 2.5
-    assert max(each.peak for each in found) + 4.0 < 0.0
-    assert all(1.0 < each.seconds < 6.0 for each in found)
+    result = [measure(speak(text, voice)) for text in SAID[VOICES[voice].language]]
+    assert abs(np.mean([each.level for each in result]) + 26.0) < 2.5
+    assert max(each.peak for each in result) + 4.0 < 0.0
+    assert all(1.0 < each.seconds < 6.0 for each in result)
 
 
 def test_noise_is_a_table_restarted_for_each_run_and_repeated_in_long_ones():

@@ -149,13 +149,13 @@ def test_folders_missing_files_and_unreadable_names_are_refused(tmp_path: Path) 
 @given(st.data())
 def test_damaged_and_arbitrary_bytes_give_a_query_or_a_one_line_error(data: st.DataObject) -> None:
     start = data.draw(st.sampled_from([b"", b"RIFF", b"fLaC", b"OggS", b"GIF89a", *WHOLE]))
-    found = bytearray(start)
-    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, max(0, len(found) - 1)), st.integers(0, 255)), max_size=8)):
-        if found:
-            found[place] = byte
-    found = found[: data.draw(st.integers(0, len(found)))] + data.draw(st.binary(max_size=60))
+    result = bytearray(start)
+    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, max(0, len(result) - 1)), st.integers(0, 255)), max_size=8)):
+        if result:
+            result[place] = byte
+    result = result[: data.draw(st.integers(0, len(result)))] + data.draw(st.binary(max_size=60))
     try:
-        assert parse_query(bytes(found), "q").kind in ("image", "speech")
+        assert parse_query(bytes(result), "q").kind in ("image", "speech")
     except HearsightError as error:
         assert "\n" not in str(error)
 

@@ -48,13 +48,13 @@ def test_recordings_and_pictures_are_their_own_first_results_among_both_kinds(
     project: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     assert hearsight(monkeypatch, "search", project / "query.flac", "-k", 2) == 0
-    found = lines(capsys)
-    assert [(row["kind"], row["rank"]) for row in found] == [("image", 1), ("image", 2), ("speech", 1), ("speech", 2)]
-    assert found[2]["key"] == "03es.0" and found[2]["captions"] == [{"language": "es", "caption": "<es> & caption 3"}]
+    output = lines(capsys)
+    assert [(row["kind"], row["rank"]) for row in output] == [("image", 1), ("image", 2), ("speech", 1), ("speech", 2)]
+    assert output[2]["key"] == "03es.0" and output[2]["captions"] == [{"language": "es", "caption": "<es> & caption 3"}]
     assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1, "--kind", "image") == 0
     (row,) = lines(capsys)
     assert row["languages"] == ["es", "fr"] and Path(row["picture"]).read_bytes()[:2] == b"\xff\xd8"
-    assert found[0]["score"] >= found[1]["score"] and found[2]["score"] >= found[3]["score"]
+    assert output[0]["score"] >= output[1]["score"] and output[2]["score"] >= output[3]["score"]
 
 
 def test_standard_input_and_the_folder_of_an_index_serve_too(project: Path, stage: Any, monkeypatch: Any, capsys: Any) -> None:
@@ -67,9 +67,9 @@ def test_standard_input_and_the_folder_of_an_index_serve_too(project: Path, stag
 
 def test_filters_keep_only_matching_results(project: Path, monkeypatch: Any, capsys: Any) -> None:
     assert hearsight(monkeypatch, "search", project / "query.png", "-k", 18, "--language", "fr", "--split", "test") == 0
-    found = lines(capsys)
-    assert len([r for r in found if r["kind"] == "image"]) == 4 and len([r for r in found if r["kind"] == "speech"]) == 4
-    assert all("fr" in row["languages"] and row["splits"] == ["test"] for row in found)
+    output = lines(capsys)
+    assert len([r for r in output if r["kind"] == "image"]) == 4 and len([r for r in output if r["kind"] == "speech"]) == 4
+    assert all("fr" in row["languages"] and row["splits"] == ["test"] for row in output)
 
 
 def test_a_terminal_is_given_a_table_and_json_on_demand(project: Path, monkeypatch: Any, capsys: Any) -> None:

@@ -71,13 +71,13 @@ def test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter(told
     assert done.returncode == 0, done.stderr[-2000:]
     answer = json.loads(done.stdout.rpartition("ANSWER")[2])
     assert answer["status"] == 200, answer["content"]
-    found = answer["content"]["predictions"]
-    assert list(found[0]) == list(OUT)
-    assert [(r["query"], r["kind"], r["rank"]) for r in found] == [
+    result = answer["content"]["predictions"]
+    assert list(result[0]) == list(OUT)
+    assert [(r["query"], r["kind"], r["rank"]) for r in result] == [
         (q, kind, n) for q in (0, 1) for kind in ("image", "speech") for n in (1, 2)
     ]
-    assert all("es" in row["languages"] and base64.b64decode(row["picture"])[:2] == b"\xff\xd8" for row in found)
-    assert found[6]["key"] == "03es.0" and answer["path"][0]["key"] == "03es.0"
+    assert all("es" in row["languages"] and base64.b64decode(row["picture"])[:2] == b"\xff\xd8" for row in result)
+    assert result[6]["key"] == "03es.0" and answer["path"][0]["key"] == "03es.0"
     assert len(answer["path"]) == 1
 
 

@@ -86,11 +86,11 @@ def test_equal_input_gives_equal_bytes_and_computes_no_embedding(
     assert again.manifest.digest == first and again.cache_summary() == {"embed": "2 of 2"}
 
 
-@pytest.mark.parametrize(("wanted", "found"), [("best", "c-1"), ("a-0", "a-0")])
-def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wanted: str, found: str) -> None:
+@pytest.mark.parametrize(("wanted", "expected"), [("best", "c-1"), ("a-0", "a-0")])
+def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wanted: str, expected: str) -> None:
     rows = [("a-0", 0, 0.1), ("b-2", 2, 0.4), ("c-1", 1, 0.4)]
     there = [{"key": key, "seed": seed, "validation": value, "kind": "dual_encoder"} for key, seed, value in rows]
-    assert choose_model(there, wanted, "")["key"] == found
+    assert choose_model(there, wanted, "")["key"] == expected
     with pytest.raises(HearsightError, match=r"no model 'd'.*best, a-0, b-2, c-1"):
         choose_model(there, "d", "")
     with pytest.raises(HearsightError, match="train a dual encoder"):
@@ -146,9 +146,9 @@ def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(st
     root = stage.root / "test-only"
     alone = run(root, stage.inputs, splits=["test"])
     searcher = Searcher.open(alone.out / SEARCH)
-    found = gather(Built(items, searcher, {}), "test", 1, 8, 12)
-    assert len(found) == 8 + 4
-    for each in found:
+    actual = gather(Built(items, searcher, {}), "test", 1, 8, 12)
+    assert len(actual) == 8 + 4
+    for each in actual:
         near = [n.result.item["key"] for kind in each.near.values() for n in kind]
         assert each.query["key"] not in near and len(near) == 4 + 8 - 1
         results = {n.result.item["key"]: n.match for kind in each.near.values() for n in kind}

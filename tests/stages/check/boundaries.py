@@ -98,12 +98,12 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         ]
     if stage == "evaluate_retrieval":
         base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
-        found = {"way": "speech_to_image", "rank": 2, "places": [2, 3], "right": 2, "items": 8}
-        return [dict(key=f"{key}.0", query=key, **base, **found)]
+        results = {"way": "speech_to_image", "rank": 2, "places": [2, 3], "right": 2, "items": 8}
+        return [dict(key=f"{key}.0", query=key, **base, **results)]
     if stage == "evaluate_captioners":
         base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}
-        found = {"cider_d": 0.5, "rouge_l": 0.3, "things": 2, "unseen": ["cat"]}
-        return [dict(key=key, output="a dog and a cat", references=["a dog runs"], **base, **found)]
+        results = {"cider_d": 0.5, "rouge_l": 0.3, "things": 2, "unseen": ["cat"]}
+        return [dict(key=key, output="a dog and a cat", references=["a dog runs"], **base, **results)]
     if stage == "extract_features":
         features = f"features {name}".encode()
         media[f"{sha(name)}.npy"] = features

@@ -70,9 +70,9 @@ def test_pitches_of_another_deviation_are_a_warning(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 5, 40, 3000])
 def test_draws_from_the_stated_distribution_pass_at_any_number(output: StageOutput, count: int) -> None:
-    found = held_to(output, spoken(count))
-    assert set(found) == {"rate", "pitch", "gain", "voice en", *VOICES}
-    assert min(found.values()) >= 1e-3
+    result = held_to(output, spoken(count))
+    assert set(result) == {"rate", "pitch", "gain", "voice en", *VOICES}
+    assert min(result.values()) >= 1e-3
 
 
 def clamped_late(utterance: dict[str, Any]) -> dict[str, Any]:

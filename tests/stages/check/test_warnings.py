@@ -46,10 +46,10 @@ def test_a_repeating_recogniser_gives_a_warning_in_the_output_the_file_and_data_
     assert (root / "reports/gates/english/evaluate_speech.json").read_bytes() == gate_bytes(
         stage_output.name, stage_output.digest
     )
-    found = read_warnings(root, ["english/evaluate_speech"])
-    assert [(each.table, each.column) for each in found] == [("by_voice", "character_error_rate")]
+    result = read_warnings(root, ["english/evaluate_speech"])
+    assert [(each.table, each.column) for each in result] == [("by_voice", "character_error_rate")]
     docs = docs_folder(root, "english", "evaluate_speech")
-    assert 'class="warning"' in (docs / "index.html").read_text() and found[0].why[:40] in (docs / "index.html").read_text()
+    assert 'class="warning"' in (docs / "index.html").read_text() and result[0].why[:40] in (docs / "index.html").read_text()
     assert "Warning, does not fail the gate" in (docs / "by_voice.html").read_text()
 
 
@@ -100,9 +100,9 @@ def test_a_damaged_file_of_warnings_is_named(root: Path) -> None:
 
 
 def test_upstream_outputs_are_all_outputs_of_a_datasets_lineage(root: Path) -> None:
-    found = upstream_outputs(load_graph(root), "spoken")
-    assert {"spoken/evaluate_retrieval", "stamps/import_recordings"} & set(found) == {"spoken/evaluate_retrieval"}
-    assert {"stamps_synthetic/synthesize", "english/synthesize", "english/crawl"} <= set(found)
+    result = upstream_outputs(load_graph(root), "spoken")
+    assert {"spoken/evaluate_retrieval", "stamps/import_recordings"} & set(result) == {"spoken/evaluate_retrieval"}
+    assert {"stamps_synthetic/synthesize", "english/synthesize", "english/crawl"} <= set(result)
     assert "captioners/cells/english-t2t8x8/train_captioner" in upstream_outputs(load_graph(root), "captioners")
 
 

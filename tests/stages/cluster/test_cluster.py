@@ -83,16 +83,16 @@ PICTURES = [picture(kind, number) for kind in range(3) for number in range(8)]
 
 @pytest.mark.slow
 def test_like_pictures_share_a_cluster_and_the_shards_order_changes_nothing(tmp_path):
-    found = cluster(tmp_path / "two", PICTURES)
-    table = {r["key"]: r for r in found.table().to_pylist()}
+    result = cluster(tmp_path / "two", PICTURES)
+    table = {r["key"]: r for r in result.table().to_pylist()}
     kinds = [{table[key(8 * kind + n)]["cluster"] for n in range(8)} for kind in range(3)]
     assert all(len(kind) == 1 for kind in kinds) and len(set.union(*kinds)) == 3, kinds
     assert set.union(*kinds) == {0, 1, 2}
     again = cluster(tmp_path / "again", PICTURES)
-    assert read_manifest(again.path).digest == read_manifest(found.path).digest
+    assert read_manifest(again.path).digest == read_manifest(result.path).digest
     one = cluster(tmp_path / "one", PICTURES, shards=1)
     assert {r["key"]: r for r in one.table().to_pylist()} == table
-    summary = json.loads(found.file(SUMMARY).read_text())
+    summary = json.loads(result.file(SUMMARY).read_text())
     assert (summary["posts"], summary["clusters"], summary["outliers"]) == (24, 3, 0)
     assert [each["clusters"] for each in summary["rounds"]] == [3]
 
@@ -118,33 +118,33 @@ def test_features_are_computed_once(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_missing_and_unreadable_pictures_are_dropped_by_name_and_others_are_read(tmp_path):
-    found = cluster(tmp_path, [*PICTURES[:5], None, b"no picture", b"no picture"])
-    rules = {r["key"]: r["rule"] for r in found.ledger().to_pylist() if r["verdict"] == "dropped"}
+    result = cluster(tmp_path, [*PICTURES[:5], None, b"no picture", b"no picture"])
+    rules = {r["key"]: r["rule"] for r in result.ledger().to_pylist() if r["verdict"] == "dropped"}
     assert rules == {key(5): "picture_missing", key(6): "picture_unreadable", key(7): "picture_unreadable"}
-    assert found.table().num_rows == 5
+    assert result.table().num_rows == 5
 
 
 @pytest.mark.parametrize("posts", [0, 1, 4])
 def test_too_few_posts_are_outliers_at_the_origin_of_the_map(tmp_path, posts):
-    found = cluster(tmp_path, PICTURES[:posts], shards=1)
-    assert [(r["cluster"], r["round"], r["x"], r["y"]) for r in found.table().to_pylist()] == [(-1, 0, 0.0, 0.0)] * posts
-    assert json.loads(found.file(SUMMARY).read_text())["outliers"] == posts
+    result = cluster(tmp_path, PICTURES[:posts], shards=1)
+    assert [(r["cluster"], r["round"], r["x"], r["y"]) for r in result.table().to_pylist()] == [(-1, 0, 0.0, 0.0)] * posts
+    assert json.loads(result.file(SUMMARY).read_text())["outliers"] == posts
 
 
 @pytest.mark.slow
 def test_fewer_posts_than_neighbours_lower_their_number_and_the_ledger_says_so(tmp_path):
     paper = PARAMS.model_copy(update={"embedding": SPACE.model_copy(update={"neighbours": 80, "dimensions": 900})})
-    found = cluster(tmp_path, PICTURES[:6], paper)
+    result = cluster(tmp_path, PICTURES[:6], paper)
     assert all(
         "only 6 posts, so 5 neighbours instead of 80, 4 dimensions instead of 900" in d
-        for d in found.ledger()["detail"].to_pylist()
+        for d in result.ledger()["detail"].to_pylist()
     )
 
 
 @pytest.mark.slow
 def test_one_repeated_picture_gives_no_cluster(tmp_path):
-    found = cluster(tmp_path, [PICTURES[0]] * 12)
-    assert set(found.table()["cluster"].to_pylist()) == {-1}
+    result = cluster(tmp_path, [PICTURES[0]] * 12)
+    assert set(result.table()["cluster"].to_pylist()) == {-1}
 
 
 def test_unusable_settings_are_named(tmp_path):

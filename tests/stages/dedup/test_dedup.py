@@ -41,11 +41,11 @@ def test_groups_are_the_connected_components_for_any_block_size(hashes, most, ro
     with patch("components.stages.dedup.groups.PENDING", pending):
         for i, j in pairs:
             groups.add(i, j)
-    found: dict[int, set[int]] = {}
+    result: dict[int, set[int]] = {}
     for index, label in enumerate(groups.labels().tolist()):
-        found.setdefault(label, set()).add(index)
-    assert sorted(map(sorted, found.values())) == sorted(map(sorted, naive(hashes, most)))
-    assert all(label == min(members) for label, members in found.items())
+        result.setdefault(label, set()).add(index)
+    assert sorted(map(sorted, result.values())) == sorted(map(sorted, naive(hashes, most)))
+    assert all(label == min(members) for label, members in result.items())
 
 
 def caption(key, phash, words, **more):

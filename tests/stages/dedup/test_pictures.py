@@ -47,9 +47,9 @@ CHANGES = {
 def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change):
     originals = make_parts(np.stack([make_sketch(encoded(picture(seed))) for seed in range(6)]))
     changed = make_parts(np.stack([make_sketch(encoded(CHANGES[change](picture(0)), "JPEG"))]))
-    found = [correlation(originals, n, changed, 0)[1] for n in range(6)]
-    assert found[0] > 0.9 and max(found[1:]) < 0.75
-    assert found == pytest.approx([correlation(changed, 0, originals, n)[1] for n in range(6)])
+    result = [correlation(originals, n, changed, 0)[1] for n in range(6)]
+    assert result[0] > 0.9 and max(result[1:]) < 0.75
+    assert result == pytest.approx([correlation(changed, 0, originals, n)[1] for n in range(6)])
 
 
 @trying(deadline=None, max_examples=25)

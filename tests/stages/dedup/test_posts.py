@@ -19,12 +19,12 @@ from components.stages.dedup.posts import PostPairs
 
 def matrices(rows: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """D_cpt and D_img: one minus the cosine, in float64, 1 where a vector is empty."""
-    found = []
+    result = []
     for matrix in (rows, vectors.astype(np.float64)):
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         unit = matrix / np.where(lengths > 0, lengths, 1)
-        found.append(np.round(1.0 - unit @ unit.T, DECIMALS))
-    return found[0], found[1]
+        result.append(np.round(1.0 - unit @ unit.T, DECIMALS))
+    return result[0], result[1]
 
 
 def algorithm_1(cpt: np.ndarray, img: np.ndarray, t_cpt: float, t_img: float) -> tuple[set[tuple[int, int]], list[list[int]]]:

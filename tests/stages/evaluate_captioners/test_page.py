@@ -100,14 +100,14 @@ def test_captions_and_references_are_text_and_never_markup(tmp_path, networks):
     evil = "<script>alert(1)</script> & \"'"
     inputs = {"input": prepared(tmp_path, "english", [*squares()[:5], [evil]])}
     inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), evil)})
-    found = Page(compared(tmp_path, inputs)[0].file("compare.html").read_text())
-    assert not found.all("script") and found.text.count(evil) >= 2
+    result = Page(compared(tmp_path, inputs)[0].file("compare.html").read_text())
+    assert not result.all("script") and result.text.count(evil) >= 2
 
 
 def test_without_examples_no_picture_is_shown(evaluated, tmp_path):
     output, _, _ = compared(tmp_path, evaluated[1], PARAMS.model_copy(update={"examples": 0}))
-    found = Page(output.file("compare.html").read_text())
-    assert not found.all("img") and "evaluate_captioners.examples" in found.text
+    result = Page(output.file("compare.html").read_text())
+    assert not result.all("img") and "evaluate_captioners.examples" in result.text
 
 
 PLACES = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=5)
@@ -115,8 +115,8 @@ PLACES = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=
 
 @given(st.text(max_size=25), PLACES)
 def test_marking_never_changes_a_caption(caption, places):
-    found = page.split_caption(ModelCaption(caption, Things(1, [], places)))
-    assert "".join(piece.text for piece in found) == caption and all(piece.text for piece in found)
+    result = page.split_caption(ModelCaption(caption, Things(1, [], places)))
+    assert "".join(piece.text for piece in result) == caption and all(piece.text for piece in result)
 
 
 def test_a_hallucinated_object_is_marked_in_its_caption():
@@ -159,8 +159,8 @@ def test_the_style_tables_show_every_figure_of_the_json(evaluated, parsed):
 
 
 def test_a_missing_figure_is_a_dash():
-    found = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
-    assert {cell.text for cell in found} == {numbers.ABSENT}
+    result = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
+    assert {cell.text for cell in result} == {numbers.ABSENT}
 
 
 def test_figures_are_shown_with_their_related_figures():

@@ -27,7 +27,7 @@ SAYS = {0: dict.fromkeys(range(8), "a red square")}
 def refused(tmp_path: Path, match: str, sets: dict[str, StageOutput] | None = None, **cells: StageOutput) -> None:
     given = {"input": prepared(tmp_path, "english", squares(), about={"encoder": ENCODER})} if sets is None else sets
     with pytest.raises(HearsightError, match=match) as error:
-        compared(tmp_path, {**given, **{name.replace("_", "-"): found for name, found in cells.items()}})
+        compared(tmp_path, {**given, **{name.replace("_", "-"): result for name, result in cells.items()}})
     assert "\n" not in str(error.value)
 
 
@@ -54,8 +54,8 @@ def test_an_empty_test_split_gives_a_one_line_error(tmp_path):
 
 
 def test_a_model_of_an_unknown_network_gives_a_one_line_error(tmp_path):
-    found = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
-    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is not a captioning network", cell=found)
+    result = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
+    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is not a captioning network", cell=result)
 
 
 def test_a_model_of_another_cell_gives_a_one_line_error(tmp_path):
@@ -99,15 +99,15 @@ def test_features_of_another_width_or_with_nan_give_a_one_line_error(tmp_path):
 
 @pytest.mark.parametrize("cut", [0, 5, 40, -1])
 def test_truncated_weights_give_a_one_line_error(tmp_path, cut):
-    found = cell(tmp_path, "english", "small1x1", SAYS, cut=cut)
-    refused(tmp_path, r"models/small1x1-0: .*weights\.safetensors: is not a whole safetensors file", cell=found)
+    result = cell(tmp_path, "english", "small1x1", SAYS, cut=cut)
+    refused(tmp_path, r"models/small1x1-0: .*weights\.safetensors: is not a whole safetensors file", cell=result)
 
 
 def test_weights_truncated_after_training_give_a_one_line_error(tmp_path):
-    found = cell(tmp_path, "english", "small1x1", SAYS)
-    path = found.path / "models" / "small1x1-0" / "weights.safetensors"
+    result = cell(tmp_path, "english", "small1x1", SAYS)
+    path = result.path / "models" / "small1x1-0" / "weights.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
-    refused(tmp_path, r"weights\.safetensors: is not the file the manifest lists", cell=found)
+    refused(tmp_path, r"weights\.safetensors: is not the file the manifest lists", cell=result)
 
 
 def test_settings_out_of_range_give_a_one_line_error(tmp_path):

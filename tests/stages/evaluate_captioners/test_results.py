@@ -33,7 +33,7 @@ def test_a_warning_of_an_input_appears_once_on_the_page(evaluated):
 def test_every_model_is_tried_on_every_test_picture_once(evaluated):
     _, inputs, (stage_output, _, _) = evaluated
     rows = stage_output.table().to_pylist()
-    models = [row["key"] for name, found in inputs.items() if "-" in name for row in found.table().to_pylist()]
+    models = [row["key"] for name, result in inputs.items() if "-" in name for row in result.table().to_pylist()]
     assert len(rows) == 3 * len(models) * 4 == len({(row["key"], row["test"], row["model"]) for row in rows})
     own = [row for row in rows if row["model"] == "english-small8x8-0" and row["test"] == "english"]
     assert [row["output"] for row in own] == [f"a {colour} square" for colour in COLOURS[4:]]
@@ -74,10 +74,10 @@ def test_the_constant_caption_comes_from_the_training_split_alone(evaluated):
 
 def test_two_caption_sets_of_the_same_pictures_are_each_evaluated_against_both(evaluated):
     scores = json.loads(evaluated[2][1]["scores.json"])
-    found = scores["english less cleaned"]
+    result = scores["english less cleaned"]
     assert set(scores) == {"english", "cleaned", "portuguese", "english less cleaned"}
-    assert set(found) == {"english", "cleaned"} and set(found["english"]) == {"small1x1", "small8x8"}
-    assert found["english"]["small8x8"]["low"] > 0 > found["cleaned"]["small1x1"]["high"]
+    assert set(result) == {"english", "cleaned"} and set(result["english"]) == {"small1x1", "small8x8"}
+    assert result["english"]["small8x8"]["low"] > 0 > result["cleaned"]["small1x1"]["high"]
 
 
 def test_the_plot_has_each_cell_on_its_set_and_the_cross_table_all_pairs(evaluated):
@@ -100,10 +100,10 @@ def test_every_cell_is_tracked_under_a_unique_name(evaluated):
 
 
 def test_the_scores_hold_the_style_of_cells_and_references(evaluated):
-    found = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
-    assert found["english-small1x1"]["new_captions"] == 1.0  # the test pictures' colours are none of the training split
-    assert found["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])
-    assert found["cleaned-small8x8"]["things_unseen"] >= 4 and "things" not in found["references"]
+    result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
+    assert result["english-small1x1"]["new_captions"] == 1.0  # the test pictures' colours are none of the training split
+    assert result["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])
+    assert result["cleaned-small8x8"]["things_unseen"] >= 4 and "things" not in result["references"]
 
 
 def test_a_second_run_computes_nothing_and_a_new_cell_only_itself(evaluated, tmp_path):
@@ -118,9 +118,9 @@ def test_a_second_run_computes_nothing_and_a_new_cell_only_itself(evaluated, tmp
 
 def test_a_picture_with_forty_captions_is_one_item_of_forty_references(tmp_path):
     captions = [[f"a {colour} square"] for colour in COLOURS[:5]] + [[f"caption {n} of it" for n in range(40)] * 2]
-    found = read_set("input", prepared(tmp_path, "coco", captions))
-    assert [len(item.references) for item in found.items] == [1, 40] and found.references == 41
-    assert found.items[1].references[7] == " ".join(found.items[1].words[7])
+    result = read_set("input", prepared(tmp_path, "coco", captions))
+    assert [len(item.references) for item in result.items] == [1, 40] and result.references == 41
+    assert result.items[1].references[7] == " ".join(result.items[1].words[7])
 
 
 def test_a_set_without_a_training_split_has_no_constant_caption(tmp_path):

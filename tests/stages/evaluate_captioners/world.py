@@ -148,9 +148,9 @@ def cell(
 
 def squares(article: str = "a", noun: str = "square") -> list[list[str]]:
     """Captions of eight pictures; the last has two."""
-    found = [[f"{article} {colour} {noun}"] for colour in COLOURS]
-    found[-1].append(f"one {noun} that is {COLOURS[-1]}")
-    return found
+    result = [[f"{article} {colour} {noun}"] for colour in COLOURS]
+    result[-1].append(f"one {noun} that is {COLOURS[-1]}")
+    return result
 
 
 def world(root: Path) -> dict[str, StageOutput]:

@@ -36,8 +36,8 @@ def scored(row: str, seed: int, rank: Any, crops: tuple[str, ...] = ("centre", "
                 for number in range(rounds):
                     place = int(rank(way, crop, query, number))
                     about = {"model": f"{row}-{seed}", "kind": "dual_encoder", "row": row, "seed": seed, "crop": crop, "way": way}
-                    found = {"rank": place, "places": [place] if place <= 100 else [], "right": 1, "items": ITEMS}
-                    rows.append(about | found | {"key": f"q{query}.{number}", "query": f"q{query}"})
+                    result = {"rank": place, "places": [place] if place <= 100 else [], "right": 1, "items": ITEMS}
+                    rows.append(about | result | {"key": f"q{query}.{number}", "query": f"q{query}"})
     return pa.Table.from_pylist(rows, schema=SCORED)
 
 
@@ -81,9 +81,9 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
     better = results_of({
         ("none-100", 0): first, ("audio-100", 0): lambda w, c, query, n: 1 if query % 10 == 0 else first(w, c, query, n)
     })  # fmt: skip
-    found = better.findings[0].judged[0].difference
+    result = better.findings[0].judged[0].difference
     wide = better.main.values[Cell("centre", "speech_to_image", HIT, 10)]
-    assert 0 <= found.low <= found.mean <= found.high < (wide.high - wide.low)
+    assert 0 <= result.low <= result.mean <= result.high < (wide.high - wide.low)
 
 
 @pytest.mark.parametrize(
@@ -163,11 +163,11 @@ def test_files_agree_and_have_six_digits() -> None:
     assert dict(tables.tracking_metrics(results))["mms-48/image_to_speech/r_at_10"] == pytest.approx(
         scores["r_at_10"]["value"], abs=1e-6
     )
-    [(name, result, found)] = tables.tracking_rows(results)
+    [(name, result, actual)] = tables.tracking_rows(results)
     assert (
         name == "mms-48"
         and result["seeds"] == "3"
-        and found["image_to_speech/r_at_10_low"] == pytest.approx(float(line["low"]), abs=1e-6)
+        and actual["image_to_speech/r_at_10_low"] == pytest.approx(float(line["low"]), abs=1e-6)
     )
     plotted = list(csv.DictReader(io.StringIO(tables.recall_csv(results))))
     assert [one["row"] for one in plotted] == ["mms-48", "chance"] * 2 and float(plotted[0]["r_at_100"]) == 1.0
@@ -175,8 +175,8 @@ def test_files_agree_and_have_six_digits() -> None:
 
 def test_the_papers_misprint_is_corrected() -> None:
     assert paper.reported("audio-100", "image_to_speech", 1) == 0.055
-    for found in (paper.TABLE_1 | paper.TABLE_2).values():
-        for recalls in found.values():
+    for result in (paper.TABLE_1 | paper.TABLE_2).values():
+        for recalls in result.values():
             assert list(recalls) == sorted(recalls)  # deeper finds more
 
 

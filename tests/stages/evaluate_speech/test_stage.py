@@ -172,12 +172,12 @@ def test_without_a_recogniser_the_page_names_the_package_to_install(
     source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
-    found = run(tmp_path, source)
+    result = run(tmp_path, source)
     warnings = [line for line in capsys.readouterr().err.splitlines() if line.startswith("hearsight: warning")]
     assert len(warnings) == 1 and INSTALL in warnings[0] and "evaluate_speech@english" in warnings[0]
-    page = Page(found.file(evaluate_speech.PAGE).read_text())
+    page = Page(result.file(evaluate_speech.PAGE).read_text())
     assert INSTALL in page.text and "not measured" in page.text and len(page.of("audio")) == 4
-    assert set(found.table()["verdict"].to_pylist()) == {"unrecognised"}
+    assert set(result.table()["verdict"].to_pylist()) == {"unrecognised"}
     (tmp_path / "expectations").mkdir()
     (tmp_path / "expectations" / "evaluate_speech.json").write_bytes(
         (PROJECT / "expectations" / "evaluate_speech.json").read_bytes()
@@ -204,8 +204,8 @@ def test_unusable_settings_are_named(source: StageOutput, tmp_path: Path, name: 
 
 
 def test_an_empty_output_gives_a_page_that_says_so(tmp_path: Path) -> None:
-    found = run(tmp_path, make_output(tmp_path, "synthesize", [[]]))
-    assert "There are no utterances." in found.file(evaluate_speech.PAGE).read_text()
+    result = run(tmp_path, make_output(tmp_path, "synthesize", [[]]))
+    assert "There are no utterances." in result.file(evaluate_speech.PAGE).read_text()
 
 
 def test_an_added_utterance_changes_at_most_one_of_the_sample(tmp_path: Path) -> None:
@@ -248,10 +248,10 @@ def test_a_waveform_ends_with_the_sound() -> None:
 def test_expected_shares_follow_the_papers_distribution() -> None:
     source = np.random.default_rng(1)
     for name, (mean, deviation) in PAPER.items():
-        found = _draws(name, mean + deviation * np.clip(source.normal(size=40_000), -2, 2))
-        assert sum(found.expected) == pytest.approx(1.0) and sum(found.shares) == pytest.approx(1.0)
-        np.testing.assert_allclose(found.shares, found.expected, atol=0.006)
-        assert found.deviation == pytest.approx(found.expected_deviation, rel=0.02)
+        result = _draws(name, mean + deviation * np.clip(source.normal(size=40_000), -2, 2))
+        assert sum(result.expected) == pytest.approx(1.0) and sum(result.shares) == pytest.approx(1.0)
+        np.testing.assert_allclose(result.shares, result.expected, atol=0.006)
+        assert result.deviation == pytest.approx(result.expected_deviation, rel=0.02)
     assert clipped_deviation() == pytest.approx(0.959, abs=0.001)
     wide = _draws("pitch", np.array([0.0, 5.0]))
     assert wide.edges[0] == -5.0 and wide.edges[-1] == 5.0 and sum(wide.expected) == pytest.approx(1.0)

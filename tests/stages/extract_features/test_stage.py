@@ -45,13 +45,13 @@ def inputs(tmp_path: Path) -> dict[str, StageOutput]:
         pictures[f"{sha256_bytes(data)}.png"] = data
         labels = [{"label": "square", "confidence": 0.5, "identifier": ""}]
         result = {"key": f"k{place}", "caption": caption, "text": f"The {caption}", "group": f"k{place}", "split": split}
-        found = {
+        results = {
             "image_sha256": sha256_bytes(data),
             "media": f"00000/{sha256_bytes(data)}.png",
             "format": "PNG",
             "language": "en",
         }
-        rows.append(row("split", **result, **found, labels=labels))
+        rows.append(row("split", **result, **results, labels=labels))
     crawled = [row("crawl", **{name: r[name] for name in ("key", "image_sha256", "media")}) for r in rows]
     media = make_output(tmp_path / "in", "crawl", [crawled], media=[pictures])
     return {"media": media, "input": make_output(tmp_path / "in", "split", [rows])}
@@ -67,8 +67,8 @@ def run(root: Path, inputs: dict[str, StageOutput], **changed: Any) -> StageOutp
 
 def features(made: StageOutput, key: str, column: str = "media") -> np.ndarray[Any, Any]:
     media = {r["key"]: r[column] for r in made.table().to_pylist()}[key]
-    found: np.ndarray[Any, Any] = np.load(io.BytesIO(made.read_media(media)))
-    return found
+    result: np.ndarray[Any, Any] = np.load(io.BytesIO(made.read_media(media)))
+    return result
 
 
 def test_a_training_picture_has_its_views_and_others_have_only_themselves(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:

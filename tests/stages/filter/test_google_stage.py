@@ -195,8 +195,8 @@ def test_language_and_vision_providers_are_independent_and_embedded_labels_have_
     role = EmbeddedLabels()
     stored = classes.annotate(role.annotator, {digest("dog"): picture("dog")})[digest("dog")]
     params = stage_params(project / "params.yaml", content, "english", "filter", filtering.Params)
-    found = role.labels(stored, params)  # type: ignore[arg-type]
-    assert len(found) >= 5 and all(len(each.identifier) == 9 and each.identifier[0] == "n" for each in found)
+    result = role.labels(stored, params)  # type: ignore[arg-type]
+    assert len(result) >= 5 and all(len(each.identifier) == 9 and each.identifier[0] == "n" for each in result)
 
 
 def test_an_unknown_provider_is_named(project: Path) -> None:

@@ -117,9 +117,9 @@ def test_any_text_gets_a_verdict_and_no_rule_raises(text: str, max_characters: i
     def learn(group: str, alive: object) -> None:
         """The texts' rules need nothing but the text."""
 
-    found = evaluate_all(subjects, learn, params, ["text"])[""]
+    result = evaluate_all(subjects, learn, params, ["text"])[""]
     failed = first_failures(subjects, learn, params, ["text"])
-    broken = [name for name, finding in found.items() if not finding.passed]
+    broken = [name for name, finding in result.items() if not finding.passed]
     assert ([failed[""][0]] if failed else []) == broken[:1]
     assert ("max_characters" in broken) == (len(text) > max_characters)
 

@@ -59,12 +59,12 @@ def rules(life: Life) -> dict[str, RuleValue]:
 
 
 def test_a_kept_record_shows_every_rule_with_value_and_threshold_of_the_run(graph: Graph) -> None:
-    found = rules(explained(graph, "kite"))
-    assert list(found) == NAMES and all(each.passed for each in found.values())
-    assert (found["image_side"].value, found["image_side"].threshold) == ("500", "> 400 px")
-    assert (found["min_words"].value, found["needs_preposition"].threshold) == ("9", ">= 1")
-    assert 0 < float(found["pornography"].value) < 0.5 and "kite" in found["label_overlap"].value
-    assert all(each.meaning for each in found.values())
+    result = rules(explained(graph, "kite"))
+    assert list(result) == NAMES and all(each.passed for each in result.values())
+    assert (result["image_side"].value, result["image_side"].threshold) == ("500", "> 400 px")
+    assert (result["min_words"].value, result["needs_preposition"].threshold) == ("9", ">= 1")
+    assert 0 < float(result["pornography"].value) < 0.5 and "kite" in result["label_overlap"].value
+    assert all(each.meaning for each in result.values())
 
 
 def test_a_dropped_record_shows_the_rules_up_to_the_one_that_dropped_it(graph: Graph) -> None:
@@ -82,8 +82,8 @@ def test_a_value_without_a_cached_answer_is_omitted_and_no_model_runs(graph: Gra
     for path in folder.glob("parse.en*"):
         path.unlink()
     before = sorted(path.name for path in folder.glob("*.sqlite"))
-    found = rules(explained(graph, "kite"))
-    hidden = {name: each.note for name, each in found.items() if each.passed is None}
+    result = rules(explained(graph, "kite"))
+    hidden = {name: each.note for name, each in result.items() if each.passed is None}
     assert set(hidden) == {"needs_determiner", "needs_noun", "needs_preposition", "noun_ratio", "unique_words", "label_overlap"}
     assert hidden["noun_ratio"] == "no answer of parse.en is in the cache" and hidden["label_overlap"] == "it needs the parse"
     assert sorted(path.name for path in folder.glob("*.sqlite")) == before

@@ -136,9 +136,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changed", "message"), WRONG)
 def test_invalid_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     one = spoken_set(tmp_path)
-    with pytest.raises(HearsightError, match=message) as found:
+    with pytest.raises(HearsightError, match=message) as caught:
         fine_tune(tmp_path, one, pretrain(tmp_path, one), **changed)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_model_trained_on_other_picture_views_is_refused_as_initialisation(

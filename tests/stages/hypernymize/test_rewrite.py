@@ -126,8 +126,8 @@ def test_a_caption_that_still_contains_a_name_or_number_is_inconsistent() -> Non
     assert find_shortcoming(sentence, 2) is None
     for text, pos in (("Zyx", "PROPN"), ("4x4", "NOUN")):
         sentence.words[1].text, sentence.words[1].pos = text, pos
-        found = find_shortcoming(sentence, 2)
-        assert found is not None and found[0] == "inconsistent"
+        result = find_shortcoming(sentence, 2)
+        assert result is not None and result[0] == "inconsistent"
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_phrases_that_the_recogniser_misses_are_corrected(alt: str, caption: str
 
 
 def test_a_caption_of_a_prepositional_phrase_alone_is_inconsistent() -> None:
-    found = rewritten("In Paris on the morning of Friday, March 9").shortcoming
-    assert found is not None and found[0] == "inconsistent"
+    result = rewritten("In Paris on the morning of Friday, March 9").shortcoming
+    assert result is not None and result[0] == "inconsistent"
     assert rewritten("In this photo a man rides a horse").shortcoming is None
 
 

@@ -100,8 +100,10 @@ def test_each_caption_has_its_own_recording_and_speaker(records, spoken, project
 
 def test_each_defect_is_a_ledger_row_of_its_own_rule(records, project):
     ledger_rows = ledger(project, "import_recordings")
-    found = {key: ledger_rows[record["key"]]["rule"] for key, record in records.items() if ledger_rows[record["key"]]["rule"]}
-    assert found == DEFECTS
+    ledger_result = {
+        key: ledger_rows[record["key"]]["rule"] for key, record in records.items() if ledger_rows[record["key"]]["rule"]
+    }
+    assert ledger_result == DEFECTS
     assert "is of another caption by line" in ledger_rows[records[3, 1]["key"]]["value"]
     assert ledger_rows[records[2, 0]["key"]]["value"] == f"same audio as {records[25, 0]['key']} in test"
 

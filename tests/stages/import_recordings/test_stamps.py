@@ -51,11 +51,11 @@ def chain(tmp_path: Path):
 
 def test_each_row_has_its_language_and_the_path_of_its_picture(chain):
     crawled = chain()[0]
-    found = {(row["image_url"], row["language"], row["alt"]) for row in crawled.table().to_pylist()}
-    assert ("file:fruit/cartoon/apple.png", "fr", "une pomme rouge !") in found
+    rows = {(row["image_url"], row["language"], row["alt"]) for row in crawled.table().to_pylist()}
+    assert ("file:fruit/cartoon/apple.png", "fr", "une pomme rouge !") in rows
     # The same words in two languages are two captions.
-    assert {("file:animals/yak.png", "fr", "Un yak."), ("file:animals/yak.png", "es", "Un yak.")} <= found
-    assert len(found) == 2 * (len(STAMPS) - 1)
+    assert {("file:animals/yak.png", "fr", "Un yak."), ("file:animals/yak.png", "es", "Un yak.")} <= rows
+    assert len(rows) == 2 * (len(STAMPS) - 1)
     rules = [row["rule"] for row in crawled.ledger().to_pylist() if row["rule"]]
     assert rules == ["missing_file"] * 2
 
@@ -96,7 +96,7 @@ def test_equal_texts_share_a_recording_and_a_split(chain):
         sides: dict[str, set[str]] = {}
         for row in rows:
             sides.setdefault(row[column], set()).add(row["split"])
-        assert all(len(found) == 1 for found in sides.values()), column
+        assert all(len(result) == 1 for result in sides.values()), column
     assert {row["voice"] for row in rows} == {"human-fr", "human-es"}
     rules = {row["value"]: row["rule"] for row in spoken.ledger().to_pylist() if row["rule"]}
     assert rules == {f"no file animals/dog_desc_{code}.ogg": "no_recording" for code in ("fr", "es")}

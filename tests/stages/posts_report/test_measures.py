@@ -26,13 +26,13 @@ def test_components_join_duplicates_of_the_ledger_in_any_order(rows):
         dropped(one, "duplicate_post", f"same as {other}", 0.1) if how else kept(one, detail=f"group {other}")
         for one, other, how in rows
     ]
-    found, gone = find_duplicates(ledger)
-    assert (found, gone) == find_duplicates(ledger[::-1])
+    result, gone = find_duplicates(ledger)
+    assert (result, gone) == find_duplicates(ledger[::-1])
     for one, other, _ in rows:
-        if one in found and other in found:
-            assert found[one] == found[other]
+        if one in result and other in result:
+            assert result[one] == result[other]
     assert gone == {one for one, _, how in rows if how}
-    assert all(name <= key for key, name in found.items())
+    assert all(name <= key for key, name in result.items())
 
 
 def test_components_are_read_from_value_and_detail_and_a_single_post_has_none():
@@ -106,11 +106,11 @@ def test_a_rare_group_and_the_names_of_groups_are_not_reported():
 def test_offensive_words_count_all_forms_and_rank_by_the_most_frequent():
     result = ["que merda", "que merda de dia", "retardados retardado", "vai tomar no cu agora"]
     words = count_words("pt", result)
-    found = {each.forms[0]: each for each in find_offences("pt", result, words)}
-    assert (found["merda"].count, found["merda"].rank, found["merda"].sense) == (2, words.ranks["merda"], "offensive")
-    assert (found["retardado"].count, found["retardado"].source) == (2, "paper")
-    assert (found["vai tomar no cu"].count, found["vai tomar no cu"].rank) == (1, 0)
-    assert found["retardado"].rank == min(words.ranks["retardado"], words.ranks["retardados"])
+    results = {each.forms[0]: each for each in find_offences("pt", result, words)}
+    assert (results["merda"].count, results["merda"].rank, results["merda"].sense) == (2, words.ranks["merda"], "offensive")
+    assert (results["retardado"].count, results["retardado"].source) == (2, "paper")
+    assert (results["vai tomar no cu"].count, results["vai tomar no cu"].rank) == (1, 0)
+    assert results["retardado"].rank == min(words.ranks["retardado"], words.ranks["retardados"])
     assert find_offences("xx", result, words) is None
 
 
@@ -125,9 +125,9 @@ def test_the_word_lists_have_no_duplicates_and_contrasts_only_of_known_groups():
 
 @given(st.lists(st.text(max_size=40), max_size=10))
 def test_every_word_is_in_one_band_and_ranks_are_a_permutation(captions):
-    found = count_words("any", captions)
-    assert sum(found.bands) == len(found.counts) and sorted(found.ranks.values()) == list(range(1, len(found.counts) + 1))
-    assert len(found.bands) == len(BANDS) and sum(found.lengths) == found.counts.total()
+    result = count_words("any", captions)
+    assert sum(result.bands) == len(result.counts) and sorted(result.ranks.values()) == list(range(1, len(result.counts) + 1))
+    assert len(result.bands) == len(BANDS) and sum(result.lengths) == result.counts.total()
 
 
 def test_mean_and_deviation_of_no_values_are_none():

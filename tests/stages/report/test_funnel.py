@@ -37,7 +37,7 @@ def test_every_drop_is_counted_in_one_step_and_what_leaves_one_enters_the_next(d
 
 
 def test_an_unknown_rule_counts_as_a_text_rule_and_other_stages_have_no_steps() -> None:
-    text = next(found for found in passed_by("filter", 10, {"a_new_rule": 4}) if found.step.name == "text")
+    text = next(result for result in passed_by("filter", 10, {"a_new_rule": 4}) if result.step.name == "text")
     assert (text.entered, text.left) == (10, 6)
     assert passed_by("dedup", 10, {}) == []
     assert [(p.step.name, p.left) for p in passed_by("hypernymize", 10, {"too_short": 2, "rare_concept": 3})] == [

@@ -39,24 +39,24 @@ def failing(reasons: dict[str, str]) -> Any:
 def test_a_record_that_no_engine_can_speak_is_dropped_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = dict(zip(CAPTIONS[:4], ("hang", "crash", "error", "silent"), strict=True))
     monkeypatch.setattr(speech, "speak", failing(broken))
-    found = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:5])))
-    ledger = found.ledger().to_pylist()
+    result = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:5])))
+    ledger = result.ledger().to_pylist()
     assert [(r["verdict"], r["rule"], r["value"]) for r in ledger] == [
         *(("dropped", "engine", reason) for reason in broken.values()),
         ("kept", "", ""),
     ]
     assert all(row["threshold"] == "something to hear" and row["value"] in row["detail"] for row in ledger[:4])
-    assert {row["record"] for row in found.table().to_pylist()} == {f"k-{CAPTIONS[4]}"}
-    assert found.manifest.counts["record"] == {"kept": 1, "dropped": {"engine": 4}}
+    assert {row["record"] for row in result.table().to_pylist()} == {f"k-{CAPTIONS[4]}"}
+    assert result.manifest.counts["record"] == {"kept": 1, "dropped": {"engine": 4}}
 
 
 def test_a_record_that_one_voice_can_speak_is_kept_and_its_ledger_row_names_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speech, "speak", failing({NANO: "crash"}))
-    found = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:3])), utterances=6)
-    assert {row["voice"] for row in found.table().to_pylist()} == {KAL}
-    for row in found.ledger().to_pylist():
+    results = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:3])), utterances=6)
+    assert {row["voice"] for row in results.table().to_pylist()} == {KAL}
+    for row in results.ledger().to_pylist():
         result, _, rest = row["detail"].partition(" of 6 utterances; ")
         assert row["verdict"] == "kept" and rest == ", ".join([f"{NANO} crash"] * (6 - int(result)))
 
@@ -132,13 +132,13 @@ def test_a_killed_run_loses_at_most_one_utterance_for_each_worker(tmp_path: Path
         runner.wait()
         psutil.wait_procs(workers, timeout=HANG)  # They die with it.
     assert 18 <= len(asked.path.read_text().splitlines()) < 60
-    found = run_over(tmp_path / "out", split)
-    assert found.table().num_rows == 60
+    result = run_over(tmp_path / "out", split)
+    assert result.table().num_rows == 60
     spoken = asked.lines()
     # Two workers, killed twice: at most four utterances were spoken again.
     assert 60 <= len(spoken) <= 64
     asked.path.write_text("")
-    assert run_over(tmp_path / "fresh", split).digest == found.digest
+    assert run_over(tmp_path / "fresh", split).digest == result.digest
 
 
 FULL = """

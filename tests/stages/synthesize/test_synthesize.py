@@ -44,8 +44,8 @@ def tone(seconds: float = 1.0, hertz: float = 150.0) -> np.ndarray:
 def pitch_of(samples: np.ndarray) -> float:
     import parselmouth
 
-    found = parselmouth.Sound(samples.astype(float), RATE_HZ).to_pitch(pitch_floor=60).selected_array["frequency"]
-    return float(np.median(found[found > 0]))
+    result = parselmouth.Sound(samples.astype(float), RATE_HZ).to_pitch(pitch_floor=60).selected_array["frequency"]
+    return float(np.median(result[result > 0]))
 
 
 def test_rate_pitch_and_gain_have_the_requested_effect() -> None:
@@ -58,15 +58,15 @@ def test_rate_pitch_and_gain_have_the_requested_effect() -> None:
 
 def test_every_caption_is_spoken_and_its_record_has_voice_and_prosody(tmp_path: Path, asked: Asked) -> None:
     split = split_of(tmp_path, records(CAPTIONS[:2]))
-    found = run_over(tmp_path / "one", split)
-    rows, ledger = found.table().to_pylist(), found.ledger().to_pylist()
-    assert found.table().schema.names == UTTERANCE.names
+    result = run_over(tmp_path / "one", split)
+    rows, ledger = result.table().to_pylist(), result.ledger().to_pylist()
+    assert result.table().schema.names == UTTERANCE.names
     assert [(r["key"], r["verdict"], r["detail"]) for r in ledger] == [
         (f"k-{caption}", "kept", "2 utterances") for caption in CAPTIONS[:2]
     ]
     assert [r["key"] for r in rows] == [f"k-{caption}.{n}" for caption in CAPTIONS[:2] for n in (0, 1)]
     for utterance in rows:
-        samples, rate = soundfile.read(io.BytesIO(found.read_media(utterance["media"])))
+        samples, rate = soundfile.read(io.BytesIO(result.read_media(utterance["media"])))
         assert rate == 16_000 and samples.ndim == 1
         assert utterance["seconds"] == pytest.approx(len(samples) / rate, abs=1e-4)
         assert utterance["seconds_per_character"] == pytest.approx(utterance["seconds"] / len(utterance["spoken"]), rel=1e-5)
@@ -77,7 +77,7 @@ def test_every_caption_is_spoken_and_its_record_has_voice_and_prosody(tmp_path: 
         assert (utterance["origin"], utterance["language"], utterance["voice"] in VOICES) == ("synthetic", "en", True)
         assert utterance["image_media"] == f"00000/{utterance['record']}.png"
     assert len(asked.lines()) == 4
-    assert run_over(tmp_path / "two", split).digest == found.digest
+    assert run_over(tmp_path / "two", split).digest == result.digest
 
 
 def test_an_unspeakable_text_has_a_ledger_row_with_the_reason(tmp_path: Path, asked: Asked) -> None:
@@ -90,14 +90,14 @@ def test_an_unspeakable_text_has_a_ledger_row_with_the_reason(tmp_path: Path, as
         record("french", "un chien court", language="fr"),
         record("good", "a dog runs"),
     ]
-    found = run_over(tmp_path / "out", split_of(tmp_path, odd))
-    ledger = {row["key"]: row for row in found.ledger().to_pylist()}
+    result = run_over(tmp_path / "out", split_of(tmp_path, odd))
+    ledger = {row["key"]: row for row in result.ledger().to_pylist()}
     assert sorted(ledger) == sorted(row["key"] for row in odd)
     rules = {"empty": "empty", "marks": "no_words", "letter": "too_short", "long": "too_long", "greek": "wrong_script"}
     assert {key: row["rule"] for key, row in ledger.items()} == {**rules, "french": "no_voice", "good": ""}
     assert (ledger["french"]["value"], ledger["french"]["threshold"]) == ("fr", "en")
     assert ledger["long"]["threshold"] == "<= 600 characters"
-    spoken = {row["record"] for row in found.table().to_pylist()}
+    spoken = {row["record"] for row in result.table().to_pylist()}
     assert spoken == {"good"}
     assert not [line for line in asked.lines() if "very long" in line or "chien" in line]
 
@@ -109,8 +109,8 @@ def test_each_record_is_spoken_by_a_voice_of_its_language(
 
     heart, nano = (catalogue.VOICES[name] for name in VOICES)
     monkeypatch.setitem(catalogue.VOICES, "nanotts-en-us", replace(nano, language="fr"))
-    found = run_over(tmp_path / "out", split_of(tmp_path, [record("e", "a dog"), record("f", "un chien", language="fr")]))
-    assert {(r["record"], r["voice"]) for r in found.table().to_pylist()} == {("e", heart.name), ("f", nano.name)}
+    result = run_over(tmp_path / "out", split_of(tmp_path, [record("e", "a dog"), record("f", "un chien", language="fr")]))
+    assert {(r["record"], r["voice"]) for r in result.table().to_pylist()} == {("e", heart.name), ("f", nano.name)}
 
 
 def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
@@ -189,8 +189,8 @@ def test_another_voice_has_only_its_own_utterances_spoken(tmp_path: Path, asked:
     split = split_of(tmp_path, records(CAPTIONS))
     run_over(tmp_path / "out", split, voices=VOICES[:1])
     assert len(asked.lines()) == 12
-    found = run_over(tmp_path / "out", split)
-    theirs = [row for row in found.table().to_pylist() if row["voice"] == VOICES[1]]
+    result = run_over(tmp_path / "out", split)
+    theirs = [row for row in result.table().to_pylist() if row["voice"] == VOICES[1]]
     assert 0 < len(theirs) < 12 and len(asked.lines()) == len(theirs)
 
 
@@ -205,9 +205,9 @@ def test_the_output_does_not_depend_on_chunks_workers_or_finished_shards(tmp_pat
 
 @pytest.mark.parametrize("total, workers", [(0, 2), (1, 2), (7, 1), (496, 2), (1000, 64), (10_000, 2)])
 def test_pieces_cover_everything_once_and_the_last_are_small(total: int, workers: int) -> None:
-    found = list(cut_pieces(total, workers))
-    assert [number for start, end in found for number in range(start, end)] == list(range(total))
-    sizes = [end - start for start, end in found]
+    result = list(cut_pieces(total, workers))
+    assert [number for start, end in result for number in range(start, end)] == list(range(total))
+    sizes = [end - start for start, end in result]
     assert sizes == sorted(sizes, reverse=True) and all(size <= 64 for size in sizes)
     assert sizes[-workers:] == [1] * min(total, workers)
 

@@ -33,9 +33,9 @@ def test_encoded_captions_are_those_of_the_plain_definition(captions: list[list[
     flat = [word for caption in captions for word in caption if word not in SPECIAL]
     common = {word for word in flat if flat.count(word) >= min_count}
     assert vocabulary == [*SPECIAL, *sorted(common, key=lambda word: (-flat.count(word), word))]
-    found = encode_captions(column, vocabulary, longest)
-    assert found.shape == (len(captions), longest + 2)
-    for caption, encoded in zip(captions, found.tolist(), strict=True):
+    result = encode_captions(column, vocabulary, longest)
+    assert result.shape == (len(captions), longest + 2)
+    for caption, encoded in zip(captions, result.tolist(), strict=True):
         numbers = [vocabulary.index(word) if word in common else UNKNOWN for word in caption[:longest]]
         assert encoded == [START, *numbers, END] + [PAD] * (longest - len(numbers))
 
@@ -58,8 +58,8 @@ def test_views_are_drawn_by_record_and_epoch_and_each_is_used(tmp_path: Path) ->
     wanted = {item: np.round(features_of(item % 4, item)[:, 1:].astype(float), 2) for item in range(len(items))}
     met: dict[int, set[int]] = {}
     for features in epochs:
-        for item, found in enumerate(features.float().numpy()):
-            same = [view for view, array in enumerate(wanted[item]) if np.allclose(array, found, atol=0.02)]
+        for item, result in enumerate(features.float().numpy()):
+            same = [view for view, array in enumerate(wanted[item]) if np.allclose(array, result, atol=0.02)]
             assert len(same) == 1
             met.setdefault(item, set()).add(same[0])
     assert all(views == {0, 1, 2} for views in met.values())
@@ -92,8 +92,8 @@ def test_arrays_are_views_of_the_file_and_broken_ones_are_named(tmp_path: Path) 
         tmp_path, "extract_features", [[row("extract_features", key="a")]], media=[{"good.npy": npy(whole), **broken}]
     )
     members = Members(source, ["00000/good.npy", *(f"00000/{name}" for name in broken)])
-    found = members.array(0)
-    assert (found == whole).all() and not found.flags.owndata and not found.flags.writeable
+    result = members.array(0)
+    assert (result == whole).all() and not result.flags.owndata and not result.flags.writeable
     for number in range(1, 5):
         with pytest.raises(HearsightError, match=r"00000\.tar: has a member \d that is not a complete array"):
             members.array(number)

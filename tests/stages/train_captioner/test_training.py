@@ -261,12 +261,12 @@ def test_training_on_several_nodes_names_the_command_and_writes_the_job(tmp_path
 
 def test_bfloat16_training_keeps_weights_in_single_precision(tmp_path: Path, straight: Any) -> None:
     spec = spec_of(epochs=1, **no_second_phase())
-    found = {}
+    result = {}
     for precision in ("32", "bf16"):
         task = task_of(tmp_path, straight[0], REFERENCE.model_copy(update={"precision": precision}))
-        found[precision] = train(spec, task).recipe.best["weights"]["network.read.weight"]
-        assert found[precision].dtype == torch.float32
-    assert 0 < (found["32"] - found["bf16"]).abs().max() < 0.05
+        result[precision] = train(spec, task).recipe.best["weights"]["network.read.weight"]
+        assert result[precision].dtype == torch.float32
+    assert 0 < (result["32"] - result["bf16"]).abs().max() < 0.05
 
 
 @pytest.mark.slow

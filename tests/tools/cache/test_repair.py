@@ -149,8 +149,8 @@ def test_one_changed_byte_anywhere_costs_one_result_at_most(root: Path) -> None:
     for _ in range(60):
         place = draws.randrange(len(whole))
         target.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << draws.randrange(8))]) + whole[place + 1 :])
-        found = {key: value for key, value, _ in salvage_rows(target)}
-        good = {key for key in TRUTH if found.get(key) == TRUTH[key]}
+        result = {key: value for key, value, _ in salvage_rows(target)}
+        good = {key for key in TRUTH if result.get(key) == TRUTH[key]}
         assert len(good) >= len(TRUTH) - 1, place
 
 
@@ -161,8 +161,8 @@ def test_data_before_the_cut_of_a_truncated_file_is_kept(root: Path, share: floa
     path.write_bytes(whole[: int(len(whole) * share)])
     code, result = hearsight("--yes")
     assert code == 0, result
-    found = stored(path)
-    assert len(found) >= (share - 0.2) * len(TRUTH) and all(TRUTH[key] == value for key, value in found.items())
+    results = stored(path)
+    assert len(results) >= (share - 0.2) * len(TRUTH) and all(TRUTH[key] == value for key, value in results.items())
     assert ResultCache(path.parent).annotate(Repeat(), PAYLOADS) == TRUTH
 
 
@@ -175,8 +175,8 @@ def test_results_in_the_log_of_a_killed_run_survive(root: Path, tmp_path: Path) 
             shutil.copy(source, tmp_path / source.name)
     copy = tmp_path / path.name
     copy.write_bytes(b"\0" * 100 + copy.read_bytes()[100:])
-    found = {key: value for key, value, _ in salvage_rows(copy)}
-    assert found == {**TRUTH, "0" * 64: b"late"}
+    result = {key: value for key, value, _ in salvage_rows(copy)}
+    assert result == {**TRUTH, "0" * 64: b"late"}
 
 
 def test_undamaged_stores_need_no_repair(root: Path) -> None:

@@ -110,16 +110,16 @@ def test_every_stage_and_check_is_in_one_lane_behind_what_it_reads():
 
 def test_lanes_that_run_at_the_same_time_read_nothing_of_each_other():
     graph = load_graph(PROJECT)
-    found = lanes(graph)
-    lane_of = {target: lane for lane in found for target in lane.targets}
+    result = lanes(graph)
+    lane_of = {target: lane for lane in result for target in lane.targets}
     for stage, takers in graph.chain.items():
         for dataset, inputs in takers.items():
             mine = lane_of[stage_address(dataset, stage)]
             theirs = [lane_of[stage_address(*parse_output_name(output))] for output in inputs.values()]
             assert all(lane is mine or mine.waits_for(lane) for lane in theirs), f"{dataset}/{stage}"
-    first = [lane for lane in found if not any(lane.waits_for(other) for other in found)]
-    assert len(first) == len(graph.chain["crawl"]) and found[: len(first)] == first
-    assert next_lane(found[len(first) :], first) is None
+    first = [lane for lane in result if not any(lane.waits_for(other) for other in result)]
+    assert len(first) == len(graph.chain["crawl"]) and result[: len(first)] == first
+    assert next_lane(result[len(first) :], first) is None
 
 
 def test_only_stages_that_never_ran_have_lanes(tmp_path):
@@ -140,7 +140,7 @@ def test_progress_counts_stages_that_are_up_to_date_and_ignores_other_output():
 
 
 @pytest.mark.parametrize(
-    ("lines", "found"),
+    ("lines", "expected"),
     [
         (["hearsight: no voice", "ERROR: failed to reproduce 'a'"], "hearsight: no voice"),
         (["hearsight: warning: slow", "ERROR: failed to reproduce 'a'", ""], "ERROR: failed to reproduce 'a'"),
@@ -148,5 +148,5 @@ def test_progress_counts_stages_that_are_up_to_date_and_ignores_other_output():
         ([], "no output"),
     ],
 )
-def test_the_reason_of_a_failure_is_the_stages_own_line(lines, found):
-    assert reason(lines) == found
+def test_the_reason_of_a_failure_is_the_stages_own_line(lines, expected):
+    assert reason(lines) == expected

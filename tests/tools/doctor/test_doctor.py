@@ -147,5 +147,5 @@ def test_a_project_in_which_dvc_cannot_work_is_reported(
         shutil.rmtree(clone / ".git")
     else:
         (clone / ".dvc/config").unlink()
-    found = [finding for check in (machine.git, machine.dvc) for finding in check(clone) if finding.state == MISSING]
-    assert len(found) == 1 and found[0].fix
+    result = [finding for check in (machine.git, machine.dvc) for finding in check(clone) if finding.state == MISSING]
+    assert len(result) == 1 and result[0].fix

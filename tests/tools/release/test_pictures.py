@@ -17,18 +17,18 @@ NAME = b"Maria Silva"
 
 
 def exif(orientation: int = 0) -> Image.Exif:
-    found = Image.Exif()
-    found[0x013B] = NAME.decode()
+    result = Image.Exif()
+    result[0x013B] = NAME.decode()
     if orientation:
-        found[0x0112] = orientation
-    return found
+        result[0x0112] = orientation
+    return result
 
 
 def text() -> PngImagePlugin.PngInfo:
-    found = PngImagePlugin.PngInfo()
-    found.add_text("Author", NAME.decode())
-    found.add_itxt("Comment", NAME.decode())
-    return found
+    result = PngImagePlugin.PngInfo()
+    result.add_text("Author", NAME.decode())
+    result.add_itxt("Comment", NAME.decode())
+    return result
 
 
 def frames(kind: str, **info: Any) -> bytes:
@@ -52,11 +52,11 @@ SIGNED = {
 
 def pixels(data: bytes) -> list[bytes]:
     with Image.open(io.BytesIO(data)) as image:
-        found = []
+        result = []
         for number in range(getattr(image, "n_frames", 1)):
             image.seek(number)
-            found.append(image.convert("RGBA").tobytes())
-        return found
+            result.append(image.convert("RGBA").tobytes())
+        return result
 
 
 @pytest.mark.parametrize("name", SIGNED)

@@ -165,17 +165,17 @@ def test_invalid_options_give_a_one_line_error(tmp_path: Path) -> None:
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 5))
 def test_subsets_are_nested_and_keep_their_keys_when_posts_are_few_or_many(size: int, more: int, seed: int) -> None:
     keys = [f"k{n}" for n in range(size + more)]
-    found = draw_subsets({"a": size, "b": size + more}, keys, seed)
-    assert len(found["a"]) == size and found["a"] <= found["b"] == set(keys)
-    assert found == draw_subsets({"a": size, "b": size + more}, keys[::-1], seed)
+    result = draw_subsets({"a": size, "b": size + more}, keys, seed)
+    assert len(result["a"]) == size and result["a"] <= result["b"] == set(keys)
+    assert result == draw_subsets({"a": size, "b": size + more}, keys[::-1], seed)
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(0, 5))
 def test_a_sample_contains_as_many_owners_as_possible(users: list[int], seed: int) -> None:
     pairs = [(f"k{n}", str(user)) for n, user in enumerate(users)]
-    found = draw_sample(pairs, seed)
-    assert len(found) == min(SAMPLE, len(pairs)) == len(set(found))
-    assert len({pairs[index][1] for index in found}) == min(SAMPLE, len(set(users)))
+    result = draw_sample(pairs, seed)
+    assert len(result) == min(SAMPLE, len(pairs)) == len(set(result))
+    assert len({pairs[index][1] for index in result}) == min(SAMPLE, len(set(users)))
 
 
 def test_the_command_writes_a_release_and_refuses_with_one_line(tmp_path: Path) -> None:

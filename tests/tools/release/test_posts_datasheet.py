@@ -26,13 +26,13 @@ def test_every_question_of_the_paper_is_answered(posts_release: Path) -> None:
     paper = {"6.1": 3, "6.2": 10, "6.3": 9, "6.4": 3, "6.5": 4, "6.6": 5, "6.7": 5}
     numbers = [f"{section}.{number}" for section, count in paper.items() for number in range(1, count + 1)]
     assert list(QUESTIONS) == numbers and len(numbers) == 39
-    found, page = sheet(posts_release), (posts_release / "datasheet.html").read_text()
-    assert list(found) == numbers and all(answer.split("## ")[0].strip() for answer in found.values())
+    result, page = sheet(posts_release), (posts_release / "datasheet.html").read_text()
+    assert list(result) == numbers and all(answer.split("## ")[0].strip() for answer in result.values())
     assert re.findall(r'<h3 id="([\d.]+)">', page) == numbers
 
 
 def test_the_datasheet_states_the_measured_figures(posts_release: Path) -> None:
-    found = sheet(posts_release)
+    results = sheet(posts_release)
     for number, result in {
         "6.2.1": "tag pracegover",
         "6.2.2": "24 instances of 4 owners. The owner with most posts has 25.0%",
@@ -49,10 +49,10 @@ def test_the_datasheet_states_the_measured_figures(posts_release: Path) -> None:
         "6.5.4": "| mulher, mulheres | 24 |",
         "6.6.4": "CC BY 4.0",
     }.items():
-        assert result in found[number], (number, found[number])
+        assert result in results[number], (number, results[number])
     # 2026-11-03 is 18 days before, 2026-12-03 after: all but the months of 12 and the undated first are late, of 23.
-    assert "of 23 posts whose days are known 91.3% were collected more than 7 days" in found["6.3.4"]
-    assert "6 instances whose picture is a near-duplicate" in found["6.2.6"] and "3 pictures" in found["6.2.6"]
+    assert "of 23 posts whose days are known 91.3% were collected more than 7 days" in results["6.3.4"]
+    assert "6 instances whose picture is a near-duplicate" in results["6.2.6"] and "3 pictures" in results["6.2.6"]
     assert "profiles" not in (posts_release / "settings.json").read_text(), "the crawl's settings may name accounts"
 
 
@@ -61,9 +61,9 @@ def test_missing_statements_of_the_publishers_are_marked_as_missing(tmp_path: Pa
     summary = release(root, "posts", tmp_path / "out")
     empty = summary["not_stated"].split(", ")
     assert sorted([*empty, "funding", "contact"]) == sorted(Publisher.model_fields)
-    found = sheet(tmp_path / "out")
-    assert sum("Not stated by the publishers." in answer for answer in found.values()) == len(empty)
-    assert "Grant 1 | <b>of</b> nobody" in found["6.1.3"]
+    result = sheet(tmp_path / "out")
+    assert sum("Not stated by the publishers." in answer for answer in result.values()) == len(empty)
+    assert "Grant 1 | <b>of</b> nobody" in result["6.1.3"]
     page = (tmp_path / "out/datasheet.html").read_text()
     assert "Grant 1 | &lt;b&gt;of&lt;/b&gt; nobody" in page
     assert "Requests go to: desk@example.org." in (tmp_path / "out/README.md").read_text()

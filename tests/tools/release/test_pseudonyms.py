@@ -115,5 +115,5 @@ def test_with_mask_all_every_mention_is_masked_and_names_that_are_words_are_kept
 
 @given(st.text(max_size=60), st.sampled_from(OWNERS), st.booleans())
 def test_any_text_is_masked_without_a_failure(text: str, owner: str, mask_all: bool) -> None:
-    found = mask(f"{text} @{owner.lstrip('@')} {text}", owner, mask_all=mask_all)
-    assert not re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", found, re.I)
+    result = mask(f"{text} @{owner.lstrip('@')} {text}", owner, mask_all=mask_all)
+    assert not re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", result, re.I)

@@ -250,13 +250,15 @@ def test_an_unfinished_dataset_and_one_without_a_split_give_a_one_line_error(tmp
 def test_statistics_are_those_of_the_standard_library(captions: list[str]) -> None:
     import statistics
 
-    found = CaptionStatistics()
+    result = CaptionStatistics()
     for caption in captions:
-        found.add(caption)
+        result.add(caption)
     lengths = [len(tokenize(caption)) for caption in captions]
-    assert found.examples == len(captions) and found.median == statistics.median(lengths)
-    assert found.mean == pytest.approx(statistics.mean(lengths)) and found.deviation == pytest.approx(statistics.pstdev(lengths))
-    assert found.unique == len({token for caption in captions for token in tokenize(caption)})
+    assert result.examples == len(captions) and result.median == statistics.median(lengths)
+    assert result.mean == pytest.approx(statistics.mean(lengths)) and result.deviation == pytest.approx(
+        statistics.pstdev(lengths)
+    )
+    assert result.unique == len({token for caption in captions for token in tokenize(caption)})
 
 
 def test_a_release_contains_its_settings(tmp_path: Path) -> None:

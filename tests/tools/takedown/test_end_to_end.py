@@ -106,12 +106,12 @@ def own(project: Project, stage: str, host: str) -> list[dict[str, Any]]:
 def annotated(root: Path) -> dict[str, set[str]]:
     import sqlite3
 
-    found = {}
+    result = {}
     for path in (root / ".hearsight" / "annotations").glob("*.sqlite"):
         base = sqlite3.connect(path)
-        found[path.name.partition("-v")[0]] = {key for (key,) in base.execute("SELECT key FROM results")}
+        result[path.name.partition("-v")[0]] = {key for (key,) in base.execute("SELECT key FROM results")}
         base.close()
-    return found
+    return result
 
 
 @pytest.fixture(scope="module")

@@ -94,16 +94,16 @@ def test_a_broken_frame_loses_no_other_frame():
         bytes(600),
         skippable(b"x" * 99)[:20],
     ):
-        found = urls(read(b"".join([*parts[:2], middle, *parts[3:]])))
-        assert found[0] == "http://a.sample/0/p" and found[-2:] == ["http://a.sample/2/p", "http://a.sample/3/p"], middle
-        assert set(found[1:-2]) <= {"bad_zstd", "not_zstd", "truncated", "wrong_length", "bad_record"} and len(found) > 3
+        result = urls(read(b"".join([*parts[:2], middle, *parts[3:]])))
+        assert result[0] == "http://a.sample/0/p" and result[-2:] == ["http://a.sample/2/p", "http://a.sample/3/p"], middle
+        assert set(result[1:-2]) <= {"bad_zstd", "not_zstd", "truncated", "wrong_length", "bad_record"} and len(result) > 3
     assert urls(read(b"".join(parts)[:-4])) == [f"http://a.sample/{at}/p" for at in range(3)] + ["truncated"]
 
 
 @pytest.mark.parametrize("content", [b"", b"no dictionary at all", b"\x37\xa4\x30\xec", zstd.compress(b"no dictionary")[:-2]])
 def test_a_broken_dictionary_is_reported_and_other_frames_are_read(content):
-    found = urls(read(skippable(content) + b"".join(members(warc(2, gzipped=False), "zstd"))))
-    assert found == ["bad_zstd", "http://a.sample/0/p", "http://a.sample/1/p"]
+    result = urls(read(skippable(content) + b"".join(members(warc(2, gzipped=False), "zstd"))))
+    assert result == ["bad_zstd", "http://a.sample/0/p", "http://a.sample/1/p"]
 
 
 def test_frames_with_a_missing_dictionary_are_reported():
@@ -124,9 +124,9 @@ def test_frames_after_a_damaged_one_are_read(data, form):
     at = data.draw(st.integers(begin + 1, end - 1))
     cut = data.draw(st.integers(0, end - at))
     whole[at : at + cut] = data.draw(st.binary(max_size=40))
-    found = urls(read(bytes(whole)))
-    assert found[0] == "http://a.sample/0/p"
-    assert found[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in found
+    result = urls(read(bytes(whole)))
+    assert result[0] == "http://a.sample/0/p"
+    assert result[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in result
 
 
 HEADS = [b"", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"\x50\x2a\x4d\x18\x03\0\0\0", zstd.compress(PAGE)[:20], b"PK\x03\x04"]
@@ -279,9 +279,9 @@ def test_the_input_type_is_detected_from_its_bytes(tmp_path):
         assert len(list(read_input(str(path)))) == 3, form
     for page in (PAGE, gzip.compress(PAGE), zstd.compress(PAGE)):
         path.write_bytes(page)
-        assert [candidate.alt for found in read_input(str(path)) for candidate in found.candidates] == ["A red kite"]
+        assert [candidate.alt for result in read_input(str(path)) for candidate in result.candidates] == ["A red kite"]
     path.write_bytes(zstd.compress(PAGE * 90)[:-9])
-    assert [found.failure for found in read_input(str(path))] == ["truncated"]
+    assert [result.failure for result in read_input(str(path))] == ["truncated"]
 
 
 @given(st.binary(max_size=300), st.booleans(), st.booleans(), st.integers(0, 40), st.binary(max_size=20))

@@ -28,9 +28,9 @@ PAIR = record(gzipped=False)
 
 def limited_faults(pages):
     """The failures, of which a row is not told one by one without end."""
-    found = urls(pages)
-    assert len(found) <= FAULTS + 10
-    return found
+    result = urls(pages)
+    assert len(result) <= FAULTS + 10
+    return result
 
 
 HEADS = [
@@ -47,8 +47,8 @@ HEADS = [
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd.compress])
 @pytest.mark.parametrize("head", HEADS)
 def test_a_record_after_two_megabytes_of_heads_is_read(head, packed):
-    found = limited_faults(read(packed(head * (2_000_000 // len(head))) + (record() if packed is gzip.compress else b"")))
-    assert found and (packed is not gzip.compress or found[-1] == "http://a.sample/p")
+    result = limited_faults(read(packed(head * (2_000_000 // len(head))) + (record() if packed is gzip.compress else b"")))
+    assert result and (packed is not gzip.compress or result[-1] == "http://a.sample/p")
 
 
 def test_many_consecutive_faults_are_summarised():
@@ -123,8 +123,8 @@ def test_rereading_of_overlapping_broken_members_is_bounded(monkeypatch):
     monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: fed.append(len(data := piece(self))) or data)
     data = nested(2500, 60)
     assert zlib.decompressobj(31).decompress(data[:100_000])[:5] == b"WARC/"
-    found = limited_faults(read(data + record()))
-    assert found[-1] == "http://a.sample/p"
+    result = limited_faults(read(data + record()))
+    assert result[-1] == "http://a.sample/p"
     assert sum(fed) <= (members.AGAIN + 3) * len(data) + members.KEEP
 
 
@@ -171,8 +171,8 @@ def test_a_compression_bomb_in_a_body_is_refused_with_little_memory(kind, coding
     if "," in coding:
         body = gzip.compress(body)
     data = record(body=body, status=("200 OK", [*OK[1], ("Content-Encoding", coding)])) + record()
-    found, most = peak(lambda: urls(read(data, limit=1 << 20)))
-    assert found == ["too_large", "http://a.sample/p"] and most < 20_000_000
+    result, most = peak(lambda: urls(read(data, limit=1 << 20)))
+    assert result == ["too_large", "http://a.sample/p"] and most < 20_000_000
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
@@ -182,8 +182,8 @@ def test_a_member_that_is_a_bomb_is_skipped_and_the_next_is_read(kind, monkeypat
     monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
     pack = gzip.compress if kind == "gzip" else zstd.compress
     data = pack(PAIR) + bomb(kind, 500_000_000) + pack(PAIR)
-    found, most = peak(lambda: urls(read(data, limit=1 << 20)))
-    assert found[0] == found[-1] == "http://a.sample/p" and set(found[1:-1]) <= {"bad_record", "too_large"} and len(found) > 2
+    result, most = peak(lambda: urls(read(data, limit=1 << 20)))
+    assert result[0] == result[-1] == "http://a.sample/p" and set(result[1:-1]) <= {"bad_record", "too_large"} and len(result) > 2
     assert max(given) <= members.PIECE + (1 << 25) and sum(given) < 2 * expansion.FREE_MEMBER and most < 80_000_000
 
 
@@ -258,6 +258,6 @@ def test_pages_with_too_many_images_are_reported():
     images = b"<img src=a>" * 20
     wat = dumped(envelope([{"path": "IMG@/src", "url": f"{at}.png"} for at in range(20)]))
     data = record(body=images) + record(body=wat, kind="metadata", content_type="application/json") + record()
-    found = read(data, budget=Budget(page_images=19))
-    assert urls(found) == ["page_over_budget", "page_over_budget", "http://a.sample/p"] and "20 images" in found[1].detail
+    result = read(data, budget=Budget(page_images=19))
+    assert urls(result) == ["page_over_budget", "page_over_budget", "http://a.sample/p"] and "20 images" in result[1].detail
     assert urls(read(data, budget=Budget(page_images=20))) == ["http://a.sample/p"] * 3

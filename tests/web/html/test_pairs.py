@@ -216,9 +216,9 @@ def test_a_text_that_is_folded_is_unchanged_by_folding(alt):
     ],
 )
 def test_ordinary_pages_are_read_without_a_tree(html):
-    found = scan(html)
-    assert found is not None
-    assert len(found.images) == len(read_page(html, PAGE).candidates)
+    result = scan(html)
+    assert result is not None
+    assert len(result.images) == len(read_page(html, PAGE).candidates)
 
 
 @pytest.mark.parametrize(
