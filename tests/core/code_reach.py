@@ -28,7 +28,7 @@ def modules(root: Path) -> dict[str, Path]:
 
 def steps(root: Path) -> dict[str, str]:
     """``file:line`` → module of the function, for each function given to ``Stage.map``, ``jobs`` or ``map_uncached``."""
-    found = {}
+    result = {}
     for module, path in modules(root).items():
         if b"step=" not in (source := path.read_bytes()):
             continue
@@ -53,8 +53,8 @@ def steps(root: Path) -> dict[str, str]:
                         of = ".".join(names[name])
                     case other:
                         raise AssertionError(f"{path}:{call.lineno}: cannot tell the module of {ast.unparse(other)}")
-                found[f"{path.relative_to(root)}:{call.lineno}"] = of
-    return found
+                result[f"{path.relative_to(root)}:{call.lineno}"] = of
+    return result
 
 
 class Compiled:

@@ -40,21 +40,21 @@ def test_a_stage_after_the_matrix_reads_every_cell_by_its_name(graph: Graph) -> 
     assert inputs["posts-t2t"] == graph.output("train_captioner", CELLS[3])
 
 
-def test_a_cells_settings_are_its_sets_with_its_networks_own(graph: Graph) -> None:
+def test_a_cell_has_the_settings_of_its_set_and_its_network(graph: Graph) -> None:
     content, dataset = graph.block("train_captioner", CELLS[1])
     assert content[dataset]["train_captioner"] == {"training": {"seeds": [0]}, "name": "t2t", "network": {"width": 16}}
 
 
-def test_a_network_without_settings_is_one_clear_line(graph: Graph) -> None:
+def test_a_network_without_settings_gives_a_one_line_error(graph: Graph) -> None:
     with pytest.raises(HearsightError, match=r"posts.train_captioner.networks: network .t2t. has no settings — known are: rnn"):
         graph.block("train_captioner", CELLS[3])
 
 
-def test_other_datasets_settings_are_read_as_they_stand(graph: Graph) -> None:
+def test_settings_of_other_datasets_are_read_without_validation(graph: Graph) -> None:
     assert graph.block("extract_features", "english") == (graph.params, "english")
 
 
-def test_an_input_that_is_none_is_left_out(tmp_path: Path) -> None:
+def test_an_input_set_to_none_is_left_out(tmp_path: Path) -> None:
     chain = {"report": {"english": {"input": "english/split", "evaluate_speech": "none"}}, "split": {"english": {}}}
     graph = Graph(tmp_path, ["split", "report"], {"chain": chain})
     assert list(graph.inputs("report", "english")) == ["input"]
@@ -78,7 +78,7 @@ def test_an_input_that_is_none_is_left_out(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_output_is_called_by_where_it_lies(folder: str, name: str, made_by: str, checked_by: str) -> None:
+def test_an_output_is_named_by_its_path(folder: str, name: str, made_by: str, checked_by: str) -> None:
     dataset, stage = parse_output_path(Path("/anywhere") / folder)
     assert f"{dataset}/{stage}" == name and parse_output_name(name) == (dataset, stage)
     assert (stage_address(dataset, stage), check_stage_address(dataset, stage)) == (made_by, checked_by)

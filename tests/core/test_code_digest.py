@@ -41,25 +41,25 @@ def change(path: Path, old: str, new: str) -> None:
     "old, new",
     [("return two", "# why\n    return two"), ('"""One."""', '"""Another."""'), ('"""Alpha."""', ""), ("two() - 1", "(two()-1)")],
 )
-def test_comments_docstrings_and_layout_move_nothing(tree, old, new):
+def test_comments_docstrings_and_layout_change_no_digest(tree, old, new):
     before = code_digest(tree, "components.alpha")
     change(tree / "components" / "alpha" / "__init__.py", old, new)
     assert code_digest(tree, "components.alpha") == before
 
 
-def test_a_changed_line_moves_the_digest(tree):
+def test_a_changed_line_changes_the_digest(tree):
     before = code_digest(tree, "components.alpha")
     change(tree / "components" / "alpha" / "__init__.py", "- 1", "- 2")
     assert code_digest(tree, "components.alpha") != before
 
 
-def test_a_changed_line_of_an_imported_module_moves_the_digest(tree):
+def test_a_changed_line_of_an_imported_module_changes_the_digest(tree):
     before = code_digest(tree, "components.alpha")
     change(tree / "components" / "beta.py", "return 2", "return 3")
     assert code_digest(tree, "components.alpha") != before
 
 
-def test_changed_data_of_a_package_moves_the_digest(tree):
+def test_changed_data_of_a_package_changes_the_digest(tree):
     data = tree / "components" / "alpha" / "data"
     data.mkdir()
     (data / "list.txt").write_text("a")
@@ -83,15 +83,15 @@ def test_changed_data_of_a_package_moves_the_digest(tree):
         ("def one():\n    from components.gamma import deep", {"gamma/__init__.py", "gamma/deep.py"}),
     ],
 )
-def test_what_a_line_reaches(tree, line, reached):
+def test_a_file_reaches_what_its_import_line_names(tree, line, reached):
     alpha, gamma = tree / "components" / "alpha", tree / "components" / "gamma"
     gamma.mkdir()
     (alpha / "__init__.py").write_text(f"{line}\n")
     (gamma / "__init__.py").write_text("SHALLOW = 1\ndef two():\n    from components import beta\n")
     for name in ("deep", "other"):
         (gamma / f"{name}.py").write_text("DEEP = 1\n")
-    found = {path.relative_to(tree / "components").as_posix() for path in reached_files(tree, "components.alpha")}
-    assert found == {"__init__.py", "alpha/__init__.py"} | reached
+    result = {path.relative_to(tree / "components").as_posix() for path in reached_files(tree, "components.alpha")}
+    assert result == {"__init__.py", "alpha/__init__.py"} | reached
 
 
 def test_a_method_counts_as_executed_with_its_module_and_a_function_does_not(tree):
@@ -107,7 +107,7 @@ def test_a_method_counts_as_executed_with_its_module_and_a_function_does_not(tre
         assert (code_digest(tree, "components.alpha.inner") != before) is moves
 
 
-def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_again(tree, monkeypatch):
+def test_cached_module_facts_equal_computed_ones_and_damaged_ones_are_computed_again(tree, monkeypatch):
     source = (tree / "components" / "alpha" / "__init__.py").read_bytes()
 
     def anew() -> ModuleFacts:
@@ -126,7 +126,7 @@ def test_the_facts_of_a_file_are_the_same_from_disk_and_damaged_ones_are_made_ag
         assert entry.read_bytes() == whole
 
 
-def test_a_folder_that_cannot_be_written_costs_only_time(tree, monkeypatch):
+def test_module_facts_are_read_without_a_writable_cache_folder(tree, monkeypatch):
     monkeypatch.setattr(module_facts, "_FACTS", {})
     (tree / "facts").write_text("")
     assert read_facts(b"import os\n", tree / "facts").executed == ("os",)

@@ -84,14 +84,14 @@ def added(name: str) -> bytes:
 
 def roots() -> dict[str, tuple[str, ...]]:
     """What has a key → the modules it is made from: every step, and every stage (its lineage)."""
-    found = {module: (module, WORKER) for module in steps(PROJECT).values()}
-    return found | {f"stage {stage}": (f"components.stages.{stage}",) for stage in load_graph(PROJECT).stages}
+    result = {module: (module, WORKER) for module in steps(PROJECT).values()}
+    return result | {f"stage {stage}": (f"components.stages.{stage}",) for stage in load_graph(PROJECT).stages}
 
 
 def project_files() -> list[str]:
     """Every file of the code, compiled ones aside."""
-    found = (path for top in ("components", "flows") for path in (PROJECT / top).rglob("*"))
-    kept = (path for path in found if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so")
+    result = (path for top in ("components", "flows") for path in (PROJECT / top).rglob("*"))
+    kept = (path for path in result if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so")
     return sorted(path.relative_to(PROJECT).as_posix() for path in kept)
 
 
@@ -138,16 +138,16 @@ for module in sys.argv[1:]:
 """
 
 
-def test_what_python_imports_is_reached():
+def test_every_module_that_python_imports_is_reached():
     wanted = sorted(set(steps(PROJECT).values()))
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", IMPORTING, *wanted], cwd=PROJECT, capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(PROJECT), "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
-    code, found = Code(PROJECT), dict(map(json.loads, said.stdout.splitlines()))
+    code, results = Code(PROJECT), dict(map(json.loads, result.stdout.splitlines()))
     files = {name: path.relative_to(PROJECT).as_posix() for name, path in modules(PROJECT).items()}
-    assert sorted(found) == wanted
-    for module, loaded in found.items():
+    assert sorted(results) == wanted
+    for module, loaded in results.items():
         reached = code.reached(module)[0]
         missing = {name for name in loaded if name in files and files[name] not in reached}
         assert not missing, f"{module} imports {sorted(missing)}"
@@ -171,7 +171,7 @@ EDITS = [
 
 
 @pytest.mark.parametrize("edited, step, other", EDITS)
-def test_an_edit_changes_the_step_and_not_another(copy, edited, step, other):
+def test_an_edit_changes_the_key_of_its_step_only(copy, edited, step, other):
     path = copy / "components" / edited
     before = {name: code_digest(copy, name, WORKER) for name in (step, other) if name}
     content = path.read_bytes()

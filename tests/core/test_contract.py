@@ -38,24 +38,24 @@ CELLED = [stage for stage in WORK if TAKERS[stage] in load_graph(PROJECT).cells]
 ONCE = [stage for stage in WORK if stage not in CELLED]
 
 
-def test_the_contract_holds():
+def test_stages_records_suites_and_settings_are_consistent():
     assert problems(PROJECT) == []
 
 
 def test_every_missing_suite_is_named(copy):
     for stage in WORK:
         (copy / "expectations" / f"{stage}.json").unlink()
-    found = problems(copy)
+    result = problems(copy)
     for stage in WORK:
-        assert any(line.startswith(f"expectations/{stage}.json:") for line in found), stage
+        assert any(line.startswith(f"expectations/{stage}.json:") for line in result), stage
 
 
 def test_every_missing_package_is_named(copy):
     for stage in WORK:
         shutil.rmtree(copy / "components" / "stages" / stage)
-    found = problems(copy)
+    result = problems(copy)
     for stage in WORK:
-        assert any(line.startswith(f"components/stages/{stage}/__init__.py:") for line in found), stage
+        assert any(line.startswith(f"components/stages/{stage}/__init__.py:") for line in result), stage
 
 
 def test_every_missing_part_of_a_package_is_named(copy):
@@ -65,10 +65,10 @@ def test_every_missing_part_of_a_package_is_named(copy):
         for part in ("Params", "run"):
             text = text.replace(f"class {part}(", "class Other(").replace(f"def {part}(", "def other(")
         path.write_text(text)
-    found = problems(copy)
+    result = problems(copy)
     for stage in WORK:
         for part in ("Params", "run"):
-            assert f"components/stages/{stage}/__init__.py: does not define {part}" in found
+            assert f"components/stages/{stage}/__init__.py: does not define {part}" in result
 
 
 @pytest.mark.parametrize("stage", ["crawl", "pretrain_retrieval", "train_captioner", "report"])
@@ -83,9 +83,9 @@ def test_all_missing_parameters_are_named(copy):
             content[TAKERS[stage]].pop(stage)
 
     edit(copy / "params.yaml", forget)
-    found = problems(copy)
+    result = problems(copy)
     for stage in ONCE:
-        assert f"params.yaml: {TAKERS[stage]}.{stage} is missing though the chain takes it" in found
+        assert f"params.yaml: {TAKERS[stage]}.{stage} is missing though the chain takes it" in result
 
 
 def test_every_missing_check_is_named(copy):
@@ -109,9 +109,9 @@ def test_code_that_is_imported_but_not_declared_is_named_for_every_stage(copy):
             body["deps"] = [dep for dep in body["deps"] if dep != "components/core"]
 
     edit(copy / "dvc.yaml", forget)
-    found = problems(copy)
+    result = problems(copy)
     for stage in STAGES:
-        assert any(line.startswith(f"dvc.yaml: {stage} imports components/core/") for line in found), stage
+        assert any(line.startswith(f"dvc.yaml: {stage} imports components/core/") for line in result), stage
 
 
 @pytest.mark.parametrize("stage", CELLED)
@@ -121,7 +121,7 @@ def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     assert f"params.yaml: {of}.{stage} is missing though the chain takes it" in problems(copy)
 
 
-def test_a_matrix_whose_gates_are_not_waited_for_is_named(copy):
+def test_a_matrix_without_its_gates_as_dependencies_is_named(copy):
     def forget(content: dict) -> None:
         body = content["stages"]["evaluate_captioners"]["do"]
         body["deps"] = [dep for dep in body["deps"] if dep != "reports/gates/captioners/cells"]
@@ -130,7 +130,7 @@ def test_a_matrix_whose_gates_are_not_waited_for_is_named(copy):
     assert "dvc.yaml: evaluate_captioners does not depend on reports/gates/captioners/cells" in problems(copy)
 
 
-def test_a_cell_that_does_not_wait_for_its_sets_gate_is_named(copy):
+def test_a_cell_without_its_sets_gate_as_dependency_is_named(copy):
     def forget(content: dict) -> None:
         body = content["stages"]["train_captioner"]
         body["deps"] = [dep for dep in body["deps"] if not dep.startswith("reports/gates")]

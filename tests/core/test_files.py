@@ -16,7 +16,7 @@ def half_then_fail(path: Path) -> None:
 
 
 @pytest.mark.parametrize("durable", [True, False])
-def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_path: Path, durable: bool) -> None:
+def test_a_failed_write_keeps_the_old_file_alone(tmp_path: Path, durable: bool) -> None:
     target = tmp_path / "deep" / "file"
     publish_bytes(target, b"old", durable=durable)
     with pytest.raises(HearsightError, match="no space"):
@@ -25,7 +25,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_p
 
 
 @pytest.mark.parametrize(("keep", "content"), [(True, "old"), (False, "new")])
-def test_a_folder_that_is_there_is_kept_or_replaced_as_asked(tmp_path: Path, keep: bool, content: str) -> None:
+def test_an_existing_folder_is_kept_or_replaced_as_requested(tmp_path: Path, keep: bool, content: str) -> None:
     def fill(text: str, folder: Path) -> None:
         (folder / "file").write_text(text)
 

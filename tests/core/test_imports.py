@@ -31,13 +31,13 @@ def normalised(name: str) -> str:
 
 def undeclared(folders: list[str], declared: set[str]) -> dict[str, list[str]]:
     distributions = {**packages_distributions(), **UNMAPPED}
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for folder in folders:
         for path in sorted((PROJECT / folder).rglob("*.py")):
             for module in set(imported(path)) - OURS - sys.stdlib_module_names:
                 if not declared & {normalised(name) for name in distributions.get(module, [])}:
-                    found.setdefault(module, []).append(str(path.relative_to(PROJECT)))
-    return found
+                    result.setdefault(module, []).append(str(path.relative_to(PROJECT)))
+    return result
 
 
 def requirements(lines: list[str]) -> set[str]:
@@ -53,7 +53,7 @@ def test_every_imported_package_is_declared():
     assert undeclared(["tests"], wanted | requirements(project["optional-dependencies"]["dev"])) == {}
 
 
-def test_the_locks_are_whole_pinned_and_consistent_and_name_no_host_and_no_gpu_build():
+def test_the_lock_files_are_complete_pinned_consistent_and_without_hosts_and_gpu_builds():
     demo, dev = ((PROJECT / name).read_text().split() for name in ("requirements.lock", "requirements-dev.lock"))
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in dev)
     assert set(demo) < set(dev), "the demo has another version than the tests"

@@ -87,11 +87,11 @@ def test_no_import_by_name_is_undeclared():
     files, used = modules(PROJECT), set()
     for path in files.values():
         name = path.relative_to(PROJECT).as_posix()
-        found = list(undeclared(path.read_text(), set(files)))
+        result = list(undeclared(path.read_text(), set(files)))
         if name in FREE:
-            used.update([name] if found else [])
+            used.update([name] if result else [])
         else:
-            assert not found, f"{name}:{found[0]}: write the full names into a table of the module (CONTRIBUTING.md)"
+            assert not result, f"{name}:{result[0]}: write the full names into a table of the module (CONTRIBUTING.md)"
     assert used == set(FREE), "an entry of FREE is not needed"
 
 
@@ -119,7 +119,7 @@ def test_no_import_by_name_is_undeclared():
         ("run([sys.executable, '-m', other.__name__])", False),
     ],
 )
-def test_what_counts_as_declared(line, declared):
+def test_only_module_level_tables_declare_imports_by_name(line, declared):
     table = "TABLE = {'a': 'components.core.caption_normalization'}"
     source = f"import sys\nfrom components.speech.voices import host\n{table}\n{line}\n"
     assert (not list(undeclared(source, set(modules(PROJECT))))) is declared

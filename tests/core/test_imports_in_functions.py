@@ -22,7 +22,7 @@ def unexplained(source: str) -> Iterator[str]:
                 yield f"{function.name}: {ast.unparse(imports[0])}"
 
 
-def test_a_function_that_imports_without_a_reason_is_found() -> None:
+def test_a_function_that_imports_without_a_reason_is_reported() -> None:
     assert list(unexplained("def load():\n    import torch\n")) == ["load: import torch"]
     assert not list(unexplained("def load():\n    # On use: slow to load.\n    import torch\n    import numpy\n"))
     assert not list(unexplained("def load():\n    import torch  # here: slow to load\n"))
@@ -30,8 +30,8 @@ def test_a_function_that_imports_without_a_reason_is_found() -> None:
 
 def test_imports_inside_functions_say_why() -> None:
     assert not [
-        f"{file.relative_to(PROJECT)}: {found}"
+        f"{file.relative_to(PROJECT)}: {result}"
         for file in FILES
         if COMMANDS not in file.parents
-        for found in unexplained(file.read_text(encoding="utf-8"))
+        for result in unexplained(file.read_text(encoding="utf-8"))
     ]

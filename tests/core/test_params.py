@@ -39,21 +39,21 @@ def refused(block: Any) -> str:
     return text
 
 
-def test_values_that_fit_are_taken_whole():
+def test_valid_values_are_read_unchanged():
     assert parse_settings(Params, GOOD, "here").plain() == GOOD
 
 
-def test_an_unknown_key_names_the_near_one():
+def test_an_unknown_key_is_refused_with_the_nearest_name():
     text = refused({"treshold": 0.5, "names": ["a"], "inner": {"depth": 2}})
     assert "params.yaml: english.filter.treshold" in text
     assert "did you mean 'threshold'?" in text
 
 
-def test_an_unknown_nested_key_names_the_near_one_of_its_own_block():
+def test_an_unknown_nested_key_is_refused_with_the_nearest_name_of_its_block():
     assert "did you mean 'depth'?" in refused({**GOOD, "inner": {"deptt": 2}})
 
 
-def test_a_missing_key_is_named_with_what_it_is_for():
+def test_a_missing_key_is_named_with_its_purpose():
     text = refused({"names": [], "inner": {"depth": 1}})
     assert "english.filter.threshold: is missing" in text
     assert "Where to cut" in text
@@ -65,7 +65,7 @@ def test_a_value_of_another_type_is_refused(value):
 
 
 @pytest.mark.parametrize("block", [None, 3, "text", []])
-def test_a_block_that_is_no_mapping_is_refused(block):
+def test_a_block_that_is_not_a_mapping_is_refused(block):
     assert "should hold settings" in refused(block)
 
 
@@ -84,7 +84,7 @@ def test_a_params_file_that_is_not_yaml_is_one_line(tmp_path):
 
 
 @given(st.text(max_size=80))
-def test_any_text_as_a_params_file_is_read_or_refused_in_one_line(text):
+def test_any_text_as_a_params_file_is_read_or_refused_with_one_line(text):
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +103,7 @@ def test_any_text_as_a_params_file_is_read_or_refused_in_one_line(text):
         max_leaves=8,
     )
 )
-def test_any_block_is_taken_or_refused_in_one_line(block):
+def test_any_block_is_accepted_or_refused_with_one_line(block):
     try:
         parse_settings(Params, yaml.safe_load(yaml.safe_dump(block)), "here")
     except HearsightError as error:

@@ -70,8 +70,8 @@ def test_an_empty_block_is_the_papers_profile() -> None:
         "min_label_confidence": 0.05,
         "min_kind_confidence": 0.1,
     }
-    found = stage_params(Path("params.yaml"), {"paper": {}}, "paper", "hypernymize", HypernymizeParams).plain()
-    assert (found["concept_level"], found["min_concept_count"], found["stated_role"]) == ("noun", 101, False)
+    result = stage_params(Path("params.yaml"), {"paper": {}}, "paper", "hypernymize", HypernymizeParams).plain()
+    assert (result["concept_level"], result["min_concept_count"], result["stated_role"]) == ("noun", 101, False)
     for stage in ("filter", "hypernymize"):
         assert not any(row.changed for row in listed(stage_settings(GRAPH, stage, "paper")))
 
@@ -81,7 +81,7 @@ def test_params_yaml_holds_only_changes_and_at_most_250_lines() -> None:
 
 
 @pytest.mark.parametrize(("stage", "dataset"), BLOCKS)
-def test_what_is_listed_is_what_the_stage_reads(stage: str, dataset: str) -> None:
+def test_the_listed_settings_are_those_the_stage_reads(stage: str, dataset: str) -> None:
     settings = stage_settings(GRAPH, stage, dataset)
     rows = {row.name: row for row in listed(settings)}
     for name, row in rows.items():

@@ -23,25 +23,25 @@ HOSTILE = "A dog \x9b31m\x1b]0;owned\x07 \x85 \u202egnp.exe\u2066 \x7f \ud83d"
 
 
 @given(st.text(st.characters()))
-def test_no_character_that_a_terminal_obeys_is_left_and_no_other_is_changed(text: str) -> None:
+def test_only_terminal_control_characters_are_replaced(text: str) -> None:
     shown = escape_controls(text)
     assert not OBEYED.search(shown) and shown.encode().decode() == shown
     assert escape_controls(shown) == shown and (OBEYED.search(text) is not None or shown == text)
 
 
 @given(st.recursive(st.none() | st.text(st.characters()), lambda c: st.lists(c) | st.dictionaries(st.text(), c), max_leaves=6))
-def test_a_json_line_holds_none_either_is_one_line_and_reads_back_equal(value: object) -> None:
+def test_a_json_line_contains_no_control_character_and_reads_back_equal(value: object) -> None:
     line = json_line(value)
     assert not OBEYED.search(line) and len(line.splitlines()) == 1
     assert json.dumps(json.loads(line)) == json.dumps(value)
 
 
-def test_codes_are_shown_and_tab_and_newline_stay() -> None:
+def test_control_characters_are_shown_as_codes_except_tab_and_newline() -> None:
     assert escape_controls("a\x9b\x1b[31m\u202e\tb\nc") == "a\\x9b\\x1b[31m\\u202e\tb\nc"
     assert json_line({"alt": "a\x9b\u202e"}) == '{"alt": "a\\u009b\\u202e"}'
 
 
-def test_an_error_that_quotes_the_web_is_one_harmless_line() -> None:
+def test_an_error_that_quotes_web_text_is_one_line_without_control_characters() -> None:
     text = str(HearsightError(HOSTILE, where=f"http://host/{HOSTILE}", hint=HOSTILE))
     assert not OBEYED.search(text) and len(text.splitlines()) == 1 and "\\x9b31m" in text
 
@@ -74,7 +74,7 @@ def test_a_terminal_gets_no_command_from_what_is_printed(code: str) -> None:
         pytest.param(("--posts",), json.dumps(f"#PraCegoVer: {HOSTILE}"), id="posts"),
     ],
 )
-def test_try_on_a_terminal_prints_no_command_of_the_text(words: tuple[str, ...], line: str) -> None:
+def test_try_on_a_terminal_prints_no_control_character_of_the_text(words: tuple[str, ...], line: str) -> None:
     started = ["-c", "from components.cli.main import main; main()", "try", *words]
     shown = on_a_terminal(started, stdin=line.encode() + b"\n")
     assert b"A dog" in shown and not OBEYED.search(shown.decode().replace("\r", "")), shown

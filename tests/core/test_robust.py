@@ -80,7 +80,7 @@ def test_a_second_writer_is_refused_with_the_first_ones_pid(tmp_path, monkeypatc
         runner.wait()
 
 
-def test_a_process_dies_with_a_named_ancestor_behind_a_shell(tmp_path):
+def test_a_process_ends_with_a_named_ancestor_behind_a_shell(tmp_path):
     # The ancestor is a script named dvc; a shell stands between it and the runner.
     child = tmp_path / "child.py"
     child.write_text(
@@ -97,7 +97,7 @@ def test_a_process_dies_with_a_named_ancestor_behind_a_shell(tmp_path):
     assert gone(child_pid)
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path):
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_temporary_one(tmp_path):
     path = tmp_path / "file"
     publish_bytes(path, b"old")
 
@@ -112,7 +112,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_one_line_that_says_so(tmp_path):
+def test_a_full_disk_gives_a_one_line_error_that_names_it(tmp_path):
     def write_to_full_disk(temporary: Path) -> None:
         with Path("/dev/full").open("wb", buffering=0) as handle:
             handle.write(b"x")
@@ -139,7 +139,7 @@ FULL = """
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
-def test_a_cache_on_a_full_disk_keeps_what_was_finished_and_nothing_half_written(tmp_path):
+def test_a_cache_on_a_full_disk_keeps_finished_results_and_no_partial_one(tmp_path):
     command = f'mount -t tmpfs -o size=1m none {tmp_path} && exec "$0" "$@"'
     arguments = ["unshare", "-rm", "sh", "-c", command, sys.executable, "-c", textwrap.dedent(FULL), str(tmp_path)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
@@ -218,7 +218,7 @@ class Here:
 
 
 @pytest.mark.parametrize("by", ["itself", "the keeper of a cluster"])
-def test_the_disk_is_waited_for_only_where_results_are_paid_for(tmp_path, monkeypatch, by):
+def test_only_paid_results_are_flushed_to_disk(tmp_path, monkeypatch, by):
     waits: list[int] = []
 
     @contextmanager
@@ -245,5 +245,5 @@ def test_the_disk_is_waited_for_only_where_results_are_paid_for(tmp_path, monkey
 def test_many_workers_may_open_and_write_one_annotation_store_at_once(tmp_path):
     writers = [python(STORE, tmp_path, number) for number in range(6)]
     assert [writer.wait() for writer in writers] == [0] * 6
-    found = ResultCache(tmp_path).annotate(Counting(), {f"{w}-{n}": "" for w in range(6) for n in range(40)})
-    assert found == {f"{w}-{n}": n for w in range(6) for n in range(40)}
+    result = ResultCache(tmp_path).annotate(Counting(), {f"{w}-{n}": "" for w in range(6) for n in range(40)})
+    assert result == {f"{w}-{n}": n for w in range(6) for n in range(40)}

@@ -37,7 +37,7 @@ def command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         ("components.cli.main", "run", "crawl", "--dataset", "english"),
     ],
 )
-def test_a_state_folder_that_is_none_is_one_line(project, words):
+def test_a_file_in_place_of_the_state_folder_gives_a_one_line_error(project, words):
     (project / ".hearsight").write_text("not a folder")
     done = command(project, *words)
     assert done.returncode == 2, done.stderr
@@ -46,18 +46,18 @@ def test_a_state_folder_that_is_none_is_one_line(project, words):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_state_folder_without_permission_is_one_line(project):
+def test_a_state_folder_without_permission_gives_a_one_line_error(project):
     (project / ".hearsight").mkdir(mode=0o500)
     done = command(project, "components.cli.entry", "run", "crawl", "--dataset", "english")
     assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and "Permission denied" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("number", "told"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
+    ("number", "message"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
 )
-def test_faults_of_the_machine_are_told_from_defects(number, told):
-    found = explain_os_error(OSError(number, os.strerror(number), "/x/y"))
-    assert found is None if told is None else told in str(found) and "/x/y" in str(found)
+def test_faults_of_the_machine_are_distinguished_from_defects(number, message):
+    result = explain_os_error(OSError(number, os.strerror(number), "/x/y"))
+    assert result is None if message is None else message in str(result) and "/x/y" in str(result)
 
 
 FULL = """
@@ -67,7 +67,7 @@ ln -s "$3" web && exec "$4" -m components.cli.entry run crawl --dataset english
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
-def test_a_disk_that_fills_while_a_crawl_fetches_is_one_line(tmp_path):
+def test_a_full_disk_during_a_crawl_gives_a_one_line_error(tmp_path):
     import yaml
 
     from tests.stages.crawl.conftest import fixture_params
@@ -83,6 +83,6 @@ def test_a_disk_that_fills_while_a_crawl_fetches_is_one_line(tmp_path):
     done = subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True, check=False)
     if "mount" in done.stderr or "unshare" in done.stderr:
         pytest.skip("this host lets no user mount a file system of its own")
-    told = [line for line in done.stderr.splitlines() if "hearsight: " in line]
+    output = [line for line in done.stderr.splitlines() if "hearsight: " in line]
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
-    assert len(told) == 1 and "no space is left on the disk" in told[0]
+    assert len(output) == 1 and "no space is left on the disk" in output[0]

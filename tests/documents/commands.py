@@ -37,14 +37,14 @@ class Command:
 
 def documented() -> list[Command]:
     """Every command of every page, each text of a page once."""
-    found: dict[tuple[str, str], Command] = {}
+    result: dict[tuple[str, str], Command] = {}
     for pattern in PAGES:
         for path in sorted(PROJECT.glob(pattern)):
             page = path.relative_to(PROJECT).as_posix()
             if page != GENERATED:
                 for command in _of_page(path, page):
-                    found.setdefault((command.text, page), command)
-    return list(found.values())
+                    result.setdefault((command.text, page), command)
+    return list(result.values())
 
 
 def _of_page(path: Path, page: str) -> Iterator[Command]:
@@ -90,13 +90,13 @@ TESTED = {
     ),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
     r"hearsight retry( .*)?": (
-        "tests/stages/crawl/test_retry.py::test_the_command_reads_the_project_settings_and_names_the_stage_to_run"
+        "tests/stages/crawl/test_retry.py::test_the_command_reads_the_projects_settings_and_names_a_missing_stage"
     ),
     r"hearsight cost .*--vision google": (
-        "tests/stages/filter/test_google_stage.py::test_on_the_command_line_the_cost_is_a_table_and_a_lack_is_one_line"
+        "tests/stages/filter/test_google_stage.py::test_the_cost_command_prints_a_table_or_a_one_line_error"
     ),
     r"hearsight cost --stage synthesize .*": (
-        "tests/speech/voices/test_google_voices.py::test_on_the_command_line_the_cost_needs_no_credentials_and_a_lack_is_one_line"
+        "tests/speech/voices/test_google_voices.py::test_the_cost_command_needs_no_credentials_and_prints_one_line_errors"
     ),
     r"hearsight say .*": "tests/speech/voices/test_commands.py::test_say_writes_16_khz_flac_and_rate_pitch_and_gain_are_obeyed",
     r"hearsight voices": "tests/speech/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
@@ -104,41 +104,41 @@ TESTED = {
     r"hearsight try --posts": "tests/tools/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight pairs.*": "tests/web/archives/test_inputs.py::test_pairs_prints_json_lines_and_reports_failures_at_the_end",
     r"hearsight takedown (add|purge|scan).*": (
-        "tests/tools/takedown/test_end_to_end.py::test_the_command_line_proves_it_with_its_exit_code"
+        "tests/tools/takedown/test_end_to_end.py::test_the_scan_command_reports_its_result_as_exit_code"
     ),
     r"hearsight takedown list": "tests/pipeline/test_documented_commands.py::test_takedown_lists_nothing_in_a_new_project",
-    r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_on_standard_input_become_a_page_and_rates",
+    r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_a_page_and_rates",
     r"hearsight release --dataset english.*": (
-        "tests/tools/release/test_release.py::test_the_command_tells_what_it_wrote_and_refuses_in_one_line"
+        "tests/tools/release/test_release.py::test_the_command_prints_what_it_wrote_and_refuses_with_one_line"
     ),
     r"hearsight release --dataset portuguese.*": (
-        "tests/tools/release/test_posts.py::test_the_command_writes_and_refuses_in_one_line"
+        "tests/tools/release/test_posts.py::test_the_command_writes_a_release_and_refuses_with_one_line"
     ),
     r"hearsight score.*": (
         "tests/tools/score/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json"
     ),
     r"hearsight submission.*": "tests/tools/score/test_scoring.py::test_a_submission_is_written_a_split_at_a_time_into_one_zip",
     r"hearsight search.*": (
-        "tests/stages/build_search_index/test_search.py::test_a_recording_and_a_picture_find_themselves_and_both_kinds"
+        "tests/stages/build_search_index/test_search.py::test_recordings_and_pictures_are_their_own_first_results_among_both_kinds"
     ),
     r"hearsight knowledge index.*": "tests/knowledge/test_wikidata_index.py::test_every_form_of_the_dump_makes_the_same_index",
     r"hearsight knowledge ask.*": "tests/documents/test_commands.py::test_knowledge_ask_answers_the_documented_question",
     r"hearsight data( .*)?|make data": "tests/sample/test_sample.py::test_a_second_call_fetches_nothing",
-    r"hearsight cache repair.*": "tests/tools/cache/test_repair.py::test_sound_stores_have_nothing_to_repair",
-    r"make ui": "tests/flows/test_ui.py::test_the_index_lists_every_page_and_every_boundarys_docs_and_its_links_open",
-    r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_does_everything_once_and_ends_clean",
-    r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_fires_and_leaves_the_stages_done",
+    r"hearsight cache repair.*": "tests/tools/cache/test_repair.py::test_undamaged_stores_need_no_repair",
+    r"make ui": "tests/flows/test_ui.py::test_the_index_links_every_page_and_the_docs_of_every_check",
+    r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
+    r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_starts_the_flow_and_completes_its_stages",
     r"hearsight doctor": "tests/tools/doctor/test_doctor.py",
     r"hearsight tracking flush": "tests/tracking/test_lineage.py",
-    r"make docs": "tests/documents/test_commands.py::test_the_list_of_commands_is_what_the_help_texts_say",
+    r"make docs": "tests/documents/test_commands.py::test_the_list_of_commands_agrees_with_the_help_texts",
     r"python -m tests\.core\.annotators": "tests/core/test_annotators.py::test_",
     r"python -m tests\.fuzz.*": "tests/fuzz/test_fuzz.py",
-    r"python -m tests\.gold.*": "tests/gold/test_gold.py::test_verdicts_and_captions_agree_and_nothing_private_is_left",
+    r"python -m tests\.gold.*": "tests/gold/test_gold.py::test_verdicts_and_captions_equal_the_gold_ones_without_private_names",
     r"mlflow models serve .*": (
         "tests/stages/build_search_index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"
     ),
     r"echo .*": "tests/documents/test_commands.py::test_the_transcript_in_the_readme_is_what_try_prints",
-    r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_the_walk_goes_from_the_model_to_the_snapshot",
+    r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",
 }
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
 

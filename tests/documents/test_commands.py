@@ -52,7 +52,7 @@ def of(program: str) -> list[Any]:
     return [pytest.param(command, id=named(command)) for command in COMMANDS if command.words[0] == program]
 
 
-def test_the_help_and_the_list_of_commands_tell_of_hearsight_root() -> None:
+def test_the_help_and_the_list_of_commands_document_hearsight_root() -> None:
     helped = CliRunner().invoke(app, ["--help"])
     assert helped.exit_code == 0 and "HEARSIGHT_ROOT" in helped.stdout and "HEARSIGHT_ROOT" in reference()
 
@@ -112,7 +112,7 @@ def test_a_command_is_executed_by_a_test_or_marked(command: Command) -> None:
 
 
 @pytest.mark.parametrize("pattern", [*TESTED, *NOT_TESTED])
-def test_the_table_names_no_command_that_is_documented_nowhere(pattern: str) -> None:
+def test_every_command_of_the_table_is_documented(pattern: str) -> None:
     assert any(re.fullmatch(pattern, command.text.replace("'", "")) for command in COMMANDS)
 
 
@@ -123,7 +123,7 @@ def test_the_named_tests_exist(place: str) -> None:
     assert re.search(rf"def {name or 'test_'}", text)
 
 
-def test_the_list_of_commands_is_what_the_help_texts_say() -> None:
+def test_the_list_of_commands_agrees_with_the_help_texts() -> None:
     assert TARGET.read_text(encoding="utf-8") == reference() + "\n", "run `make docs`"
 
 
@@ -141,7 +141,7 @@ def test_help_texts_are_sentences_without_stray_marks() -> None:
         )
 
 
-def test_the_readme_fits_its_screen() -> None:
+def test_the_readme_has_at_most_its_number_of_lines() -> None:
     assert len(README.splitlines()) <= 100
 
 
@@ -150,8 +150,8 @@ def test_the_transcript_in_the_readme_is_what_try_prints(monkeypatch: pytest.Mon
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(PROJECT / "tests" / "knowledge" / "wordnet"))
     (transcript,) = re.findall(r"\$ hearsight try < alts.txt\n(.*?)```", README, re.DOTALL)
     alts = re.findall(r"^alt +(.*)$", transcript, re.MULTILINE)
-    said = "\n".join(text_of(result) for result in Trial(PROJECT, "paper").of(alts))
-    assert len(alts) == 3 and said.strip() == transcript.strip()
+    results = "\n".join(text_of(result) for result in Trial(PROJECT, "paper").of(alts))
+    assert len(alts) == 3 and results.strip() == transcript.strip()
 
 
 def test_knowledge_ask_answers_the_documented_question(monkeypatch: pytest.MonkeyPatch) -> None:

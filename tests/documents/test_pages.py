@@ -31,7 +31,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
-def test_every_link_leads_to_a_file_and_to_a_heading_of_it(page: Path) -> None:
+def test_every_link_points_to_an_existing_file_and_heading(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
         if "://" not in link:
             name, _, anchor = link.partition("#")
@@ -45,7 +45,7 @@ def test_the_index_lists_every_page() -> None:
     assert [page.name for page in PAGES[3:] if page.name != "index.md" and f"]({page.name})" not in index] == []
 
 
-def test_the_promises_are_many() -> None:
+def test_the_table_of_promises_is_parsed() -> None:
     assert len(PROMISES) >= 20
 
 

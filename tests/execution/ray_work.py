@@ -90,8 +90,8 @@ class Songs:
 
 
 def sing(folder: Path, item: int) -> dict[int, int]:
-    found = ResultCache(folder).annotate(Songs(), {f"{n}": n for n in range(100)})
-    return {int(key): song.count(int(key)) for key, song in found.items()}
+    result = ResultCache(folder).annotate(Songs(), {f"{n}": n for n in range(100)})
+    return {int(key): song.count(int(key)) for key, song in result.items()}
 
 
 def annotate_without_sqlite(folder: Path, item: int) -> tuple[dict[str, int], dict[str, int]]:

@@ -38,7 +38,7 @@ def test_each_item_has_its_result_in_order():
 
 
 @pytest.mark.parametrize("fault", ["cpu", "memory", "crash", "exit"])
-def test_an_item_over_its_limit_costs_itself_alone(fault):
+def test_an_item_over_its_limit_loses_no_other_item(fault):
     reason = {"exit": "crash"}.get(fault, fault)
     assert limited("a", fault, "b", fault) == ["A", OverLimit(reason), "B", OverLimit(reason)]
 
@@ -48,20 +48,20 @@ def test_an_error_of_the_function_is_raised_here():
         limited("a", "error", "b")
 
 
-def test_no_child_is_left():
+def test_no_child_process_remains():
     before = set(psutil.Process().children())
     limited("a", "cpu", "crash", "b")
     assert set(psutil.Process().children()) <= before
 
 
-def test_what_the_function_changes_is_lost():
+def test_changes_made_in_the_child_are_lost():
     seen: list[int] = []
     assert run_limited(lambda item: seen.append(item) or len(seen), [1, 2], seconds=5, memory=MEMORY) == [1, 2]
     assert seen == []
 
 
 def test_large_results_arrive_whole():
-    assert [len(found) for found in run_limited(lambda size: b"x" * size, [10, 5_000_000], seconds=5, memory=MEMORY)] == [
+    assert [len(result) for result in run_limited(lambda size: b"x" * size, [10, 5_000_000], seconds=5, memory=MEMORY)] == [
         10,
         5_000_000,
     ]

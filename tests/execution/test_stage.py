@@ -104,7 +104,7 @@ def test_rows_dropped_by_an_intermediate_map_stay_in_the_ledger(tmp_path, candid
     assert StageOutput(stage.out).table().num_rows == 3
 
 
-def test_a_worker_killed_once_costs_a_retry_and_nothing_else(tmp_path, candidates):
+def test_a_worker_killed_once_costs_one_retry_only(tmp_path, candidates):
     whole = make_stage(tmp_path, "crawl", "whole", inputs={"input": candidates})
     whole.map(keep_long, candidates.shards, step="keep", params={"least": 4})
     hurt = make_stage(tmp_path, "crawl", "hurt", inputs={"input": candidates})
@@ -112,13 +112,13 @@ def test_a_worker_killed_once_costs_a_retry_and_nothing_else(tmp_path, candidate
     assert hurt.finish().digest == whole.finish().digest
 
 
-def test_work_that_always_kills_its_worker_ends_with_a_clear_error(tmp_path, candidates):
+def test_work_that_always_kills_its_worker_gives_an_error(tmp_path, candidates):
     stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
     with pytest.raises(HearsightError, match="died 3 times"):
         stage.map(die_always, candidates.shards, step="die", params={})
 
 
-def test_a_shard_changed_by_hand_is_refused_by_name(tmp_path, candidates):
+def test_a_shard_changed_by_hand_is_refused_with_its_name(tmp_path, candidates):
     path = candidates.shards[1].path
     path.write_bytes(path.read_bytes() + b"x")
     stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
@@ -136,7 +136,7 @@ def test_a_damaged_cache_entry_is_computed_again(tmp_path, candidates):
     assert again[0].path.read_bytes() == before
 
 
-def test_a_job_is_done_once_and_its_folder_is_given_back(tmp_path, candidates):
+def test_a_finished_job_is_not_repeated_and_its_folder_is_returned(tmp_path, candidates):
     stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
     for _ in range(2):
         folders = stage.jobs(write_twice, [Job("a", "ab"), Job("c", "cd")], step="twice", params={})

@@ -111,7 +111,7 @@ def gone(pid: int) -> bool:
     return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
-def test_a_fork_has_the_clients_arguments_folder_environment_and_streams_and_the_code_of_now(toy: Toy) -> None:
+def test_a_fork_has_the_clients_arguments_folder_environment_streams_and_current_code(toy: Toy) -> None:
     first = toy.run("a", "b c", VALUE="1")
     assert (first["folder"], first["words"], first["value"]) == (str(toy.root), [str(toy.root), "a", "b c"], "1")
     assert [server.pid for server in toy.servers] == [first["parent"]]
@@ -121,18 +121,18 @@ def test_a_fork_has_the_clients_arguments_folder_environment_and_streams_and_the
     assert second["parent"] == first["parent"]
 
 
-def test_two_clients_at_once_have_one_server(toy: Toy) -> None:
+def test_concurrent_clients_share_one_server(toy: Toy) -> None:
     clients = [toy.start(str(number)) for number in range(3)]
-    said = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
-    assert len({one["pid"] for one in said}) == 3
-    assert len({one["parent"] for one in said}) == 1
+    result = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
+    assert len({one["pid"] for one in result}) == 3
+    assert len({one["parent"] for one in result}) == 1
 
 
-def test_another_environment_has_a_server_of_its_own(toy: Toy) -> None:
+def test_each_environment_has_its_own_server(toy: Toy) -> None:
     assert toy.run()["parent"] != toy.run(GX_SETTING="1")["parent"]
 
 
-def test_a_killed_client_takes_its_fork_along(toy: Toy) -> None:
+def test_the_fork_of_a_killed_client_ends(toy: Toy) -> None:
     client, fork = toy.waiting()
     client.kill()
     client.communicate()
@@ -141,7 +141,7 @@ def test_a_killed_client_takes_its_fork_along(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize("victim", ["pid", "parent"])
-def test_a_client_whose_fork_or_server_was_killed_does_the_work_itself(toy: Toy, victim: str) -> None:
+def test_a_client_whose_fork_or_server_was_killed_runs_the_check_itself(toy: Toy, victim: str) -> None:
     client, fork = toy.waiting()
     os.kill(fork[victim], signal.SIGKILL)
     out, _ = client.communicate(timeout=60)
@@ -159,7 +159,7 @@ def test_no_server_outlives_its_project(toy: Toy) -> None:
     until(lambda: gone(server))
 
 
-def test_a_refused_boundary_has_the_line_the_code_and_no_gate_and_the_next_check_passes(tmp_path: Path) -> None:
+def test_a_refused_output_gives_its_line_and_exit_code_and_no_gate_and_a_corrected_one_passes(tmp_path: Path) -> None:
     (tmp_path / "expectations").symlink_to(PROJECT / "expectations")
     for name in ("dvc.yaml", "params.yaml"):
         (tmp_path / name).symlink_to(PROJECT / name)
@@ -186,7 +186,7 @@ def test_a_refused_boundary_has_the_line_the_code_and_no_gate_and_the_next_check
     socket.unlink()  # the server ends
 
 
-def test_a_process_that_has_imported_what_a_check_needs_can_be_forked() -> None:
+def test_a_process_with_the_imports_of_a_check_can_be_forked() -> None:
     code = """
         from components.cli.check_server import preload
         from components.execution.warm_server import require_forkable

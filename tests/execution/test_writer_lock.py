@@ -48,7 +48,7 @@ def claim(tmp_path: Path) -> WriterLock:
     return WriterLock.acquire(WriterLock.path_for(tmp_path / "lock"), "it", 0.0)
 
 
-def test_a_new_writer_waits_for_the_last_piece_of_work_whatever_engine_it_has(tmp_path, claim, monkeypatch):
+def test_a_new_writer_waits_for_the_last_task_on_every_engine(tmp_path, claim, monkeypatch):
     monkeypatch.setattr(process, "LOCK_PATIENCE", 0.3)
     running = worker(claim, 7)
     try:
@@ -65,14 +65,14 @@ def test_a_new_writer_waits_for_the_last_piece_of_work_whatever_engine_it_has(tm
         end(running)
 
 
-def test_work_that_begins_after_another_run_took_over_is_refused(tmp_path, claim):
+def test_work_that_starts_after_another_run_took_over_is_refused(tmp_path, claim):
     with sole_writer(tmp_path / "lock", "it"):
         pass
     with pytest.raises(HearsightError, match="a later run has taken over"), claim.hold_item(0):
         raise AssertionError
 
 
-def test_two_attempts_of_one_piece_never_run_at_once_and_other_pieces_do(claim, monkeypatch):
+def test_attempts_of_one_task_never_overlap_and_other_tasks_do(claim, monkeypatch):
     monkeypatch.setattr(writer_lock, "OVERLAP", 0.3)
     running = worker(claim, 3)
     try:
@@ -86,7 +86,7 @@ def test_two_attempts_of_one_piece_never_run_at_once_and_other_pieces_do(claim, 
         pass
 
 
-def test_a_machine_without_the_file_says_which_it_is(tmp_path):
+def test_a_machine_that_cannot_see_the_lock_file_is_named(tmp_path):
     with (
         pytest.raises(HearsightError, match=f"cannot be seen from node {os.uname().nodename}"),
         WriterLock(tmp_path / "x", "t").hold_item(0),
@@ -94,7 +94,7 @@ def test_a_machine_without_the_file_says_which_it_is(tmp_path):
         raise AssertionError
 
 
-def test_the_drivers_lock_is_felt_while_it_lives_and_only_then(claim):
+def test_the_drivers_lock_is_held_exactly_while_it_runs(claim):
     ask = "import base64, pickle, sys; print(pickle.loads(base64.b64decode(sys.argv[1])).reaches_this_machine())"
     command = [sys.executable, "-c", ask, base64.b64encode(pickle.dumps(claim)).decode()]
     with claim.hold_driver_byte():
@@ -102,12 +102,12 @@ def test_the_drivers_lock_is_felt_while_it_lives_and_only_then(claim):
     assert subprocess.check_output(command, text=True) == "False\n"
 
 
-def test_local_runs_leave_no_fence(tmp_path):
+def test_local_runs_leave_no_writer_lock_file(tmp_path):
     with sole_writer(tmp_path / "lock", "it"):
         assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
-def test_the_sweep_takes_dead_processes_of_this_machine_and_only_old_ones_of_others(tmp_path):
+def test_the_sweep_removes_files_of_ended_processes_here_and_only_old_ones_of_other_machines(tmp_path):
     dead = subprocess.Popen(["true"])
     dead.wait()
     names = {
@@ -125,7 +125,7 @@ def test_the_sweep_takes_dead_processes_of_this_machine_and_only_old_ones_of_oth
     assert {path.name for path in (tmp_path / "step").iterdir()} == {names["mine-alive"], names["other"]}
 
 
-def test_a_killed_filler_leaves_a_name_that_the_next_sweep_knows(tmp_path):
+def test_a_killed_filler_leaves_a_folder_that_the_next_sweep_removes(tmp_path):
     code = (
         "import sys, os, signal, pathlib; from components.core.shard_cache import ShardCache\n"
         "ShardCache(pathlib.Path(sys.argv[1])).get('step', 1, lambda folder: os.kill(os.getpid(), signal.SIGKILL))"

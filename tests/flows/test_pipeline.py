@@ -45,7 +45,7 @@ def all_gone(numbers: list[int]) -> bool:
     return until(lambda: not any(alive(pid) for pid in numbers))
 
 
-def test_the_graph_is_dvcs_with_its_meta(make_project: Make) -> None:
+def test_the_flows_graph_equals_dvcs_graph_with_its_meta(make_project: Make) -> None:
     root = make_project(meta={"b": {"pool": "gpu", "retries": 2, "timeout": "2h"}})
     tasks = read_tasks(root)
     assert [(task.address, task.upstream) for task in tasks] == [("a", ()), ("b", ("a",)), ("c", ("a",))]
@@ -55,17 +55,17 @@ def test_the_graph_is_dvcs_with_its_meta(make_project: Make) -> None:
         read_tasks(root, ["z"])
 
 
-@pytest.mark.parametrize("meta, said", [({"timeout": "soon"}, "timeout is 'soon'"), ({"retry": 2}, "'retry' is not known")])
-def test_meta_that_makes_no_sense_is_named(make_project: Make, meta: dict[str, object], said: str) -> None:
+@pytest.mark.parametrize("meta, message", [({"timeout": "soon"}, "timeout is 'soon'"), ({"retry": 2}, "'retry' is not known")])
+def test_invalid_meta_is_named(make_project: Make, meta: dict[str, object], message: str) -> None:
     root = make_project(meta={"c": meta})
     with pytest.raises(HearsightError) as caught:
         read_tasks(root)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "c.meta" in str(caught.value)
 
 
 @pytest.mark.parametrize("failed", ["", "it does not hold"])
-def test_the_artefact_of_a_check_shows_its_warnings(tmp_path: Path, failed: str) -> None:
+def test_the_report_of_a_check_shows_its_warnings(tmp_path: Path, failed: str) -> None:
     line = leave_warning(StageOutput(tmp_path / "data" / "english" / "evaluate_speech"))
     stage = StageTask("check-evaluate_speech@english", "hearsight check evaluate_speech --dataset english", ())
     assert f"**Warning:** {line}" in stage_page(stage, tmp_path, failed)
@@ -75,7 +75,7 @@ def test_times_are_read_with_their_units() -> None:
     assert [seconds(text) for text in ("90s", "30m", "2h", "1d", 5)] == [90, 1800, 7200, 86400, 5]
 
 
-def test_the_guard_hands_over_lines_and_the_exit_code(tmp_path: Path) -> None:
+def test_the_guard_passes_on_lines_and_the_exit_code(tmp_path: Path) -> None:
     lines: list[str] = []
     code = run_guarded(
         ["sh", "-c", "echo one; echo two >&2; exit 7"], cwd=tmp_path, env=os.environ, limit=30, on_line=lines.append
@@ -90,27 +90,27 @@ def test_the_guard_ends_every_descendant_at_the_time_limit(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_outlives_a_killed_runner(tmp_path: Path, number: int) -> None:
+def test_no_process_outlives_a_killed_runner(tmp_path: Path, number: int) -> None:
     code = f"import os, pathlib; from flows.guard import run_guarded; run_guarded([{sys.executable!r}, '-c', {FORK!r}], "
     code += f"cwd=pathlib.Path({str(tmp_path)!r}), env=os.environ, limit=600, on_line=print)"
     runner = subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT)
-    found = pids(tmp_path / "pids")
+    result = pids(tmp_path / "pids")
     runner.send_signal(number)
     runner.wait()
-    assert all_gone(found)
+    assert all_gone(result)
 
 
-def test_nothing_outlives_a_killed_guard(tmp_path: Path) -> None:
+def test_no_process_outlives_a_killed_guard(tmp_path: Path) -> None:
     code = "import time, os; open('pids', 'w').write(f'{os.getpid()} {os.getppid()}'); time.sleep(600)"
     runner = subprocess.Popen(
         [sys.executable, "-m", "flows.guard", "600", str(os.getpid()), "--", sys.executable, "-c", code],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )
-    found = pids(tmp_path / "pids")
+    result = pids(tmp_path / "pids")
     runner.kill()
     runner.wait()
-    assert all_gone(found[:1])
+    assert all_gone(result[:1])
 
 
 def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:
@@ -125,7 +125,7 @@ def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:
 class TestFlow:
     """What needs a Prefect server."""
 
-    def test_a_run_does_everything_once_and_ends_clean(self, make_project: Make) -> None:
+    def test_a_run_executes_each_task_once_and_ends_cleanly(self, make_project: Make) -> None:
         from flows.flow import pipeline
 
         root = make_project()
@@ -149,7 +149,7 @@ class TestFlow:
         assert not (root / "b.txt").exists()
 
     @pytest.mark.slow
-    def test_a_stage_that_stumbles_is_tried_again(self, make_project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_stage_that_fails_once_is_retried(self, make_project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
         from flows import flow
 
         monkeypatch.setattr(flow, "RETRY_AFTER", [0.1, 0.1])
@@ -167,7 +167,7 @@ class TestFlow:
         assert all_gone(pids(root / "pids"))
 
     @pytest.mark.slow
-    def test_stages_of_one_pool_do_not_run_at_once(self, make_project: Make) -> None:
+    def test_stages_of_one_pool_never_overlap(self, make_project: Make) -> None:
         from flows.flow import pipeline
 
         wait = "import time, sys; t = time.time(); time.sleep(1); open('{0}.txt', 'w').write(f'{{t}} {{time.time()}}')"

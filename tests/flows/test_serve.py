@@ -18,7 +18,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
-def test_a_schedule_fires_and_leaves_the_stages_done(make_project: Make) -> None:
+def test_a_schedule_starts_the_flow_and_completes_its_stages(make_project: Make) -> None:
     root = make_project()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

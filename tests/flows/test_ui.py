@@ -58,7 +58,7 @@ def get(url: str) -> str:
         return answer.read().decode()
 
 
-def test_the_index_lists_every_page_and_every_boundarys_docs_and_its_links_open(site):
+def test_the_index_links_every_page_and_the_docs_of_every_check(site):
     page = get(f"{site}/")
     assert page.count("<a href") == len(PAGES)
     for place, text in PAGES.items():
@@ -83,7 +83,7 @@ def test_the_pictures_of_a_page_are_served(site):
         "reports/%2e%2e/secret.txt",
     ],
 )
-def test_nothing_else_of_the_project_is_served(site, place):
+def test_only_the_page_and_its_files_are_served(site, place):
     with pytest.raises(urllib.error.HTTPError) as refused:
         get(f"{site}/{place}")
     assert refused.value.code == 404
@@ -97,5 +97,5 @@ def test_the_index_shows_the_warnings_of_every_check(site, tmp_path):
     assert "english/evaluate_speech: by_voice" in page and "captioners/cells/english-t2t8x8/train_captioner: by_voice" in page
 
 
-def test_the_index_of_a_project_without_a_run_says_what_to_do(tmp_path):
+def test_the_index_of_a_project_without_a_run_names_the_first_command(tmp_path):
     assert "dvc repro" in index(graph_of(tmp_path))

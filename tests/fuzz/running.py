@@ -76,24 +76,24 @@ def run_all(atheris: ModuleType, names: list[str], settings: Settings) -> Iterat
 
 def run(atheris: ModuleType, name: str, settings: Settings) -> Result:
     """Run one target with its number of inputs, restarting after inputs that end its process."""
-    found = settings.found / inputs_of(name)
-    found.mkdir(parents=True, exist_ok=True)
-    before, total, begin = set(found.iterdir()), Counts(), time.monotonic()
+    result = settings.found / inputs_of(name)
+    result.mkdir(parents=True, exist_ok=True)
+    before, total, begin = set(result.iterdir()), Counts(), time.monotonic()
     target_runs = settings.runs or TARGETS[name].quick
     with tempfile.TemporaryDirectory() as scratch:
         grown = settings.kept / inputs_of(name) if settings.kept else Path(scratch) / "grown"
         grown.mkdir(parents=True, exist_ok=True)
         for _ in range(RESTARTS):
             shared = Shared()
-            options = _options(name, settings, target_runs - total.runs, Path(scratch), grown, found)
-            code = _run_in_fork(atheris, name, options, found, shared, settings)
+            options = _options(name, settings, target_runs - total.runs, Path(scratch), grown, result)
+            code = _run_in_fork(atheris, name, options, result, shared, settings)
             total = _add_counts(total, shared.read())
             if code == 0 or total.runs >= target_runs:
                 break
     seconds = time.monotonic() - begin
-    files = sorted(str(path) for path in set(found.iterdir()) - before)
-    if not any(found.iterdir()):
-        found.rmdir()
+    files = sorted(str(path) for path in set(result.iterdir()) - before)
+    if not any(result.iterdir()):
+        result.rmdir()
     numbers = {**vars(total), "slowest": round(total.slowest, 4)}
     return Result(name, seconds=round(seconds, 1), a_second=round(total.runs / max(seconds, 1e-9)), inputs=files, **numbers)
 

@@ -60,12 +60,12 @@ def wats() -> list[bytes]:
         "Base": "/b/",
         "Metas": [{"name": "robots", "content": "noindex"}, {"http-equiv": "content-language", "content": "en"}],
     }
-    found = []
+    result = []
     for html in ({"Links": links, "Head": head}, {"Head": head, "Links": links}, {"Links": []}, {}, None, {"Links": 1}):
         headers = {"Content-Language": "en-GB", "X-Robots-Tag": "hearsight: none"}
         payload = {"HTTP-Response-Metadata": {"Headers": headers, "HTML-Metadata": html}}
-        found.append(json.dumps({"Envelope": {"Payload-Metadata": payload}}, separators=(",", ":")).encode())
-    return [*found, found[0].replace(b":", b": "), b'{"HTML-Metadata":[[[['.ljust(1500, b"[")]
+        result.append(json.dumps({"Envelope": {"Payload-Metadata": payload}}, separators=(",", ":")).encode())
+    return [*result, result[0].replace(b":", b": "), b'{"HTML-Metadata":[[[['.ljust(1500, b"[")]
 
 
 def warcs() -> list[bytes]:
@@ -113,14 +113,14 @@ def heads() -> list[bytes]:
         'ETag: "é日"'.encode(),
         b"X-Robots-Tag: noai\r\nX-Robots-Tag: x: none",
     ]
-    found = [plain, *(http(b"", kind, b"Content-Length: 0") for kind in kinds)]
-    found += [b"HTTP/1.1 404 N\xf6\r\nContent-Length: 0\r\n\r\n", b"HTTP/1.0 200\r\n\r\n", plain.replace(b"\r\n", b"\n")]
-    found += [
+    result = [plain, *(http(b"", kind, b"Content-Length: 0") for kind in kinds)]
+    result += [b"HTTP/1.1 404 N\xf6\r\nContent-Length: 0\r\n\r\n", b"HTTP/1.0 200\r\n\r\n", plain.replace(b"\r\n", b"\n")]
+    result += [
         http(b"", b"A: " + b"a" * 900, b"B:", b"A : b", b" folded"),
         b"HTTP/1.1 100 Continue\r\n\r\n" + plain,
         http(b"", status=b"999 "),
     ]
-    return [*found, http(b"5\r\nhello\r\n0\r\n\r\n", b"Transfer-Encoding: chunked", b"Content-Encoding: gzip")]
+    return [*result, http(b"5\r\nhello\r\n0\r\n\r\n", b"Transfer-Encoding: chunked", b"Content-Encoding: gzip")]
 
 
 def segments() -> list[bytes]:

@@ -91,11 +91,11 @@ def instagram() -> list[bytes]:
     one |= {"permalink": "https://www.instagram.com/p/1/", "timestamp": "2026-11-20T10:00:00+0000"}
     album = {**one, "id": "2", "media_type": "CAROUSEL_ALBUM", "children": {"data": [one, {"id": "3", "media_type": "VIDEO"}]}}
     paging = {"cursors": {"after": "QVFI=="}}
-    found = {
+    result = {
         "business_discovery": {"username": "user", "media": {"data": [one, album], "paging": paging}},
         "data": [one],
         "paging": paging,
     }
     usage = {"1": [{"estimated_time_to_regain_access": 5}]}
     errors = [{"error": {"code": code, "error_subcode": 1, "message": "no"}} for code in (4, 10, 18, 24, 100, 190)]
-    return [json.dumps(one).encode() for one in (found, {"data": [one]}, {"data": []}, usage, *errors, {"error": []}, [])]
+    return [json.dumps(one).encode() for one in (result, {"data": [one]}, {"data": []}, usage, *errors, {"error": []}, [])]

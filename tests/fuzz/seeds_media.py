@@ -16,12 +16,12 @@ def images() -> list[bytes]:
     paletted = picture.quantize(8)
     exif = Image.Exif()
     exif[0x0112] = 6
-    found: list[bytes] = []
+    result: list[bytes] = []
 
     def save(what: Image.Image, kind: str, **options: object) -> None:
         buffer = io.BytesIO()
         what.save(buffer, kind, **options)
-        found.append(buffer.getvalue())
+        result.append(buffer.getvalue())
 
     save(picture, "JPEG", quality=20)
     save(picture, "JPEG", quality=20, progressive=True, exif=exif, comment=b"c")
@@ -47,7 +47,7 @@ def images() -> list[bytes]:
         wide,
         b"RIFF\x10\0\0\0WEBPVP8X",
     ]
-    return [*found, *others, found[0][:-40], found[1][:200]]
+    return [*result, *others, result[0][:-40], result[1][:200]]
 
 
 def sounds() -> list[bytes]:
@@ -56,7 +56,7 @@ def sounds() -> list[bytes]:
     import soundfile
 
     samples = np.sin(np.arange(160) / 5) / 2
-    found: list[bytes] = []
+    result: list[bytes] = []
     kinds = [
         ("WAV", "PCM_16"),
         ("WAV", "PCM_U8"),
@@ -70,11 +70,11 @@ def sounds() -> list[bytes]:
         for channels in (1, 2):
             buffer = io.BytesIO()
             soundfile.write(buffer, np.stack([samples] * channels, 1), 8000, format=kind, subtype=subtype)
-            found.append(buffer.getvalue())
+            result.append(buffer.getvalue())
     buffer = io.BytesIO()
     soundfile.write(buffer, samples, 16_000, format="OGG", subtype="OPUS")
-    found.append(buffer.getvalue())
-    plain = found[0]
+    result.append(buffer.getvalue())
+    plain = result[0]
     lies = [
         plain[:40] + b"\xff\xff\xff\xff" + plain[44:],
         plain[:22] + b"\0\0" + plain[24:],
@@ -82,4 +82,4 @@ def sounds() -> list[bytes]:
         plain[:-20],
     ]
     big = b"RIFX" + struct.pack(">I", 36 + 8) + b"WAVEfmt " + struct.pack(">IHHIIHH", 16, 1, 1, 8000, 16_000, 2, 16) + b"data"
-    return [one for one in [*found, *lies, big + struct.pack(">I", 8) + bytes(8), b"", b"OggS", b"fLaC"] if len(one) <= 3000]
+    return [one for one in [*result, *lies, big + struct.pack(">I", 8) + bytes(8), b"", b"OggS", b"fLaC"] if len(one) <= 3000]

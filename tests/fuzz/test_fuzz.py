@@ -133,7 +133,7 @@ def test_a_run_continues_after_an_input_that_ends_its_process(tmp_path, monkeypa
     assert (result.runs, result.faults) == (6, 0)
 
 
-def test_an_input_is_minimised_while_its_fault_stays(monkeypatch):
+def test_an_input_is_minimised_while_its_fault_remains(monkeypatch):
     monkeypatch.setattr(pages, "srcset", refuse)
     assert shrink("srcset", b"a (x) () b" * 9) == b"()"
     assert shrink("srcset", b"all is well") == b"all is well"

@@ -22,17 +22,17 @@ _SINGULAR = frozenset({"bus", "cactus", "gas", "lens", "series", "species", "wal
 
 def faults(caption: str) -> list[str]:
     """What is wrong with a caption, in words; empty when nothing is."""
-    found = []
+    result = []
     for what, pattern in (("doubled article", _DOUBLED), ("dangling word", _DANGLING), ("word twice", _REPEATED)):
         if match := pattern.search(caption):
-            found.append(f"{what}: {match.group()}")
+            result.append(f"{what}: {match.group()}")
     for match in _COUNTED.finditer(caption):
         noun = match.group(1)
         if noun not in _SINGULAR and not noun.endswith(("ss", "us", "is")) and _ENGINE.singular_noun(noun):
-            found.append(f"article before a plural: {match.group()}")
+            result.append(f"article before a plural: {match.group()}")
     if "  " in caption or re.search(r"\s[.,;!?]|\(\s|\s\)", caption):
-        found.append("a space too many")
-    return found
+        result.append("a space too many")
+    return result
 
 
 def main() -> None:

@@ -57,8 +57,8 @@ def cases(half: str) -> list[dict[str, Any]]:
 
 def judge(trial: Trial, half: str) -> list[Judgement]:
     """Every case of one half, judged."""
-    told = cases(half)
-    return [Judgement(case, result) for case, result in zip(told, trial.of(case["alt"] for case in told), strict=True)]
+    results = cases(half)
+    return [Judgement(case, result) for case, result in zip(results, trial.of(case["alt"] for case in results), strict=True)]
 
 
 def shares(judged: Iterable[Judgement]) -> dict[str, tuple[int, int]]:

@@ -22,10 +22,10 @@ def judged(request: pytest.FixtureRequest) -> list[Judgement]:
 
 
 @pytest.mark.slow
-def test_verdicts_and_captions_agree_and_nothing_private_is_left(judged: list[Judgement]) -> None:
-    found = shares(judged)
+def test_verdicts_and_captions_equal_the_gold_ones_without_private_names(judged: list[Judgement]) -> None:
+    result = shares(judged)
     for measure, least in (("verdict as expected", 0.95), ("caption acceptable, of those to be kept", 0.85)):
-        right, count = found[measure]
+        right, count = result[measure]
         assert right / count >= least, (measure, right, count)
     assert [each.leaks for each in judged if each.leaks] == []
 
@@ -37,10 +37,10 @@ def test_captions_are_grammatical(judged: list[Judgement]) -> None:
 
 
 @pytest.mark.parametrize("half", [half for half in HALVES if (FOLDER / f"{half}.jsonl").exists()])
-def test_cases_are_whole_and_accept_nothing_private(half: str) -> None:
-    told = cases(half)
-    assert len({case["id"] for case in told}) == len(told)
-    for case in told:
+def test_the_cases_are_well_formed_and_accept_no_private_name(half: str) -> None:
+    result = cases(half)
+    assert len({case["id"] for case in result}) == len(result)
+    for case in result:
         assert case["alt"] and (case["captions"] if case["verdict"] == "kept" else case["rules"])
         for caption in case.get("captions", ()):
             assert not Judgement(case, {"caption": caption, "verdict": "kept", "rule": None}).leaks, case["id"]
@@ -49,5 +49,5 @@ def test_cases_are_whole_and_accept_nothing_private(half: str) -> None:
 @pytest.mark.parametrize(
     "caption", ["people at the a house", "a dog of", "a actors on a stage", "a dog on on a beach", "a dog , a cat", "dogs of."]
 )
-def test_the_check_of_grammar_sees_faults(caption: str) -> None:
+def test_the_grammar_check_detects_faults(caption: str) -> None:
     assert faults(caption) and not faults("an actor and a series of dresses, lifted off the ground in a glass bus.")

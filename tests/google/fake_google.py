@@ -103,12 +103,12 @@ class FakeGoogle:
         if path == "/v1/documents:annotateText":
             text, features = body["document"]["content"], body["features"]
             assert body["encodingType"] == UTF32 and body["document"]["type"] == PLAIN_TEXT
-            said: dict[str, Any] = {"language": body["document"]["language"], "sentences": [], "tokens": [], "entities": []}
+            result: dict[str, Any] = {"language": body["document"]["language"], "sentences": [], "tokens": [], "entities": []}
             if features.get("extractDocumentSentiment"):
-                said["documentSentiment"] = {"magnitude": 0.1, "score": -0.9 if "horrible" in text else 0.1}
+                result["documentSentiment"] = {"magnitude": 0.1, "score": -0.9 if "horrible" in text else 0.1}
             if features.get("extractSyntax"):
-                said |= DOCUMENTS.get(text) or document(text)
-            return Reply(200, said)
+                result |= DOCUMENTS.get(text) or document(text)
+            return Reply(200, result)
         if path == "/v1/documents:moderateText":
             score = 0.95 if "damn" in body["document"]["content"] else 0.02
             names = ("Toxic", "Insult", "Profanity", "Derogatory", "Sexual", "Health", "Politics")

@@ -47,6 +47,6 @@ def spoken(body: Any) -> bytes:
 def wav(samples: bytes, rate: int = 16_000, channels: int = 1, bits: int = 16, tag: int = 1, size: int | None = None) -> bytes:
     """A WAV file; ``size`` is what its header tells of the samples where that is not the truth."""
     block = channels * bits // 8
-    told = len(samples) if size is None else size
+    stated = len(samples) if size is None else size
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, tag, channels, rate, rate * block, block, bits)
-    return struct.pack("<4sI4s", b"RIFF", 28 + len(samples) + 8, b"WAVE") + form + struct.pack("<4sI", b"data", told) + samples
+    return struct.pack("<4sI4s", b"RIFF", 28 + len(samples) + 8, b"WAVE") + form + struct.pack("<4sI", b"data", stated) + samples

@@ -85,12 +85,12 @@ def document(text: str, tokens: str = "", entities: Any = ()) -> dict[str, Any]:
     """What Google says of a text; without ``tokens``, all its words are nouns."""
     lines = [line.split() for line in tokens.strip().splitlines()]
     lines = lines or [[word, word, "NOUN", "ROOT", str(place)] for place, word in enumerate(re.findall(r"\w+|[^\w\s]", text))]
-    found, at = [], 0
+    result, at = [], 0
     for word, lemma, tag, edge, head, *known in lines:
         at = text.index(word, at)
         grammar = {name: f"{name.upper()}_UNKNOWN" for name in GRAMMAR}
         grammar |= {VALUES[value]: value for value in known}
-        found.append(
+        result.append(
             {
                 "text": {"content": word, "beginOffset": at},
                 "partOfSpeech": {"tag": tag, **grammar},
@@ -101,7 +101,7 @@ def document(text: str, tokens: str = "", entities: Any = ()) -> dict[str, Any]:
         at += len(word)
     return {
         "sentences": [{"text": {"content": text, "beginOffset": 0}, "sentiment": {"magnitude": 0, "score": 0}}],
-        "tokens": found,
+        "tokens": result,
         "entities": [
             {
                 "name": name,

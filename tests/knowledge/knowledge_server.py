@@ -124,12 +124,12 @@ class Handler(BaseHTTPRequestHandler):
             self._send(400, json.dumps({"error": {"code": 400, "message": f"bad {form}", "status": "INVALID_ARGUMENT"}}).encode())
             return
         query, types = form["query"][0].lower(), set(form.get("types", []))
-        found = [
+        results = [
             {"@type": "EntitySearchResult", "result": each, "resultScore": 900 - place}
             for place, each in enumerate(GOOGLE)
             if query in each["name"].lower() and (not types or types & set(each["@type"]))
         ]
-        self._send(200, json.dumps({"@context": {}, "@type": "ItemList", "itemListElement": found}).encode())
+        self._send(200, json.dumps({"@context": {}, "@type": "ItemList", "itemListElement": results}).encode())
 
     def _refuse(self, behaviour: str) -> None:
         status, _, wait = behaviour.partition(" ")

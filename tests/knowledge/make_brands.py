@@ -49,22 +49,22 @@ def main(package: Path) -> None:
     """Write the file from the unpacked package."""
     content = json.loads((package / "dist" / "json" / "nsi.min.json").read_text(encoding="utf-8"))
     words = dict(part.strip().split("=") for line in _CATEGORIES.splitlines() for part in line.split(";") if part.strip())
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for category, word in words.items():
         for item in content["nsi"].get(f"brands/{category}", {}).get("items", []):
             tags = item.get("tags", {})
             for name in {item["displayName"], tags.get("brand", ""), tags.get("name", ""), tags.get("brand:en", "")}:
                 plain = " ".join(name.lower().replace("’", "'").split())
                 if len(plain) > 1 and LATIN.match(plain) and any(char.isalpha() for char in plain):
-                    found.setdefault(plain, word)
+                    result.setdefault(plain, word)
     kinds: dict[str, list[str]] = {}
-    for name, word in sorted(found.items()):
+    for name, word in sorted(result.items()):
         kinds.setdefault(word, []).append(name)
     lines = [f"{word}\t{'|'.join(names)}" for word, names in sorted(kinds.items())]
     licence = [f"# {line}".rstrip() for line in (package / "LICENSE.md").read_text(encoding="utf-8").splitlines()]
     notice = NOTICE.format(version=content["_meta"]["version"])
     OUT.write_text(notice + "\n".join(licence + lines) + "\n", encoding="utf-8")
-    print(f"{len(found)} brands of {len(kinds)} kinds")
+    print(f"{len(result)} brands of {len(kinds)} kinds")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def test_the_environment_variable_names_the_dictionary(monkeypatch: pytest.Monke
     assert load_wordnet().knows_noun("dog")
 
 
-def test_a_missing_dictionary_is_one_clear_error(tmp_path: Path) -> None:
+def test_a_missing_dictionary_gives_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(HearsightError, match="WordNet"):
         WordNet(tmp_path)
 
@@ -58,7 +58,7 @@ def test_a_name_has_the_hypernym_of_its_type(name: str, kind: str, expected: str
     assert knowledge().hypernym(name, kind) == expected
 
 
-def test_a_given_name_makes_a_person_of_what_the_tagger_calls_an_organisation() -> None:
+def test_a_given_name_changes_a_tagged_organisation_to_a_person() -> None:
     assert is_given_name("Calista") and knowledge().kind_of("Calista Flockhart", "ORG") == "PERSON"
     assert knowledge().kind_of("Norwich Union", "ORG") == "ORG"
 
@@ -69,7 +69,7 @@ def test_roles_places_and_kinds() -> None:
     assert "bovid" in knowledge().kinds("zebu") and "entity" not in knowledge().kinds("zebu")
 
 
-def test_gazetteers_tell_countries_from_cities() -> None:
+def test_gazetteers_distinguish_countries_and_cities() -> None:
     assert (place_kind("Pakistan"), place_kind("the UK"), place_kind("Tennessee"), place_kind("Qqq")) == (
         "country",
         "country",

@@ -64,7 +64,7 @@ def source(name: str, state: State, folder: Path, **changed: Any) -> Remote:
         ("google", Question("Nowhere", "GPE"), None),
     ],
 )
-def test_a_service_tells_the_word_that_suits_the_type_with_its_identifier(
+def test_a_service_returns_the_word_of_the_type_with_its_identifier(
     server: State, tmp_path: Path, service: str, question: Question, expected: HypernymAnswer | None
 ) -> None:
     asked = source(service, server, tmp_path)
@@ -73,7 +73,7 @@ def test_a_service_tells_the_word_that_suits_the_type_with_its_identifier(
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_an_answer_is_kept_and_an_unknown_name_is_one(server: State, tmp_path: Path, service: str) -> None:
+def test_answers_are_stored_also_those_of_unknown_names(server: State, tmp_path: Path, service: str) -> None:
     questions = [MIRA, OSTRAVA, Question("Nowhere", "GPE")]
     source(service, server, tmp_path).ask(questions)
     before = len(server.requests)
@@ -89,7 +89,7 @@ def test_the_query_service_is_asked_as_documented_and_in_batches(server: State, 
     assert all(seen["agent"] == "hearsight (+me@here)" and seen["form"]["format"] == ["json"] for seen in server.requests)
 
 
-def test_google_is_held_to_the_type_and_gets_the_key(server: State, tmp_path: Path) -> None:
+def test_google_is_asked_with_the_type_and_the_key(server: State, tmp_path: Path) -> None:
     source("google", server, tmp_path).ask([MIRA])
     form = server.requests[0]["form"]
     assert (form["types"], form["key"], form["languages"], form["query"]) == (["Person"], [KEY], ["en"], ["Mira Tolland"])
@@ -97,7 +97,7 @@ def test_google_is_held_to_the_type_and_gets_the_key(server: State, tmp_path: Pa
 
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("trouble", ["429", "429 0", "503", "500", "garbage", "wrong", "slow"])
-def test_what_passes_is_tried_again(server: State, tmp_path: Path, service: str, trouble: str) -> None:
+def test_transient_errors_are_retried(server: State, tmp_path: Path, service: str, trouble: str) -> None:
     server.script = [trouble]
     asked = source(service, server, tmp_path)
     asked.ask([MIRA])
@@ -106,7 +106,7 @@ def test_what_passes_is_tried_again(server: State, tmp_path: Path, service: str,
 
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("trouble", ["429", "403", "500", "garbage", "wrong", "slow", "huge", "429 9999"])
-def test_a_failure_is_one_clear_line_no_answer_and_not_kept(
+def test_a_failure_gives_a_one_line_error_and_stores_no_answer(
     server: State, tmp_path: Path, service: str, trouble: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.script = [trouble] * 3
@@ -115,8 +115,8 @@ def test_a_failure_is_one_clear_line_no_answer_and_not_kept(
         assert asked.ask([MIRA]) == {}
     assert asked.lookup(*MIRA) is None and asked.failures == 1
     assert asked.requests == (1 if trouble in ("403", "huge", "429 9999") else 3)
-    told = [record.getMessage() for record in caplog.records]
-    assert len(told) == 2 and told[0].startswith(f"knowledge: {service}") and "gave no answer to 1 of 1" in told[1]
+    output = [record.getMessage() for record in caplog.records]
+    assert len(output) == 2 and output[0].startswith(f"knowledge: {service}") and "gave no answer to 1 of 1" in output[1]
     assert KEY not in caplog.text
     server.script = []
     later = source(service, server, tmp_path)
@@ -125,7 +125,7 @@ def test_a_failure_is_one_clear_line_no_answer_and_not_kept(
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_service_that_is_not_there_is_given_up_and_the_next_source_answers(
+def test_an_unreachable_service_is_skipped_and_the_next_source_answers(
     server: State, tmp_path: Path, service: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.url = "http://127.0.0.1:9/nothing"
@@ -139,7 +139,7 @@ def test_a_service_that_is_not_there_is_given_up_and_the_next_source_answers(
     assert cascade.lookup("Mira Tolland", "PERSON") == HypernymAnswer("person", "type")
 
 
-def test_a_bad_key_ends_the_asking_at_once_and_is_told_nowhere(
+def test_a_rejected_key_stops_all_requests_and_appears_in_no_message(
     server: State, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = source("google", server, tmp_path, connections=1)
@@ -165,7 +165,7 @@ def test_no_more_requests_are_under_way_than_connections(server: State, tmp_path
         max_leaves=12,
     )
 )
-def test_no_json_is_taken_for_an_answer_that_cannot_be_read(body: Any) -> None:
+def test_json_answers_are_never_reported_as_unreadable(body: Any) -> None:
     state = State()
     for service in SERVICES:
         asked = source(service, state, Path("/nonexistent"))
@@ -201,7 +201,7 @@ SETTINGS = KnowledgeSettings(
         (["embedded"], {"retries": -1}, "not be negative"),
     ],
 )
-def test_settings_that_do_not_do_are_one_clear_error(order: list[str], changed: dict[str, Any], message: str) -> None:
+def test_unusable_settings_give_a_one_line_error(order: list[str], changed: dict[str, Any], message: str) -> None:
     with pytest.raises(HearsightError, match=message):
         check_order(order, SETTINGS.model_copy(update=changed))
 
@@ -213,6 +213,6 @@ def test_google_needs_a_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) 
     require_key(["embedded"])
 
 
-def test_sources_come_in_the_order_of_the_parameter(tmp_path: Path) -> None:
+def test_sources_are_asked_in_the_order_of_the_parameter(tmp_path: Path) -> None:
     made = make_sources(["wikidata", "embedded", "google"], SETTINGS, extract(), ResultCache(tmp_path), tmp_path)
     assert [each.name for each in made] == ["wikidata", "embedded", "google"]

@@ -63,13 +63,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> WikidataIndex:
         pytest.param("Nowhere At All", "GPE", None, id="unknown"),
     ],
 )
-def test_a_name_has_the_word_of_the_item_that_suits_its_type(
+def test_a_name_gets_the_word_of_the_item_of_its_type(
     index: WikidataIndex, name: str, kind: str, expected: HypernymAnswer | None
 ) -> None:
     assert index.lookup(name, kind) == expected
 
 
-def test_an_organisation_is_a_company_and_never_a_city(index: WikidataIndex) -> None:
+def test_an_organisation_is_a_company_and_not_a_city(index: WikidataIndex) -> None:
     assert index.lookup("Ostrava Nova", "ORG") == HypernymAnswer("automobile manufacturer", "wikidata Q24")
 
 
@@ -82,7 +82,7 @@ def test_every_form_of_the_dump_makes_the_same_index(tmp_path: Path) -> None:
     assert made["all.json"]["items"] == len(fixture.CLASSES) + len(fixture.ENTITIES) and made["all.json"]["broken"] == 0
 
 
-def test_broken_lines_are_counted_and_named_and_cost_nothing_else(tmp_path: Path) -> None:
+def test_broken_lines_are_counted_and_named_and_lose_no_other_line(tmp_path: Path) -> None:
     broken = [b'{"type":"item","id":', b"\xff\xfe", b"17", b'{"type":"item","id":"Q12x"}']
     about = build_index(fixture.write_dump(tmp_path / "d.json", [*broken, *fixture.CLASSES, *fixture.ENTITIES]), tmp_path / "i")
     assert about["broken"] == 4 and [line.split(":")[0] for line in about["broken_lines"]] == [f"line {n}" for n in (2, 3, 4, 5)]
@@ -101,21 +101,21 @@ WRONG = [
 def test_an_item_of_wrong_types_is_read_as_far_as_it_goes(tmp_path: Path, wrong: dict[str, object]) -> None:
     path = fixture.write_dump(tmp_path / "d.json", [fixture.item(9, "Some Name", p31=[5]) | wrong])
     with Dump(path) as dump:
-        (found,) = dump.items()
-    assert found is not None and not isinstance(found, Broken) and found.number == 9
+        (result,) = dump.items()
+    assert result is not None and not isinstance(result, Broken) and result.number == 9
 
 
 @settings(max_examples=150)
 @given(st.binary(max_size=300) | st.text(max_size=80).map(lambda text: json.dumps({"type": "item", "id": text}).encode()))
-def test_no_line_stops_the_reading(tmp_path_factory: pytest.TempPathFactory, line: bytes) -> None:
+def test_any_line_is_read_or_counted_as_broken(tmp_path_factory: pytest.TempPathFactory, line: bytes) -> None:
     path = tmp_path_factory.mktemp("dump") / "d.json"
     path.write_bytes(b"[\n" + line.replace(b"\n", b" ")[:300].removeprefix(b"\x1f\x8b") + b",\n]\n")
     with Dump(path) as dump:
-        assert all(found is None or found for found in dump.items())
+        assert all(result is None or result for result in dump.items())
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2"])
-def test_a_dump_that_breaks_off_is_one_error_and_the_earlier_index_stays(tmp_path: Path, suffix: str) -> None:
+def test_a_truncated_dump_gives_an_error_and_keeps_the_earlier_index(tmp_path: Path, suffix: str) -> None:
     build_index(fixture.write_dump(tmp_path / "good.json"), tmp_path / "index")
     noise = [fixture.item(n, f"Name {random.Random(n).random()}", p31=[5], p106=[1001]) for n in range(5000, 7000)]
     whole = fixture.write_dump(tmp_path / f"d.json{suffix}", noise).read_bytes()
@@ -126,13 +126,13 @@ def test_a_dump_that_breaks_off_is_one_error_and_the_earlier_index_stays(tmp_pat
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"<html></html>\n", b'[\n{"type":"property","id":"P1"}\n]\n'])
-def test_what_holds_no_item_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_without_items_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "d.json").write_bytes(content)
     with pytest.raises(HearsightError, match="holds no item"):
         build_index(tmp_path / "d.json", tmp_path / "index")
 
 
-def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_other_content_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(HearsightError, match="is no index"):
@@ -140,7 +140,7 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 
 
-def test_a_killed_build_leaves_the_earlier_index_and_the_next_build_clears_up(tmp_path: Path) -> None:
+def test_a_killed_build_keeps_the_earlier_index_and_the_next_removes_its_files(tmp_path: Path) -> None:
     build_index(fixture.write_dump(tmp_path / "d.json"), tmp_path / "index")
     os.mkfifo(tmp_path / "endless.json")
     code = "import sys; from components.cli.main import main; sys.argv = ['hearsight', *sys.argv[1:]]; main()"
@@ -162,7 +162,7 @@ def test_a_killed_build_leaves_the_earlier_index_and_the_next_build_clears_up(tm
 
 
 @pytest.mark.parametrize("damage", ["names.keys", "classes.directory", "names.records"])
-def test_a_damaged_or_missing_index_is_one_error(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_or_missing_index_gives_a_one_line_error(tmp_path: Path, damage: str) -> None:
     about = build_index(fixture.write_dump(tmp_path / "d.json"), tmp_path / "index")
     path = tmp_path / "index" / about["digest"] / damage
     path.unlink()

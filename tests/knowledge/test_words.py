@@ -38,12 +38,12 @@ WORDS, GATE = Words(extract()), Gate(extract())
         ("42", ""),
     ],
 )
-def test_a_description_comes_down_to_one_common_noun(text: str, noun: str) -> None:
+def test_a_description_is_reduced_to_one_common_noun(text: str, noun: str) -> None:
     assert WORDS.noun(text) == noun
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES)).map(" ".join))
-def test_whatever_comes_out_is_common_and_lower_case(text: str) -> None:
+def test_every_output_word_is_common_and_lower_case(text: str) -> None:
     noun = WORDS.noun(text)
     assert not noun or (noun == noun.lower() and WORDS.common(noun) and not any(char.isdigit() for char in noun))
 
@@ -58,7 +58,7 @@ def test_whatever_comes_out_is_common_and_lower_case(text: str) -> None:
         ("qwertyuiop", set()),
     ],
 )
-def test_the_gate_lets_an_answer_through_only_for_its_types(noun: str, kinds: set[str]) -> None:
+def test_an_answer_is_accepted_only_for_its_types(noun: str, kinds: set[str]) -> None:
     assert {kind for kind in KINDS if GATE.suits(noun, kind)} <= kinds
     assert not kinds or next(iter(sorted(kinds))) in KINDS
 
@@ -85,7 +85,7 @@ def test_an_organisation_is_no_city_and_a_person_no_film() -> None:
         ("", "ORG", ""),
     ],
 )
-def test_the_form_of_a_name_tells_its_kind(name: str, kind: str, word: str) -> None:
+def test_the_form_of_a_name_determines_its_kind(name: str, kind: str, word: str) -> None:
     assert kind_by_form(name, kind) == word
 
 
@@ -113,15 +113,15 @@ def test_every_answer_names_its_source(name: str, kind: str, expected: HypernymA
         ("art museum", "art museum"),
     ],
 )
-def test_a_class_is_told_without_the_names_in_it(lemma: str, words: str) -> None:
+def test_a_class_is_described_without_the_names_in_it(lemma: str, words: str) -> None:
     assert _common_words(lemma) == words
 
 
-def test_a_genitive_that_the_tagger_parted_is_put_together() -> None:
+def test_a_genitive_that_the_tagger_split_is_joined() -> None:
     assert strip_article("the McDonald 's") == "McDonald's" and knowledge().hypernym("McDonald 's", "ORG") == "restaurant"
 
 
-def test_the_first_source_that_knows_answers() -> None:
+def test_the_first_source_with_an_answer_is_used() -> None:
     class Says:
         def __init__(self, name: str, word: str) -> None:
             self.name, self.word, self.asked = name, word, 0

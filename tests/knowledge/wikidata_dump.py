@@ -12,7 +12,7 @@ from typing import Any
 
 def statements(prop: str, targets: Sequence[Any]) -> list[dict[str, Any]]:
     """Statements of a property: QID numbers, or (number, rank)."""
-    found = []
+    result = []
     for target in targets:
         number, rank = target if isinstance(target, tuple) else (target, "normal")
         value = {"entity-type": "item", "numeric-id": number, "id": f"Q{number}"}
@@ -20,9 +20,9 @@ def statements(prop: str, targets: Sequence[Any]) -> list[dict[str, Any]]:
             "snaktype": "value", "property": prop, "hash": "0" * 40, "datatype": "wikibase-item",
             "datavalue": {"value": value, "type": "wikibase-entityid"},
         }  # fmt: skip
-        found.append({"mainsnak": snak, "type": "statement", "id": f"Q1${number}", "rank": rank})
+        result.append({"mainsnak": snak, "type": "statement", "id": f"Q1${number}", "rank": rank})
     unknown = {"mainsnak": {"snaktype": "somevalue", "property": prop}, "type": "statement", "rank": "normal"}
-    return [*found, unknown]
+    return [*result, unknown]
 
 
 def item(

@@ -32,14 +32,14 @@ def test_a_parse_of_googles_has_the_embedded_parsers_columns() -> None:
 
 def test_entities_are_proper_mentions_and_quantities_the_longest_where_they_overlap() -> None:
     parse = to_parse(DOCUMENTS[WORKER])
-    found = [(" ".join(parse["text"][start:end]), label) for start, end, label in parse["entities"]]
-    assert found == [
+    result = [(" ".join(parse["text"][start:end]), label) for start, end, label in parse["entities"]]
+    assert result == [
         ("Pakistani", "NORP"), ("Taj Mahal Hotel", "GPE"), ("November 7 , 2005", "DATE"), ("Balakot", "GPE"), ("Pakistan", "GPE"),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", list(DOCUMENTS))
-def test_spaces_come_from_the_offsets_so_that_the_text_comes_back(text: str) -> None:
+def test_tokens_with_offsets_reproduce_the_text(text: str) -> None:
     assert Sentence.of(to_parse(DOCUMENTS[text])).render() == text
 
 
@@ -56,7 +56,7 @@ def test_the_rewriting_reads_googles_parse_as_it_reads_the_embedded_one(text: st
     assert rewrite(to_parse(DOCUMENTS[text]), knowledge(), min_words=2, stated_role=False).caption == caption
 
 
-def test_morphology_becomes_penn_tags() -> None:
+def test_morphology_is_mapped_to_penn_tags() -> None:
     tokens = """
 They they PRON NSUBJ 2
 have have VERB AUX 2 INDICATIVE PRESENT
@@ -79,14 +79,14 @@ their their PRON POSS 3
     assert [parse["pos"][place] for place in (1, 8, 9, 10, 12)] == ["AUX", "SYM", "SCONJ", "AUX", "PROPN"]
 
 
-def test_an_ordinal_is_told_from_a_cardinal() -> None:
-    said = document("the 29th of 3", "the the DET DET 1\n29th 29th ADJ ROOT 1\nof of ADP PREP 1\n3 3 NUM POBJ 2", [
+def test_ordinals_are_distinguished_from_cardinals() -> None:
+    result = document("the 29th of 3", "the the DET DET 1\n29th 29th ADJ ROOT 1\nof of ADP PREP 1\n3 3 NUM POBJ 2", [
         ("29th", "NUMBER", [("29th", "TYPE_UNKNOWN")]), ("3", "NUMBER", [("3", "TYPE_UNKNOWN")]),
     ])  # fmt: skip
-    assert [entity[2] for entity in to_parse(said)["entities"]] == ["ORDINAL", "CARDINAL"]
+    assert [entity[2] for entity in to_parse(result)["entities"]] == ["ORDINAL", "CARDINAL"]
 
 
-def test_a_refusal_reads_as_nothing_found() -> None:
+def test_a_refused_answer_is_read_as_an_empty_result() -> None:
     no = refusal_answer(3, "Bad image data.")
     assert refusal_reason(no) == "3 Bad image data." and not refusal_reason({"tokens": []})
     assert to_parse(no)["text"] == [] and to_parse(no)["entities"] == []
@@ -104,26 +104,29 @@ def test_safe_search_reaches_half_where_google_says_likely_and_for_racy_only_whe
 
 
 def test_topics_are_not_profane() -> None:
-    said = [
+    result = [
         {"name": "War & Conflict", "confidence": 0.99},
         {"name": "Toxic", "confidence": 0.3},
         {"name": "Sexual", "confidence": 0.2},
     ]
-    assert profanity({"moderationCategories": said}) == 0.3
+    assert profanity({"moderationCategories": result}) == 0.3
 
 
 def test_labels_are_surest_first_with_their_identifiers_as_many_as_asked() -> None:
-    said = {"labelAnnotations": [label("Working  Dog", "/m/1", 0.4), label("Dog", "/m/0bt9lr", 0.98), label("Snow", "/m/2", 0.6)]}
-    found = labels(said, least=1, most=20, min_confidence=0.5)
-    assert [(each.names, each.confidence, each.identifier) for each in found] == [
+    result = {
+        "labelAnnotations": [label("Working  Dog", "/m/1", 0.4), label("Dog", "/m/0bt9lr", 0.98), label("Snow", "/m/2", 0.6)]
+    }
+    results = labels(result, least=1, most=20, min_confidence=0.5)
+    assert [(each.names, each.confidence, each.identifier) for each in results] == [
         (("dog",), 0.98, "/m/0bt9lr"), (("snow",), 0.6, "/m/2"),
     ]  # fmt: skip
     assert (
-        len(labels(said, least=5, most=20, min_confidence=0.5)) == 3 and len(labels(said, least=5, most=2, min_confidence=0)) == 2
+        len(labels(result, least=5, most=20, min_confidence=0.5)) == 3
+        and len(labels(result, least=5, most=2, min_confidence=0)) == 2
     )
 
 
-def test_the_tables_hold_what_the_rewriting_asks_for() -> None:
+def test_the_tables_contain_every_word_of_the_rewriting() -> None:
     asked = {"nsubj", "dobj", "pobj", "amod", "compound", "nummod", "appos", "conj", "quantmod", "npadvmod", "ROOT"}
     assert asked <= set(DEP.values())
     assert len(POS) == 13 and len(ENTITIES) == 11
@@ -166,7 +169,7 @@ ANSWERS = st.one_of(
 
 
 @given(ANSWERS)
-def test_no_answer_however_odd_crashes_the_reading_and_every_parse_is_whole(answer: Any) -> None:
+def test_no_answer_makes_the_reader_fail_and_every_parse_is_complete(answer: Any) -> None:
     parse = to_parse(answer)
     count = len(parse["text"])
     assert {len(parse[name]) for name in COLUMNS} == {count}  # type: ignore[literal-required]
@@ -181,5 +184,5 @@ def test_no_answer_however_odd_crashes_the_reading_and_every_parse_is_whole(answ
 
 
 @given(st.lists(TOKENS, max_size=6), st.lists(ENTITY, max_size=4))
-def test_no_answer_crashes_the_rewriting_behind_it(tokens: list[Any], entities: list[Any]) -> None:
+def test_no_answer_makes_the_rewriting_fail(tokens: list[Any], entities: list[Any]) -> None:
     rewrite(to_parse({"tokens": tokens, "entities": entities}), knowledge(), min_words=2, stated_role=False)

@@ -46,12 +46,12 @@ def test_words_are_asked_only_where_the_model_doubts() -> None:
     assert combined_probability(text, "en") == language_probability(text, "en") > 0.5
 
 
-def test_a_language_without_word_lists_is_judged_by_the_model_alone() -> None:
+def test_a_language_without_word_lists_is_scored_by_the_model_alone() -> None:
     assert "eo" not in COMPARED
     assert combined_probability("La tour Eiffel la nuit", "eo") == language_probability("La tour Eiffel la nuit", "eo")
 
 
-def test_a_text_without_letters_is_in_every_language() -> None:
+def test_a_text_without_letters_is_accepted_in_every_language() -> None:
     assert combined_probability("42 - 7", "en") == language_probability("", "pt") == 1.0
 
 

@@ -16,13 +16,13 @@ from components.language.words import article, plural, stem, words_of, zipf
 
 
 @pytest.mark.parametrize("annotator", [EnglishParser(), EnglishPolarity(), EnglishProfanity()])
-def test_each_is_an_annotator_whose_value_is_json(annotator: Annotator) -> None:
+def test_each_provider_is_an_annotator_with_json_values(annotator: Annotator) -> None:
     assert isinstance(annotator, Annotator)
     value = annotator.compute("A dog on the beach.")
     assert json.loads(json.dumps(value)) == value
 
 
-def test_a_parse_tells_parts_of_speech_heads_and_entities() -> None:
+def test_a_parse_contains_parts_of_speech_heads_and_entities() -> None:
     parse = EnglishParser().compute("A crowd at a concert in Los Angeles")
     assert parse["pos"][:3] == ["DET", "NOUN", "ADP"]
     assert parse["head"][0] == 1
@@ -36,7 +36,7 @@ def test_a_parse_does_not_depend_on_what_was_parsed_before() -> None:
     assert parser.compute("A fire truck.") == alone
 
 
-def test_polarity_tells_joy_from_horror() -> None:
+def test_polarity_is_positive_for_joy_and_negative_for_horror() -> None:
     score = EnglishPolarity().compute
     assert score("A wonderful, lovely, happy day") > 0.5 > -0.5 > score("A horrible, brutal, cruel murder")
 
@@ -50,7 +50,7 @@ def test_an_insult_is_profane() -> None:
     assert EnglishProfanity().compute("You fucking idiot") > 0.9
 
 
-def test_the_vocabulary_knows_words_and_numbers_and_not_noise() -> None:
+def test_the_vocabulary_contains_words_and_numbers_and_no_noise() -> None:
     assert zipf("blackbuck") >= 1.0 and zipf("2015") > 1.0 and zipf("29th") > 1.0
     assert zipf("sphxglrplot") == 0.0
 
@@ -67,7 +67,7 @@ def test_words_keep_inner_apostrophes_and_leave_marks() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80))
-def test_no_text_crashes_a_language_provider(text: str) -> None:
+def test_every_text_is_accepted_by_a_language_provider(text: str) -> None:
     parse = EnglishParser().compute(text)
     assert len({len(parse[name]) for name in ("text", "space", "lemma", "pos", "tag", "dep", "head")}) == 1  # type: ignore[literal-required]
     assert -1 <= EnglishPolarity().compute(text) <= 1
@@ -75,7 +75,7 @@ def test_no_text_crashes_a_language_provider(text: str) -> None:
     assert all(zipf(word) >= 0 and stem(word) is not None for word in words_of(text))
 
 
-def test_a_parse_is_the_same_in_any_company():
+def test_a_parse_does_not_depend_on_the_batch():
     texts = [
         "A dog runs on the beach.", "", "Two men in Paris", "Side view of an aircraft on approach to land with landing gear down",
         "x", "The members of the band perform at a festival in the city on Saturday, May 5, while a crowd of fans looks on",

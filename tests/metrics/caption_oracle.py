@@ -15,11 +15,11 @@ def grams(words: Words, size: int) -> Counter[tuple[str, ...]]:
 
 def bleu(candidates: Sequence[Words], references: Sequence[Sequence[Words]]) -> list[float]:
     shared, begun, length, closest = [0] * 4, [0] * 4, 0, 0
-    for said, known in zip(candidates, references, strict=True):
-        length += len(said)
-        closest += sorted((abs(len(reference) - len(said)), len(reference)) for reference in known)[0][1]
+    for result, known in zip(candidates, references, strict=True):
+        length += len(result)
+        closest += sorted((abs(len(reference) - len(result)), len(reference)) for reference in known)[0][1]
         for size in range(1, 5):
-            for gram, count in grams(said, size).items():
+            for gram, count in grams(result, size).items():
                 begun[size - 1] += count
                 shared[size - 1] += min(count, max(grams(reference, size)[gram] for reference in known))
     ratio = (length + 1e-15) / (closest + 1e-9)
@@ -71,13 +71,13 @@ def cider(
         }
 
     scores = []
-    for said, known in zip(candidates, references, strict=True):
+    for result, known in zip(candidates, references, strict=True):
         total = 0.0
         for reference in known:
             for size in range(1, 5):
-                mine, theirs = vector(said, size), vector(reference, size)
+                mine, theirs = vector(result, size), vector(reference, size)
                 product = math.fsum((min(mine[g], theirs[g]) if clip else mine[g]) * theirs[g] for g in mine if g in theirs)
                 norm = math.hypot(*mine.values()) * math.hypot(*theirs.values())
-                total += (product / norm if norm else 0.0) * penalty(said, reference)
+                total += (product / norm if norm else 0.0) * penalty(result, reference)
         scores.append(10 * total / 4 / len(known))
     return scores

@@ -21,7 +21,7 @@ def test_indices_give_the_interval_that_the_items_give(values: list[float], seed
 
 
 @given(VALUES, st.integers(0, 99))
-def test_the_interval_is_of_values_that_resamples_have(values: list[float], seed: int) -> None:
+def test_the_interval_ends_are_values_of_resamples(values: list[float], seed: int) -> None:
     low, high = bootstrap_interval(values, statistics.median_low, seed=seed, resamples=50)
     assert low <= high and {low, high} <= set(values)
     wide = bootstrap_interval(values, statistics.median_low, seed=seed, resamples=50, level=1.0)

@@ -76,7 +76,7 @@ def test_an_empty_candidate_scores_zero() -> None:
     assert cider([[], ["a", "cat"]], references)[0] == 0
 
 
-def test_the_best_constant_is_the_one_of_highest_mean_cider() -> None:
+def test_the_best_constant_caption_has_the_highest_mean_cider() -> None:
     _, references = corpus(3, items=12)
     caption, score = best_constant(references, candidates=10_000)
     every = {tuple(r) for known in references for r in known}
@@ -92,6 +92,6 @@ def test_punctuation_and_case_do_not_count() -> None:
 
 
 @given(st.text())
-def test_tokens_survive_a_second_pass(text: str) -> None:
+def test_tokens_are_unchanged_by_a_second_tokenization(text: str) -> None:
     once = tokenize(text)
     assert all(token and " " not in token for token in once)

@@ -16,7 +16,7 @@ from tests.knowledge.dictionary import extract
 from tests.metrics.parsed import lexicon
 
 
-def test_unknown_words_keep_their_positions():
+def test_unknown_words_keep_their_position_in_the_caption():
     caption = "a <UNK> rides a [unk] thing"
     words = parse_captions([caption], "en")[caption].words
     assert [word.lemma for word in words] == ["a", UNKNOWN, "ride", "a", UNKNOWN, "thing"]
@@ -31,17 +31,17 @@ def test_cached_parses_are_equal(tmp_path: Path):
 
 
 def test_another_language_has_no_parses_and_a_reason():
-    found = parse_captions(["um gato"], "pt")
-    assert found.sentences is None and "English" in found.reason
+    result = parse_captions(["um gato"], "pt")
+    assert result.sentences is None and "English" in result.reason
     with pytest.raises(ValueError, match="English"):
-        found["um gato"]
+        result["um gato"]
 
 
 def test_an_empty_caption_is_an_empty_sentence():
     assert parse_captions([""], "en")[""].words == ()
 
 
-def test_the_dictionary_tells_synonyms_kinds_and_depths():
+def test_the_dictionary_gives_synonyms_hypernyms_and_depths():
     words: Lexicon = lexicon()
     assert same_meaning("airplane", "aeroplane", words) and not same_meaning("dog", "cat", words) and same_meaning("x", "x", None)
     (dog, *_), (animal, *_) = words.nouns("dogs"), words.nouns("animal")
@@ -49,7 +49,7 @@ def test_the_dictionary_tells_synonyms_kinds_and_depths():
     assert words.nouns("xyzzy") == words.nouns("") == () and words.above(0) == frozenset()
 
 
-def test_the_numbers_that_the_rules_name_are_persons():
+def test_the_synset_numbers_of_the_rules_are_persons():
     words = lexicon()
     assert PERSON in words.above(words.nouns("man")[0]) and MALE in words.above(words.nouns("man")[0])
     assert FEMALE in words.above(words.nouns("woman")[0])
@@ -64,7 +64,7 @@ def test_verbs_of_an_extract_without_numbers_are_no_synonyms():
     assert not same_meaning("adorn", "attend", lexicon())
 
 
-def test_a_missing_dictionary_is_none_and_a_damaged_one_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_dictionary_gives_none_and_a_damaged_one_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(tmp_path))
     assert load_lexicon() is None
     with pytest.raises(HearsightError, match="cannot be read"):

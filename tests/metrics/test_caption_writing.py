@@ -17,21 +17,21 @@ CAPTIONS = st.lists(st.lists(st.sampled_from(["a", "dog", "gato", "no", "parque"
 
 
 def test_lengths_are_those_of_words_without_punctuation():
-    found = word_counts(["A dog , on a bed .", "um gato", ""])
-    assert list(found.words) == [5, 2, 0] and found.mean == pytest.approx(7 / 3)
+    result = word_counts(["A dog , on a bed .", "um gato", ""])
+    assert list(result.words) == [5, 2, 0] and result.mean == pytest.approx(7 / 3)
 
 
 @given(CAPTIONS.filter(bool))
-def test_mean_and_deviation_are_the_populations(captions):
-    found = word_counts(captions)
-    assert found.mean == pytest.approx(statistics.fmean(found.words))
-    assert found.deviation == pytest.approx(statistics.pstdev(found.words))
+def test_mean_and_deviation_are_of_the_population(captions):
+    result = word_counts(captions)
+    assert result.mean == pytest.approx(statistics.fmean(result.words))
+    assert result.deviation == pytest.approx(statistics.pstdev(result.words))
 
 
 def test_short_captions_of_long_references_are_shorter_item_by_item():
-    found = compare_lengths(["a dog", "a cat sits"], [["a dog on a bed", "a dog"], ["a cat"]])
-    assert list(found.differences) == [-1.5, 1] and found.mean_difference == -0.25
-    assert found.ratio == pytest.approx(2.5 / 3)
+    result = compare_lengths(["a dog", "a cat sits"], [["a dog on a bed", "a dog"], ["a cat"]])
+    assert list(result.differences) == [-1.5, 1] and result.mean_difference == -0.25
+    assert result.ratio == pytest.approx(2.5 / 3)
 
 
 def test_references_without_words_give_no_ratio():
@@ -40,23 +40,23 @@ def test_references_without_words_give_no_ratio():
 
 @given(CAPTIONS.filter(bool), st.integers(1, 5), st.none() | st.integers(1, 9))
 def test_a_histogram_holds_every_caption_once_on_common_bins(captions, width, longest):
-    found = compare_lengths(captions, [[caption, "a dog"] for caption in captions]).histogram(width, longest)
-    assert sum(found.candidates) == pytest.approx(1) and sum(found.references) == pytest.approx(1)
-    assert len(found.candidates) == len(found.references) == len(found.edges) - 1
-    assert longest is None or found.edges[-2] <= longest
+    result = compare_lengths(captions, [[caption, "a dog"] for caption in captions]).histogram(width, longest)
+    assert sum(result.candidates) == pytest.approx(1) and sum(result.references) == pytest.approx(1)
+    assert len(result.candidates) == len(result.references) == len(result.edges) - 1
+    assert longest is None or result.edges[-2] <= longest
 
 
-def test_a_histogram_counts_what_is_too_long_in_its_last_bin():
-    found = compare_lengths(["a " * 9, "a"], [["a"], ["a"]]).histogram(longest=3)
-    assert list(found.candidates) == [0, 0.5, 0, 0.5] and list(found.edges) == [0, 1, 2, 3, 4]
+def test_a_histogram_counts_longer_captions_in_its_last_bin():
+    result = compare_lengths(["a " * 9, "a"], [["a"], ["a"]]).histogram(longest=3)
+    assert list(result.candidates) == [0, 0.5, 0, 0.5] and list(result.edges) == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="must be at least 1"):
         compare_lengths(["a"], [["a"]]).histogram(0)
 
 
 def test_repeated_ngrams_occur_earlier_in_the_caption():
-    found = measure_caption(["a", "dog", "and", "a", "dog", "and", "a", "cat"])
-    assert found.ngrams == (8, 7, 6, 5) and found.repeated == (4, 3, 2, 1)
-    assert found.share[0] == 0.5
+    result = measure_caption(["a", "dog", "and", "a", "dog", "and", "a", "cat"])
+    assert result.ngrams == (8, 7, 6, 5) and result.repeated == (4, 3, 2, 1)
+    assert result.share[0] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -74,26 +74,26 @@ def test_a_doubled_sequence_is_repeated_immediately(caption, places):
 
 
 def test_repetition_over_a_set_is_measured_by_shares():
-    found = measure_repetition(
+    result = measure_repetition(
         ["a dog", "A dog .", "a cat"], vocabulary=["a", "dog", "cat", "bird"], training={normalise_caption("A cat!")}
     )
-    assert found.distinct[0] == 3 / 6 and found.distinct[1] == 2 / 3
-    assert (found.vocabulary, found.vocabulary_share) == (3, 0.75)
-    assert found.unique == 2 / 3 and found.novel == 2 / 3
-    assert found.common == [("a dog", 2), ("a cat", 1)]
+    assert result.distinct[0] == 3 / 6 and result.distinct[1] == 2 / 3
+    assert (result.vocabulary, result.vocabulary_share) == (3, 0.75)
+    assert result.unique == 2 / 3 and result.novel == 2 / 3
+    assert result.common == [("a dog", 2), ("a cat", 1)]
 
 
-def test_figures_without_their_input_are_none():
-    found = measure_repetition([])
-    assert found.vocabulary_share is None and found.novel is None and found.unique == 0.0 and found.distinct == (0.0,) * 4
+def test_figures_without_input_are_none():
+    result = measure_repetition([])
+    assert result.vocabulary_share is None and result.novel is None and result.unique == 0.0 and result.distinct == (0.0,) * 4
 
 
 @given(CAPTIONS)
-def test_shares_are_shares_and_do_not_depend_on_order(captions):
-    found, turned = measure_repetition(captions), measure_repetition(captions[::-1])
-    assert all(0 <= share <= 1 for share in (*found.repeated, *found.distinct, found.doubled, found.unique))
-    assert (found.repeated, found.distinct, found.common) == (turned.repeated, turned.distinct, turned.common)
-    assert found.vocabulary == len({word for caption in captions for word in tokenize(caption)})
+def test_rates_are_within_0_and_1_and_do_not_depend_on_order(captions):
+    result, turned = measure_repetition(captions), measure_repetition(captions[::-1])
+    assert all(0 <= share <= 1 for share in (*result.repeated, *result.distinct, result.doubled, result.unique))
+    assert (result.repeated, result.distinct, result.common) == (turned.repeated, turned.distinct, turned.common)
+    assert result.vocabulary == len({word for caption in captions for word in tokenize(caption)})
 
 
 @pytest.mark.parametrize(
@@ -109,20 +109,20 @@ def test_shares_are_shares_and_do_not_depend_on_order(captions):
         ("un homme avec un", "fr", None),
     ],
 )
-def test_a_caption_that_ends_with_a_listed_word_is_open(caption, language, is_open):
-    found = caption_faults([caption], language)
-    assert found.items[0].open is is_open
-    assert (found.open is None) == bool(found.reason) == (is_open is None)
+def test_a_caption_that_ends_with_a_listed_word_is_incomplete(caption, language, is_open):
+    result = caption_faults([caption], language)
+    assert result.items[0].open is is_open
+    assert (result.open is None) == bool(result.reason) == (is_open is None)
 
 
 def test_runs_of_punctuation_are_located():
-    found = caption_faults(["promo . . . ! de natal", "a dog...", "!?", "a dog, red.", "<UNK> <UNK>"], "pt")
-    assert [item.marks for item in found.items] == [((6, 13),), ((5, 8),), (), (), ()]
-    assert [item.wordless for item in found.items] == [False, False, True, False, False]
-    assert (found.marks, found.wordless, found.unknown) == (0.4, 0.2, 0.2) and found.items[4].unknown == 2
+    result = caption_faults(["promo . . . ! de natal", "a dog...", "!?", "a dog, red.", "<UNK> <UNK>"], "pt")
+    assert [item.marks for item in result.items] == [((6, 13),), ((5, 8),), (), (), ()]
+    assert [item.wordless for item in result.items] == [False, False, True, False, False]
+    assert (result.marks, result.wordless, result.unknown) == (0.4, 0.2, 0.2) and result.items[4].unknown == 2
 
 
 @given(st.lists(st.text(max_size=40), max_size=5))
-def test_no_text_crashes_an_analysis(captions):
-    told = (caption_faults(captions, "en").items, measure_repetition(captions).items, word_counts(captions).words)
-    assert {len(items) for items in told} == {len(captions)}
+def test_every_text_is_accepted_by_an_analysis(captions):
+    result = (caption_faults(captions, "en").items, measure_repetition(captions).items, word_counts(captions).words)
+    assert {len(items) for items in result} == {len(captions)}

@@ -24,7 +24,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(IDS, st.lists(WORDS, max_size=4), min_size=1), st.booleans())
-def test_references_come_back_in_order_whatever_else_the_file_holds(captions: dict, listed: bool) -> None:
+def test_references_are_returned_in_order_and_other_content_is_ignored(captions: dict, listed: bool) -> None:
     rows = [{"id": at, "image_id": image, "caption": text} for image, texts in captions.items() for at, text in enumerate(texts)]
     content = {"info": {}, "annotations": rows} | (
         {"images": [{"id": image, "file_name": "x"} for image in captions]} if listed else {}
@@ -35,16 +35,16 @@ def test_references_come_back_in_order_whatever_else_the_file_holds(captions: di
 
 
 @given(st.dictionaries(IDS, WORDS, min_size=1))
-def test_candidates_come_back_and_match_in_the_references_order(captions: dict) -> None:
+def test_candidates_are_read_and_matched_in_the_order_of_the_references(captions: dict) -> None:
     data = json.dumps([{"image_id": image, "caption": text} for image, text in reversed(captions.items())])
-    found = read_candidates(data.encode())
-    assert found == captions
-    items = match_captions({image: ["a dog"] for image in captions}, found)
+    result = read_candidates(data.encode())
+    assert result == captions
+    items = match_captions({image: ["a dog"] for image in captions}, result)
     assert items.image_ids == list(captions) and items.candidates == list(captions.values())
 
 
 @given(JSON)
-def test_any_other_json_is_read_or_refused_in_one_line(content: object) -> None:
+def test_any_other_json_is_read_or_refused_with_one_line(content: object) -> None:
     for read in (read_references, read_candidates):
         try:
             read(json.dumps(content).encode())
@@ -53,14 +53,14 @@ def test_any_other_json_is_read_or_refused_in_one_line(content: object) -> None:
 
 
 @given(st.one_of(st.binary(max_size=40), st.integers(0, len(GOOD) - 1).map(lambda end: GOOD[:end])))
-def test_bytes_that_are_no_whole_file_are_refused_in_one_line(data: bytes) -> None:
+def test_bytes_that_are_not_a_complete_file_are_refused_with_one_line(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"^(is|has) ") as problem:
         read_references(data)
     assert "\n" not in str(problem.value)
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "is empty"),
         (b" \n", "is empty"),
@@ -83,13 +83,13 @@ def test_bytes_that_are_no_whole_file_are_refused_in_one_line(data: bytes) -> No
         (b'[{"image_id": 7, "caption": "a"}, {"image_id": 7, "caption": "b"}]', r"several captions for 1 image \(7\)"),
     ],
 )
-def test_each_bad_candidates_file_says_what_is_wrong(data: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_each_bad_candidates_file_gives_an_error_with_the_reason(data: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_candidates(data)
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"[]", "is not in COCO's annotation format"),
         (b'{"images": []}', "is not in COCO's annotation format"),
@@ -100,8 +100,8 @@ def test_each_bad_candidates_file_says_what_is_wrong(data: bytes, said: str) -> 
         (b'{"annotations": [{"image_id": 2, "caption": false}]}', "has false as caption of image 2"),
     ],
 )
-def test_each_bad_references_file_says_what_is_wrong(data: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_each_bad_references_file_gives_an_error_with_the_reason(data: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_references(data)
 
 
@@ -109,7 +109,7 @@ def test_files_with_a_byte_order_mark_are_read() -> None:
     assert read_references(b"\xef\xbb\xbf" + GOOD) == {1: ["a dog"]}
 
 
-def test_what_does_not_match_is_counted_and_the_first_are_named() -> None:
+def test_mismatches_are_counted_and_the_first_are_named() -> None:
     references = {number: ["a dog"] for number in range(9)}
     with pytest.raises(ValueError, match=r"no candidate for 8 images \(1, 2, 3, 4, 5, \.\.\.\) of 9"):
         match_captions(references, {0: "a"})

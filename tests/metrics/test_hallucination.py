@@ -28,13 +28,13 @@ def test_objects_in_the_references_match_in_any_number_and_part_of_speech():
 
 def test_unnamed_objects_are_hallucinated_and_located():
     caption = "a dog next to a birthday cake"
-    found = judged(caption, "a dog sleeps on a rug")
-    (mention,) = found.items[0].hallucinated
+    result = judged(caption, "a dog sleeps on a rug")
+    (mention,) = result.items[0].hallucinated
     assert caption[mention.start : mention.end].endswith("cake") and mention.lemma == "cake"
-    assert found.rates.words == [("cake", 1)]
+    assert result.rates.words == [("cake", 1)]
 
 
-def test_a_label_is_as_good_as_a_reference():
+def test_a_label_counts_as_a_reference():
     assert how("a dog with a camel", "a dog", labels=("Arabian camel", "camel"))["camel"] == "lemma"
     assert how("a hen", labels=("hen of the woods",)) == {"hen": "lemma"}
 
@@ -52,7 +52,7 @@ def test_a_narrower_word_matches_only_specific_nouns():
     assert how("a zebra near water", "an animal near water")["zebra"] == ""
 
 
-def test_interchangeable_nouns_match():
+def test_equivalent_nouns_match():
     assert how("a pot on a table", "a pan on a table", words=False)["pot"] == "alike"
     assert all(len(names) > 1 for names in ALIKE)
 
@@ -67,11 +67,11 @@ def test_one_person_matches_one_and_several_match_any_number():
     assert how("an actor and a worker", "people stand there") == {"actor": "person", "worker": "person"}
 
 
-def test_labels_alone_do_not_judge_people():
+def test_labels_alone_do_not_decide_on_persons():
     assert how("a man with a guitar", labels=("acoustic guitar",)) == {"guitar": "lemma"}
 
 
-def test_places_pictures_groups_and_times_are_no_objects():
+def test_places_pictures_groups_and_times_are_not_objects():
     caption = "a picture of a group of dogs on top of a hill in the morning"
     assert how(caption, "dogs on a hill") == {"dog": "lemma", "hill": "lemma"}
 
@@ -80,24 +80,24 @@ def test_negated_objects_are_not_named():
     assert how("a tree without leaves and no birds", "a tree") == {"tree": "lemma"}
 
 
-def test_an_unknown_word_is_no_object():
+def test_an_unknown_word_is_not_an_object():
     assert how("a <UNK> on a table", "a vase on a table") == {"table": "lemma"}
 
 
 def test_rates_are_shares_of_objects_and_of_captions():
     captions, references = ["a dog and a piano", "a dog"], [["a dog"], ["a dog"]]
-    found = find_hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
-    assert (found.rates.object_rate, found.rates.caption_rate, found.synonyms) == (1 / 3, 1 / 2, True)
+    result = find_hallucinations(captions, references, [(), ()], parses(*captions), lexicon())
+    assert (result.rates.object_rate, result.rates.caption_rate, result.synonyms) == (1 / 3, 1 / 2, True)
 
 
 def test_captions_without_objects_have_no_object_rate():
-    found = judged("", "a dog")
-    assert found.rates.object_rate is None and found.rates.caption_rate == 0.0
+    result = judged("", "a dog")
+    assert result.rates.object_rate is None and result.rates.caption_rate == 0.0
 
 
-def test_other_languages_are_not_judged_with_a_reason():
-    found = find_hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
-    assert found.rates.object_rate is None and found.rates.caption_rate is None and not found.items and "'pt'" in found.reason
+def test_captions_in_other_languages_have_no_verdict_and_a_reason():
+    result = find_hallucinations(["um gato"], [["um cachorro"]], [()], parse_captions([], "pt"))
+    assert result.rates.object_rate is None and result.rates.caption_rate is None and not result.items and "'pt'" in result.reason
 
 
 def test_bad_input_is_named():

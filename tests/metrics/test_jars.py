@@ -60,7 +60,7 @@ def jar(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("import sys; print('Error: no table', file=sys.stderr); sys.exit(3)", "ended with code 3: Error: no table"),
         (WORDS, "did not answer with a number"),
@@ -68,14 +68,14 @@ def jar(tmp_path: Path) -> Path:
         ("import time; time.sleep(60)", "no answer within 0.5 s"),
     ],
 )
-def test_a_failing_meteor_is_one_clear_line(jar: Path, tmp_path: Path, code: str, said: str) -> None:
+def test_a_failing_meteor_gives_a_one_line_error(jar: Path, tmp_path: Path, code: str, message: str) -> None:
     java = program(tmp_path, "java", code)
-    with pytest.raises(JarUnavailable, match=said) as problem:
+    with pytest.raises(JarUnavailable, match=message) as problem:
         meteor(CANDIDATES, REFERENCES, jar=jar, java=java, seconds=0.5 if "sleep" in code else 30)
     assert str(problem.value).startswith("METEOR: ") and "\n" not in str(problem.value)
 
 
-def test_the_process_is_gone_after_an_error_in_the_block(tmp_path: Path) -> None:
+def test_the_process_ends_after_an_error_in_the_block(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), JarProcess([sys.executable, "-c", "input(); input()"], tmp_path, seconds=30) as process:
         number = process._process.pid
         raise RuntimeError
@@ -98,7 +98,7 @@ def test_missing_java_and_jars_are_named(tmp_path: Path) -> None:
         spice_jar(tmp_path)
 
 
-def test_items_without_a_reference_are_refused_before_anything_is_started(tmp_path: Path) -> None:
+def test_items_without_a_reference_are_refused_before_any_metric_starts(tmp_path: Path) -> None:
     for metric in (lambda: meteor([["a"]], [[]], java="no-such-java"), lambda: spice([["a"]], [], tmp_path, java="no-such-java")):
         with pytest.raises(ValueError, match="at least one reference"):
             metric()
@@ -123,14 +123,14 @@ def test_spice_input_has_the_jars_format() -> None:
 
 
 def test_spice_is_read_by_item_whatever_their_order() -> None:
-    found = read_spice(json.dumps([{**ROW, "image_id": 1}, {**ROW, "scores": {"All": {"f": 1}}}]), 2)
-    assert found.items == [1.0, pytest.approx(1 / 3)]
-    assert found.mean == pytest.approx(2 / 3)
-    assert math.isnan(found.kinds[1]["Color"])
+    result = read_spice(json.dumps([{**ROW, "image_id": 1}, {**ROW, "scores": {"All": {"f": 1}}}]), 2)
+    assert result.items == [1.0, pytest.approx(1 / 3)]
+    assert result.mean == pytest.approx(2 / 3)
+    assert math.isnan(result.kinds[1]["Color"])
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "message"),
     [
         ("", "not JSON"),
         ("[{", "not JSON"),
@@ -142,12 +142,12 @@ def test_spice_is_read_by_item_whatever_their_order() -> None:
         (json.dumps([{**ROW, "scores": {"All": 3}}]), "not a list"),
     ],
 )
-def test_invalid_spice_output_is_refused(output: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_spice_output_is_refused(output: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_spice(output, 1)
 
 
-def test_spice_runs_the_jar_over_files_and_says_why_it_failed(tmp_path: Path) -> None:
+def test_spice_runs_the_jar_on_files_and_reports_its_failure(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     for name in ("spice-1.0.jar", "lib/stanford-corenlp-3.6.0.jar", "lib/stanford-corenlp-3.6.0-models.jar"):
         (tmp_path / name).write_bytes(b"")

@@ -34,7 +34,7 @@ def words(text: str) -> list[str]:
 
 
 def split(items):
-    return [said for said, _ in items], [known for _, known in items]
+    return [result for result, _ in items], [known for _, known in items]
 
 
 @pytest.mark.parametrize("fact", FACTS, ids=range(len(FACTS)))
@@ -52,9 +52,9 @@ def test_every_value_equals_the_reference_tools(fact) -> None:
 @given(ITEMS)
 @settings(deadline=None)
 def test_every_metric_equals_its_literal_formula(items) -> None:
-    said, known = split(items)
-    scores = score_captions(said, known)
-    assert [scores.corpus[name] for name in NAMES[:4]] == pytest.approx(oracle.bleu(said, known), abs=1e-9)
+    result, known = split(items)
+    scores = score_captions(result, known)
+    assert [scores.corpus[name] for name in NAMES[:4]] == pytest.approx(oracle.bleu(result, known), abs=1e-9)
     for place, (one, several) in enumerate(items):
         mine = [scores.items[name][place] for name in NAMES[:4]]
         assert mine == pytest.approx(oracle.bleu([one], [several]), abs=1e-9)
@@ -62,9 +62,9 @@ def test_every_metric_equals_its_literal_formula(items) -> None:
     for name, penalty, clip in (
         ("cider_d", oracle.gaussian, True),
         ("cider_r", oracle.robust, True),
-        ("cider_plain", lambda said, reference: 1.0, False),
+        ("cider_plain", lambda result, reference: 1.0, False),
     ):
-        expected = oracle.cider(said, known, penalty, clip)
+        expected = oracle.cider(result, known, penalty, clip)
         assert scores.items[name] == pytest.approx(expected, abs=1e-9), name
         assert scores.corpus[name] == pytest.approx(math.fsum(expected) / len(expected), abs=1e-9), name
 
@@ -108,7 +108,7 @@ def test_a_perfect_caption_of_rare_words_scores_the_most() -> None:
 
 @given(ITEMS, st.randoms(use_true_random=False))
 @settings(deadline=None)
-def test_neither_the_order_of_items_nor_of_references_nor_the_names_of_words_matter(items, source) -> None:
+def test_the_score_does_not_depend_on_the_order_of_items_and_references_or_on_word_names(items, source) -> None:
     names: dict[str, int] = {}
 
     def renamed(caption):
@@ -136,14 +136,14 @@ def test_scores_are_numbers_within_their_bounds_and_penalties_only_lower(items) 
 @given(ITEM, CAPTION)
 @settings(deadline=None)
 def test_another_reference_never_lowers_rouge_l(item, more) -> None:
-    said, known = item
-    one, two = score_captions([said], [known]).corpus["rouge_l"], score_captions([said], [[*known, more]]).corpus["rouge_l"]
+    result, known = item
+    one, two = score_captions([result], [known]).corpus["rouge_l"], score_captions([result], [[*known, more]]).corpus["rouge_l"]
     assert two >= one - 1e-12
 
 
 @given(st.lists(st.integers(0, 5), max_size=150), st.lists(st.integers(0, 5), max_size=90))
 @settings(deadline=None)
-def test_long_captions_have_the_same_longest_common_subsequence_as_by_the_table(first, second) -> None:
+def test_the_longest_common_subsequence_of_long_captions_equals_the_table_algorithm(first, second) -> None:
     first, second = [str(word) for word in first], [str(word) for word in second]
     expected = oracle.common(first, second)
     assert longest_common(first, second) == longest_common(second, first) == expected
@@ -153,11 +153,11 @@ def test_long_captions_have_the_same_longest_common_subsequence_as_by_the_table(
 @given(ITEMS)
 @settings(deadline=None, max_examples=30)
 def test_the_size_of_blocks_does_not_matter(items) -> None:
-    said, known = split(items)
-    whole = score_captions(said, known)
+    result, known = split(items)
+    whole = score_captions(result, known)
     before, ngram_table.BLOCK = ngram_table.BLOCK, 3
     try:
-        parts = score_captions(said, known)
+        parts = score_captions(result, known)
     finally:
         ngram_table.BLOCK = before
     for name in NAMES:
@@ -166,14 +166,14 @@ def test_the_size_of_blocks_does_not_matter(items) -> None:
 
 @given(ITEMS, st.data())
 @settings(deadline=None)
-def test_a_prepared_reward_gives_any_batch_the_scores_that_it_would_get_among_all(items, data) -> None:
-    said, known = split(items)
+def test_a_prepared_reward_scores_a_batch_as_the_whole_set(items, data) -> None:
+    result, known = split(items)
     batch = data.draw(st.lists(st.tuples(CAPTION, st.integers(0, len(items) - 1)), max_size=8))
     for form, penalty in ((CiderD, oracle.gaussian), (CiderR, oracle.robust)):
         scorer = form(known)
-        assert scorer.score(said) == pytest.approx(oracle.cider(said, known, penalty, True), abs=1e-9)
-        found = scorer.score([caption for caption, _ in batch], [item for _, item in batch])
-        for (caption, item), score in zip(batch, found, strict=True):
+        assert scorer.score(result) == pytest.approx(oracle.cider(result, known, penalty, True), abs=1e-9)
+        results = scorer.score([caption for caption, _ in batch], [item for _, item in batch])
+        for (caption, item), score in zip(batch, results, strict=True):
             alone = [caption if place == item else [] for place in range(len(items))]
             assert score == pytest.approx(oracle.cider(alone, known, penalty, True)[item], abs=1e-9)
 
@@ -181,23 +181,23 @@ def test_a_prepared_reward_gives_any_batch_the_scores_that_it_would_get_among_al
 @given(ITEMS, st.data())
 @settings(deadline=None)
 def test_given_document_frequencies_put_a_part_on_the_scale_of_the_whole(items, data) -> None:
-    said, known = split(items)
+    result, known = split(items)
     chosen = data.draw(st.lists(st.integers(0, len(items) - 1), min_size=1, unique=True))
-    whole = score_captions(said, known)
+    whole = score_captions(result, known)
     documents: Counter = Counter()
     for texts in known:
         documents.update({gram for text in texts for size in range(1, 5) for gram in oracle.grams(text, size)})
     for frequency in (DocumentFrequency.of(known), DocumentFrequency.from_counts(len(items), documents)):
-        part = score_captions([said[place] for place in chosen], [known[place] for place in chosen], frequency)
+        part = score_captions([result[place] for place in chosen], [known[place] for place in chosen], frequency)
         for name in ("cider_d", "cider_r", "cider_plain"):
             assert part.items[name] == pytest.approx(whole.items[name][chosen], abs=1e-9), name
 
 
 def test_cider_of_one_item_is_zero_unless_frequencies_are_given() -> None:
-    said, known = [words("a red dog")], [[words("a red dog")]]
-    assert score_captions(said, known).corpus["cider"] == 0
+    result, known = [words("a red dog")], [[words("a red dog")]]
+    assert score_captions(result, known).corpus["cider"] == 0
     frequency = DocumentFrequency.from_counts(100, {("a",): 90, ("red",): 5})
-    scores = score_captions(said, known, frequency)
+    scores = score_captions(result, known, frequency)
     # Words, bigrams and trigrams agree wholly; there is no n-gram of four.
     assert (scores.corpus["cider"], scores.corpus["cider_d"]) == (0, pytest.approx(7.5))
 
@@ -205,27 +205,27 @@ def test_cider_of_one_item_is_zero_unless_frequencies_are_given() -> None:
 @given(st.lists(CAPTION, max_size=6))
 @settings(deadline=None)
 def test_ngrams_share_a_number_exactly_when_they_are_equal(captions) -> None:
-    found = number_ngrams(captions)
+    result = number_ngrams(captions)
     flat = [word for caption in captions for word in caption]
     seen = [
         (tuple(flat[place : place + size]), number)
-        for size, (places, numbers) in enumerate(zip(found.places, found.grams, strict=True), start=1)
+        for size, (places, numbers) in enumerate(zip(result.places, result.grams, strict=True), start=1)
         for place, number in zip(places.tolist(), numbers.tolist(), strict=True)
     ]
     expected = Counter(gram for caption in captions for size in range(1, 5) for gram in oracle.grams(caption, size).elements())
     assert Counter(gram for gram, _ in seen) == expected
-    assert len({gram for gram, _ in seen}) == len({number for _, number in seen}) == len(set(seen)) == found.numbering.size
+    assert len({gram for gram, _ in seen}) == len({number for _, number in seen}) == len(set(seen)) == result.numbering.size
 
 
 def test_references_counted_once_serve_several_captioners() -> None:
     known = [[words("a red dog"), words("a dog")], [words("two cats")]]
     table = NgramTable.of(known)
-    for said in ([words("a dog"), ["cats"]], [["red"], []]):
-        assert score_captions(said, table).corpus == score_captions(said, known).corpus
+    for result in ([words("a dog"), ["cats"]], [["red"], []]):
+        assert score_captions(result, table).corpus == score_captions(result, known).corpus
 
 
 @pytest.mark.parametrize(
-    ("said", "known", "message"),
+    ("expected", "known", "message"),
     [
         ([], [], "no items"),
         ([["a"]], [[]], "item 0 has no references"),
@@ -236,9 +236,9 @@ def test_references_counted_once_serve_several_captioners() -> None:
         ([["a"]], ["a dog"], "item 0 has no references"),
     ],
 )
-def test_invalid_input_is_one_clear_error(said, known, message) -> None:
+def test_invalid_input_gives_a_one_line_error(expected, known, message) -> None:
     with pytest.raises(ValueError, match=message) as error:
-        score_captions(said, known)
+        score_captions(expected, known)
     assert "\n" not in str(error.value)
 
 
@@ -251,15 +251,15 @@ def test_invalid_document_frequencies_are_refused(items, counts, message) -> Non
         DocumentFrequency.from_counts(items, counts)
 
 
-def test_cider_of_no_items_is_no_score() -> None:
+def test_cider_of_no_items_is_none() -> None:
     assert cider([], []) == []
 
 
-def test_cider_alone_gives_what_all_metrics_at_once_give() -> None:
-    said, known = [words("a red dog"), []], [[words("a red dog runs"), words("dogs")], [words("two cats")]]
-    scores = score_captions(said, known)
-    assert cider(said, known) == scores.items["cider"].tolist() == scores.items["cider_d"].tolist()
-    assert cider(said, known, plain=True) == scores.items["cider_plain"].tolist()
+def test_cider_alone_equals_cider_among_all_metrics() -> None:
+    result, known = [words("a red dog"), []], [[words("a red dog runs"), words("dogs")], [words("two cats")]]
+    scores = score_captions(result, known)
+    assert cider(result, known) == scores.items["cider"].tolist() == scores.items["cider_d"].tolist()
+    assert cider(result, known, plain=True) == scores.items["cider_plain"].tolist()
 
 
 def test_a_reward_of_an_unknown_item_is_an_error() -> None:

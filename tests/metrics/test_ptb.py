@@ -30,7 +30,7 @@ CAPTIONS = st.one_of(
 )
 
 
-def test_the_table_is_of_the_inputs_and_large_enough_to_tell() -> None:
+def test_the_reference_table_covers_the_inputs() -> None:
     assert [caption for caption, _ in TABLE] == (DATA / "ptb_inputs.txt").read_text(encoding="utf-8").splitlines()
     assert len(TABLE) > 150 and sum(len(tokens) for _, tokens in TABLE) > 800
 
@@ -53,7 +53,7 @@ def test_any_text_gives_lower_case_tokens_without_punctuation_or_spaces(caption:
 
 
 @given(CAPTIONS)
-def test_a_caption_on_several_lines_is_the_same_on_one(caption: str) -> None:
+def test_a_caption_on_several_lines_equals_the_caption_on_one_line(caption: str) -> None:
     assert ptb_tokenize(caption.replace(" ", "\n")) == ptb_tokenize(caption)
 
 
@@ -62,7 +62,7 @@ def test_a_caption_without_a_word_has_no_tokens(nothing: str) -> None:
     assert ptb_tokenize(nothing) == []
 
 
-def test_the_next_caption_changes_nothing() -> None:
+def test_tokens_do_not_depend_on_the_next_caption() -> None:
     # The jar would drop the stop here, since "The" follows; each caption stands alone.
     assert ptb_tokenize("Vitamin C.") == ["vitamin", "c."]
     assert ptb_tokenize("Vitamin C. The orange one.") == ["vitamin", "c", "the", "orange", "one"]

@@ -27,11 +27,11 @@ def exact(query: NDArray[np.float32], item: NDArray[np.float32]) -> Fraction | f
 def naive_places(task: Any) -> list[list[int]]:
     """By sorting all items, wrong ones first among equals."""
     queries, items, asked, offered = task
-    found = []
+    result = []
     for query, identity in zip(queries, asked, strict=True):
         order = sorted(range(len(items)), key=lambda i: (-exact(query, items[i]), offered[i] == identity))
-        found.append([place for place, item in enumerate(order, 1) if offered[item] == identity])
-    return found
+        result.append([place for place, item in enumerate(order, 1) if offered[item] == identity])
+    return result
 
 
 @st.composite
@@ -58,13 +58,13 @@ def test_ranks_equal_those_of_sorted_exact_scores_for_any_block(task: Any, chunk
 
 
 @given(tasks(), st.integers(1, 12))
-def test_both_recalls_are_those_of_counting_in_the_sorted_list(task: Any, depth: int) -> None:
-    found, expected = relevant_ranks(*task), naive_places(task)
+def test_both_recalls_equal_counts_in_the_sorted_list(task: Any, depth: int) -> None:
+    result, expected = relevant_ranks(*task), naive_places(task)
     inside = [[place for place in places if place <= depth] for places in expected]
-    assert recall_at(found.best, depth) == sum(map(bool, inside)) / len(inside)
+    assert recall_at(result.best, depth) == sum(map(bool, inside)) / len(inside)
     shares = [len(some) / len(places) for some, places in zip(inside, expected, strict=True)]
-    assert shares_at(found.ranks, found.right, depth).tolist() == shares
-    assert shares_at(inside, found.right, depth).tolist() == shares
+    assert shares_at(result.ranks, result.right, depth).tolist() == shares
+    assert shares_at(inside, result.right, depth).tolist() == shares
 
 
 @pytest.mark.parametrize("width", [3, 256, 1536])
@@ -89,9 +89,9 @@ def test_scores_are_nearer_the_true_dot_products_than_plain_float64(width: int) 
     queries, items = (source.standard_normal((12, width)).astype(np.float32) for _ in range(2))
     true = [[exact(q, i) for i in items] for q in queries]
 
-    def error(found: NDArray[np.float64]) -> float:
+    def error(result: NDArray[np.float64]) -> float:
         return max(
-            abs(float(Fraction(float(score)) - right)) for row, rights in zip(found, true, strict=True)
+            abs(float(Fraction(float(score)) - right)) for row, rights in zip(result, true, strict=True)
             for score, right in zip(row, rights, strict=True)
         )  # fmt: skip
 

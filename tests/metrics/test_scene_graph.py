@@ -57,19 +57,19 @@ def test_the_papers_example_has_the_papers_tuples():
         ("a close up of a pizza with cheese and olives", "pizza cheese olive pizza-with-cheese pizza-with-olive"),
     ],
 )
-def test_a_rule_gives_these_tuples(caption, expected):
+def test_each_rule_gives_the_expected_tuples(caption, expected):
     names = {name.replace("next_to", "next to") for name in expected.replace("next to", "next_to").split()}
     assert tuples(caption) == names
 
 
-def test_active_and_passive_say_the_same():
+def test_active_and_passive_give_equal_tuples():
     assert tuples("a cat chases a dog") == tuples("a dog is chased by a cat")
 
 
-def test_an_object_named_three_times_is_one_object():
+def test_a_repeated_object_counts_once():
     # As in SPICE's own unit test: object, two attributes, another object, one relation, however often they are said.
-    said = tuples("a red bus and a large bus on the street, a red bus on the street")
-    assert said == {"bus", "street", "bus-red", "bus-large", "bus-on-street"}
+    result = tuples("a red bus and a large bus on the street, a red bus on the street")
+    assert result == {"bus", "street", "bus-red", "bus-large", "bus-on-street"}
 
 
 def test_common_ngrams_about_other_things_score_nothing():
@@ -115,7 +115,7 @@ def test_a_synonym_matches_with_a_dictionary_and_not_without():
     assert not scene_graph_f(["a couch"], [["a sofa"]], parses("a couch", "a sofa")).synonyms
 
 
-def test_references_are_one_union_in_which_synonyms_come_once():
+def test_references_are_one_union_with_each_synonym_once():
     words = Table({"couch": (7,), "sofa": (7,)})
     item = scene_graph_f(["a couch"], [["a sofa", "a couch"]], parses("a couch", "a sofa"), words).items[0]
     assert item.counts.references == 1 and item.f == 1.0
@@ -130,11 +130,11 @@ def test_more_references_lower_the_recall_of_the_same_caption():
 
 def test_the_corpus_score_is_the_mean_of_the_items():
     candidates, references = [GIRL, GIRL], [[GIRL], [GIRAFFE]]
-    found = scene_graph_f(candidates, references, parses(GIRL, GIRAFFE))
-    assert [item.f for item in found.items] == [1.0, 0.0] and found.mean == 0.5
+    result = scene_graph_f(candidates, references, parses(GIRL, GIRAFFE))
+    assert [item.f for item in result.items] == [1.0, 0.0] and result.mean == 0.5
 
 
-def test_kinds_add_up_to_the_whole():
+def test_counts_of_kinds_add_up_to_the_total():
     item = scene_graph_f([GIRL], [[GIRAFFE, "a girl on a court"]], parses(GIRL, GIRAFFE, "a girl on a court")).items[0]
     for name in ("candidate", "references", "matched"):
         assert sum(getattr(counts, name) for counts in item.kinds.values()) == getattr(item.counts, name)
@@ -142,8 +142,8 @@ def test_kinds_add_up_to_the_whole():
 
 
 def test_another_language_has_no_score_and_a_reason():
-    found = scene_graph_f(["um gato"], [["um gato preto"]], parse_captions(["um gato"], "pt"))
-    assert found.mean is None and not found.items and "pt" in found.reason
+    result = scene_graph_f(["um gato"], [["um gato preto"]], parse_captions(["um gato"], "pt"))
+    assert result.mean is None and not result.items and "pt" in result.reason
 
 
 def test_bad_input_is_named():
@@ -179,12 +179,12 @@ def test_a_dictionary_never_takes_the_last_match(candidate, reference):
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=60))
-def test_no_text_crashes_the_reading(text):
-    found = parse_captions([text], "en")[text]
-    graph = scene_graph(found)
+def test_every_text_is_accepted_by_the_reader(text):
+    result = parse_captions([text], "en")[text]
+    graph = scene_graph(result)
     assert all(0 < len(item) <= 3 for item in graph.tuples)
     if text.isprintable():
-        assert all(text[word.start : word.end] == word.text for word in found.words)
+        assert all(text[word.start : word.end] == word.text for word in result.words)
 
 
 DEPS = ["nsubj", "dobj", "conj", "prep", "pobj", "relcl", "acl", "xcomp", "attr", "ROOT", "amod", "agent", "poss", "advcl"]
@@ -193,7 +193,7 @@ ROWS = st.tuples(st.sampled_from(LEMMAS), st.sampled_from(KINDS), st.sampled_fro
 
 
 @given(st.lists(ROWS, max_size=7))
-def test_no_parse_makes_the_reading_loop(rows):
+def test_reading_any_parse_terminates(rows):
     parse = {
         "text": [row[0] for row in rows],
         "lemma": [row[0] for row in rows],
@@ -205,8 +205,8 @@ def test_no_parse_makes_the_reading_loop(rows):
     }
     # Heads in circles are no tree; a parser of another make may still give them.
     try:
-        found = Sentence.of(parse, " ".join(row[0] for row in rows))
+        result = Sentence.of(parse, " ".join(row[0] for row in rows))
     except ValueError as error:
         assert "not a tree" in str(error)
     else:
-        assert all(0 < len(item) <= 3 for item in scene_graph(found).tuples)
+        assert all(0 < len(item) <= 3 for item in scene_graph(result).tuples)

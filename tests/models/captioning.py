@@ -104,10 +104,10 @@ def plain_beam_search(network: CaptionNetwork, picture: Tensor, beam: int, power
     for length in range(1, longest + 1):
         extensions = []
         for hypothesis in running:
-            found = next_words(network, memory, hypothesis.words)
-            for word in sorted(range(len(found)), key=lambda word: (-found[word], word)):
-                if found[word] > float("-inf"):
-                    extensions.append(Written([*hypothesis.words, word], hypothesis.score + found[word]))
+            result = next_words(network, memory, hypothesis.words)
+            for word in sorted(range(len(result)), key=lambda word: (-result[word], word)):
+                if result[word] > float("-inf"):
+                    extensions.append(Written([*hypothesis.words, word], hypothesis.score + result[word]))
         extensions.sort(key=lambda one: -one.score)
         for one in extensions[:beam]:
             if one.words[-1] == END:
@@ -124,8 +124,8 @@ def plain_greedy(network: CaptionNetwork, picture: Tensor) -> list[int]:
     """The likeliest word until END or the longest length."""
     memory, words = network.encode(picture[None]), list[int]()
     while len(words) < network.config.longest:
-        found = next_words(network, memory, words)
-        word = found.index(max(found))
+        result = next_words(network, memory, words)
+        word = result.index(max(result))
         if word == END:
             break
         words.append(word)

@@ -84,8 +84,8 @@ def theirs(samples: np.ndarray, chosen: MfccSettings) -> np.ndarray:
         dtype=samples.dtype,
     )
     decibel = librosa.power_to_db(power, ref=1.0, amin=chosen.floor, top_db=chosen.top_db)
-    found: np.ndarray = librosa.feature.mfcc(S=decibel, n_mfcc=chosen.coefficients, dct_type=2, norm=chosen.dct_norm)
-    return found
+    result: np.ndarray = librosa.feature.mfcc(S=decibel, n_mfcc=chosen.coefficients, dct_type=2, norm=chosen.dct_norm)
+    return result
 
 
 def recorded() -> dict[str, np.ndarray]:

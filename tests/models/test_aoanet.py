@@ -32,12 +32,12 @@ def arrays(module: torch.nn.Module) -> dict[str, np.ndarray]:
 def test_attention_on_attention_equals_its_equations() -> None:
     torch.manual_seed(1)
     block, width = AoA(6).double(), 6
-    found, query = torch.randn(5, 6, dtype=torch.float64), torch.randn(5, 6, dtype=torch.float64)
+    result, query = torch.randn(5, 6, dtype=torch.float64), torch.randn(5, 6, dtype=torch.float64)
     matrix, bias = block.both.weight.detach().numpy(), block.both.bias.detach().numpy()
-    v, q = found.numpy(), query.numpy()
+    v, q = result.numpy(), query.numpy()
     information = v @ matrix[:width, :width].T + q @ matrix[:width, width:].T + bias[:width]
     gate = sigmoid(v @ matrix[width:, :width].T + q @ matrix[width:, width:].T + bias[width:])
-    assert np.abs(block(found, query).detach().numpy() - gate * information).max() < 1e-12
+    assert np.abs(block(result, query).detach().numpy() - gate * information).max() < 1e-12
 
 
 def normed(x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
@@ -84,8 +84,8 @@ def test_aoanets_encoder_equals_its_formula() -> None:
     both = expected @ w["key_value.weight"].T + w["key_value.bias"]
     memory = network.encode(features)
     assert np.abs(memory.mean.detach().numpy() - expected.mean(1)).max() < 1e-12
-    for found, wanted in ((memory.keys, both[..., :16]), (memory.values, both[..., 16:])):
-        assert np.abs(found.transpose(1, 2).flatten(2).detach().numpy() - wanted).max() < 1e-12
+    for result, wanted in ((memory.keys, both[..., :16]), (memory.values, both[..., 16:])):
+        assert np.abs(result.transpose(1, 2).flatten(2).detach().numpy() - wanted).max() < 1e-12
 
 
 def test_aoanets_decoder_equals_its_formula_word_by_word() -> None:
@@ -105,6 +105,6 @@ def test_aoanets_decoder_equals_its_formula_word_by_word() -> None:
         cell = sigmoid(forget) * cell + sigmoid(into) * np.tanh(new)
         hidden = sigmoid(out) * np.tanh(cell)
         query = normed(hidden, w["query_norm.weight"], w["query_norm.bias"]) @ w["query.weight"].T + w["query.bias"]
-        found = attended(query[None], key, value, 4)[0]
-        context = on_attention(found, hidden, w["aoa.both.weight"], w["aoa.both.bias"])
+        result = attended(query[None], key, value, 4)[0]
+        context = on_attention(result, hidden, w["aoa.both.weight"], w["aoa.both.bias"])
         assert np.abs(scores[place] - w["words.weight"] @ context).max() < 1e-12

@@ -24,12 +24,12 @@ def test_mask_widths_are_uniform_and_every_position_is_reached() -> None:
     count, generator = 21_000, torch.Generator().manual_seed(4)
     masked = spec_augment(torch.ones(count, 24, 48), torch.full((count,), 48), frequency=20, time=6, generator=generator)
     rows, columns = hidden(masked)
-    for found, span in ((rows, 20), (columns, 6)):
-        widths = torch.bincount(found.sum(1), minlength=span + 1)
+    for result, span in ((rows, 20), (columns, 6)):
+        widths = torch.bincount(result.sum(1), minlength=span + 1)
         expected = count / (span + 1)
         # 99.99 % of chi-square with 20 degrees is 52.4, with 6 it is 27.9.
         assert len(widths) == span + 1 and float(((widths - expected) ** 2 / expected).sum()) < {20: 52.4, 6: 27.9}[span]
-        assert found.any(0).all()
+        assert result.any(0).all()
     # Given a width of one column, its place is uniform too: 48 places, 99.99 % of chi-square with 47 degrees is 91.3.
     places = columns[columns.sum(1) == 1].sum(0)
     expected = float(places.sum()) / 48

@@ -41,8 +41,8 @@ def test_transformer_captions_equal_a_naive_search(
     network = tiny_transformer(seed, eager=eager, pre_norm=pre_norm)
     pictures = pictures_of(network, count, seed)
     best = 1 + seed % beam
-    found = generate(network, pictures, beam=beam, length_power=power, best=best)
-    for mine, picture in zip(found, pictures, strict=True):
+    result = generate(network, pictures, beam=beam, length_power=power, best=best)
+    for mine, picture in zip(result, pictures, strict=True):
         same(mine, plain_beam_search(network, picture, beam, power)[:best])
 
 
@@ -62,16 +62,16 @@ def test_ties_go_to_the_hypothesis_found_first(
     network = TableNetwork(seed, eager=eager, vocabulary=vocabulary, values=values).eval()
     pictures = pictures_of(network, count, seed)
     best = 1 + seed % beam
-    found = generate(network, pictures, beam=beam, length_power=power, best=best)
-    for mine, picture in zip(found, pictures, strict=True):
+    result = generate(network, pictures, beam=beam, length_power=power, best=best)
+    for mine, picture in zip(result, pictures, strict=True):
         same(mine, plain_beam_search(network, picture, beam, power)[:best])
 
 
 def test_among_equal_finished_captions_the_first_wins() -> None:
     # Every sign has the same probability, and scores are means of one sign.
     network = TableNetwork(0, vocabulary=6, longest=4, values=1).eval()
-    found = generate(network, pictures_of(network, 1, 0), length_power=1.0, best=4)[0]
-    assert [one.words for one in found][:2] == [[], [4]]
+    result = generate(network, pictures_of(network, 1, 0), length_power=1.0, best=4)[0]
+    assert [one.words for one in result][:2] == [[], [4]]
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -79,8 +79,8 @@ def test_among_equal_finished_captions_the_first_wins() -> None:
 def test_a_beam_of_one_is_greedy_search(seed: int, count: int, eager: float, tied: bool) -> None:
     network = TableNetwork(seed, eager=eager).eval() if tied else tiny_transformer(seed, eager=eager)
     pictures = pictures_of(network, count, seed)
-    found = generate(network, pictures, beam=1)
-    assert [one.words for (one,) in found] == [plain_greedy(network, picture) for picture in pictures]
+    result = generate(network, pictures, beam=1)
+    assert [one.words for (one,) in result] == [plain_greedy(network, picture) for picture in pictures]
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -107,17 +107,17 @@ def test_special_words_are_never_written_and_captions_end(beam: int) -> None:
         network = tiny_transformer(seed)
         with torch.no_grad():
             network.decoder[-1].norms[-1].bias += 3 * network.embedding.weight[[PAD, START, UNKNOWN]].sum(0)
-        for found in generate(network, pictures_of(network, 3, seed), beam=beam, best=min(beam, 2)):
-            assert all(len(one.words) <= 6 and not {PAD, START, UNKNOWN, END} & set(one.words) for one in found)
+        for result in generate(network, pictures_of(network, 3, seed), beam=beam, best=min(beam, 2)):
+            assert all(len(one.words) <= 6 and not {PAD, START, UNKNOWN, END} & set(one.words) for one in result)
 
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_forbidden_words_are_not_written_and_the_rest_is_renormalised(beam: int) -> None:
     network = tiny_transformer(0, vocabulary=6)
     never = (PAD, START, UNKNOWN, END, 4)
-    for found in generate(network, pictures_of(network, 2, 0), beam=beam, never=never):
-        assert found[0].words == [5] * 6
-        assert found[0].score == pytest.approx(0.0, abs=1e-12)
+    for result in generate(network, pictures_of(network, 2, 0), beam=beam, never=never):
+        assert result[0].words == [5] * 6
+        assert result[0].score == pytest.approx(0.0, abs=1e-12)
 
 
 def test_no_pictures_give_no_captions() -> None:

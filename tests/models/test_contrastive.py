@@ -69,18 +69,18 @@ def rank(number: int, world: int, folder: Path) -> None:
     """One of the processes: every batch by every setting, as DistributedDataParallel trains it."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=number, world_size=world)
-    towers, found = DistributedDataParallel(Towers()), {}
+    towers, result = DistributedDataParallel(Towers()), {}
     for size, (place, settings) in itertools.product(BATCHES, enumerate(SETTINGS)):
         share = tuple(tensor[number::world] for tensor in data(size))
         value, gradients = step(towers, share, settings)  # type: ignore[arg-type]
-        found[size, place, "global"] = value, gradients
+        result[size, place, "global"] = value, gradients
         value, gradients = step(towers, share, replace(settings, scope="device"))  # type: ignore[arg-type]
-        found[size, place, "device"] = value, gradients
+        result[size, place, "device"] = value, gradients
     halves = [tensor[number::world].bfloat16().requires_grad_() for tensor in data(7)[:1] * 2]
     whole = gather(*halves, data(7)[2][number::world])
     whole.speech.sum().backward()
-    found["whole"] = whole.speech.detach(), whole.identities, whole.own, halves[0].grad
-    torch.save(found, folder / f"{number}.pt")
+    result["whole"] = whole.speech.detach(), whole.identities, whole.own, halves[0].grad
+    torch.save(result, folder / f"{number}.pt")
     dist.destroy_process_group()
 
 
@@ -105,22 +105,22 @@ def test_processes_that_share_a_batch_have_the_loss_and_gradients_of_one_that_ho
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, timeout=900, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
-    found = [torch.load(tmp_path / f"{number}.pt") for number in range(world)]
+    result = [torch.load(tmp_path / f"{number}.pt") for number in range(world)]
     for size, (place, settings) in itertools.product(BATCHES, enumerate(SETTINGS)):
         value, gradients = step(Towers(), data(size), settings)
-        parts = [every[size, place, "global"] for every in found]
+        parts = [every[size, place, "global"] for every in result]
         torch.testing.assert_close(torch.stack([part[0] for part in parts]).mean(), value, rtol=1e-12, atol=1e-12)
         for part in parts:
             assert len(part[1]) == 4
             torch.testing.assert_close(part[1], gradients, rtol=1e-12, atol=1e-12)
         # For a device's own loss nothing is sent: each has that of its share alone.
         alone = [step(Towers(), tuple(x[number::world] for x in data(size)), settings) for number in range(world)]  # type: ignore[arg-type]
-        for number, every in enumerate(found):
+        for number, every in enumerate(result):
             torch.testing.assert_close(every[size, place, "device"][0], alone[number][0])
             for mine, others in zip(every[size, place, "device"][1], zip(*(one[1] for one in alone), strict=True), strict=True):
                 torch.testing.assert_close(mine, torch.stack(others).mean(0))
     speech, _, group = data(7)
-    for number, every in enumerate(found):
+    for number, every in enumerate(result):
         gathered, identities, own, gradient = every["whole"]
         assert torch.equal(gathered, speech.bfloat16().float()) and torch.equal(identities, group)
         assert own.tolist() == list(range(7))[number::world]
@@ -132,12 +132,12 @@ def test_processes_that_share_a_batch_have_the_loss_and_gradients_of_one_that_ho
 def test_a_step_s_loss_is_that_of_the_scores_at_the_step_s_margin(settings: LossSettings) -> None:
     speech, images = Towers()(*data(7)[:2])
     group = data(7)[2]
-    found = contrastive_loss(speech, images, group, settings, STEP, torch.Generator().manual_seed(2))
+    result = contrastive_loss(speech, images, group, settings, STEP, torch.Generator().manual_seed(2))
     if settings.loss == "triplet":
         wanted = triplet(speech, images, group, 1.0, settings.triplet_reduction, torch.Generator().manual_seed(2))
     else:
         wanted = masked_margin_softmax(speech @ images.T, positives_mask(group, group), margin_at(STEP, start=0.3))
-    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(result, wanted, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -155,7 +155,7 @@ def test_under_autocast_a_tower_in_bfloat16_has_a_loss_in_single_precision_and_f
     assert all(weight.grad is not None and bool(weight.grad.isfinite().all()) for weight in towers.parameters())
 
 
-def test_the_defaults_are_the_paper_s_or_its_likeliest() -> None:
+def test_the_defaults_are_published_or_most_probable_values() -> None:
     chosen = LossSettings()
     assert (chosen.loss, chosen.margin, chosen.margin_factor, chosen.margin_every) == (
         "masked_margin_softmax",
@@ -169,7 +169,7 @@ def test_the_defaults_are_the_paper_s_or_its_likeliest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "told"),
+    ("chosen", "message"),
     [
         ({"loss": "infonce"}, "'infonce' is not a loss; choose one of masked_margin_softmax, triplet"),
         ({"margin_schedule": "linear"}, "'linear' is not a margin_schedule"),
@@ -182,8 +182,8 @@ def test_the_defaults_are_the_paper_s_or_its_likeliest() -> None:
         ({"margin_factor": 0.0}, "margin_factor is 0.0; it must be greater than 0"),
     ],
 )
-def test_invalid_loss_settings_are_refused(chosen: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_loss_settings_are_refused(chosen: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         LossSettings(**chosen)
 
 

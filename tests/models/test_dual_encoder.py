@@ -109,29 +109,29 @@ def test_efficientnet_lite0_needs_an_encoder_of_its_name_and_side() -> None:
         DualEncoder(DualEncoderConfig(**TINY), ImageEncoder("efficientnet_lite0", Flat(), 32))
 
 
-def test_unsuitable_tower_inputs_are_refused_in_one_line() -> None:
+def test_unsuitable_tower_inputs_are_refused_with_one_line() -> None:
     model, seen = tiny(), tiny(image="convolutions", side=16)
-    for clips, lengths, said in (
+    for clips, lengths, result in (
         (torch.zeros(2, 5, 9), torch.ones(2), r"speech of shape \(2, 5, 9\); this tower reads clips × 6 coefficients"),
         (torch.zeros(2, 6), torch.ones(2), "speech of shape"),
         (torch.zeros(2, 6, 0), torch.ones(2), "speech of shape"),
         (torch.zeros(2, 6, 9), torch.ones(3), "one a clip"),
     ):
         for method in (model.embed_speech, model.speech):
-            with pytest.raises(ValueError, match=said):
+            with pytest.raises(ValueError, match=result):
                 method(clips, lengths)
-    for reader, pictures, said in (
+    for reader, pictures, result in (
         (model, torch.zeros(2, 9), "this tower reads B × 8 features"),
         (model, torch.zeros(2, 8, dtype=torch.uint8), "torch.uint8"),
         (seen, torch.zeros(2, 3, 17, 16), "this tower reads batch × 3 × 16 × 16"),
     ):
-        with pytest.raises(ValueError, match=said) as found:
+        with pytest.raises(ValueError, match=result) as caught:
             reader.embed_images(pictures)
-        assert "\n" not in str(found.value)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"speech": "features"}, "'features' is not a speech network"),
         ({"image": "vgg"}, "'vgg' is not an image network"),
@@ -150,13 +150,13 @@ def test_unsuitable_tower_inputs_are_refused_in_one_line() -> None:
         ({"channels": 0, "image_features": 0}, "channels and layers must be 1 or more; image_features must be 1 or more"),
     ],
 )
-def test_invalid_configurations_are_refused_in_one_line(changed: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said) as found:
+def test_invalid_configurations_are_refused_with_one_line(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
         DualEncoderConfig(**changed)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_a_configuration_round_trips_and_has_its_picture_side() -> None:
+def test_a_configuration_round_trips_with_its_picture_size() -> None:
     config = DualEncoderConfig(image="efficientnet_lite0", pool_padding=False, scale=16)
     assert DualEncoderConfig.of(config.plain()) == config
     sides = {DualEncoderConfig(image=name).picture_side for name in ("features", "convolutions", "inception_resnet_v2")}

@@ -50,18 +50,18 @@ def test_the_coefficients_are_three_channels_and_the_embedding_is_the_mean_over_
     with torch.no_grad():
         zeroed = clips.clone()
         zeroed[1, :, 95:] = 0
-        found = tower.network.features(torch.stack([zeroed] * 3, dim=1))
-        torch.testing.assert_close(tower(clips, lengths), found.mean((2, 3)))
+        result = tower.network.features(torch.stack([zeroed] * 3, dim=1))
+        torch.testing.assert_close(tower(clips, lengths), result.mean((2, 3)))
         tower.pool_padding = False
         own = tower(clips, lengths)
         tower.pool_padding = True
     # 130 frames leave 2 columns, 95 leave 1: the second clip's other column is of padding.
-    assert found.shape[3] == cells(130) == 2 and cells(95) == 1
-    torch.testing.assert_close(own[0], found[0].mean((1, 2)))
-    torch.testing.assert_close(own[1], found[1, :, :, :1].mean((1, 2)))
+    assert result.shape[3] == cells(130) == 2 and cells(95) == 1
+    torch.testing.assert_close(own[0], result[0].mean((1, 2)))
+    torch.testing.assert_close(own[1], result[1, :, :, :1].mean((1, 2)))
 
 
-def test_a_clip_shorter_than_the_network_can_read_is_padded_to_what_it_can(model: DualEncoder) -> None:
+def test_a_clip_below_the_networks_minimum_length_is_padded_to_it(model: DualEncoder) -> None:
     clip = torch.randn(1, SIDE, 3)
     with torch.no_grad():
         short = model.embed_speech(clip, torch.tensor([3]))

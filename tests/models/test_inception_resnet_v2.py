@@ -72,12 +72,12 @@ def test_only_up_projections_have_a_bias_and_batch_norms_share_one_epsilon(outli
 
 def test_each_stage_has_its_channels_and_grid_at_299_px(outline: InceptionResnetV2) -> None:
     given = outline.stages(torch.empty(1, 3, 299, 299, device="meta"))
-    found = {name: (value.shape[1], value.shape[2]) for name, value in given.items()}
-    assert list(found) == list(STAGES)
-    assert found["conv2d_2b"] == (64, 147) and found["mixed_5b"] == found["repeat"] == (320, 35)
-    assert found["mixed_6a"] == found["repeat_1"] == (1088, 17)
-    assert found["mixed_7a"] == found["repeat_2"] == found["block8"] == (2080, 8)
-    assert found["conv2d_7b"] == (WIDTH, 8)
+    result = {name: (value.shape[1], value.shape[2]) for name, value in given.items()}
+    assert list(result) == list(STAGES)
+    assert result["conv2d_2b"] == (64, 147) and result["mixed_5b"] == result["repeat"] == (320, 35)
+    assert result["mixed_6a"] == result["repeat_1"] == (1088, 17)
+    assert result["mixed_7a"] == result["repeat_2"] == result["block8"] == (2080, 8)
+    assert result["conv2d_7b"] == (WIDTH, 8)
 
 
 @pytest.mark.parametrize(("size", "cells"), [((299, 299), (8, 8)), ((128, 350), (2, 9)), ((128, 800), (2, 23))])
@@ -88,21 +88,21 @@ def test_pictures_and_spectrograms_give_the_published_grids(size: tuple[int, int
 
 
 @given(st.integers(LEAST_SIDE, 2000), st.integers(LEAST_SIDE, 2000))
-def test_the_grid_is_what_the_unpadded_layers_leave(height: int, width: int) -> None:
+def test_the_grid_size_follows_from_the_unpadded_layers(height: int, width: int) -> None:
     x = torch.empty(1, 1, height, width, device="meta")
     for stride in (2, 1, 2, 1, 2, 2, 2):
         x = F.max_pool2d(x, 3, stride)
     assert grid(height, width) == (x.shape[2], x.shape[3])
 
 
-def test_the_smallest_picture_leaves_one_cell_and_a_smaller_one_is_refused(small: InceptionResnetV2) -> None:
+def test_the_smallest_picture_gives_one_cell_and_a_smaller_one_is_refused(small: InceptionResnetV2) -> None:
     assert small.features(torch.zeros(1, 1, LEAST_SIDE, LEAST_SIDE)).shape == (1, WIDTH, 1, 1)
     with pytest.raises(ValueError, match="at least 75 px"):
         small.features(torch.zeros(1, 1, LEAST_SIDE, LEAST_SIDE - 1))
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 80, 80), (1, 80, 80), (80, 80)])
-def test_input_of_another_shape_is_refused_by_a_line_that_names_both(small: InceptionResnetV2, shape: tuple[int, ...]) -> None:
+def test_input_of_another_shape_is_refused_with_both_shapes(small: InceptionResnetV2, shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="reads batch × 1 × height × width"):
         small(torch.zeros(shape))
 
@@ -133,7 +133,9 @@ def test_every_block_adds_its_branches_by_its_scale(outline: InceptionResnetV2) 
         (block8(1.0, relu=False), 2080, 1.0, False),
     ],
 )
-def test_a_block_is_x_and_scaled_up_projection_then_relu(block: Residual, width: int, scale: float, relu: bool) -> None:
+def test_a_block_adds_a_scaled_up_projection_to_its_input_and_applies_relu(
+    block: Residual, width: int, scale: float, relu: bool
+) -> None:
     torch.manual_seed(0)
     x = torch.randn(2, width, 3, 3)
     kept = x.clone()

@@ -44,7 +44,7 @@ def test_an_external_encoder_is_passed_or_built_from_the_configuration(tmp_path:
     with pytest.raises(ValueError, match="efficientnet_lite0, is not built in: pass an image encoder"):
         load_dual_encoder(tmp_path)
     given = load_dual_encoder(tmp_path, ImageEncoder("efficientnet_lite0", Flat(), 64))
-    made = load_dual_encoder(tmp_path, lambda told: ImageEncoder(told.image, Flat(), told.picture_side))
+    made = load_dual_encoder(tmp_path, lambda result: ImageEncoder(result.image, Flat(), result.picture_side))
     assert same(given.model, model) and same(made.model, model)
 
 
@@ -54,15 +54,15 @@ def change(folder: Path, **values: Any) -> None:
 
 
 def refused(folder: Path, said: str) -> None:
-    with pytest.raises(ValueError, match=said) as found:
+    with pytest.raises(ValueError, match=said) as caught:
         load_dual_encoder(folder)
-    assert "\n" not in str(found.value) and str(found.value).startswith(str(folder))
+    assert "\n" not in str(caught.value) and str(caught.value).startswith(str(folder))
 
 
 def test_folders_of_other_kinds_or_versions_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, r"config\.json: is missing: this folder holds no trained dual encoder")
     network = saved(tmp_path, tiny()).config.plain()
-    for changed, said in (
+    for changed, result in (
         ({"network": network | {"embedding": 5}}, r"another size than its config\.json says: speech.project"),
         ({"network": network | {"layers": 3}}, r"another network than its config\.json says: 4 weights are missing"),
         ({"network": network | {"heads": 3}}, "network settings of another version: heads"),
@@ -74,10 +74,10 @@ def test_folders_of_other_kinds_or_versions_are_refused(tmp_path: Path) -> None:
     ):
         saved(tmp_path, tiny())
         change(tmp_path, **changed)
-        refused(tmp_path, said)
-    for text, said in (("{", "is not whole JSON"), ("[]", "does not describe"), ('{"kind": "dual_encoder"}', "lacks network")):
+        refused(tmp_path, result)
+    for text, result in (("{", "is not whole JSON"), ("[]", "does not describe"), ('{"kind": "dual_encoder"}', "lacks network")):
         (tmp_path / CONFIG).write_text(text)
-        refused(tmp_path, said)
+        refused(tmp_path, result)
     (tmp_path / CONFIG).write_bytes(b"\xff\xfe\x00")
     refused(tmp_path, "is not whole JSON")
     with pytest.raises(ValueError, match="another version: embedding"):
@@ -115,7 +115,7 @@ def trained(**changed: Any) -> LoadedDualEncoder:
 
 
 @pytest.mark.parametrize("towers", [set(), {"speech"}, {"image"}, {"speech", "image"}])
-def test_whole_towers_are_copied_and_the_others_left_alone(towers: set[str]) -> None:
+def test_towers_are_copied_completely_and_others_are_unchanged(towers: set[str]) -> None:
     network, source = tiny(), trained(scale=16.0, dropout=0.5)
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     places = {name: parameter.data_ptr() for name, parameter in network.named_parameters()}
@@ -132,7 +132,7 @@ def test_whole_towers_are_copied_and_the_others_left_alone(towers: set[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("changed", "towers", "said"),
+    ("changed", "towers", "message"),
     [
         ({}, {"text"}, "'text' is not a tower; choose of speech and image"),
         ({"image": "convolutions"}, {"image"}, "the image tower is features, and the one to start from is convolutions"),
@@ -142,15 +142,15 @@ def test_whole_towers_are_copied_and_the_others_left_alone(towers: set[str]) -> 
     ],
 )
 def test_towers_of_another_network_or_size_are_refused_and_nothing_is_copied(
-    changed: dict[str, Any], towers: set[str], said: str
+    changed: dict[str, Any], towers: set[str], message: str
 ) -> None:
     network, source = tiny(), trained(**changed)
-    with pytest.raises(ValueError, match=said) as found:
+    with pytest.raises(ValueError, match=message) as caught:
         warm_start(network, source, towers)
-    assert "\n" not in str(found.value) and same(network, tiny())
+    assert "\n" not in str(caught.value) and same(network, tiny())
 
 
-def test_one_tower_may_come_from_an_encoder_whose_other_tower_is_another() -> None:
+def test_one_tower_may_come_from_an_encoder_with_another_second_tower() -> None:
     network = tiny()
     assert warm_start(network, trained(image="convolutions"), {"speech"})
     assert same(network.speech, trained(image="convolutions").model.speech) and same(network.image, tiny().image)

@@ -22,13 +22,13 @@ def test_stepwise_and_continuous_margins_meet_every_thousand_steps(step: int) ->
     assert glide == 0.001 * 1.002 ** (step / 1000), "nothing but the step tells it"
 
 
-def test_other_numbers_are_taken_as_they_are() -> None:
+def test_other_numbers_are_unchanged() -> None:
     assert margin_at(20, start=0.5, factor=2.0, every=10) == 2.0
     assert margin_at(19, start=0.5, factor=2.0, every=10, schedule="stepwise") == 1.0
 
 
 @pytest.mark.parametrize(
-    ("step", "told", "settings"),
+    ("step", "message", "settings"),
     [
         (-1, "no margin at step -1", {}),
         (1, "every 0 steps", {"every": 0}),
@@ -36,6 +36,6 @@ def test_other_numbers_are_taken_as_they_are() -> None:
         (10**12, "too large to be a number", {}),
     ],
 )
-def test_invalid_margins_are_refused(step: int, told: str, settings: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_margins_are_refused(step: int, message: str, settings: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=message):
         margin_at(step, **settings)  # type: ignore[arg-type]

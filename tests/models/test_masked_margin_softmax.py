@@ -48,14 +48,14 @@ def test_the_loss_of_scores_equals_the_equations(batch: tuple[Tensor, Tensor, Te
 
 @settings(deadline=None)
 @given(batches(), st.integers(1, 14))
-def test_in_chunks_it_has_the_same_value_and_the_same_gradients(batch: tuple[Tensor, Tensor, Tensor, float], chunk: int) -> None:
+def test_chunked_loss_has_equal_value_and_gradients(batch: tuple[Tensor, Tensor, Tensor, float], chunk: int) -> None:
     speech, images, group, margin = batch
     given_sides = [side.clone().requires_grad_() for side in (speech, images, speech, images)]
     dense = masked_margin_softmax(given_sides[0] @ given_sides[1].T, positives_mask(group, group), margin)
     chunked = masked_margin_softmax_chunked(given_sides[2], given_sides[3], group, margin, chunk)
     torch.testing.assert_close(chunked, dense, rtol=1e-12, atol=1e-12)
-    found = torch.autograd.grad(3 * chunked, given_sides[2:]), torch.autograd.grad(3 * dense, given_sides[:2])
-    for mine, other in zip(*found, strict=True):
+    result = torch.autograd.grad(3 * chunked, given_sides[2:]), torch.autograd.grad(3 * dense, given_sides[:2])
+    for mine, other in zip(*result, strict=True):
         torch.testing.assert_close(mine, other, rtol=1e-12, atol=1e-12)
 
 
@@ -93,7 +93,7 @@ def test_scores_of_ten_thousand_leave_value_and_gradient_finite(dtype: torch.dty
         assert bool(leaf.grad.any()) != right
 
 
-def test_a_margin_smaller_than_the_last_place_of_bfloat16_scores_still_counts() -> None:
+def test_a_margin_below_the_precision_of_bfloat16_scores_has_an_effect() -> None:
     scores = torch.full((4, 4), 40.0, dtype=torch.bfloat16)
     mask = ~torch.eye(4, dtype=torch.bool)
     assert float(masked_margin_softmax(scores, mask, 0.001)) == pytest.approx(

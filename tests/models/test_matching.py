@@ -16,24 +16,24 @@ TABLES = st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[VALUES] * 
 def closure(rows: list[tuple[object, ...]]) -> list[list[bool]]:
     """By hand: rows that share a value match, and then whatever matches over another row, until nothing changes."""
     size = len(rows)
-    found = [
+    result = [
         [i == j or any(a is not None and a == b for a, b in zip(rows[i], rows[j], strict=True)) for j in range(size)]
         for i in range(size)
     ]
     for middle in range(size):
         for i in range(size):
             for j in range(size):
-                found[i][j] |= found[i][middle] and found[middle][j]
-    return found
+                result[i][j] |= result[i][middle] and result[middle][j]
+    return result
 
 
 @given(TABLES)
 def test_rows_match_exactly_when_a_chain_of_shared_values_joins_them(rows: list[tuple[object, ...]]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)] or [[]]
-    found = match_identities(*columns)
+    result = match_identities(*columns)
     wanted = closure(rows)
-    assert (~positives_mask(found, found)).tolist() == wanted
-    assert found.tolist() == [row.index(True) for row in wanted], "the number of the first row of each"
+    assert (~positives_mask(result, result)).tolist() == wanted
+    assert result.tolist() == [row.index(True) for row in wanted], "the number of the first row of each"
 
 
 @given(st.permutations(range(40)), st.integers(1, 40))
@@ -41,19 +41,19 @@ def test_a_chain_in_any_order_is_one_component(order: list[int], cut: int) -> No
     # Link k joins place k to place k + 1, in one column for even and in the other for odd k.
     even, odd = [place // 2 for place in range(40)], [(place + 1) // 2 for place in range(40)]
     odd = [value if place < cut else value + 100 for place, value in enumerate(odd)]
-    found = match_identities(torch.tensor([even[place] for place in order]), torch.tensor([odd[place] for place in order]))
+    result = match_identities(torch.tensor([even[place] for place in order]), torch.tensor([odd[place] for place in order]))
     # A cut before an odd place parts nothing that the even column does not join again.
-    assert len(found.unique()) == (1 if cut % 2 or cut == 40 else 2)
+    assert len(result.unique()) == (1 if cut % 2 or cut == 40 else 2)
 
 
-def test_a_picture_with_two_texts_and_a_text_with_two_pictures_are_one() -> None:
+def test_shared_texts_and_shared_pictures_form_one_component() -> None:
     pictures, texts, groups = ["p", "p", "q", "r", "s"], ["one", "two", "two", "three", "four"], torch.tensor([0, 1, 2, 3, 3])
     assert match_identities(pictures, texts).tolist() == [0, 0, 0, 3, 4]
     assert match_identities(pictures, texts, groups).tolist() == [0, 0, 0, 3, 3]
     assert match_identities(groups).tolist() == [0, 1, 2, 3, 3] and match_identities([]).tolist() == []
 
 
-def test_two_hundred_thousand_rows_of_pairs_meet_in_the_components_that_a_plain_union_finds() -> None:
+def test_components_of_200_000_pairs_equal_those_of_a_plain_union() -> None:
     generator = torch.Generator().manual_seed(0)
     size = 200_000
     columns = [torch.randint(0, size, (size,), generator=generator) for _ in range(2)]
@@ -80,7 +80,7 @@ def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ((), "at least one column"),
         ((["a"], ["a", "b"]), "columns of 1, 2 rows"),
@@ -88,6 +88,6 @@ def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -
         ((torch.zeros(2, 2, dtype=torch.long),), "one-dimensional and integer"),
     ],
 )
-def test_invalid_columns_are_refused(columns: tuple[object, ...], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_columns_are_refused(columns: tuple[object, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         match_identities(*columns)  # type: ignore[arg-type]

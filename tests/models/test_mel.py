@@ -34,7 +34,7 @@ def named(message: str) -> set[int]:
 
 
 @given(BANKS)
-def test_a_bank_has_no_empty_filter_or_is_refused_with_an_fft_that_does(bank: dict[str, Any]) -> None:
+def test_a_filter_bank_with_an_empty_filter_is_refused_with_a_sufficient_fft_size(bank: dict[str, Any]) -> None:
     try:
         ours = mel_filters(**bank)
     except ValueError as refusal:
@@ -49,7 +49,7 @@ def test_a_bank_has_no_empty_filter_or_is_refused_with_an_fft_that_does(bank: di
 
 @pytest.mark.slow  # librosa compiles for 20 s when it is first called; test_mfcc.py holds banks to a table of its results
 @given(BANKS)
-def test_a_bank_is_librosas_and_the_filters_that_would_be_empty_are_named(bank: dict[str, Any]) -> None:
+def test_a_filter_bank_equals_librosas_and_empty_filters_are_named(bank: dict[str, Any]) -> None:
     import librosa
 
     with warnings.catch_warnings():

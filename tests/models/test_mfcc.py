@@ -41,7 +41,7 @@ def test_mfccs_are_those_that_librosa_gave() -> None:
 
 
 @pytest.mark.slow
-def test_librosa_still_gives_what_the_table_holds() -> None:
+def test_librosa_gives_the_values_of_the_table() -> None:
     table = recorded()
     for name, (samples, chosen) in cases().items():
         np.testing.assert_allclose(theirs(samples, chosen), table[name], rtol=0, atol=1e-5, err_msg=name)
@@ -52,9 +52,9 @@ def test_librosa_still_gives_what_the_table_holds() -> None:
 def test_mfccs_are_librosas_at_equal_settings(chosen: MfccSettings, kind: str) -> None:
     samples = clip(kind, 33_333)
     expected = theirs(samples, chosen)
-    found = ours(samples, chosen)
-    assert found.shape == expected.shape == (chosen.coefficients, int(MFCC(chosen).frames(torch.tensor(33_333))))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=WITHIN)
+    result = ours(samples, chosen)
+    assert result.shape == expected.shape == (chosen.coefficients, int(MFCC(chosen).frames(torch.tensor(33_333))))
+    np.testing.assert_allclose(result, expected, rtol=0, atol=WITHIN)
 
 
 @pytest.mark.slow
@@ -75,13 +75,13 @@ def test_mfccs_are_librosas_at_equal_settings(chosen: MfccSettings, kind: str) -
     ),
     st.integers(2048, 3000),
 )
-def test_any_settings_are_librosas(chosen: MfccSettings, length: int) -> None:
+def test_the_features_equal_librosas_at_any_settings(chosen: MfccSettings, length: int) -> None:
     samples = clip("speech", length)
     np.testing.assert_allclose(ours(samples, chosen), theirs(samples, chosen), rtol=0, atol=WITHIN)
 
 
 @pytest.mark.slow
-def test_librosas_own_single_precision_is_no_nearer_to_its_double() -> None:
+def test_librosas_single_precision_is_no_closer_to_its_double_precision() -> None:
     samples = clip("speech", 33_333)
     exact = theirs(samples, DEFAULT)
     single = np.abs(theirs(samples.astype(np.float32), DEFAULT) - exact).max()
@@ -138,7 +138,7 @@ def test_neither_autocast_nor_a_cast_of_the_module_changes_the_coefficients() ->
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_a_gpu_gives_the_processors_coefficients() -> None:
+def test_a_gpu_gives_the_coefficients_of_the_cpu() -> None:
     samples, lengths = batch([clip("speech", 30_000), clip("noise", 20_000)], 0.0)
     there, frames = MFCC().cuda()(samples.cuda(), lengths.cuda())
     here, _ = MFCC()(samples, lengths)
@@ -147,7 +147,7 @@ def test_a_gpu_gives_the_processors_coefficients() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"fft": 256}, "shorter than the window"),
         ({"fft": 512}, r"of 128 mel filters would be empty with an FFT of 512: 0; an FFT of 1024 fills all"),
@@ -161,8 +161,8 @@ def test_a_gpu_gives_the_processors_coefficients() -> None:
         ({"pre_emphasis": 1.5}, "pre_emphasis"),
     ],
 )
-def test_invalid_settings_are_refused(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_settings_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         MFCC(MfccSettings(**wrong))
 
 

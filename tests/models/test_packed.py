@@ -17,8 +17,8 @@ def test_a_packed_network_scores_as_the_network_does() -> None:
     before = {name: weight.clone() for name, weight in network.state_dict().items()}
     with torch.inference_mode():
         quick = pack_linear_layers(network)
-        found = quick.decode(quick.encode(features), words)
-        torch.testing.assert_close(found, network.decode(network.encode(features), words), atol=1e-4, rtol=1e-4)
+        result = quick.decode(quick.encode(features), words)
+        torch.testing.assert_close(result, network.decode(network.encode(features), words), atol=1e-4, rtol=1e-4)
     assert quick is not network
     assert not [part for part in quick.modules() if type(part) is nn.Linear]
     assert len([part for part in network.modules() if type(part) is nn.Linear]) > 20
@@ -26,7 +26,7 @@ def test_a_packed_network_scores_as_the_network_does() -> None:
     assert all(torch.equal(weight, before[name]) for name, weight in network.state_dict().items())
 
 
-def test_a_packed_network_holds_the_weights_of_its_making() -> None:
+def test_a_packed_network_keeps_the_weights_of_the_time_of_packing() -> None:
     network = nn.Sequential(nn.Linear(3, 2))
     old = pack_linear_layers(network)
     with torch.no_grad():
@@ -47,8 +47,8 @@ def test_networks_that_cannot_be_packed_are_returned_unchanged() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_captions_of_a_packed_network_equal_a_naive_search(seed: int) -> None:
     network, pictures = tiny_transformer(seed).float(), torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(seed))
-    for found, picture in zip(generate(network, pictures), pictures, strict=True):
-        assert found[0].words == plain_beam_search(network, picture, 4, 0.0)[0].words
+    for result, picture in zip(generate(network, pictures), pictures, strict=True):
+        assert result[0].words == plain_beam_search(network, picture, 4, 0.0)[0].words
 
 
 def test_captions_are_written_under_autocast() -> None:

@@ -20,7 +20,7 @@ from tests.models.recurrent import GRID, NAMES, pictures, tiny, word_rows
 @pytest.mark.parametrize("name", NAMES)
 @given(count=st.integers(1, 3), rows=st.integers(1, 4), length=st.integers(1, 6), seed=st.integers(0, 2**31))
 @settings(max_examples=25, deadline=None)
-def test_steps_with_any_reorders_equal_decoding_all_words_at_once(
+def test_cached_steps_with_any_beam_reordering_equal_full_decoding(
     name: str, count: int, rows: int, length: int, seed: int
 ) -> None:
     network = tiny(name)
@@ -51,7 +51,7 @@ def test_every_column_of_decode_is_a_step_and_sees_no_later_word(name: str) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_captions_of_one_picture_equal_those_of_as_many_pictures(name: str) -> None:
+def test_captions_of_one_repeated_picture_equal_those_of_separate_pictures(name: str) -> None:
     network = tiny(name)
     features, words = pictures(name, 3), word_rows(12, 4)
     together = network.decode(network.encode(features), words)
@@ -60,7 +60,7 @@ def test_captions_of_one_picture_equal_those_of_as_many_pictures(name: str) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_picture_does_not_see_the_others_of_its_batch(name: str) -> None:
+def test_a_pictures_result_does_not_depend_on_its_batch(name: str) -> None:
     network = tiny(name)
     features, words = pictures(name, 3), word_rows(6, 4)
     whole = network.decode(network.encode(features), words)
@@ -106,7 +106,7 @@ def sizes_by_hand(name: str, f: int, w: int, v: int) -> int:
         ("aoanet", 1536, 512, 25_000, 29_607_936),
     ],
 )
-def test_the_papers_sizes_have_the_parameters_that_a_formula_counts(
+def test_the_papers_sizes_have_the_parameter_counts_of_the_formula(
     name: str, features: int, width: int, vocabulary: int, known: int
 ) -> None:
     network = build(CaptionerConfig(name, vocabulary, image_features=features, width=width))
@@ -114,14 +114,14 @@ def test_the_papers_sizes_have_the_parameters_that_a_formula_counts(
     assert counted == sizes_by_hand(name, features, width, vocabulary) == known
 
 
-def test_the_two_recurrent_networks_differ_only_in_their_input() -> None:
+def test_the_two_recurrent_networks_differ_only_in_their_inputs() -> None:
     one, grid = tiny("rnn1x1"), tiny("rnn8x8")
     grid.load_state_dict(one.state_dict())
     features, words = pictures("rnn1x1", 3), word_rows(3, 4)
     assert torch.equal(one.decode(one.encode(features), words), grid.decode(grid.encode(features), words))
 
 
-def test_the_recurrent_encoder_hands_over_its_last_cell_after_all_cells_in_order() -> None:
+def test_the_recurrent_encoder_reads_all_cells_in_order_and_returns_its_last_state() -> None:
     network = tiny("rnn8x8")
     features = pictures("rnn8x8", 2)
     encoder, read = network.encoder, network.read
@@ -136,7 +136,7 @@ def test_the_recurrent_encoder_hands_over_its_last_cell_after_all_cells_in_order
 
 
 @pytest.mark.parametrize("cell", [torch.nn.LSTM(3, 5), torch.nn.LSTMCell(3, 5)])
-def test_an_lstm_starts_with_open_forget_gates(cell: torch.nn.LSTM | torch.nn.LSTMCell) -> None:
+def test_a_new_lstm_has_open_forget_gates(cell: torch.nn.LSTM | torch.nn.LSTMCell) -> None:
     open_forget_gates(cell)
     for name, value in cell.named_parameters():
         if name.startswith("weight"):
@@ -151,7 +151,7 @@ def test_an_lstm_starts_with_open_forget_gates(cell: torch.nn.LSTM | torch.nn.LS
 
 
 @pytest.mark.parametrize("rows", [1, 4, 16])
-def test_keys_and_values_are_held_once_a_picture_and_never_copied(rows: int) -> None:
+def test_keys_and_values_are_stored_once_for_each_picture_and_never_copied(rows: int) -> None:
     network = tiny("aoanet")
     memory = network.encode(pictures("aoanet", 3))
     state = network.start(memory, rows)
@@ -186,12 +186,12 @@ def test_eight_captions_are_overfitted(name: str) -> None:
         network.loss(features, words).backward()
         optimiser.step()
     with torch.no_grad():
-        found = greedy(network.eval(), features)
-    assert torch.equal(torch.where(words[:, 1:] == PAD, PAD, found), words[:, 1:])
+        result = greedy(network.eval(), features)
+    assert torch.equal(torch.where(words[:, 1:] == PAD, PAD, result), words[:, 1:])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_half_precision_trains_and_stays_close(name: str) -> None:
+def test_half_precision_training_stays_close_to_single_precision(name: str) -> None:
     network = tiny(name, dropout=0.0)
     features, words = pictures(name, 4), torch.cat([word_rows(4, 5), torch.full((4, 1), END)], dim=1)
     exact = network.loss(features, words)
@@ -210,7 +210,7 @@ def test_features_of_another_width_are_refused(name: str) -> None:
         tiny(name).encode(torch.zeros(2, 0, 10))
 
 
-def test_a_grid_is_refused_where_one_vector_is_read() -> None:
+def test_a_grid_is_refused_in_place_of_one_vector() -> None:
     with pytest.raises(ValueError, match="rnn1x1 reads one vector a picture, not 64"):
         tiny("rnn1x1").encode(torch.zeros(2, 64, 10))
 

@@ -50,7 +50,7 @@ def test_equal_generators_draw_equal_captions() -> None:
     assert torch.equal(one, other) and not torch.equal(one, third)
 
 
-def test_rewarded_captions_become_likelier() -> None:
+def test_rewarded_captions_become_more_probable() -> None:
     network = tiny_transformer(4)
     features = torch.randn(2, 5, 6, dtype=torch.float64)
     drawn = sample(network, network.encode(features), 2, 3, torch.Generator().manual_seed(0))
@@ -69,5 +69,5 @@ def test_rewarded_captions_become_likelier() -> None:
 def test_greedy_captions_are_those_of_a_beam_of_one() -> None:
     network = tiny_transformer(6, eager=2.0)
     features = torch.randn(5, 5, 6, dtype=torch.float64)
-    found = greedy(network, network.encode(features), 5).captions()
-    assert found == [one.words for (one,) in generate(network, features, beam=1)]
+    result = greedy(network, network.encode(features), 5).captions()
+    assert result == [one.words for (one,) in generate(network, features, beam=1)]

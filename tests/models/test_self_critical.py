@@ -48,8 +48,8 @@ def test_the_loss_equals_a_loop_over_words(words: list[list[int]], seed: int) ->
                 total -= float(rewards[row] - baseline[row]) * float(log_probabilities[row, place])
             if word == END:
                 break
-    found = self_critical_loss(log_probabilities, torch.tensor(words), rewards, baseline)
-    assert float(found) == pytest.approx(total / len(words), abs=1e-12)
+    result = self_critical_loss(log_probabilities, torch.tensor(words), rewards, baseline)
+    assert float(result) == pytest.approx(total / len(words), abs=1e-12)
 
 
 def test_words_count_up_to_and_including_the_first_end() -> None:
@@ -68,8 +68,8 @@ def test_words_after_the_end_have_no_influence_even_if_impossible(after: int) ->
 
 def gradients(network: CaptionNetwork, value: Tensor) -> list[Tensor]:
     return [
-        torch.zeros_like(parameter) if found is None else found
-        for parameter, found in zip(
+        torch.zeros_like(parameter) if result is None else result
+        for parameter, result in zip(
             network.parameters(), torch.autograd.grad(value, list(network.parameters()), allow_unused=True), strict=True
         )
     ]
@@ -77,7 +77,7 @@ def gradients(network: CaptionNetwork, value: Tensor) -> list[Tensor]:
 
 @pytest.mark.parametrize("name", ["rnn1x1", "rnn8x8", "aoanet"])
 @pytest.mark.parametrize("baseline", [0.0, 0.7])
-def test_its_expectation_over_every_caption_is_the_gradient_of_the_expected_reward(name: str, baseline: float) -> None:
+def test_the_expected_gradient_is_the_gradient_of_the_expected_reward(name: str, baseline: float) -> None:
     network, many = tiny(name).double(), len(EVERY)
     features = torch.randn(1, 1 if name == "rnn1x1" else 3, 4, dtype=torch.float64)
     rewards = torch.rand(many, dtype=torch.float64)
@@ -150,12 +150,12 @@ def test_words_are_scored_as_they_were_drawn_step_by_step() -> None:
         newest = words[:, place]
 
 
-def test_the_mean_of_the_others_leaves_a_captions_own_reward_out() -> None:
-    found = mean_of_others(torch.tensor([1.0, 2.0, 6.0, 0.0, 0.0, 3.0]), 3)
-    assert found.tolist() == [4.0, 3.5, 1.5, 1.5, 1.5, 0.0]
+def test_the_mean_of_the_others_excludes_a_captions_own_reward() -> None:
+    result = mean_of_others(torch.tensor([1.0, 2.0, 6.0, 0.0, 0.0, 3.0]), 3)
+    assert result.tolist() == [4.0, 3.5, 1.5, 1.5, 1.5, 0.0]
 
 
-def test_without_dropout_scores_repeat_gradients_flow_and_modes_come_back() -> None:
+def test_evaluation_without_dropout_is_repeatable_keeps_gradients_and_restores_modes() -> None:
     network = tiny("aoanet", dropout=0.5).train()
     network.words.eval()
     before = [module.training for module in network.modules()]
@@ -175,7 +175,7 @@ def test_lstms_stay_trainable_without_dropout_as_cudnn_wants() -> None:
 
 
 @pytest.mark.parametrize("own", ["greedy", "others"])
-def test_training_by_reward_finds_the_rewarded_caption(own: str) -> None:
+def test_training_by_reward_reaches_the_rewarded_caption(own: str) -> None:
     network, pictures, rows = tiny(vocabulary=9, width=16, longest=4).train(), 4, 32
     torch.manual_seed(0)
     features = torch.randn(pictures, 1, 4)

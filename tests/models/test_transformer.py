@@ -39,7 +39,7 @@ def test_reordered_rows_are_scored_by_their_own_words() -> None:
     assert across == [tensor.data_ptr() for pair in state.across for tensor in pair]
 
 
-def test_the_pictures_keys_and_values_are_held_once_whatever_the_beam() -> None:
+def test_the_pictures_keys_and_values_are_stored_once_for_any_beam() -> None:
     network = tiny_transformer(2)
     memory = network.encode(torch.randn(3, 5, 6, dtype=torch.float64))
     for rows in (1, 4, 9):
@@ -91,12 +91,12 @@ def test_the_papers_network_has_the_sizes_of_the_papers(name: str, cells: int) -
     assert network.config.grid == (cells > 1)
 
 
-def test_positions_are_sines_on_even_and_cosines_on_odd_places() -> None:
-    found = sinusoids(64, 512).double()
+def test_position_codes_are_sines_at_even_and_cosines_at_odd_indices() -> None:
+    result = sinusoids(64, 512).double()
     for place, column in ((0, 0), (1, 0), (1, 1), (63, 100), (63, 511)):
         angle = torch.tensor(place / 10_000 ** (2 * (column // 2) / 512), dtype=torch.float64)
         wanted = torch.cos(angle) if column % 2 else torch.sin(angle)
-        assert float(found[place, column]) == pytest.approx(float(wanted), abs=2e-6)
+        assert float(result[place, column]) == pytest.approx(float(wanted), abs=2e-6)
 
 
 def test_a_grid_larger_than_any_known_is_read() -> None:
@@ -104,7 +104,7 @@ def test_a_grid_larger_than_any_known_is_read() -> None:
     assert network.encode(torch.randn(1, 100, 6, dtype=torch.float64)).shape == (1, 100, 16)
 
 
-def test_unsuitable_inputs_are_refused_in_one_line() -> None:
+def test_unsuitable_inputs_are_refused_with_one_line() -> None:
     with pytest.raises(ValueError, match="t2t8x8 reads pictures × cells × 6 features, not 1 × 5 × 7"):
         tiny_transformer(0).encode(torch.zeros(1, 5, 7, dtype=torch.float64))
     single = build(CaptionerConfig("t2t1x1", 9, image_features=6, width=8, heads=2, layers=1, feedforward=8))

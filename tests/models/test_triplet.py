@@ -23,8 +23,8 @@ def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, 
     for k in range(size):
         if any(other != group[k] for other in group.tolist()):
             wanted += max(0.0, scores[k][m[k]] - scores[k][k] + margin) + max(0.0, scores[n[k]][k] - scores[k][k] + margin)
-    found = triplet(speech, images, group, margin, reduction, torch.Generator().manual_seed(seed + 1))  # type: ignore[arg-type]
-    assert float(found) == pytest.approx(wanted / (size if reduction == "mean" else 1), rel=1e-12, abs=1e-12)
+    result = triplet(speech, images, group, margin, reduction, torch.Generator().manual_seed(seed + 1))  # type: ignore[arg-type]
+    assert float(result) == pytest.approx(wanted / (size if reduction == "mean" else 1), rel=1e-12, abs=1e-12)
 
 
 @settings(deadline=None)
@@ -53,7 +53,7 @@ def test_each_negative_is_drawn_equally_often(seed: int) -> None:
         assert bool(((share - wanted).abs() <= 5 * (wanted * (1 - wanted) / rounds).sqrt()).all())
 
 
-def test_rows_and_columns_draw_apart_and_equal_generators_draw_the_same() -> None:
+def test_rows_and_columns_have_separate_draws_and_equal_generators_equal_ones() -> None:
     device = torch.device("cpu")
     one, other = (draw_uniforms(50, torch.Generator().manual_seed(3), device) for _ in range(2))
     assert torch.equal(one, other) and not torch.equal(one[0], one[1])

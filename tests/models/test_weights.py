@@ -66,15 +66,15 @@ def test_every_common_format_fills_the_network_whatever_the_file_is_called(tmp_p
     assert same(load_weights(network(), path), STATE)
 
 
-def test_half_precision_is_read_into_the_networks_own(tmp_path: Path) -> None:
+def test_half_precision_weights_are_loaded_in_the_networks_precision(tmp_path: Path) -> None:
     path = tmp_path / "half.safetensors"
     save_file({name: value.half() if value.is_floating_point() else value for name, value in STATE.items()}, path)
-    found = load_weights(network(), path)
-    assert found[0].weight.dtype == torch.float32
-    assert torch.equal(found[0].weight, STATE["0.weight"].half().float())
+    result = load_weights(network(), path)
+    assert result[0].weight.dtype == torch.float32
+    assert torch.equal(result[0].weight, STATE["0.weight"].half().float())
 
 
-def test_a_classifier_that_is_ignored_may_have_any_shape_or_none(tmp_path: Path) -> None:
+def test_an_unused_classifier_may_have_any_shape_or_be_absent(tmp_path: Path) -> None:
     for number, state in enumerate((network(1, outputs=9).state_dict(), {k: v for k, v in STATE.items() if k[0] != "2"})):
         path = tmp_path / f"{number}.safetensors"
         save_file(state, path)
@@ -84,7 +84,7 @@ def test_a_classifier_that_is_ignored_may_have_any_shape_or_none(tmp_path: Path)
         assert torch.equal(target[0].weight, STATE["0.weight"]) and torch.equal(target[2].weight, kept)
 
 
-def test_another_network_is_named_by_what_lacks_and_what_is_too_much(tmp_path: Path) -> None:
+def test_weights_of_another_network_are_refused_with_missing_and_surplus_names(tmp_path: Path) -> None:
     path = tmp_path / "w.safetensors"
     state = {f"{'stem' if name.startswith('0') else name[0]}{name[1:]}": value for name, value in STATE.items()}
     save_file(state, path)
@@ -92,7 +92,7 @@ def test_another_network_is_named_by_what_lacks_and_what_is_too_much(tmp_path: P
     assert "lacks 0.weight, 0.bias" in line and "has besides" in line and "stem.weight" in line
 
 
-def test_another_shape_is_named_with_both(tmp_path: Path) -> None:
+def test_a_weight_of_another_shape_is_refused_with_both_shapes(tmp_path: Path) -> None:
     path = tmp_path / "w.safetensors"
     save_file({**STATE, "0.weight": torch.zeros(4, 1, 1, 1)}, path)
     assert "0.weight has the shape 4 × 1 × 1 × 1, where the network has 4 × 3 × 1 × 1" in refused(path)

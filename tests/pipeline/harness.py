@@ -78,8 +78,8 @@ class Project:
 
     def cache_entries(self) -> dict[str, int]:
         """Finished cache entries and when each was written (ns); one killed just before its rename is not finished."""
-        found = (self.root / ".hearsight" / "cache").glob("*/*/entry.json")
-        return {str(path): path.stat().st_mtime_ns for path in found if ".tmp-" not in path.parent.name}
+        result = (self.root / ".hearsight" / "cache").glob("*/*/entry.json")
+        return {str(path): path.stat().st_mtime_ns for path in result if ".tmp-" not in path.parent.name}
 
     def half_written(self) -> bool:
         """Whether some shard or file is being written at this moment."""

@@ -56,8 +56,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("{}\n")
     commit(project)
-    code, said = call(project, "dvc", "status")
-    assert (code, "up to date" in said) == (0, True), said
+    code, result = call(project, "dvc", "status")
+    assert (code, "up to date" in result) == (0, True), result
     return project
 
 
@@ -87,17 +87,17 @@ def assert_named(project: Project, stage: str, number: int, said: str) -> None:
 @pytest.mark.parametrize(("stage", "number"), CASES)
 def test_dvc_repro_stops_at_a_corrupted_boundary(finished: Project, stage: str, number: int):
     with corrupted(finished, stage, number):
-        code, said = call(finished, "dvc", "repro")
+        code, result = call(finished, "dvc", "repro")
     assert code != 0
-    assert re.findall(r"^Running stage '(.+)'", said, re.MULTILINE) == [f"check-{stage}@english"]
-    assert_named(finished, stage, number, said)
+    assert re.findall(r"^Running stage '(.+)'", result, re.MULTILINE) == [f"check-{stage}@english"]
+    assert_named(finished, stage, number, result)
 
 
 @pytest.mark.slow  # `flows.pipeline` starts a Prefect server of its own.
 @pytest.mark.parametrize(("stage", "number"), CASES)
 def test_the_flow_stops_at_a_corrupted_boundary(finished: Project, stage: str, number: int):
     with corrupted(finished, stage, number):
-        code, said = call(finished, sys.executable, "-m", "flows.pipeline")
-    assert code == 2, said[-3000:]
-    assert re.findall(r"Running stage '([^']+)'", said) == [f"check-{stage}@english"]
-    assert_named(finished, stage, number, said)
+        code, result = call(finished, sys.executable, "-m", "flows.pipeline")
+    assert code == 2, result[-3000:]
+    assert re.findall(r"Running stage '([^']+)'", result) == [f"check-{stage}@english"]
+    assert_named(finished, stage, number, result)

@@ -24,12 +24,12 @@ def executed(root: Path, *words: str) -> str:
 
 def test_show_names_pages_that_exist(whole: Project) -> None:
     root = whole.root
-    said = executed(root, "hearsight", "show", "--dataset", "english")
-    assert str(root / "data" / "english" / "report" / "report.html") in said
+    result = executed(root, "hearsight", "show", "--dataset", "english")
+    assert str(root / "data" / "english" / "report" / "report.html") in result
     assert (root / "data" / "english" / "report" / "report.html").is_file()
 
 
-def test_explain_finds_a_record_by_the_beginning_of_its_key(whole: Project) -> None:
+def test_explain_finds_a_record_by_a_prefix_of_its_key(whole: Project) -> None:
     root = whole.root
     shard = next((root / "data" / "english" / "split").rglob("*.parquet"))
     key = pq.read_table(shard, columns=["key"])["key"][0].as_py()

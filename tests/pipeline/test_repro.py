@@ -46,9 +46,9 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def test_a_second_repro_runs_nothing(whole: Project):
-    ran, said = repro(whole)
+    ran, result = repro(whole)
     assert ran == []
-    assert "up to date" in said
+    assert "up to date" in result
 
 
 def test_an_edited_suite_runs_its_own_check_again_and_nothing_else(whole: Project):

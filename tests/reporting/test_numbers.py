@@ -11,7 +11,7 @@ from components.reporting.values import Value
 
 
 @given(st.floats(0, 1))
-def test_only_a_share_of_0_is_shown_as_0(share: float) -> None:
+def test_only_a_zero_share_is_shown_as_0(share: float) -> None:
     assert (numbers.percent(share, small=True) == "0.0 %") == (share == 0)
 
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from components.reporting.values import Contrast, Value, best_of
 
 
-def test_json_holds_what_is_known_and_nothing_else() -> None:
+def test_json_contains_known_values_only() -> None:
     assert Value(0.12345678).plain("value") == {"value": 0.123457}
     assert Value(0.5, 0.25, 0.75, (0.0, 1.0)).plain("mean") == {"mean": 0.5, "low": 0.25, "high": 0.75, "sd": 0.707107}
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=6))
-def test_the_best_rows_have_the_highest_printed_value(column: dict[str, float]) -> None:
+def test_the_highest_printed_value_marks_the_best_rows(column: dict[str, float]) -> None:
     best = best_of({row: Value(mean) for row, mean in column.items()})
     printed = {row: round(mean, 3) for row, mean in column.items()}
     assert all(printed[row] == max(printed.values()) > 0 for row in best)
@@ -22,7 +22,7 @@ def test_the_best_rows_have_the_highest_printed_value(column: dict[str, float]) 
 
 
 @given(st.floats(-1, 1), st.floats(0, 1), st.lists(st.floats(-1, 1), max_size=4))
-def test_a_difference_is_clear_when_its_interval_leaves_out_0_and_seeds_agree_by_their_sign(
+def test_a_difference_is_significant_when_its_interval_excludes_0_and_seeds_agree_by_sign(
     low: float, width: float, seeds: list[float]
 ) -> None:
     contrast = Contrast("a less b", "english", Value(low + width / 2, low, low + width, tuple(seeds)))

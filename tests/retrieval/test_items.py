@@ -42,7 +42,7 @@ def test_a_batch_depends_on_its_epoch_and_items_only(tmp_path: Path) -> None:
     assert not torch.equal(batch.speech, other.speech) and not torch.equal(batch.pictures, other.pictures)
 
 
-def test_reading_ahead_in_processes_changes_no_batch(tmp_path: Path) -> None:
+def test_worker_processes_change_no_batch(tmp_path: Path) -> None:
     items = items_of(spoken_set(tmp_path))
 
     def batches(workers: int) -> list[Batch]:
@@ -63,7 +63,7 @@ def test_evaluation_crops_start_at_frame_zero_without_padding(tmp_path: Path) ->
     assert items_of(spoken_set(tmp_path), "validation", frames=90, fixed=True).__getitems__([(0, 0)]).speech.shape[2] == 90
 
 
-def test_a_training_crop_is_a_part_of_the_clip_and_begins_at_many_places(tmp_path: Path) -> None:
+def test_a_training_crop_is_a_part_of_the_clip_with_varying_offsets(tmp_path: Path) -> None:
     items = items_of(spoken_set(tmp_path))
     whole = items.coefficients[5]
     starts = set()
@@ -75,7 +75,7 @@ def test_a_training_crop_is_a_part_of_the_clip_and_begins_at_many_places(tmp_pat
     assert len(starts) == whole.shape[1] - 11
 
 
-def test_training_sees_every_view_and_evaluation_the_centre_or_the_whole(tmp_path: Path) -> None:
+def test_training_uses_every_view_and_evaluation_the_centre_or_the_whole(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
     items = items_of(one)
     views = items.pairs.media.array(0)[:, 0]

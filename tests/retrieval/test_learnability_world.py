@@ -26,12 +26,12 @@ SEEDS = (0, 7)
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_two_splits_share_a_combination_and_every_name_is_trained_with_few_pairs_too(seed: int) -> None:
-    found = combinations(seed)
-    every = [tuple(shown.values()) for split in found.values() for shown in split]
-    assert {split: len(some) for split, some in found.items()} == SPLITS and len(set(every)) == len(every)
+    result = combinations(seed)
+    every = [tuple(shown.values()) for split in result.values() for shown in split]
+    assert {split: len(some) for split, some in result.items()} == SPLITS and len(set(every)) == len(every)
     for split in ("train", "few"):
         for what, names in NAMES.items():
-            assert {shown[what] for shown in found[split]} == set(names)
+            assert {shown[what] for shown in result[split]} == set(names)
 
 
 @pytest.mark.parametrize("kind", [SYNTHETIC, HUMAN])
@@ -60,7 +60,7 @@ def test_draws_depend_on_the_pairs_number_only() -> None:
     assert (np.abs(grass - red).sum(0) < 30)[thing].mean() > 0.8
 
 
-def test_words_are_told_apart_across_speakers_by_their_sound_alone() -> None:
+def test_features_separate_words_across_speakers() -> None:
     language, transform = Language(0), MFCC()
     names = list(language.words)
     assert len({language.words[name] for name in names} | set(language.fillers)) == len(names) + len(language.fillers)

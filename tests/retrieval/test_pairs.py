@@ -67,7 +67,7 @@ def test_an_utterance_of_a_picture_that_was_not_prepared_is_left_out(tmp_path: P
     assert "stamps00.0" not in read_pairs([SpokenSet(one.speech, fewer)], "train", ["picture"]).keys
 
 
-def test_sets_prepared_for_different_towers_do_not_mix(tmp_path: Path) -> None:
+def test_sets_prepared_for_different_towers_are_refused_together(tmp_path: Path) -> None:
     first, second = spoken_set(tmp_path, "stamps"), spoken_set(tmp_path, "posts", frozen=False)
     with pytest.raises(HearsightError, match="another encoder"):
         read_pairs([first, second], "train", ["picture"])

@@ -45,7 +45,7 @@ def test_a_finished_run_returns_its_weights_again(tmp_path: Path) -> None:
     assert trained(tmp_path / "world", tmp_path) == trained(tmp_path / "world", tmp_path)
 
 
-def test_coefficients_that_are_not_kept_train_the_same_network(tmp_path: Path) -> None:
+def test_coefficients_without_a_cache_train_the_same_network(tmp_path: Path) -> None:
     assert trained(tmp_path / "world", tmp_path / "kept") == trained(tmp_path / "world", tmp_path / "anew", held=0)
 
 
@@ -68,7 +68,7 @@ def test_the_order_of_batches_is_a_function_of_seed_and_epoch() -> None:
     assert [len(b) for b in EpochBatches(1, 3, 0)] == [1]
 
 
-def test_training_goes_through_the_items_in_another_order_each_epoch(tmp_path: Path) -> None:
+def test_training_uses_another_order_of_items_in_each_epoch(tmp_path: Path) -> None:
     recipe, items = recipe_on(tmp_path / "world")
     taken, seen = recipe.training_step, []
 

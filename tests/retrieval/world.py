@@ -45,23 +45,23 @@ def spoken_set(
         source = np.random.default_rng([place, len(dataset)])
         data = _picture(place)
         sha = sha256_bytes(data)
-        told = {"split": split_of(place), "group": f"g{place}", "caption": f"caption {dataset} {place}", "language": "fr"}
+        result = {"split": split_of(place), "group": f"g{place}", "caption": f"caption {dataset} {place}", "language": "fr"}
         if frozen:
             base = source.normal(size=FEATURES)
-            views = base + 0.1 * source.normal(size=(VIEWS if told["split"] == "train" else 1, 1, FEATURES))
+            views = base + 0.1 * source.normal(size=(VIEWS if result["split"] == "train" else 1, 1, FEATURES))
             files |= {f"{sha}.npy": _npy(views), f"{sha}.centre.npy": _npy(views[:1] + 0.05)}
         else:
             files[f"{sha}.png"] = data
         media = f"00000/{sha}.{'npy' if frozen else 'png'}"
         centre = f"00000/{sha}.centre.npy" if frozen else ""
         prepared.append(
-            row("extract_features", key=f"{dataset}{place:02d}", image_sha256=sha, media=media, centre=centre, **told)
+            row("extract_features", key=f"{dataset}{place:02d}", image_sha256=sha, media=media, centre=centre, **result)
         )
         for voice in range(voices):
             key = f"{dataset}{place:02d}.{voice}"
             clips[f"{key}.flac"] = clip = to_flac(_clip(place, voice, source))
             spoken = {"record": f"{dataset}{place:02d}", "image_sha256": sha, "media": f"00000/{key}.flac", "voice": f"v{voice}"}
-            rows.append(row(stage, key=key, origin="human", audio_sha256=sha256_bytes(clip), **spoken, **told))
+            rows.append(row(stage, key=key, origin="human", audio_sha256=sha256_bytes(clip), **spoken, **result))
     speech = output(root, stage, dataset, rows, clips)
     made = json.dumps({"wording": "text", "encoder": FROZEN if frozen else TRAINED}).encode()
     return SpokenSet(speech, output(root, "extract_features", dataset, prepared, files, {PREPARED_FILE: made}))

@@ -46,8 +46,10 @@ def _stamps(folder: Path, count: int) -> None:
         picture = folder / FOLDERS[number % len(FOLDERS)] / f"{number:03d}.png"
         picture.parent.mkdir(parents=True, exist_ok=True)
         picture.write_bytes(drawn(number))
-        said = f"Uma figura de número {number}, pintada à mão." if number % 3 else f"O desenho {number}"
-        picture.with_suffix(".txt").write_text(f"Figure {number}.\npt.utf8=Coisa {number}\npt_BR.utf8={said}\n", encoding="utf-8")
+        result = f"Uma figura de número {number}, pintada à mão." if number % 3 else f"O desenho {number}"
+        picture.with_suffix(".txt").write_text(
+            f"Figure {number}.\npt.utf8=Coisa {number}\npt_BR.utf8={result}\n", encoding="utf-8"
+        )
         if number % 40 == 5:
             creator = "<dc:creator><cc:Agent><dc:title>Ana Lúcia Reis</dc:title></cc:Agent></dc:creator>"
             picture.with_suffix(".svg").write_text(f"<svg>{creator}</svg>", encoding="utf-8")
@@ -130,8 +132,8 @@ def _gcompris(package: Path) -> None:
         bundles[name] = {f"{ACTIVITIES}/{name}/main.qml": b"Item {}"}
     for name, files in bundles.items():
         (home / "rcc" / f"{name}.rcc").write_bytes(rcc(files))
-    said = {'Great "Tower"': 'Grande "Torre"', "Windmill": "Moinho de vento na Dinamarca"}
-    (home / "translations/gcompris_pt_BR.qm").write_bytes(qm(said))
+    result = {'Great "Tower"': 'Grande "Torre"', "Windmill": "Moinho de vento na Dinamarca"}
+    (home / "translations/gcompris_pt_BR.qm").write_bytes(qm(result))
     (home / "translations/gcompris_pt.qm").write_bytes(qm({"A tower by a river.": "Uma torre junto ao rio, construída em 1500."}))
     (package / "usr/share/doc" / GCOMPRIS).mkdir(parents=True)
     (package / "usr/share/doc" / GCOMPRIS / "copyright").write_text(COPYRIGHT, encoding="utf-8")

@@ -58,12 +58,12 @@ def test_a_second_call_fetches_nothing(tmp_path, debian):
     assert sorted(known) == sorted(PACKAGES) and known["gimp-help-en"]["version"] == "1.0"
 
 
-def test_archives_are_removed_once_they_are_unpacked(tmp_path, debian):
+def test_archives_are_removed_after_unpacking(tmp_path, debian):
     fetch_packages(tmp_path, quiet)
     assert not list((tmp_path / "data/packages/debs").iterdir())
 
 
-def test_a_damaged_package_is_told_and_fetched_again(tmp_path, debian, capsys):
+def test_a_damaged_package_is_reported_and_fetched_again(tmp_path, debian, capsys):
     fetch_packages(tmp_path, quiet)
     (tmp_path / "data/packages/unpacked/gimp-help-en/.unpacked").unlink()
     assert fetch_packages(tmp_path, quiet) == ["gimp-help-en"]
@@ -71,7 +71,7 @@ def test_a_damaged_package_is_told_and_fetched_again(tmp_path, debian, capsys):
     assert fetch_packages(tmp_path, quiet) == []
 
 
-def test_an_archive_that_was_not_unpacked_is_not_downloaded_again(tmp_path, debian):
+def test_a_downloaded_but_unpacked_archive_is_not_downloaded_again(tmp_path, debian):
     (tmp_path / "bin/dpkg").write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(HearsightError):
         fetch_packages(tmp_path, quiet, ["gimp-help-en"])
@@ -81,7 +81,7 @@ def test_an_archive_that_was_not_unpacked_is_not_downloaded_again(tmp_path, debi
     assert len(debian()) == calls == 1
 
 
-def test_what_was_fetched_before_a_failure_stays(tmp_path, debian, monkeypatch):
+def test_answers_fetched_before_a_failure_are_kept(tmp_path, debian, monkeypatch):
     fetch_packages(tmp_path, quiet, PACKAGES[:2])
     monkeypatch.setenv("FAIL", "network")
     with pytest.raises(HearsightError, match=r"cannot be fetched.*check the network"):
@@ -91,7 +91,7 @@ def test_what_was_fetched_before_a_failure_stays(tmp_path, debian, monkeypatch):
 
 
 @pytest.mark.parametrize(("failure", "message"), [("disk", "no space is left"), ("unknown", "does not know this package")])
-def test_failures_of_apt_are_one_line(tmp_path, debian, monkeypatch, failure, message):
+def test_failures_of_apt_give_a_one_line_error(tmp_path, debian, monkeypatch, failure, message):
     monkeypatch.setenv("FAIL", failure)
     with pytest.raises(HearsightError, match=message) as caught:
         fetch_packages(tmp_path, quiet)
@@ -99,7 +99,7 @@ def test_failures_of_apt_are_one_line(tmp_path, debian, monkeypatch, failure, me
     assert (failure == "unknown") == any(call.startswith("update") for call in debian())
 
 
-def test_a_machine_that_is_not_debian_is_told_about_the_container(tmp_path, monkeypatch):
+def test_on_another_system_than_debian_the_error_names_the_container(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HearsightError, match=r"infra/Containerfile\.data"):
         fetch_packages(tmp_path, quiet)
@@ -120,7 +120,7 @@ def unpacked(tmp_path) -> Path:
     return tmp_path
 
 
-def test_every_host_misbehaves_as_the_web_does(unpacked):
+def test_every_sample_host_has_redirects_errors_delays_and_forbidden_pages(unpacked):
     for host, site in sample_sites(unpacked).items():
         assert isinstance(site, Site)
         pages, seen = [f"http://{host}/"], {}
@@ -161,7 +161,7 @@ def test_gallery_pages_hold_each_stamp_once_with_its_first_line_as_alt(tmp_path)
     assert {group: len(items) for group, items in stamps(tmp_path).items()} == {"animals/birds": 90, "animals/fish": 5}
     made = gallery_pages(tmp_path, "somebody & others, GPL-2")
     assert made == {**gallery_pages(tmp_path, "somebody & others, GPL-2"), **{k: v for k, v in made.items() if callable(v)}}
-    waiting, seen, found = ["http://s.sample/gallery/index.html"], set(), {}
+    waiting, seen, result = ["http://s.sample/gallery/index.html"], set(), {}
     while waiting:
         url = waiting.pop()
         if url not in seen:
@@ -170,6 +170,6 @@ def test_gallery_pages_hold_each_stamp_once_with_its_first_line_as_alt(tmp_path)
             assert isinstance(page, bytes) and b"somebody &amp; others, GPL-2" in page
             read = read_page(page, url)
             waiting += read.links
-            found |= {c.image_url: c.alt for c in read.candidates}
+            result |= {c.image_url: c.alt for c in read.candidates}
             assert len(read.candidates) <= 40
-    assert found == captions
+    assert result == captions

@@ -34,10 +34,10 @@ def brute(
     """The definition: every product exact in float64, summed by ``math.fsum``; greatest first, then the lower row."""
     among = range(len(vectors)) if rows is None else rows
     wide = vectors.astype(np.float64)
-    found, scores = [], []
+    result, scores = [], []
     for query in queries.astype(np.float64):
         score = {row: math.fsum((query * wide[row]).tolist()) for row in among}
         order = sorted(among, key=lambda row: (-score[row], row))[:k]
-        found.append(order)
+        result.append(order)
         scores.append([score[row] for row in order])
-    return found, scores
+    return result, scores

@@ -29,18 +29,18 @@ def vectors() -> NDArray[np.float32]:
 
 @pytest.fixture(scope="module")
 def index(vectors: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
-    found = indexed(tmp_path_factory.mktemp("approximate"), vectors)
-    ApproximateIndex.build(found, SETTINGS, threads=1)
-    return found
+    result = indexed(tmp_path_factory.mktemp("approximate"), vectors)
+    ApproximateIndex.build(result, SETTINGS, threads=1)
+    return result
 
 
 def test_recall_equals_brute_force(index: SearchIndex, vectors: NDArray[np.float32]) -> None:
     # So narrow a search that it misses some.
-    found = ApproximateIndex.build(index, GraphSettings(connectivity=4, build_width=4, search_width=4, spare=1), threads=1)
-    rows, scores = found.search(vectors[:40], 10)
+    result = ApproximateIndex.build(index, GraphSettings(connectivity=4, build_width=4, search_width=4, spare=1), threads=1)
+    rows, scores = result.search(vectors[:40], 10)
     reference = np.array(brute(vectors, vectors[:40], 10)[1])
     share = float((scores >= reference[:, -1:]).mean())
-    assert 0.05 < share < 1 and found.recall_at([10], vectors[:40])["at"]["10"] == pytest.approx(share)
+    assert 0.05 < share < 1 and result.recall_at([10], vectors[:40])["at"]["10"] == pytest.approx(share)
     wide = vectors.astype(np.float64)
     for query in range(40):
         there = rows[query] >= 0
@@ -50,7 +50,7 @@ def test_recall_equals_brute_force(index: SearchIndex, vectors: NDArray[np.float
     ApproximateIndex.build(index, SETTINGS, threads=1)
 
 
-def test_a_saved_graph_finds_what_the_built_one_found_with_high_recall_kept_beside_it(index: SearchIndex) -> None:
+def test_a_saved_graph_returns_the_results_of_the_built_one_and_its_recall(index: SearchIndex) -> None:
     built, opened = ApproximateIndex.build(index, SETTINGS, threads=1), ApproximateIndex.open(index)
     queries = index.embeddings[:30]
     for one, other in zip(built.search(queries, 20), opened.search(queries, 20), strict=True):
@@ -86,9 +86,9 @@ def test_one_query_no_query_and_large_k(index: SearchIndex, vectors: NDArray[np.
 def test_a_tiny_index_and_equal_vectors_have_a_graph_too(tmp_path: Path) -> None:
     for name, vectors in {"one": np.ones((1, 4)), "zeros": np.zeros((5, 4)), "large": np.full((30, 4), 1e4)}.items():
         index = indexed(tmp_path / name, vectors.astype(np.float32))
-        found = ApproximateIndex.build(index, SETTINGS, threads=1)
-        rows, _ = found.search(np.ones((2, 4)), 1)
-        assert (rows >= 0).all() and all(value == 1 for value in found.contents.recall["at"].values())
+        result = ApproximateIndex.build(index, SETTINGS, threads=1)
+        rows, _ = result.search(np.ones((2, 4)), 1)
+        assert (rows >= 0).all() and all(value == 1 for value in result.contents.recall["at"].values())
 
 
 def test_a_graph_of_other_embeddings_or_damaged_or_missing_is_refused(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_a_graph_of_other_embeddings_or_damaged_or_missing_is_refused(tmp_path: 
         with pytest.raises(HearsightError, match="is damaged"):
             ApproximateIndex.open(index)
     (tmp_path / GRAPH).write_bytes(whole)
-    told = json.loads((tmp_path / DESCRIPTION).read_text())
-    for text in ("", "[]", "{}", json.dumps(told | {"settings": {}}), json.dumps(told | {"version": 7})):
+    result = json.loads((tmp_path / DESCRIPTION).read_text())
+    for text in ("", "[]", "{}", json.dumps(result | {"settings": {}}), json.dumps(result | {"version": 7})):
         (tmp_path / DESCRIPTION).write_text(text)
         with pytest.raises(HearsightError, match=r"is damaged|has version 7"):
             ApproximateIndex.open(index)
@@ -115,12 +115,12 @@ def test_a_graph_of_other_embeddings_or_damaged_or_missing_is_refused(tmp_path: 
 
 def test_bad_queries_are_refused_as_by_the_exact_search(index: SearchIndex) -> None:
     opened = ApproximateIndex.open(index)
-    for queries, k, told in (
+    for queries, k, result in (
         (np.ones((1, 3)), 1, "dimension 32"),
         (np.full((1, 32), np.nan), 1, "finite"),
         (np.ones((1, 32)), 0, "k is 0"),
     ):
-        with pytest.raises(HearsightError, match=told):
+        with pytest.raises(HearsightError, match=result):
             opened.search(queries, k)
     with pytest.raises(HearsightError, match="connectivity is 1"):
         GraphSettings(connectivity=1)

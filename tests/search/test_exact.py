@@ -34,8 +34,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type
     if request.param is Half and not sums_in_single():
         pytest.skip("this torch does not sum bfloat16 products in float32")
     monkeypatch.setattr(scan, "choose_products", lambda *_: request.param)
-    found: type[Single] = request.param
-    return found
+    result: type[Single] = request.param
+    return result
 
 
 def nudged(vectors: Vectors, draw: np.random.Generator) -> Vectors:
@@ -91,7 +91,7 @@ def test_the_order_is_that_of_the_definition(name: str, k: int, way: type[Single
 
 
 @given(st.data())
-def test_vectors_of_few_numbers_tie_as_defined(data: st.DataObject) -> None:
+def test_equal_scores_are_ordered_as_defined(data: st.DataObject) -> None:
     number = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1 + 2.0**-23, 1 - 2.0**-24, 2.0**-149, 1e4, -1e4, 3.0])
     dimension, count, asked = (data.draw(st.integers(1, most)) for most in (5, 24, 3))
 
@@ -122,7 +122,7 @@ def test_many_ties_are_scored_exactly_and_cut(way: type[Single], monkeypatch: py
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_change_nothing(threads: int, way: type[Single]) -> None:
+def test_the_number_of_threads_changes_no_result(threads: int, way: type[Single]) -> None:
     draw = np.random.default_rng(1)
     vectors = draw.standard_normal((20_000, 16)).astype(np.float32)[draw.integers(0, 9_000, 20_000)]
     queries = draw.standard_normal((7, 16)).astype(np.float32)
@@ -146,9 +146,9 @@ def test_a_score_is_the_exact_sum_rounded_once(dimension: int, seed: int, kind: 
         vectors = (vectors * np.exp2(draw.integers(-140, 90, vectors.shape))).astype(np.float32)
     every = np.arange(4)
     norms = {"query_norms": norms_above(queries), "norms": norms_above(vectors)}
-    found = exact_products(queries, vectors, every, every[::-1].copy(), **norms)
+    result = exact_products(queries, vectors, every, every[::-1].copy(), **norms)
     wanted = [math.fsum((queries[i].astype(float) * vectors[3 - i].astype(float)).tolist()) for i in range(4)]
-    assert found.tolist() == wanted
+    assert result.tolist() == wanted
 
 
 @given(st.integers(1, 3000), st.integers(0, 2**32 - 1), st.integers(-149, 30))
@@ -182,12 +182,12 @@ def test_the_bound_of_bfloat16_products_holds_and_is_tight(dimension: int, seed:
     queries = np.concatenate([np.full((1, dimension), 1 + 2.0**-8), draw.standard_normal((2, dimension))]).astype(np.float32)
     queries /= (norms_above(queries) * np.float32(1.0001))[:, None]
     rough = Half(queries, 5)
-    found = rough.products(vectors).astype(np.float64)
+    result = rough.products(vectors).astype(np.float64)
     norms, roundings = norms_above(vectors), roundings_above(vectors)
     for query in range(3):
         exact = [math.fsum((queries[query].astype(float) * vector.astype(float)).tolist()) for vector in vectors]
-        off = rough.slack(norms, roundings, np.full(5, query)) + rough.rounding * np.abs(found[query])
-        assert (np.abs(found[query] - exact) <= off).all()
+        off = rough.slack(norms, roundings, np.full(5, query)) + rough.rounding * np.abs(result[query])
+        assert (np.abs(result[query] - exact) <= off).all()
         assert (off <= 0.02 * norms + 1e-30).all()
 
 

@@ -73,16 +73,16 @@ def test_conditions_select_matching_rows(index: SearchIndex, vectors: NDArray[np
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.8, 1.0])
-def test_any_rows_are_searched_alone_and_exactly(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_subset_of_rows_is_searched_exactly(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "FEWEST_ROWS", 64)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
     draw = np.random.default_rng(5)
     vectors = draw.standard_normal((2000, 8)).astype(np.float32)
     mask = draw.random(2000) < share
-    found = scan.scan(
+    result = scan.scan(
         scan.Matrix(vectors, np.linalg.norm(vectors, axis=1) * 1.01, np.flatnonzero(mask)), vectors[:4], 7, threads=2
     )
-    assert found[0].tolist() == brute(vectors, vectors[:4], 7, np.flatnonzero(mask).tolist())[0]
+    assert result[0].tolist() == brute(vectors, vectors[:4], 7, np.flatnonzero(mask).tolist())[0]
 
 
 def test_a_selective_filter_multiplies_only_what_it_leaves(index: SearchIndex, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,9 +91,9 @@ def test_a_selective_filter_multiplies_only_what_it_leaves(index: SearchIndex, m
 
     def counted(self: scan.Matrix, start: int, stop: int) -> Any:
         nonlocal multiplied
-        found = block(self, start, stop)
-        multiplied += len(found[0])
-        return found
+        result = block(self, start, stop)
+        multiplied += len(result[0])
+        return result
 
     monkeypatch.setattr(scan.Matrix, "block", counted)
     index.search(np.ones((1, 24), np.float32), 3, rows=[3, 50, 51, 120, 199])
@@ -131,7 +131,7 @@ def test_progress_is_shown_only_when_asked(index: SearchIndex, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         ({"queries": np.ones((2, 23))}, "dimension 24"),
         ({"queries": np.ones(24)}, "dimension 24"),
@@ -156,14 +156,14 @@ def test_progress_is_shown_only_when_asked(index: SearchIndex, capsys: pytest.Ca
         ({"exclude": list(range(200))}, "no row to search"),
     ],
 )
-def test_invalid_searches_are_refused_in_one_line(index: SearchIndex, asked: dict[str, Any], told: str) -> None:
+def test_invalid_searches_are_refused_with_one_line(index: SearchIndex, asked: dict[str, Any], message: str) -> None:
     with pytest.raises(HearsightError) as caught:
         index.search(**{"queries": np.ones((1, 24)), "k": 3} | asked)
-    assert told in str(caught.value) and "\n" not in str(caught.value)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("embeddings", "table", "told"),
+    ("embeddings", "table", "message"),
     [
         (np.ones((3, 4)), items(2), "more embeddings than the 2 items"),
         (np.ones((3, 4)), items(4), "3 embeddings for 4 items"),
@@ -182,10 +182,10 @@ def test_invalid_searches_are_refused_in_one_line(index: SearchIndex, asked: dic
         (np.ones((1, 4)), pa.table({"key": ["a"], "kind": [None]}), "no kind"),
     ],
 )
-def test_invalid_input_is_refused_and_leaves_no_index(embeddings: Any, table: pa.Table, told: str, tmp_path: Path) -> None:
+def test_invalid_input_is_refused_and_leaves_no_index(embeddings: Any, table: pa.Table, message: str, tmp_path: Path) -> None:
     with pytest.raises(HearsightError) as caught:
         build_index(tmp_path, embeddings, table, MODEL)
-    assert told in str(caught.value) and "\n" not in str(caught.value)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
     with pytest.raises(HearsightError, match=r"holds (no index|an index that was not finished)"):
         SearchIndex.open(tmp_path)
 
@@ -201,8 +201,8 @@ def test_an_index_of_another_model_is_refused(tmp_path: Path) -> None:
 
 def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
     indexed(tmp_path, np.ones((2, 3), np.float32))
-    told = json.loads((tmp_path / "index.json").read_text())
-    (tmp_path / "index.json").write_text(json.dumps(told | {"version": 99}))
+    result = json.loads((tmp_path / "index.json").read_text())
+    (tmp_path / "index.json").write_text(json.dumps(result | {"version": 99}))
     with pytest.raises(HearsightError, match="version 99"):
         SearchIndex.open(tmp_path)
 
@@ -235,11 +235,12 @@ def test_a_damaged_index_is_refused(name: str, how: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "told", ["[]", "3", "{}", '{"version": 1}', '{"version": 1, "n": 2, "dimension": 3, "kinds": {}, "model": "", "files": {}}']
+    "expected",
+    ["[]", "3", "{}", '{"version": 1}', '{"version": 1, "n": 2, "dimension": 3, "kinds": {}, "model": "", "files": {}}'],
 )
-def test_an_invalid_description_is_refused(told: str, tmp_path: Path) -> None:
+def test_an_invalid_description_is_refused(expected: str, tmp_path: Path) -> None:
     indexed(tmp_path, np.ones((2, 3), np.float32))
-    (tmp_path / "index.json").write_text(told)
+    (tmp_path / "index.json").write_text(expected)
     with pytest.raises(HearsightError) as caught:
         SearchIndex.open(tmp_path)
     assert "index.json" in str(caught.value) and "\n" not in str(caught.value)

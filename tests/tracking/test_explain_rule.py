@@ -38,7 +38,7 @@ def graph(tmp_path: Path) -> Any:
     )
 
 
-def test_all_that_a_rule_dropped_is_listed_with_its_place_and_reason(graph):
+def test_all_records_that_a_rule_dropped_are_listed_with_source_and_reason(graph):
     assert [(each["output"], each["key"], each["value"]) for each in dropped_by(graph, "page_over_budget")] == [
         ("english/crawl", "http://english.example/p", "out of CPU time"),
         ("other/crawl", "http://other.example/p", "out of CPU time"),
@@ -47,7 +47,7 @@ def test_all_that_a_rule_dropped_is_listed_with_its_place_and_reason(graph):
     assert row_["detail"] == "http://other.example/x.jpg"
 
 
-def test_a_rule_that_dropped_nothing_is_one_line_with_those_that_did(graph):
+def test_a_rule_without_drops_gives_a_one_line_error_with_the_rules_that_have_some(graph):
     with pytest.raises(HearsightError, match=r"by the rule 'tiemout'.*page_over_budget, timeout"):
         list(dropped_by(graph, "tiemout"))
     with pytest.raises(HearsightError, match=r"no dataset 'engish'.*english, other"):

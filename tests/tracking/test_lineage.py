@@ -58,7 +58,7 @@ def changed(path: Path) -> Iterator[None]:
     path.write_bytes(before)
 
 
-def test_a_run_holds_everything_to_compare_it_and_to_find_it_by(project: Project) -> None:
+def test_a_tracked_run_has_its_parameters_metrics_and_tags(project: Project) -> None:
     (run,) = runs_of(project, "pretrain_retrieval")
     digest = project.digest("pretrain_retrieval")
     assert run.info.run_name == f"pretrain_retrieval@{digest[:8]}"
@@ -76,7 +76,7 @@ def test_a_run_holds_everything_to_compare_it_and_to_find_it_by(project: Project
     assert inputs == {("english/split", project.digest("split")[:32]), ("english/crawl", project.digest("crawl")[:32])}
 
 
-def test_telling_the_same_again_changes_nothing(project: Project) -> None:
+def test_adding_the_same_item_again_changes_no_file(project: Project) -> None:
     client = connect(project.root)
     before = len(client.search_model_versions("name = 'english-captioner'"))
     again = record_run(project.results["pretrain_retrieval"])
@@ -96,7 +96,7 @@ def test_the_best_model_loads_back_and_runs(project: Project) -> None:
     assert set(" ".join(captions).split()) <= {"dog", "runs"}
 
 
-def test_the_walk_goes_from_the_model_to_the_snapshot(project: Project) -> None:
+def test_lineage_leads_from_a_model_to_its_snapshot(project: Project) -> None:
     steps = trace_lineage(project.root, BEST)
     assert [(step.stage, step.digest) for step in steps[:-1]] == [
         (s, project.digest(s)) for s in ("pretrain_retrieval", "split", "crawl")
@@ -108,7 +108,7 @@ def test_the_walk_goes_from_the_model_to_the_snapshot(project: Project) -> None:
     assert json.loads(json.dumps(steps[0].plain()))["run"] == steps[0].run
 
 
-def test_a_version_and_a_weights_file_lead_to_the_same(project: Project) -> None:
+def test_lineage_of_a_version_and_of_its_weights_file_are_equal(project: Project) -> None:
     path = project.root / "data/english/pretrain_retrieval/models/captioner-1/weights.safetensors"
     assert (
         trace_lineage(project.root, str(path))
@@ -200,7 +200,7 @@ def test_a_failed_stage_leaves_a_failed_run_with_its_line(project: Project) -> N
     assert run.data.tags["hearsight.error"] == "params.yaml: a is odd"
 
 
-def test_a_tracker_that_is_away_loses_nothing(
+def test_an_unreachable_tracker_loses_no_run(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = finish(project.root, "dedup", {"input": "english/crawl"}, [row("dedup", key="a")])
@@ -212,8 +212,8 @@ def test_a_tracker_that_is_away_loses_nothing(
     assert warning.count("\n") == 1
     assert "the run of english/dedup is not in MLflow" in warning
     assert not runs_of(project, "dedup")
-    (told,) = flush(project.root)
-    assert [run.info.run_id for run in runs_of(project, "dedup")] == [told]
+    (results,) = flush(project.root)
+    assert [run.info.run_id for run in runs_of(project, "dedup")] == [results]
     assert flush(project.root) == []
 
 
@@ -235,7 +235,7 @@ def test_a_run_logged_late_has_the_files_of_its_own_output(project: Project, mon
     assert not any((project.root / ".hearsight" / "runs").iterdir())
 
 
-def test_a_killed_logger_loses_nothing_and_logs_nothing_twice(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_logger_loses_no_run_and_logs_none_twice(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEARSIGHT_TRACKING", "background")
     stages = ("import_recordings", "evaluate_speech", "report")
     for stage in stages:
@@ -274,7 +274,7 @@ def test_a_pipeline_run_holds_its_stages(project: Project, monkeypatch: pytest.M
     assert client.get_run(opened["english"]).info.status == "FINISHED"
 
 
-def test_newer_data_on_disk_is_not_taken_for_damage(project: Project) -> None:
+def test_newer_data_on_disk_is_not_reported_as_damage(project: Project) -> None:
     weights = project.root / "data/english/pretrain_retrieval/models/captioner-1/weights.safetensors"
     assert sha256_file(weights)
     newer = finish(project.root, "split", {"input": "english/crawl"}, [row("split", key="a"), row("split", key="b")])
@@ -283,6 +283,6 @@ def test_newer_data_on_disk_is_not_taken_for_damage(project: Project) -> None:
     finish(project.root, "split", {"input": "english/crawl"}, [row("split", key="a")])
 
 
-def test_names_and_settings_are_spelled_for_mlflow() -> None:
+def test_names_and_settings_are_written_in_mlflows_characters() -> None:
     assert metric_name("english/R@10 (%)") == "english/R_at_10 ___"
     assert dict(flatten({"a": {"b": [1], "c": "x"}, "d": None, "e": {}})) == {"a.b": "[1]", "a.c": "x", "d": "null", "e": "{}"}

@@ -44,7 +44,7 @@ def show(dataset: str) -> str:
     return shown.output
 
 
-def test_a_dataset_that_ends_before_a_report_shows_counts_rules_and_where_its_records_are(root: Path) -> None:
+def test_a_dataset_without_a_report_stage_shows_counts_rules_and_the_folder_of_its_records(root: Path) -> None:
     filtered(root)
     line = leave_warning(make_output(root, "hypernymize", [[row("hypernymize", key="k")]], "paper"))
     shown = show("paper")
@@ -55,13 +55,13 @@ def test_a_dataset_that_ends_before_a_report_shows_counts_rules_and_where_its_re
     assert line in shown and str(root / "data/paper/hypernymize/shards") in shown and "make ui" in shown
 
 
-def test_an_unfinished_chain_shows_what_there_is_and_the_command_that_runs_the_rest(root: Path) -> None:
+def test_an_unfinished_chain_shows_its_finished_stages_and_the_next_command(root: Path) -> None:
     filtered(root, "english")
     shown = show("english")
     assert "25.0 %" in shown and "dvc repro crawl@english hypernymize@english dedup@english" in shown
 
 
-def test_a_dataset_without_a_finished_stage_and_an_unknown_one_are_one_line_with_the_next_step(root: Path) -> None:
+def test_unknown_and_unfinished_datasets_give_a_one_line_error_with_the_next_step(root: Path) -> None:
     graph = load_graph(root)
     with pytest.raises(HearsightError, match=r"no stage of 'paper' has finished .* run `dvc repro filter@paper`"):
         overview(graph, "paper")

@@ -69,14 +69,14 @@ def two_processes(tmp_path: Path) -> None:
 
 def test_an_error_in_a_forked_process_becomes_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SmallNetwork, "encode", lambda self, features: self.read(features.mean(1)) * float("nan"))
-    with pytest.raises(HearsightError, match=r"the loss is nan in epoch 0, step 0, .*; records k") as told:
+    with pytest.raises(HearsightError, match=r"the loss is nan in epoch 0, step 0, .*; records k") as caught:
         train(spec(), task_of(tmp_path, prepared(tmp_path), REFERENCE.model_copy(update={"devices": 2})))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
 
 
 def rank(number: int, port: int, job: Path, seen: Path) -> None:
     """One of two machines, as torchrun starts it."""
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "RANK": number,
         "LOCAL_RANK": 0,
         "GROUP_RANK": number,
@@ -85,7 +85,7 @@ def rank(number: int, port: int, job: Path, seen: Path) -> None:
         "MASTER_PORT": port,
     }
     os.environ.update(
-        {name: str(value) for name, value in told.items()} | {"MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_RUN_ID": "x"}
+        {name: str(value) for name, value in result.items()} | {"MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_RUN_ID": "x"}
     )
     from components.stages.train_captioner.recipe import CaptionerTraining
 

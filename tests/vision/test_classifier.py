@@ -46,12 +46,12 @@ def test_transparency_becomes_white() -> None:
     assert float(read_picture(out.getvalue()).min()) == 1.0
 
 
-def test_a_truncated_picture_is_an_os_error() -> None:
+def test_a_truncated_picture_raises_an_os_error() -> None:
     with pytest.raises(OSError):
         read_picture(picture()[:60])
 
 
-def test_classes_are_probabilities_and_the_same_every_time() -> None:
+def test_class_probabilities_are_valid_and_reproducible() -> None:
     classifier = ImageNetClassifier()
     assert isinstance(classifier, Annotator)
     first, second = classifier.compute(picture()), classifier.compute(picture())
@@ -83,7 +83,7 @@ def test_a_picture_has_five_to_twenty_labels_surest_first() -> None:
         assert [label.confidence for label in labels] == sorted((label.confidence for label in labels), reverse=True)
 
 
-def test_a_noun_without_a_class_is_seen_by_its_kind_and_not_by_a_general_one() -> None:
+def test_a_noun_without_a_class_overlaps_by_its_hypernym_and_not_by_a_general_one() -> None:
     seen = match_hypernyms(["scarf", "lamp"], probabilities(SOCK=0.9), extract(), min_confidence=0.1)
     assert seen == ["scarf < garment"] or seen == []
     assert match_hypernyms(["gander"], probabilities(DRAKE=0.9), extract(), min_confidence=0.1) != []

@@ -41,7 +41,7 @@ def brute_covered(window: Window, width: int, height: int, points: int = 400) ->
 @settings(max_examples=300, deadline=None)
 @example(1, 1, 0, LEAST_AREA)
 @example(100_000, 1, 0, LEAST_AREA)
-def test_a_training_window_covers_the_area_asked_for_whatever_the_size_and_draw(
+def test_a_training_window_covers_the_requested_area_for_every_size_and_draw(
     width: int, height: int, seed: int, least: float
 ) -> None:
     for asked in (LEAST_AREA, least):
@@ -75,7 +75,7 @@ def test_the_share_covered_is_uniform_and_squares_are_cropped_long_pictures_padd
 
 @given(SIDES, SIDES)
 @settings(max_examples=100, deadline=None)
-def test_evaluation_sees_the_central_square_or_all(width: int, height: int) -> None:
+def test_evaluation_uses_the_central_square_or_the_whole_picture(width: int, height: int) -> None:
     centre, whole = evaluation_window(width, height), evaluation_window(width, height, "whole")
     assert centre.side == min(width, height) and whole.covered(width, height) == 1.0
     assert centre.covered(width, height) == pytest.approx(min(width, height) / max(width, height))
@@ -105,16 +105,16 @@ def test_the_pixels_are_those_of_the_window() -> None:
 @given(st.integers(1, 3000), st.integers(1, 60), st.booleans(), st.integers(1, 80), SEEDS)
 @settings(max_examples=60, deadline=None)
 @example(1, 1, False, 1, 0)
-def test_any_picture_comes_out_at_the_side_asked_for(width: int, height: int, turned: bool, side: int, seed: int) -> None:
+def test_any_picture_is_resized_to_the_requested_size(width: int, height: int, turned: bool, side: int, seed: int) -> None:
     picture = Image.new("RGB", (height, width) if turned else (width, height), "teal")
-    for found in (
+    for result in (
         training_view(picture, side, Random(seed)),
         evaluation_view(picture, side),
         evaluation_view(picture, side, "whole"),
     ):
-        assert found.shape == (side, side, 3) and found.dtype == np.uint8
+        assert result.shape == (side, side, 3) and result.dtype == np.uint8
         # However thin it is, something of the picture is left.
-        assert (found[..., 0] < 200).any()
+        assert (result[..., 0] < 200).any()
 
 
 def test_equal_draws_give_equal_pixels_and_others_do_not() -> None:
@@ -128,20 +128,20 @@ def test_equal_draws_give_equal_pixels_and_others_do_not() -> None:
 @settings(max_examples=100, deadline=None)
 def test_distortion_keeps_hue_and_is_of_the_strength_stated(raw: bytes, seed: int) -> None:
     pixels = np.frombuffer(raw, dtype=np.uint8).reshape(10, 3)
-    found = distort(pixels, Random(seed)).astype(int)
+    result = distort(pixels, Random(seed)).astype(int)
     grey = pixels.astype(int)
     order = np.argsort(grey, axis=-1, kind="stable")
-    ranked = np.take_along_axis(found, order, axis=-1)
+    ranked = np.take_along_axis(result, order, axis=-1)
     # Which channel is strongest stays; a value moves by the brightness alone, and by what is clipped.
     assert (np.diff(ranked, axis=-1) >= -1).all()
-    assert (np.abs(found.max(-1) - grey.max(-1)) <= 33).all()
+    assert (np.abs(result.max(-1) - grey.max(-1)) <= 33).all()
     flat = np.repeat(pixels[:, :1], 3, axis=1)
     assert (distort(flat, Random(seed)).max(-1) == distort(flat, Random(seed)).min(-1)).all()
 
 
-def saved(picture: Image.Image, kind: str = "PNG", **told: object) -> bytes:
+def saved(picture: Image.Image, kind: str = "PNG", **result: object) -> bytes:
     target = io.BytesIO()
-    picture.save(target, kind, **told)
+    picture.save(target, kind, **result)
     return target.getvalue()
 
 
@@ -166,12 +166,12 @@ def test_every_kind_of_picture_is_read_and_its_black_is_black(kind: str) -> None
     assert training_view(picture, 16, Random(0)).shape == (16, 16, 3)
 
 
-def test_grey_of_16_bits_keeps_its_shade() -> None:
+def test_a_16_bit_grey_picture_keeps_its_shade() -> None:
     shade = saved(Image.fromarray(np.full((5, 9), 100 * 257, dtype=np.uint16)))
     assert (evaluation_view(open_picture(shade, 16), 16) == 100).all()
 
 
-def test_what_is_transparent_is_white() -> None:
+def test_transparent_pixels_become_white() -> None:
     clear = Image.new("RGBA", (8, 8), (200, 0, 0, 0))
     keyed = saved(Image.new("RGB", (8, 8), (200, 0, 0)), transparency=(200, 0, 0))
     for data in (saved(clear), saved(clear, "WEBP", lossless=True), keyed):
@@ -192,7 +192,7 @@ def wide_png() -> bytes:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
-def test_damaged_pictures_are_read_or_refused_in_one_line(kind: str, data: st.DataObject) -> None:
+def test_damaged_pictures_are_read_or_refused_with_one_line(kind: str, data: st.DataObject) -> None:
     whole = bytearray(saved(thirds(40, 30), kind))
     for place in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
         whole[place] = data.draw(st.integers(0, 255))
@@ -206,7 +206,7 @@ def test_damaged_pictures_are_read_or_refused_in_one_line(kind: str, data: st.Da
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture", wide_png()])
-def test_what_is_no_picture_and_what_is_far_too_large_is_one_line(data: bytes) -> None:
-    with pytest.raises(HearsightError, match="cannot be decoded as a picture") as found:
+def test_invalid_and_too_large_pictures_give_a_one_line_error(data: bytes) -> None:
+    with pytest.raises(HearsightError, match="cannot be decoded as a picture") as caught:
         open_picture(data, 16, "k1")
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(caught.value)

@@ -52,7 +52,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("efficientnet_lite0", 224, (7, 7), 1280),
     ],
 )
-def test_sides_grids_and_widths_are_each_encoders_own(name: str, side: int, cells: tuple[int, int], features: int) -> None:
+def test_picture_size_grid_and_width_depend_on_the_encoder(name: str, side: int, cells: tuple[int, int], features: int) -> None:
     assert encoder_kind(name).grid(side) == cells and encoder_kind(name).features == features
     assert ENCODERS[name].grid() == (8, 8)
 
@@ -60,25 +60,25 @@ def test_sides_grids_and_widths_are_each_encoders_own(name: str, side: int, cell
 def test_lite0_gives_eight_by_eight_cells_and_their_mean_first() -> None:
     annotator = EncodedPicture("efficientnet_lite0")
     assert isinstance(annotator, Annotator)
-    found = annotator.compute((DATA, SHA, 0))
-    assert found.shape == (65, 1280) and found.dtype == np.float16
-    assert np.allclose(found[0], found[1:].astype(np.float32).mean(0), atol=2e-3)
-    assert np.array_equal(found, annotator.compute((DATA, SHA, 0)))
+    result = annotator.compute((DATA, SHA, 0))
+    assert result.shape == (65, 1280) and result.dtype == np.float16
+    assert np.allclose(result[0], result[1:].astype(np.float32).mean(0), atol=2e-3)
+    assert np.array_equal(result, annotator.compute((DATA, SHA, 0)))
 
 
 def test_cells_come_row_by_row() -> None:
     encoder = load_encoder("efficientnet_lite0", side=224)
     pixels = torch.from_numpy(np.array(flatten(DATA).resize((224, 224), 3))).permute(2, 0, 1)[None]
     with torch.inference_mode():
-        found = encoder.encode(pixels)[0]
+        result = encoder.encode(pixels)[0]
         there = encoder.network.extract_features((pixels.float() - 127) / 128)[0]
-    assert encoder.vectors == len(found) == 50
+    assert encoder.vectors == len(result) == 50
     for row, column in ((0, 0), (0, 6), (1, 0), (6, 5)):
-        assert torch.equal(found[1 + row * 7 + column], there[:, row, column])
+        assert torch.equal(result[1 + row * 7 + column], there[:, row, column])
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_at_224_px_lite0_sees_what_the_coarse_features_see_in_every_view(number: int) -> None:
+def test_at_224_px_lite0_gives_the_coarse_features_of_every_view(number: int) -> None:
     fine = EncodedPicture("efficientnet_lite0", side=224).compute((DATA, SHA, number))
     coarse = ImageFeatures().compute((DATA, SHA, number))
     assert np.allclose(fine[0].astype(np.float32), coarse[0].astype(np.float32), atol=2e-3)
@@ -87,18 +87,18 @@ def test_at_224_px_lite0_sees_what_the_coarse_features_see_in_every_view(number:
 
 def test_inception_resnet_v2_comes_from_the_users_file(weights: Path) -> None:
     annotator = EncodedPicture("inception_resnet_v2", weights)
-    found = annotator.compute((DATA, SHA, 0))
-    assert found.shape == (65, 1536) and found.dtype == np.float16 and np.isfinite(found).all()
+    result = annotator.compute((DATA, SHA, 0))
+    assert result.shape == (65, 1536) and result.dtype == np.float16 and np.isfinite(result).all()
     assert (annotator.grid, annotator.features) == ((8, 8), 1536)
     loaded = load_encoder("inception_resnet_v2", weights)
     pixels = np.array(flatten(DATA).resize((299, 299), 3), np.float32)
     with torch.inference_mode():
         grid = loaded.network.features(torch.from_numpy((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1)[None])[0]
-    assert np.allclose(found[1:], grid.flatten(1).T.numpy(), atol=2e-3)
+    assert np.allclose(result[1:], grid.flatten(1).T.numpy(), atol=2e-3)
     assert not loaded.training and not any(parameter.requires_grad for parameter in loaded.parameters())
 
 
-def test_other_weights_encoders_and_sides_never_share_results(weights: Path, tmp_path: Path) -> None:
+def test_results_are_separate_by_weights_encoder_and_picture_size(weights: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.safetensors"
     other.write_bytes(weights.read_bytes() + b"\0")
     chosen = [EncodedPicture("inception_resnet_v2", path) for path in (weights, other)]
@@ -121,7 +121,7 @@ def test_weights_that_changed_since_the_run_began_are_refused(weights: Path) -> 
         EncodedPicture("inception_resnet_v2", weights, digest="0" * 64).compute((DATA, SHA, 0))
 
 
-def test_weights_of_another_network_are_one_line_that_names_file_and_mend(tmp_path: Path) -> None:
+def test_weights_of_another_network_give_a_one_line_error_with_file_and_hint(tmp_path: Path) -> None:
     path = tmp_path / "w.safetensors"
     save_file({"stem.weight": torch.zeros(3)}, path)
     with pytest.raises(HearsightError) as caught:
@@ -147,13 +147,13 @@ def test_features_beyond_half_precision_are_refused(weights: Path, tmp_path: Pat
         (("inception_resnet_v2", None, 60), "at least 75 px"),
     ],
 )
-def test_what_cannot_be_chosen_is_one_line_before_anything_is_loaded(arguments: tuple[object, ...], words: str) -> None:
+def test_an_invalid_choice_gives_a_one_line_error_before_any_model_is_loaded(arguments: tuple[object, ...], words: str) -> None:
     for choose in (EncodedPicture, load_encoder):
         with pytest.raises(HearsightError, match=words):
             choose(*arguments)
 
 
-def test_an_encoder_takes_its_own_network_and_pictures_of_its_side_alone() -> None:
+def test_an_encoder_accepts_only_its_own_network_and_picture_size() -> None:
     with pytest.raises(ValueError, match="no method extract_features"):
         ImageEncoder("efficientnet_lite0", torch.nn.Identity())
     with pytest.raises(ValueError, match="has no built-in network"):
@@ -168,7 +168,7 @@ def test_an_encoder_that_is_trained_passes_gradients_to_its_network() -> None:
     assert encoder.network._conv_stem.weight.grad.any()
 
 
-def test_each_sight_keeps_results_of_its_own_and_the_captioners_keep_their_name() -> None:
+def test_each_view_has_its_own_cache_and_the_captioners_cache_keeps_its_name() -> None:
     sights = [
         ViewSpec(crops, area, grid) for crops in ("square", "crop_or_pad") for area in (0.5, 0.67) for grid in (True, False)
     ]
@@ -180,14 +180,14 @@ def test_each_sight_keeps_results_of_its_own_and_the_captioners_keep_their_name(
     assert ViewSpec("centre", 0.67).suffix == ViewSpec("centre", 0.5).suffix
 
 
-def test_a_sight_without_the_grid_keeps_the_whole_views_vector_alone() -> None:
+def test_a_view_without_the_grid_keeps_only_the_whole_views_vector() -> None:
     for crops, number in (("square", 0), ("square", 2), ("crop_or_pad", 2), ("centre", 0)):
         fine = EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec(crops)).compute((DATA, SHA, number))
         whole = EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec(crops, grid=False)).compute((DATA, SHA, number))
         assert fine.shape == (5, 1280) and np.array_equal(whole, fine[:1])
 
 
-def test_view_0_is_the_whole_picture_and_a_centre_the_middle_of_it() -> None:
+def test_view_0_is_the_whole_picture_and_the_centre_its_middle() -> None:
     def seen(view_spec: ViewSpec, number: int = 0) -> np.ndarray:
         return EncodedPicture("efficientnet_lite0", side=64, view_spec=view_spec).compute((DATA, SHA, number))
 
@@ -198,6 +198,6 @@ def test_view_0_is_the_whole_picture_and_a_centre_the_middle_of_it() -> None:
         seen(ViewSpec("crop_or_pad", 0.67), 2),
         seen(ViewSpec(), 1),
     ]
-    assert len({found.tobytes() for found in [seen(ViewSpec()), *others]}) == 5
+    assert len({result.tobytes() for result in [seen(ViewSpec()), *others]}) == 5
     with pytest.raises(HearsightError, match="cannot be decoded as a picture"):
         EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec("centre")).compute((DATA[:80], SHA, 0))

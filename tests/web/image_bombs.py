@@ -78,8 +78,8 @@ def webp(width: int, height: int) -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (64, 64), 9).save(buffer, "WEBP", lossless=True, quality=0, method=0)
     data = bytearray(buffer.getvalue())
-    said = int.from_bytes(data[21:25], "little") >> 28 << 28
-    data[21:25] = (said | (height - 1) << 14 | (width - 1)).to_bytes(4, "little")
+    result = int.from_bytes(data[21:25], "little") >> 28 << 28
+    data[21:25] = (result | (height - 1) << 14 | (width - 1)).to_bytes(4, "little")
     return bytes(data)
 
 

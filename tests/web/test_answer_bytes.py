@@ -35,16 +35,16 @@ def crawl(tmp_path, paths):
                 Fetcher(store, fetch_settings(allow_private=True, retries=0)) as fetcher,
             ):
                 fetcher.ensure([web.url(path) for path in paths], "page")
-                told = {path: (fetcher.answers.outcome(web.url(path)), store.get(web.url(path))) for path in paths}
+                result = {path: (fetcher.answers.outcome(web.url(path)), store.get(web.url(path))) for path in paths}
         assert len(web.asked) == len(set(web.asked))
-        return told, web
+        return result, web
 
 
 @pytest.mark.parametrize("value", [LATIN, UTF8, b"\xff\xfe\x80", bytes(range(128, 256)), b"a\tb", b"\x85\xa0"])
 def test_header_bytes_are_stored_as_sent(tmp_path, value):
     lines = [b"Content-Type: text/html", b"Content-Disposition: inline; " + value, b"ETag: " + value, b"X-Robots-Tag: " + value]
-    told, web = crawl(tmp_path, {"/x": answer(*lines)})
-    outcome, entry = told["/x"]
+    result, web = crawl(tmp_path, {"/x": answer(*lines)})
+    outcome, entry = result["/x"]
     assert outcome.rule == "" and entry.status == 200
     with FetchStore(tmp_path / "store") as store:
         assert ("Content-Disposition", decode_wire(b"inline; " + value)) in store.headers(web.url("/x"))
@@ -57,17 +57,17 @@ def test_header_text_is_utf8_or_latin_1():
     assert select_headers(sent)["etag"] == select_headers(sent)["modified"] == 'filename="café"'
 
 
-def test_any_reason_phrase_is_stored(tmp_path):
-    told, _ = crawl(tmp_path, {"/x": answer(b"Content-Type: text/html", status="200 Trouvé".encode("latin-1"))})
-    assert told["/x"][0].rule == ""
+def test_a_reason_phrase_of_any_text_is_stored(tmp_path):
+    result, _ = crawl(tmp_path, {"/x": answer(b"Content-Type: text/html", status="200 Trouvé".encode("latin-1"))})
+    assert result["/x"][0].rule == ""
 
 
 @pytest.mark.parametrize("target", ["/caf\xe9".encode("latin-1"), "/café".encode()])
 def test_a_location_of_any_bytes_reaches_the_intended_address(tmp_path, target):
     paths = {"/x": answer(b"Location: " + target, status=b"302 Found", body=b"")}
     spelled = "/caf%E9" if target.endswith(b"\xe9") and len(target) == 5 else "/caf%C3%A9"
-    told, web = crawl(tmp_path, paths | {spelled: plain(b"<p>x", "text/html")})
-    assert told["/x"][0].rule == "" and told["/x"][0].final == web.url(spelled)
+    result, web = crawl(tmp_path, paths | {spelled: plain(b"<p>x", "text/html")})
+    assert result["/x"][0].rule == "" and result["/x"][0].final == web.url(spelled)
 
 
 @given(st.binary(max_size=60), st.binary(max_size=40), st.binary(max_size=60), st.binary(max_size=30))
@@ -100,6 +100,6 @@ def test_an_internal_error_affects_one_answer_only(tmp_path, monkeypatch):
         return real(sent)
 
     monkeypatch.setattr(request, "select_headers", broken)
-    told, _ = crawl(tmp_path, {"/x": answer(b"ETag: odd"), "/y": answer(b"ETag: fine", b"Content-Type: text/html")})
-    assert (told["/x"][0].rule, told["/x"][0].value) == ("internal_error", "ZeroDivisionError")
-    assert told["/y"][0].rule == ""
+    result, _ = crawl(tmp_path, {"/x": answer(b"ETag: odd"), "/y": answer(b"ETag: fine", b"Content-Type: text/html")})
+    assert (result["/x"][0].rule, result["/x"][0].value) == ("internal_error", "ZeroDivisionError")
+    assert result["/y"][0].rule == ""

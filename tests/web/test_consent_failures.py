@@ -49,8 +49,8 @@ def test_a_host_that_asks_for_too_long_a_wait_is_not_requested_again(tmp_path):
         outcomes, took = fetch(tmp_path, web, urls, per_host=2, retries=3)
         asked = [one.url for one in web.log if one.url in urls]
     assert took < HANG and len(asked) <= 2 and len(set(asked)) == len(asked)
-    told = {outcome.rule for outcome in outcomes}
-    assert told == {"http_status", "retry_later"} and {o.value for o in outcomes if o.rule == "http_status"} == {"429"}
+    result = {outcome.rule for outcome in outcomes}
+    assert result == {"http_status", "retry_later"} and {o.value for o in outcomes if o.rule == "http_status"} == {"429"}
     with FetchStore(tmp_path / "store", writer=True) as store:
         assert store.forget_transient() == 30 - len(asked)
 

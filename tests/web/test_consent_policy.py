@@ -53,9 +53,9 @@ def header_refusal(robots: str, tdm: str = "") -> tuple[str, str] | None:
     ],
 )
 def test_x_robots_tag_is_read_for_this_robot(robots, rule):
-    said = header_refusal(robots)
-    assert (said[0] if said else None) == rule
-    assert not said or said[1].startswith("X-Robots-Tag: ")
+    result = header_refusal(robots)
+    assert (result[0] if result else None) == rule
+    assert not result or result[1].startswith("X-Robots-Tag: ")
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_x_robots_tag_is_read_for_this_robot(robots, rule):
     ],
 )
 def test_meta_tags_are_read_for_this_robot(metas, rule):
-    said = find_refusal(parse_meta_statements(metas, "hearsight"))
-    assert (said[0] if said else None) == rule
+    result = find_refusal(parse_meta_statements(metas, "hearsight"))
+    assert (result[0] if result else None) == rule
 
 
 def test_consent_must_be_explicit():
@@ -88,10 +88,10 @@ def test_consent_must_be_explicit():
 
 @given(st.text(max_size=80), st.text(max_size=8), st.lists(st.tuples(st.text(max_size=12), st.text(max_size=40)), max_size=4))
 def test_statements_of_any_text_never_raise(robots, tdm, metas):
-    said = [*parse_header_statements(robots, tdm, "hearsight"), *parse_meta_statements(metas, "hearsight")]
-    no = find_refusal(said)
+    result = [*parse_header_statements(robots, tdm, "hearsight"), *parse_meta_statements(metas, "hearsight")]
+    no = find_refusal(result)
     assert no is None or no[0] in RULES
-    gives_consent(said)
+    gives_consent(result)
 
 
 @given(
@@ -134,8 +134,8 @@ def test_patterns_match_like_the_equivalent_regular_expression(pieces, path):
     pattern = "/" + "".join(pieces)
     core = pattern.removesuffix("$")
     expression = ".*".join(re.escape(part) for part in core.split("*")) + ("$" if pattern.endswith("$") else "")
-    found = Reservations(((pattern, True),)).reserved(f"http://a.sample/{path}")
-    assert (found is True) == bool(re.match(expression.removesuffix("$") + (r"\Z" if pattern.endswith("$") else ""), f"/{path}"))
+    result = Reservations(((pattern, True),)).reserved(f"http://a.sample/{path}")
+    assert (result is True) == bool(re.match(expression.removesuffix("$") + (r"\Z" if pattern.endswith("$") else ""), f"/{path}"))
 
 
 def test_a_hostile_pattern_matches_quickly():
@@ -208,17 +208,17 @@ def test_each_refusal_drops_its_page_and_names_its_source(crawl):
         f"{A}/p5.html": ("tdm_reserved", "meta tdm-reservation: 1"),
         f"{A}/p6.html": ("", ""),
     }
-    assert {url: told[0] for url, told in images.items()} == {f"{A}/0.jpg": "", f"{A}/6.jpg": ""}
+    assert {url: result[0] for url, result in images.items()} == {f"{A}/0.jpg": "", f"{A}/6.jpg": ""}
 
 
 def test_opt_outs_in_an_images_own_answer_apply(crawl):
-    told = {
+    result = {
         "a": ("X-Robots-Tag", "noai"),
         "b": ("X-Robots-Tag", "noimageindex"),
         "c": ("TDM-Reservation", "1"),
         "d": ("X-Robots-Tag", "x: none"),
     }
-    things = {f"{M}/{name}.jpg": jpeg(header) for name, header in told.items()}
+    things = {f"{M}/{name}.jpg": jpeg(header) for name, header in result.items()}
     things[f"{M}/far.jpg"] = Thing(b"", status=302, headers=[("Location", "a.jpg")], validator="none")
     _, images, _ = crawl({f"{A}/p0.html": Thing(html(*things)), **things})
     assert images == {
@@ -258,23 +258,25 @@ def test_opt_in_keeps_only_items_with_consent(crawl):
         f"{M}/yes.jpg": jpeg(("TDM-Reservation", "0")),
     }
     pages, images, _ = crawl(things, consent="opt_in")
-    assert {url: told[0] for url, told in pages.items()} == {
+    assert {url: result[0] for url, result in pages.items()} == {
         f"{A}/p0.html": "no_consent", f"{A}/p1.html": "", f"{A}/p2.html": "", f"{A}/p3.html": "no_consent",
     }  # fmt: skip
-    assert {url: told[0] for url, told in images.items()} == {
+    assert {url: result[0] for url, result in images.items()} == {
         f"{A}/1.jpg": "", f"{M}/1.jpg": "no_consent", f"{M}/yes.jpg": "", f"{A}/2.jpg": "",
     }  # fmt: skip
     pages, images, _ = crawl(things, consent="opt_in", consenting=["A.sample"], snapshot="listed")
     assert (
-        {told[0] for told in pages.values()} == {""} and images[f"{A}/0.jpg"][0] == "" and images[f"{M}/1.jpg"][0] == "no_consent"
+        {result[0] for result in pages.values()} == {""}
+        and images[f"{A}/0.jpg"][0] == ""
+        and images[f"{M}/1.jpg"][0] == "no_consent"
     )
     things[f"{A}/robots.txt"] = Thing(b"User-agent: Hearsight\nAllow: /\nDisallow: /p3\n", "text/plain")
     things[f"{M}/.well-known/tdmrep.json"] = Thing(b'[{"location": "/", "tdm-reservation": 0}]', "application/json")
     pages, images, _ = crawl(things, consent="opt_in", tdmrep=True, snapshot="by-files")
-    assert {url: told[0] for url, told in pages.items()} == {
+    assert {url: result[0] for url, result in pages.items()} == {
         f"{A}/p0.html": "", f"{A}/p1.html": "", f"{A}/p2.html": "", f"{A}/p3.html": "robots",
     }  # fmt: skip
-    assert {told[0] for told in images.values()} == {""}
+    assert {result[0] for result in images.values()} == {""}
 
 
 def test_a_later_refusal_applies_to_an_unchanged_body(crawl):

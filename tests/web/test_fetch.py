@@ -165,7 +165,7 @@ def test_a_name_that_resolves_into_a_private_network_is_refused(tmp_path, monkey
         assert fetcher.answers.outcome("http://rebind.sample/x").rule == "private_address"
 
 
-def test_a_delay_between_requests_is_kept(tmp_path):
+def test_a_delay_between_requests_is_observed(tmp_path):
     site = Scripted(robots_txt=[Reply(200, b"User-agent: *\nCrawl-delay: 1.0\n")])
     run(tmp_path, {"a.sample": site}, [f"http://a.sample/{number}" for number in range(3)], delay=0.05)
     starts = [moment for moment, target in site.times if target != "/robots.txt"]

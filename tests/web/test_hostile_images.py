@@ -101,7 +101,7 @@ def test_bytes_after_an_answer_do_not_change_it(tmp_path):
     assert outcomes["/smuggled"].rule == ""
 
 
-def test_every_hostile_answer_has_a_classified_row_and_the_run_continues(tmp_path):
+def test_every_hostile_answer_has_a_row_with_its_class_and_the_run_continues(tmp_path):
     import resource
 
     bomb(), swollen()  # made before they are asked for: packing takes longer than an answer may

@@ -71,7 +71,7 @@ def test_a_host_that_fails_many_times_in_a_row_is_given_up(tmp_path, fault):
         assert store.forget_transient() >= 26, "a later run asks again"
 
 
-def test_a_host_that_fails_now_and_then_is_not_given_up(tmp_path):
+def test_a_host_that_fails_sometimes_is_not_given_up(tmp_path):
     paths = {f"/{n}": PAGE if n % 3 == 2 else (lambda _: [None]) for n in range(30)}
     with RawWeb(paths) as web:
         outcomes = fetch(tmp_path, [web.url(path) for path in paths], per_host=1, budget=Budget(host_failures=3))
@@ -133,7 +133,7 @@ def test_a_redirect_to_a_slow_host_does_not_delay_its_source(tmp_path):
     assert rules == [""] * 9
 
 
-def test_without_waiting_the_last_urls_are_left_to_the_next_call(tmp_path, monkeypatch):
+def test_without_waiting_the_last_urls_are_read_by_the_next_call(tmp_path, monkeypatch):
     from components.web import fetch as fetch_module
 
     monkeypatch.setattr(fetch_module, "WINDOW", 5)
@@ -181,7 +181,7 @@ def places(host_of, connections=8):
     return asyncio.run(count())
 
 
-def test_failing_and_slow_hosts_use_the_side_lane():
+def test_failing_and_slow_hosts_use_the_slow_lane():
     def failing(settings):
         host = Host(settings)
         host.note(good=False)
@@ -195,7 +195,7 @@ def test_failing_and_slow_hosts_use_the_side_lane():
     assert [places(kind) for kind in (Host, failing, slow)] == [8, 72, 72]
 
 
-def test_a_long_request_moves_to_the_side_lane(monkeypatch):
+def test_a_long_request_moves_to_the_slow_lane(monkeypatch):
     monkeypatch.setattr(hosts, "LONG", 0.0)
 
     async def two():

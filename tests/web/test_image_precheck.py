@@ -34,12 +34,12 @@ LIMITS = Limits(1_000_000, 100, 2.5)
     ],
 )
 def test_only_types_that_cannot_be_images_are_refused(kind, refused):
-    said = check_headers({"content-type": kind}, LIMITS)
-    assert said == (Refusal("not_an_image", kind.partition(";")[0].lower(), "an image type") if refused else None)
+    result = check_headers({"content-type": kind}, LIMITS)
+    assert result == (Refusal("not_an_image", kind.partition(";")[0].lower(), "an image type") if refused else None)
 
 
 @pytest.mark.parametrize(
-    ("size", "said"),
+    ("size", "expected"),
     [
         ((100, 100), None),
         ((250, 100), None),
@@ -49,9 +49,9 @@ def test_only_types_that_cannot_be_images_are_refused(kind, refused):
         ((300, 20_001), Refusal("image_too_large", "300 x 20001 px", "20000 px a side")),
     ],
 )
-def test_a_refusal_states_value_and_threshold(size, said):
-    assert check_size(*size, LIMITS) == said
-    assert check_size(*size, Limits(1)) == (said if max(size) >= 20_000 else None)
+def test_a_refusal_states_value_and_threshold(size, expected):
+    assert check_size(*size, LIMITS) == expected
+    assert check_size(*size, Limits(1)) == (expected if max(size) >= 20_000 else None)
 
 
 @settings(max_examples=80, deadline=None)

@@ -39,7 +39,7 @@ def fetcher(tmp_path, **changes):
     return store, Fetcher(store, fetch_settings(allow_private=True, retries=0, **changes))
 
 
-def test_dead_hosts_among_good_ones_do_not_count_as_a_lost_network(tmp_path, quick, dead):
+def test_unreachable_hosts_among_others_do_not_count_as_a_lost_network(tmp_path, quick, dead):
     with RawWeb({f"/{n}": plain(b"<p>x", "text/html") for n in range(GOOD)}) as web:
         store, fetching = fetcher(tmp_path)
         good = [web.url(f"/{n}") for n in range(GOOD)]
@@ -51,7 +51,7 @@ def test_dead_hosts_among_good_ones_do_not_count_as_a_lost_network(tmp_path, qui
             assert {fetching.answers.outcome(url).rule for url in dead} == {"robots"}
 
 
-def test_a_lost_network_ends_the_crawl_and_failures_are_requested_again(tmp_path, quick, dead):
+def test_a_lost_network_stops_the_crawl_and_failures_are_requested_again(tmp_path, quick, dead):
     store, fetching = fetcher(tmp_path)
     with store, fetching:
         with RawWeb({"/0": plain(b"<p>x", "text/html")}) as web:
@@ -110,7 +110,7 @@ def test_many_hosts_over_some_time_and_a_failed_probe_are_needed(hosts, seconds,
     assert probed == (["http://good.example/"] if lost else [])
 
 
-def test_a_host_that_answers_the_probe_clears_the_suspicion(quick):
+def test_a_host_that_answers_the_probe_counts_against_a_lost_network(quick):
     async def judge():
         async def probe(url):
             return url == "http://second.example/"

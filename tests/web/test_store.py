@@ -116,7 +116,7 @@ def test_a_second_writer_is_refused_and_readers_are_not(tmp_path):
         FetchStore(tmp_path / "s").close()
 
 
-def test_a_full_disk_is_one_error_and_keeps_stored_answers(tmp_path, monkeypatch):
+def test_a_full_disk_gives_an_error_and_keeps_stored_answers(tmp_path, monkeypatch):
     real = segments.write_all
 
     def full_after_a_part(handle, data):

@@ -42,20 +42,20 @@ class Assignments:
 
     def lookup(self, owners: Iterable[str]) -> dict[str, str]:
         """Return owner → split for the owners with an assignment."""
-        return {owner: side for owner in owners if (side := self._splits.get(self.hash_owner(owner)))}
+        return {owner: split for owner in owners if (split := self._splits.get(self.hash_owner(owner)))}
 
-    def add(self, sides: Mapping[str, str]) -> str:
+    def add(self, splits: Mapping[str, str]) -> str:
         """Append the owners without an assignment, durably, all or none.
 
         Returns:
             The digest of the resulting file.
         """
         # Sorted by hash, so that the order of lines reveals nothing about owners.
-        new = sorted((self.hash_owner(owner), side) for owner, side in sides.items())
-        new = [(name, side) for name, side in new if name not in self._splits]
+        new = sorted((self.hash_owner(owner), split) for owner, split in splits.items())
+        new = [(name, split) for name, split in new if name not in self._splits]
         if new or not self.path.exists():
             self._splits.update(new)
-            self._bytes += "".join(canonical_json({"owner": name, "side": side}) + "\n" for name, side in new).encode()
+            self._bytes += "".join(canonical_json({"owner": name, "side": split}) + "\n" for name, split in new).encode()
             publish_bytes(self.path, self._bytes)
         return sha256_bytes(self._bytes)
 
@@ -69,14 +69,13 @@ def open_assignments(root: Path, name: str, seed: int, shares: Mapping[str, floa
         name: ``split.sides``; datasets with the same name share the assignments of their common owners.
 
     Raises:
-        HearsightError: the name is not a valid file name, the file has another seed or other shares, a line is damaged, or
-        another
-            run holds the file.
+        HearsightError: the name is not a valid file name, the file has another seed or other shares, a line is damaged,
+            or another run holds the file.
     """
     if not _NAME.fullmatch(name) or name == "index":  # "index" marks the folder of a fetch store
         raise HearsightError(f"'{name}' is not a valid name of assignments", where="split.sides", hint="use a-z, 0-9, - and _")
     path = root / "data" / "store" / "sides" / f"{name}.jsonl"
-    with sole_writer(root / ".hearsight" / "locks" / f"sides.{name}.lock", f"the sides '{name}'"):
+    with sole_writer(root / ".hearsight" / "locks" / f"sides.{name}.lock", f"the file of split assignments '{name}'"):
         draw: dict[str, Any] = {"seed": seed, "shares": dict(shares)}
         try:
             data = path.read_bytes()
@@ -104,15 +103,15 @@ def _read(path: Path, data: bytes, drawn: Mapping[str, Any]) -> tuple[str, dict[
                 stored, salt = {name: entry[name] for name in ("seed", "shares")}, entry["salt"]
                 valid = isinstance(stored["shares"], dict) and isinstance(salt, str) and _SALT.fullmatch(salt)
             else:
-                name, side = entry["owner"], entry["side"]
-                valid = _HEX.fullmatch(name) and side in drawn["shares"] and splits.setdefault(name, side) == side
+                name, split = entry["owner"], entry["side"]
+                valid = _HEX.fullmatch(name) and split in drawn["shares"] and splits.setdefault(name, split) == split
         except (ValueError, TypeError, KeyError):
             valid = None
         if not valid:
             raise HearsightError(f"line {number} is not a split assignment", where=path, hint=hint)
         if number == 1 and stored != drawn:
             raise HearsightError(
-                f"its sides were drawn with {_describe_draw(stored)}, not with {_describe_draw(drawn)}",
+                f"its assignments were drawn with {_describe_draw(stored)}, not with {_describe_draw(drawn)}",
                 where=path,
                 hint="restore those settings, or give split.sides a new name: owners are then drawn again and may change splits",
             )

@@ -100,21 +100,22 @@ def place_owners(
             follows[post.owner][leader.owner] += 1
     partners = _both_ways(follows)
 
-    sides: dict[str, str] = {}
+    splits: dict[str, str] = {}
 
-    def assign(owner: str, side: str) -> None:
-        sides[owner] = side
-        kept[side] += leads[owner] + bound[owner][side]
+    def assign(owner: str, split: str) -> None:
+        splits[owner] = split
+        kept[split] += leads[owner] + bound[owner][split]
         for other, number in partners.get(owner, {}).items():
-            bound[other][side] += number
+            bound[other][split] += number
 
     new = [owner for owner in weights if owner not in assigned]
     for owner in sorted(weights.keys() - set(new)):
         assign(owner, assigned[owner])
+    # The purpose "side" is part of the draw: another word places owners anew.
     for owner in sorted(new, key=lambda name: (-weights[name], seeded_rng(seed, name, "side").random(), name)):
         total = sum(kept.values()) + weights[owner]
-        assign(owner, max(shares, key=lambda side: shares[side] * total - kept[side]))
-    return Placement(sides, leaders, drawn)
+        assign(owner, max(shares, key=lambda split: shares[split] * total - kept[split]))
+    return Placement(splits, leaders, drawn)
 
 
 def _both_ways(follows: Mapping[str, Counter[str]]) -> dict[str, Counter[str]]:
@@ -126,8 +127,8 @@ def _both_ways(follows: Mapping[str, Counter[str]]) -> dict[str, Counter[str]]:
     return partners
 
 
-def deviations(sides: Iterable[str], shares: Mapping[str, float]) -> dict[str, float]:
+def deviations(splits: Iterable[str], shares: Mapping[str, float]) -> dict[str, float]:
     """Return for each split the deviation of its share of the posts from the requested one; all 0 without posts."""
-    counts = Counter(sides)
+    counts = Counter(splits)
     total = counts.total()
-    return {side: counts[side] / total - share if total else 0.0 for side, share in shares.items()}
+    return {split: counts[split] / total - share if total else 0.0 for split, share in shares.items()}

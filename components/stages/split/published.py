@@ -17,15 +17,13 @@ from urllib.parse import unquote, urlsplit
 
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
-from components.core.ledger import dropped
+from components.core.ledger import dropped, kept
 from components.core.params import Settings
 from components.execution.stage import Stage
-from components.stages.split.records import groups_of_pictures, is_grouped, read_grouped, write_split
+from components.stages.split.records import ACROSS, ONE_SPLIT, groups_of_pictures, is_grouped, read_grouped, write_split
 
 FIRST = ("test", "validation", "train")
 """Order in which splits keep shared pictures: test pictures must be unseen, and results stay comparable with others'."""
-
-
 EVERY = "*"
 """In place of a file: every picture that no other list names."""
 KARPATHY = {"train": ("train", "restval"), "validation": ("val",), "test": ("test",)}
@@ -79,13 +77,13 @@ def read_lists(lists: Lists, home: Path) -> dict[str, str]:
     return splits
 
 
-def _names(path: Path, side: str) -> list[str]:
+def _names(path: Path, split: str) -> list[str]:
     """Return the file names in a list; for Karpathy's files those of the split."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".json":
             images = json.loads(text)["images"]
-            lines = [str(image["filename"]) for image in images if image["split"] in KARPATHY[side]]
+            lines = [str(image["filename"]) for image in images if image["split"] in KARPATHY[split]]
         else:
             lines = text.splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -99,9 +97,9 @@ def _names(path: Path, side: str) -> list[str]:
 def winners(groups: Iterable[tuple[str, str]]) -> Mapping[str, str]:
     """Return group → the split that keeps it, from (group, split) of every record."""
     kept_by: dict[str, str] = {}
-    for group, side in groups:
-        if group not in kept_by or FIRST.index(side) < FIRST.index(kept_by[group]):
-            kept_by[group] = side
+    for group, split in groups:
+        if group not in kept_by or FIRST.index(split) < FIRST.index(kept_by[group]):
+            kept_by[group] = split
     return kept_by
 
 
@@ -112,30 +110,36 @@ def split_as_published(stage: Stage) -> None:
     # The folder of the caches, because a test's stage has its code elsewhere.
     home = stage.state.parent
     listed = read_lists(stage.params.lists, home)
-    default = next((side for side in FIRST if getattr(stage.params.lists, side) == EVERY), None)
-    sides: dict[str, str] = {}
+    default = next((split for split in FIRST if getattr(stage.params.lists, split) == EVERY), None)
+    splits: dict[str, str] = {}
     names: dict[str, str] = {}
     grouped: list[tuple[str, str]] = []
     for shard in source.shards:
         table = read_grouped(shard, groups).select(["key", "image_url", "group"])
         for key, url, group in zip(*(column.to_pylist() for column in table.columns), strict=True):
             names[key] = picture_name(url)
-            side = listed.get(names[key], default)
-            if side is not None:
-                sides[key] = side
-                grouped.append((group, side))
+            split = listed.get(names[key], default)
+            if split is not None:
+                splits[key] = split
+                grouped.append((group, split))
     keeps = winners(grouped)
+
+    def decide(key: str, group: str) -> tuple[str, dict[str, str]]:
+        split = splits.get(key)
+        if split is None:
+            return "", dropped(key, "unlisted", names[key], "a name in one of the lists")
+        if keeps[group] != split:
+            value = f"same picture as {group}'s in {keeps[group]}"
+            return "", dropped(key, ACROSS, value, ONE_SPLIT, detail=f"listed in {split}")
+        return split, kept(key, detail=f"{split}, {names[key]}")
+
     present = set(names.values())
-    missing = [dropped(name, "no_record", f"in the list of {listed[name]}", "a record of it", kind="image") for name in listed]
-    missing = [row for row in missing if row["key"] not in present]
-    write_split(
-        stage,
-        sides,
-        groups,
-        lambda key: names[key],
-        keeps,
-        missing,
-    )
+    missing = [
+        dropped(name, "no_record", f"in the list of {listed[name]}", "a record of it", kind="image")
+        for name in listed
+        if name not in present
+    ]
+    write_split(stage, groups, decide, missing)
     stage.metric("pictures_listed", len(listed))
     stage.metric("pictures_without_record", len(missing))
     stage.note_parent("lists", digest_value([*sorted(listed.items()), *([EVERY, default] if default else [])]))

@@ -7,20 +7,21 @@ the caption, without changes or labels. Then each picture is a group, named by t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from components.core.ledger import dropped, kept, ledger_table
+from components.core.ledger import ledger_table
 from components.core.records import GROUPED
 from components.core.stage_output import ShardRef, StageOutput
 from components.execution.stage import Stage
 
 SPLITS = ("train", "validation", "test")
 ACROSS = "duplicate_across_sides"
-"""Rule of a record that duplicates one in another split, which is kept."""
-
+"""Rule of a record that duplicates one in another split, which is kept. Its name is stored in ledgers."""
+ONE_SPLIT = "one side a picture"
+"""Threshold of that rule in ledgers."""
 PICTURE = "image_sha256"
 """Column by which candidates are grouped."""
 
@@ -46,15 +47,7 @@ def read_grouped(shard: ShardRef, groups: dict[str, str] | None) -> pa.Table:
     if groups is None:
         return table
     rows = [
-        {
-            **row,
-            "text": row["alt"],
-            "labels": [],
-            "caption": row["alt"],
-            "steps": [],
-            "types": [],
-            "group": groups[row[PICTURE]],
-        }
+        {**row, "text": row["alt"], "labels": [], "caption": row["alt"], "steps": [], "types": [], "group": groups[row[PICTURE]]}
         for row in table.to_pylist()
     ]
     return pa.Table.from_pylist(rows, schema=GROUPED)
@@ -68,39 +61,26 @@ def requested_shares(params: Any) -> dict[str, float]:
 
 def write_split(
     stage: Stage,
-    sides: Mapping[str, str],
     groups: dict[str, str] | None,
-    describe: Callable[[str], str],
-    keeps: Mapping[str, str] | None = None,
+    decide: Callable[[str, str], tuple[str, dict[str, str]]],
     more: Sequence[dict[str, str]] = (),
 ) -> None:
-    """Write the input's shards with their splits, the number of records in each split as metrics, and the ledger.
+    """Write the input's shards with their splits, the ledger, and the number of records in each split as metrics.
 
     Args:
         stage: the split.
-        sides: record → split; a record without one is dropped by ``unlisted``.
         groups: as for :func:`read_grouped`.
-        describe: record → its text in the ledger.
-        keeps: group → the one split whose records stay; None if no group is in several splits.
-        more: further ledger rows.
+        decide: (key, group) of a record → its split and its ledger row; a record without a split is dropped.
+        more: further ledger rows, for the first shard.
     """
     counts: Counter[str] = Counter()
     for number, shard in enumerate(stage.inputs["input"].shards):
         table = read_grouped(shard, groups)
-        rows, splits, ledger = [], [], list(more) if number == 0 else []
-        for index, (key, group) in enumerate(zip(table["key"].to_pylist(), table["group"].to_pylist(), strict=True)):
-            side = sides.get(key)
-            if side is None:
-                ledger.append(dropped(key, "unlisted", describe(key), "a name in one of the lists"))
-            elif keeps is not None and keeps[group] != side:
-                value = f"same picture as {group}'s in {keeps[group]}"
-                ledger.append(dropped(key, ACROSS, value, "one side a picture", detail=f"listed in {side}"))
-            else:
-                rows.append(index)
-                splits.append(side)
-                ledger.append(kept(key, detail=f"{side}, {describe(key)}"))
+        decisions = [decide(*pair) for pair in zip(table["key"].to_pylist(), table["group"].to_pylist(), strict=True)]
+        ledger = [*(more if number == 0 else ()), *(row for _, row in decisions)]
+        splits = [split for split, _ in decisions if split]
         counts.update(splits)
-        table = table.take(pa.array(rows, pa.int64()))
+        table = table.take(pa.array([index for index, (split, _) in enumerate(decisions) if split], pa.int64()))
         stage.write_shard(shard.name, table.append_column("split", pa.array(splits, pa.string())), ledger_table(ledger))
     for name in SPLITS:
         stage.metric(f"records_{name}", counts[name])

@@ -6,18 +6,16 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 
-import pyarrow as pa
-
 from components.core.account_names import normalise_account
 from components.core.errors import HearsightError
-from components.core.ledger import dropped, kept, ledger_table
+from components.core.ledger import dropped, kept
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
 from components.stages.split import ByOwner, Published
 from components.stages.split.assignments import open_assignments
 from components.stages.split.owners import Placement, Post, deviations, place_owners
 from components.stages.split.published import split_as_published
-from components.stages.split.records import ACROSS, SPLITS, is_grouped, requested_shares
+from components.stages.split.records import ACROSS, ONE_SPLIT, SPLITS, is_grouped, requested_shares, write_split
 from components.stages.split.text import split_by_text
 
 CLOSE = 0.01
@@ -55,16 +53,12 @@ def run(stage: Stage) -> None:
 
 def _by_group(stage: Stage) -> None:
     params = stage.params
-    counts = dict.fromkeys(SPLITS, 0)
-    for shard in stage.inputs["input"].shards:
-        table = shard.read()
-        splits = [draw_split(group, params.seed, params.validation, params.test) for group in table.column("group").to_pylist()]
-        for name in splits:
-            counts[name] += 1
-        ledger = [kept(key, detail=name) for key, name in zip(table.column("key").to_pylist(), splits, strict=True)]
-        stage.write_shard(shard.name, table.append_column("split", pa.array(splits, pa.string())), ledger_table(ledger))
-    for name, count in counts.items():
-        stage.metric(f"records_{name}", count)
+
+    def decide(key: str, group: str) -> tuple[str, dict[str, str]]:
+        split = draw_split(group, params.seed, params.validation, params.test)
+        return split, kept(key, detail=split)
+
+    write_split(stage, None, decide)
 
 
 def _by_owner(stage: Stage) -> None:
@@ -83,22 +77,16 @@ def _by_owner(stage: Stage) -> None:
         )
         stage.note_parent(f"sides {params.sides}", assignments.add(placement.owners))
     kept_posts: list[Post] = []
-    for shard in stage.inputs["input"].shards:
-        table = shard.read()
-        rows, splits, ledger = [], [], []
-        for index, key in enumerate(table.column("key").to_pylist()):
-            post = posts[key]
-            own_split, group_split = placement.splits_of(post)
-            if own_split == group_split:
-                rows.append(index)
-                splits.append(own_split)
-                kept_posts.append(post)
-                ledger.append(kept(key, detail=own_split))
-            else:
-                value = f"same picture as {placement.leaders[post.group].key} in {group_split}"
-                ledger.append(dropped(key, ACROSS, value, "one side a picture", detail=f"its owner is in {own_split}"))
-        table = table.take(pa.array(rows, pa.int64()))
-        stage.write_shard(shard.name, table.append_column("split", pa.array(splits, pa.string())), ledger_table(ledger))
+
+    def decide(key: str, group: str) -> tuple[str, dict[str, str]]:
+        own_split, group_split = placement.splits_of(posts[key])
+        if own_split == group_split:
+            kept_posts.append(posts[key])
+            return own_split, kept(key, detail=own_split)
+        value = f"same picture as {placement.leaders[group].key} in {group_split}"
+        return "", dropped(key, ACROSS, value, ONE_SPLIT, detail=f"its owner is in {own_split}")
+
+    write_split(stage, None, decide)
     _measure(stage, placement, kept_posts, shares, len(placement.owners) - len(assigned))
 
 
@@ -117,7 +105,6 @@ def _measure(stage: Stage, placement: Placement, posts: list[Post], shares: dict
     largest = max(posts_by_owner.values(), default=0) / len(posts) if posts else 0.0
     worst = max(abs(value) for value in deviation.values())
     for name in SPLITS:
-        stage.metric(f"records_{name}", records[name])
         stage.metric(f"owners_{name}", owners[name])
         stage.metric(f"deviation_{name}", deviation[name])
     for name, value in (
@@ -130,9 +117,9 @@ def _measure(stage: Stage, placement: Placement, posts: list[Post], shares: dict
         stage.metric(name, value)
     if worst > CLOSE:
         reason = (
-            f"one owner holds {largest:.1%} of the posts, and all of an owner's posts are on one side"
+            f"one owner holds {largest:.1%} of the posts, and all of an owner's posts are in one split"
             if largest > CLOSE
-            else "owners that have their sides already grew unevenly, or groups and posts without owners are few and large"
+            else "owners assigned earlier grew unevenly, or groups and posts without owners are few and large"
         )
         shown = ", ".join(f"{name} {shares[name] + deviation[name]:.1%}" for name in SPLITS)
         log.warning("split: %s holds %s, which is off by up to %.1f points: %s", stage.dataset, shown, worst * 100, reason)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from components.core.caption_normalization import normalise_caption
+from components.core.ledger import kept
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
 from components.stages.split.owners import Post, deviations, place_owners
@@ -68,9 +69,13 @@ def split_by_text(stage: Stage) -> None:
     table = source.table(list(dict.fromkeys(columns)))
     records = [CaptionKey(*values) for values in zip(*(table.column(name).to_pylist() for name in columns), strict=True)]
     shares = requested_shares(params)
-    sides, component = assign_by_text(records, shares, params.seed)
-    write_split(stage, sides, None if grouped else groups_of_pictures(source), lambda key: f"with {component[key]}")
-    deviation = deviations(sides.values(), shares)
+    splits, component = assign_by_text(records, shares, params.seed)
+    write_split(
+        stage,
+        None if grouped else groups_of_pictures(source),
+        lambda key, group: (splits[key], kept(key, detail=f"{splits[key]}, with {component[key]}")),
+    )
+    deviation = deviations(splits.values(), shares)
     sizes = Counter(component.values())
     for name in SPLITS:
         stage.metric(f"deviation_{name}", deviation[name])

@@ -32,16 +32,16 @@ def sitemap(data: bytes) -> None:
     """Check that any sitemap, plain and gzipped, yields addresses or a problem."""
     from components.web.sitemaps import MAX_URLS, read_sitemap
 
-    found = read_sitemap(data, "http://a.sample/sitemap.xml")
-    storable(found)
-    for listed in (found.pages, found.sitemaps):
+    result = read_sitemap(data, "http://a.sample/sitemap.xml")
+    storable(result)
+    for listed in (result.pages, result.sitemaps):
         for url in listed:
             address(url)
-    assert len(found.pages) + len(found.sitemaps) <= MAX_URLS
-    assert found.problem or found.pages or found.sitemaps
+    assert len(result.pages) + len(result.sitemaps) <= MAX_URLS
+    assert result.problem or result.pages or result.sitemaps
     if data[:2] != b"\x1f\x8b":
         packed = read_sitemap(gzip.compress(data, 0), "http://a.sample/sitemap.xml")
-        assert (packed.pages, packed.sitemaps) == (found.pages, found.sitemaps), "gzipped it lists something else"
+        assert (packed.pages, packed.sitemaps) == (result.pages, result.sitemaps), "gzipped it lists something else"
 
 
 def manners(data: bytes) -> None:
@@ -56,10 +56,10 @@ def manners(data: bytes) -> None:
     )
 
     line, _, rest = data.partition(b"\n")
-    said = line.decode("utf-8", "surrogateescape")
+    result = line.decode("utf-8", "surrogateescape")
     for statements in (
-        parse_header_statements(said.replace("\t", "\n"), said, "hearsight"),
-        parse_meta_statements([("robots", said), ("hearsight", said), ("tdm-reservation", said)], "hearsight"),
+        parse_header_statements(result.replace("\t", "\n"), result, "hearsight"),
+        parse_meta_statements([("robots", result), ("hearsight", result), ("tdm-reservation", result)], "hearsight"),
     ):
         refused = find_refusal(statements)
         assert refused is None or refused[0] in RULES
@@ -104,14 +104,14 @@ def heads(data: bytes) -> None:
         if message.code < 100:  # what the fetcher takes for bad_http, too
             continue
         headers = [(decode_wire(name), decode_wire(value)) for name, value in message.raw_headers]
-        told = select_headers(index_headers(headers))
-        entry = Entry(PAGE, message.code, sha256=sha256_bytes(body), bytes=len(body), **told)
+        result = select_headers(index_headers(headers))
+        entry = Entry(PAGE, message.code, sha256=sha256_bytes(body), bytes=len(body), **result)
         storable(entry)
         reason = decode_wire((message.reason or "").encode("utf-8", "surrogateescape"))
         record = gzip.decompress(build_record(entry, body, headers, reason))
         again = parse_entry(*split_record(record), "segment", 0, 0)
         assert again.status == entry.status and again.sha256 == entry.sha256
-        assert {name: getattr(again, name) for name in told} == told, "an answer reads back as another"
+        assert {name: getattr(again, name) for name in result} == result, "an answer reads back as another"
         assert http_headers(record) == headers, "headers read back as others"
 
 

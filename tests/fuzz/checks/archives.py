@@ -83,9 +83,9 @@ def response(data: bytes) -> None:
     from components.web.archives.responses import BadResponse, parse_response
 
     try:
-        found = parse_response(data)
-        storable([found.status, found.html, found.charset, found.noindex])
-        assert len(found.body(LIMIT)) <= LIMIT
+        result = parse_response(data)
+        storable([result.status, result.html, result.charset, result.noindex])
+        assert len(result.body(LIMIT)) <= LIMIT
     except BadResponse as bad:
         storable([bad.failure, bad.detail])
 

@@ -73,14 +73,14 @@ def urls(data: bytes) -> None:
 
     reference, _, base = data.decode("utf-8", "surrogateescape").partition("\n")
     base = base or PAGE
-    found = make_absolute(reference, base)
-    assert Resolver(base)(reference) == found, "the fast resolver disagrees"
+    result = make_absolute(reference, base)
+    assert Resolver(base)(reference) == result, "the fast resolver disagrees"
     is_private(reference)
-    if found is None:
+    if result is None:
         return
-    shown(found)
-    address(found)
-    host = urlsplit(found).hostname or ""
+    shown(result)
+    address(result)
+    host = urlsplit(result).hostname or ""
     is_private(host)
     # What is asked for is what was judged.
-    assert (URL(found, encoded=True).raw_host or "") == host, "two readers of an address see two hosts"
+    assert (URL(result, encoded=True).raw_host or "") == host, "two readers of an address see two hosts"

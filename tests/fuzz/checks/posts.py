@@ -60,10 +60,10 @@ def _answered(kind: str, server: str, data: bytes) -> None:
         get=lambda url: Reply(url, _shaped(url, value), status=200, fetched=ANSWERED, following=following)
     )
     json.loads(provider.api.reduced(f"{server}/api/v1/timelines/tag/x", body))
-    found = provider.search(calls)
-    storable(found)
+    hits = provider.search(calls)
+    storable(hits)
     asked = (Account("user@social.sample", "12"), Account("user", "user"))
-    for known in (*list(found.accounts.values())[:3], Account("other"), *asked):
+    for known in (*list(hits.accounts.values())[:3], Account("other"), *asked):
         storable(provider.account(calls, known))
     for known in asked:
         for listing in provider.listings(calls, known):

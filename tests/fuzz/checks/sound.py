@@ -13,11 +13,11 @@ def sound(data: bytes) -> None:
     from components.speech.audio.files import read_sound
 
     try:
-        found = read_sound(data, "input")
+        result = read_sound(data, "input")
     except HearsightError as error:
         storable(str(error))
         return
-    assert found.samples.dtype == np.float32 and found.samples.ndim == 1 and len(found.samples)
-    assert np.isfinite(found.samples).all() and np.abs(found.samples).max() <= 1.0
-    assert found.rate > 0 and found.channels > 0 and found.gain <= 0 and found.over >= 0
-    storable(list(found.warnings))
+    assert result.samples.dtype == np.float32 and result.samples.ndim == 1 and len(result.samples)
+    assert np.isfinite(result.samples).all() and np.abs(result.samples).max() <= 1.0
+    assert result.rate > 0 and result.channels > 0 and result.gain <= 0 and result.over >= 0
+    storable(list(result.warnings))

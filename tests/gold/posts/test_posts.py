@@ -12,19 +12,19 @@ LEAST = 0.98
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_descriptions_agree_to_the_letter(name: str) -> None:
+def test_extracted_descriptions_equal_the_gold_ones(name: str) -> None:
     judged = judge(PostTrial(PROJECT, "portuguese"), name)
     wrong = [(each.case["caption"], each.case["description"], each.result["description"]) for each in judged if not each.exact]
     assert len(wrong) <= (1 - LEAST) * len(judged), wrong
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_cases_are_whole_and_told_once(name: str) -> None:
-    told = cases(name)
-    assert len({case["caption"] for case in told}) == len(told)
-    assert all(isinstance(case["caption"], str) and isinstance(case["description"], str | None) for case in told)
+def test_the_cases_are_well_formed_and_unique(name: str) -> None:
+    result = cases(name)
+    assert len({case["caption"] for case in result}) == len(result)
+    assert all(isinstance(case["caption"], str) and isinstance(case["description"], str | None) for case in result)
 
 
 def test_there_are_enough_cases_of_both_kinds() -> None:
-    told = cases("seen")
-    assert len(told) >= 200 and sum(case["description"] is None for case in told) >= 20
+    result = cases("seen")
+    assert len(result) >= 200 and sum(case["description"] is None for case in result) >= 20

@@ -37,6 +37,6 @@ def pitch_of(samples: np.ndarray) -> float:
     """Median F0 as Praat finds it."""
     import parselmouth
 
-    found = parselmouth.Sound(samples.astype(float), RATE_HZ).to_pitch_ac(pitch_floor=65, pitch_ceiling=500)
-    hertz = found.selected_array["frequency"]
+    result = parselmouth.Sound(samples.astype(float), RATE_HZ).to_pitch_ac(pitch_floor=65, pitch_ceiling=500)
+    hertz = result.selected_array["frequency"]
     return float(np.median(hertz[hertz > 0]))

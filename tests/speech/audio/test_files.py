@@ -50,11 +50,13 @@ CHANNELS, RATE, SPEED, ALIGN, BITS, SIZE = 22, 24, 28, 32, 34, 40
 )  # fmt: skip
 def test_every_format_gives_the_same_sound(format: str, subtype: str, error: float) -> None:
     own = vowel(0.5)
-    found = read_sound(packed(own, format=format, subtype=subtype))
-    assert (found.rate, found.channels, found.warnings) == (RATE_HZ, 1, ())
-    assert found.samples.dtype == np.float32 and len(found.samples) == pytest.approx(len(own), abs=400 if format == "OGG" else 0)
-    length = min(len(own), len(found.samples)) - 800
-    assert np.abs(found.samples[400:length] - own[400:length]).max() < error
+    result = read_sound(packed(own, format=format, subtype=subtype))
+    assert (result.rate, result.channels, result.warnings) == (RATE_HZ, 1, ())
+    assert result.samples.dtype == np.float32 and len(result.samples) == pytest.approx(
+        len(own), abs=400 if format == "OGG" else 0
+    )
+    length = min(len(own), len(result.samples)) - 800
+    assert np.abs(result.samples[400:length] - own[400:length]).max() < error
 
 
 def test_big_endian_files_are_read() -> None:
@@ -68,20 +70,20 @@ def test_big_endian_files_are_read() -> None:
 @pytest.mark.parametrize("rate", [8000, 11025, 22050, 44100, 48000, 96000, 192000])
 def test_every_rate_keeps_length_and_pitch(rate: int) -> None:
     time = np.arange(rate) / rate
-    found = read_sound(wav((0.3 * np.sin(2 * np.pi * 440 * time)).astype(np.float32), rate))
-    assert found.rate == rate and len(found.samples) == pytest.approx(RATE_HZ, abs=2)
-    assert np.abs(np.fft.rfft(found.samples[:RATE_HZ])).argmax() == pytest.approx(440, abs=1)
-    assert np.abs(found.samples[2000:-2000]).max() == pytest.approx(0.3, abs=0.01)
+    result = read_sound(wav((0.3 * np.sin(2 * np.pi * 440 * time)).astype(np.float32), rate))
+    assert result.rate == rate and len(result.samples) == pytest.approx(RATE_HZ, abs=2)
+    assert np.abs(np.fft.rfft(result.samples[:RATE_HZ])).argmax() == pytest.approx(440, abs=1)
+    assert np.abs(result.samples[2000:-2000]).max() == pytest.approx(0.3, abs=0.01)
 
 
 def test_channels_are_mixed_to_their_mean() -> None:
     own = vowel(0.2)
-    found = read_sound(wav(np.stack([own, 0.5 * own, np.zeros_like(own)], axis=1)))
-    assert found.channels == 3
-    np.testing.assert_allclose(found.samples, own / 2, atol=1e-4)
+    result = read_sound(wav(np.stack([own, 0.5 * own, np.zeros_like(own)], axis=1)))
+    assert result.channels == 3
+    np.testing.assert_allclose(result.samples, own / 2, atol=1e-4)
 
 
-def test_a_path_is_read_and_named_when_it_cannot_be(tmp_path: Path) -> None:
+def test_a_path_is_read_and_an_unreadable_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.wav").write_bytes(wav(vowel(0.2)))
     assert len(read_sound(tmp_path / "a.wav").samples) == 3200
     for path in (tmp_path / "missing.wav", tmp_path):
@@ -101,14 +103,14 @@ def test_a_path_is_read_and_named_when_it_cannot_be(tmp_path: Path) -> None:
     ids=["no size", "streamed", "too long", "too short", "long format", "no rate", "no channels", "two channels", "many channels",
          "alignment"],
 )  # fmt: skip
-def test_what_a_lying_header_hides_is_read(change: object) -> None:
+def test_data_behind_a_wrong_header_is_read(change: object) -> None:
     own = vowel(0.5)
-    found = read_sound(change(wav(own)))  # type: ignore[operator]
-    np.testing.assert_allclose(found.samples, own, atol=1e-4)
-    assert (found.rate, found.channels) == (RATE_HZ, 1)
+    result = read_sound(change(wav(own)))  # type: ignore[operator]
+    np.testing.assert_allclose(result.samples, own, atol=1e-4)
+    assert (result.rate, result.channels) == (RATE_HZ, 1)
 
 
-def test_warnings_say_what_was_wrong() -> None:
+def test_warnings_name_the_fault() -> None:
     data = wav(vowel(0.5))
     assert read_sound(data).warnings == ()
     assert read_sound(with_field(data, SIZE, "<I", 10**9)).warnings == ("says 1000000000 bytes of samples and holds 16000",)
@@ -119,39 +121,39 @@ def test_warnings_say_what_was_wrong() -> None:
 def test_the_beginning_of_a_truncated_file_is_read(format: str) -> None:
     own = vowel(10.0)
     data = packed(own, format=format)
-    found = read_sound(data[: len(data) // 2])
-    assert 0.2 * len(own) < len(found.samples) < 0.9 * len(own)
+    result = read_sound(data[: len(data) // 2])
+    assert 0.2 * len(own) < len(result.samples) < 0.9 * len(own)
     if format != "OGG":
-        assert found.warnings
-        np.testing.assert_allclose(found.samples[:4000], own[:4000], atol=1e-4)
+        assert result.warnings
+        np.testing.assert_allclose(result.samples[:4000], own[:4000], atol=1e-4)
 
 
-def test_chunks_after_the_samples_are_no_sound() -> None:
+def test_chunks_after_the_samples_are_ignored() -> None:
     data = wav(vowel(0.2))
     for tail in (b"LIST" + struct.pack("<I", 4) + b"INFO", b"TAG" + bytes(125), bytes(64), b"x"):
-        found = read_sound(data + tail)
-        assert len(found.samples) == 3200 and found.warnings == ()
+        result = read_sound(data + tail)
+        assert len(result.samples) == 3200 and result.warnings == ()
 
 
-def test_samples_that_are_no_numbers_are_silence() -> None:
+def test_samples_that_are_nan_are_silence() -> None:
     own = vowel(0.2)
     own[100:110] = np.nan
     own[200] = np.inf
-    found = read_sound(wav(own, subtype="FLOAT"))
-    assert np.isfinite(found.samples).all() and (found.samples[100:110] == 0).all()
-    assert found.warnings == ("11 samples are no numbers: silence in their place",)
+    result = read_sound(wav(own, subtype="FLOAT"))
+    assert np.isfinite(result.samples).all() and (result.samples[100:110] == 0).all()
+    assert result.warnings == ("11 samples are no numbers: silence in their place",)
     with pytest.raises(HearsightError, match="no number"):
         read_sound(wav(np.full(100, np.nan, np.float32), subtype="FLOAT"))
 
 
-def test_floats_beyond_full_scale_are_turned_down_as_a_whole() -> None:
+def test_floats_above_full_scale_are_attenuated_as_a_whole() -> None:
     own = vowel(0.2)
-    found = read_sound(wav(own * 32768, subtype="FLOAT"))
+    result = read_sound(wav(own * 32768, subtype="FLOAT"))
     loudest = float(np.abs(own).max())
-    np.testing.assert_allclose(found.samples, CEILING * own / loudest, atol=1e-5)
-    assert "turned down" in found.warnings[0]
-    assert found.gain == pytest.approx(20 * np.log10(CEILING / (loudest * 32768)), abs=1e-3)
-    assert found.over == np.count_nonzero(np.abs(own) * 32768 >= 32767 / 32768)
+    np.testing.assert_allclose(result.samples, CEILING * own / loudest, atol=1e-5)
+    assert "turned down" in result.warnings[0]
+    assert result.gain == pytest.approx(20 * np.log10(CEILING / (loudest * 32768)), abs=1e-3)
+    assert result.over == np.count_nonzero(np.abs(own) * 32768 >= 32767 / 32768)
     quiet = read_sound(wav(own, subtype="FLOAT"))
     assert (quiet.gain, quiet.over) == (0.0, 0)
 
@@ -167,10 +169,10 @@ def test_floats_beyond_full_scale_are_turned_down_as_a_whole() -> None:
         (wav(np.zeros(int(8000 * LONGEST_SECONDS) + 8000, np.float32), 8000, "PCM_U8"), "longer than"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_one_line(data: bytes, why: str) -> None:
-    with pytest.raises(HearsightError, match=why) as told:
+def test_an_unreadable_input_gives_a_one_line_error(data: bytes, why: str) -> None:
+    with pytest.raises(HearsightError, match=why) as caught:
         read_sound(data, "clip 7")
-    assert str(told.value).startswith("clip 7: ") and "\n" not in str(told.value)
+    assert str(caught.value).startswith("clip 7: ") and "\n" not in str(caught.value)
 
 
 FILES = {
@@ -185,7 +187,7 @@ FILES = {
     changes=st.lists(st.tuples(st.integers(0, 120), st.one_of(st.integers(0, 255), st.sampled_from([0, 255]))), max_size=8),
     cut=st.one_of(st.none(), st.integers(0, 400)),
 )
-def test_mutated_headers_neither_crash_nor_hang_nor_fill_the_memory(
+def test_mutated_headers_neither_crash_nor_hang_nor_exhaust_memory(
     format: str, changes: list[tuple[int, int]], cut: int | None
 ) -> None:
     data = bytearray(FILES[format])
@@ -195,9 +197,9 @@ def test_mutated_headers_neither_crash_nor_hang_nor_fill_the_memory(
     tracemalloc.start()
     began = time.process_time()
     try:
-        found = read_sound(bytes(data))
-        assert found.samples.dtype == np.float32 and len(found.samples) and np.isfinite(found.samples).all()
-        assert np.abs(found.samples).max() <= 1.0
+        result = read_sound(bytes(data))
+        assert result.samples.dtype == np.float32 and len(result.samples) and np.isfinite(result.samples).all()
+        assert np.abs(result.samples).max() <= 1.0
     except HearsightError as error:
         assert "\n" not in str(error)
     finally:
@@ -208,14 +210,14 @@ def test_mutated_headers_neither_crash_nor_hang_nor_fill_the_memory(
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=300), st.sampled_from([b"", b"RIFF\0\0\0\0WAVE", b"RIFF\0\0\0\0WAVEfmt ", b"fLaC", b"OggS"]))
-def test_any_bytes_are_a_sound_or_an_error(rest: bytes, head: bytes) -> None:
+def test_any_bytes_give_a_sound_or_an_error(rest: bytes, head: bytes) -> None:
     try:
         assert len(read_sound(head + rest).samples)
     except HearsightError:
         pass
 
 
-def test_what_is_packed_comes_back() -> None:
+def test_packed_values_are_unpacked_unchanged() -> None:
     own = vowel(0.3)
     np.testing.assert_allclose(from_flac(to_flac(own)), own, atol=1 / 32768)
     assert np.array_equal(read_sound(to_flac(own)).samples, from_flac(to_flac(own)))

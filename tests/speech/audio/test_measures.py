@@ -23,13 +23,13 @@ def silence(seconds: float) -> np.ndarray:
 
 def test_a_tone_between_silences_is_measured_exactly() -> None:
     tone = (0.5 * np.sin(2 * np.pi * 200 * np.arange(RATE_HZ) / RATE_HZ)).astype(np.float32)
-    found = measure(np.concatenate([silence(0.25), tone, silence(0.5)]))
-    assert (found.seconds, found.lead, found.tail, found.clipped) == (1.75, 0.25, 0.5, 0)
-    assert found.level == pytest.approx(20 * np.log10(0.5) - 3.01, abs=0.01)
-    assert found.peak == pytest.approx(-6.02, abs=0.01)
+    result = measure(np.concatenate([silence(0.25), tone, silence(0.5)]))
+    assert (result.seconds, result.lead, result.tail, result.clipped) == (1.75, 0.25, 0.5, 0)
+    assert result.level == pytest.approx(20 * np.log10(0.5) - 3.01, abs=0.01)
+    assert result.peak == pytest.approx(-6.02, abs=0.01)
 
 
-def test_silence_within_does_not_lower_the_level() -> None:
+def test_silence_inside_a_clip_does_not_lower_the_level() -> None:
     own = vowel()
     apart = np.concatenate([own, silence(3.0), own])
     assert measure(apart).level == pytest.approx(measure(own).level, abs=0.1)
@@ -52,10 +52,10 @@ def test_samples_at_full_scale_are_counted() -> None:
 @given(st.lists(st.floats(-2.0, 2.0, width=32), max_size=900), st.integers(0, 500), st.integers(0, 500))
 def test_any_clip_has_measures_within_their_bounds(values: list[float], before: int, after: int) -> None:
     own = np.array([0.0] * before + values + [0.0] * after, np.float32)
-    found = measure(own)
-    assert found.seconds == len(own) / RATE_HZ and 0 <= found.clipped <= len(own)
-    assert LOWEST_DB <= found.level <= max(found.peak, LOWEST_DB) + 1e-3 and np.isfinite([found.level, found.peak]).all()
-    assert found.lead >= 0 and found.tail >= 0 and found.lead + found.tail <= found.seconds + 1e-9
+    result = measure(own)
+    assert result.seconds == len(own) / RATE_HZ and 0 <= result.clipped <= len(own)
+    assert LOWEST_DB <= result.level <= max(result.peak, LOWEST_DB) + 1e-3 and np.isfinite([result.level, result.peak]).all()
+    assert result.lead >= 0 and result.tail >= 0 and result.lead + result.tail <= result.seconds + 1e-9
     assert not is_silent(own) or len(trim_silence(own)) == 0
 
 
@@ -68,7 +68,7 @@ CLICK = np.eye(1, RATE_HZ, 8000, dtype=np.float32)[0]
     [silence(0), silence(1), np.full(RATE_HZ, 0.3, np.float32), noise(1, 3e-4), HUM, CLICK, HUM + np.float32(0.2), vowel(0.005)],
     ids=["empty", "zeros", "offset", "faint noise", "mains hum", "click", "hum and offset", "too short"],
 )
-def test_an_engines_silence_is_known_for_what_it_is(own: np.ndarray) -> None:
+def test_silence_from_an_engine_is_recognised_as_silence(own: np.ndarray) -> None:
     assert is_silent(own) and len(trim_silence(own)) == 0
 
 
@@ -79,12 +79,12 @@ def test_speech_is_not_silent_even_30_db_down(voice: str) -> None:
 
 @pytest.mark.parametrize("voice", VOICES)
 @pytest.mark.parametrize("text", ["six thin fish", "a plate of cheese", "hush"])
-def test_trimming_leaves_at_most_the_bound_and_all_that_speaks(voice: str, text: str) -> None:
+def test_trimming_keeps_all_speech_and_at_most_the_bound_of_silence(voice: str, text: str) -> None:
     own = spoken(voice, text)
     padded = np.concatenate([silence(0.7), own, silence(0.9)])
     cut = trim_silence(padded)
-    found = measure(cut)
-    assert found.lead <= BOUND and found.tail <= BOUND
+    result = measure(cut)
+    assert result.lead <= BOUND and result.tail <= BOUND
     # All of the energy is there, but for less than a 100,000th: what lies 50 dB down.
     assert np.square(cut, dtype=float).sum() > (1 - 1e-5) * np.square(padded, dtype=float).sum()
     assert np.array_equal(trim_silence(cut), cut) and abs(cut[0]) < 1e-3 and abs(cut[-1]) < 1e-3
@@ -98,13 +98,13 @@ def test_a_quiet_fricative_at_either_end_is_kept() -> None:
     assert measure(cut).lead <= BOUND and measure(cut).tail <= BOUND
 
 
-def test_a_recordings_background_is_cut_with_the_silence() -> None:
+def test_background_noise_around_speech_is_trimmed_with_the_silence() -> None:
     own = noise(3.0, 0.002)
     own[RATE_HZ : 2 * RATE_HZ] += vowel(1.0)
     assert 1.0 <= len(trim_silence(own)) / RATE_HZ <= 1.2
 
 
-def test_a_clip_without_silence_stays_as_it_is_and_a_cut_is_faded() -> None:
+def test_a_clip_without_silence_is_unchanged_and_a_cut_is_faded() -> None:
     own = vowel()
     assert trim_silence(own) is own
     offset = np.concatenate([np.full(RATE_HZ, 1e-4, np.float32), own, np.full(RATE_HZ, 1e-4, np.float32)])
@@ -128,12 +128,12 @@ def test_the_bound_holds_for_any_clip(parts: list[tuple[str, int, float]]) -> No
     cut = trim_silence(own)
     assert len(cut) <= len(own)
     if len(cut):
-        found = measure(cut)
-        assert found.lead <= BOUND and found.tail <= BOUND
+        result = measure(cut)
+        assert result.lead <= BOUND and result.tail <= BOUND
         power = frame_power(own)
         # A background that is cut away counts in the level of the whole; silence does not.
         if np.array_equal(_without_background(power), power):
-            assert found.level == pytest.approx(measure(own).level, abs=3.0)
+            assert result.level == pytest.approx(measure(own).level, abs=3.0)
 
 
 @given(
@@ -141,7 +141,7 @@ def test_the_bound_holds_for_any_clip(parts: list[tuple[str, int, float]]) -> No
     gain=st.sampled_from([1e-4, 8e-4, 1e-3, 2e-3, 0.05]),
 )
 @settings(max_examples=150, deadline=None)
-def test_listening_in_the_middle_first_never_changes_what_is_silent(parts: list[tuple[str, int]], gain: float) -> None:
+def test_silence_is_equal_with_and_without_a_first_look_at_the_middle(parts: list[tuple[str, int]], gain: float) -> None:
     made = {
         "zeros": lambda count: np.zeros(count),
         "noise": lambda count: np.random.default_rng(count).normal(0, gain, count),

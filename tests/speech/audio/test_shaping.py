@@ -25,22 +25,22 @@ CORNERS = [(1.2, 2.0), (0.8, -2.0), (1.2, -2.0), (0.8, 2.0), (1.0, 2.0), (0.9, 0
 
 @pytest.mark.parametrize("voice", VOICES)
 @pytest.mark.parametrize(("rate", "pitch"), CORNERS)
-def test_speech_gets_the_length_and_the_pitch_asked_for(voice: str, rate: float, pitch: float) -> None:
+def test_speech_gets_the_requested_length_and_pitch(voice: str, rate: float, pitch: float) -> None:
     own = spoken(voice, SAID)
-    said = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
-    assert len(said) == round(len(own) / rate)
-    assert pitch_of(said) / pitch_of(own) == pytest.approx(2 ** (pitch / 12), rel=0.02)
+    result = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
+    assert len(result) == round(len(own) / rate)
+    assert pitch_of(result) / pitch_of(own) == pytest.approx(2 ** (pitch / 12), rel=0.02)
 
 
 @pytest.mark.parametrize("hertz", [80.0, 120.0, 220.0, 350.0])
-def test_low_and_high_voices_are_found_and_moved(hertz: float) -> None:
+def test_low_and_high_pitches_are_detected_and_shifted(hertz: float) -> None:
     own = vowel(1.0, hertz)
-    found = track_pitch(decimate(own))
-    assert np.mean(found > 0) > 0.9 and np.median(found[found > 0]) == pytest.approx(hertz, rel=0.02)
+    result = track_pitch(decimate(own))
+    assert np.mean(result > 0) > 0.9 and np.median(result[result > 0]) == pytest.approx(hertz, rel=0.02)
     assert pitch_of(change_prosody(own, rate=0.9, pitch=1.5, gain=0.0)) == pytest.approx(hertz * 2 ** (1.5 / 12), rel=0.02)
 
 
-def test_formants_stay_where_they_are() -> None:
+def test_formants_are_unchanged() -> None:
     own = vowel(1.5, 110.0)
 
     def centre(samples: np.ndarray) -> float:
@@ -54,7 +54,7 @@ def test_formants_stay_where_they_are() -> None:
         # Resampling, which moves formants along, would be off by 12 %.
 
 
-def test_marks_lie_a_period_apart_and_begin_and_end_with_the_clip() -> None:
+def test_pitch_marks_are_one_period_apart_from_start_to_end_of_the_clip() -> None:
     own = np.concatenate([noise(0.2, 0.01), vowel(0.8, 125.0), noise(0.3, 0.01)])
     marks, voiced = pitch_marks(own)
     assert marks[0] == 0 and marks[-1] == len(own) and len(voiced) == len(marks) - 1
@@ -70,32 +70,32 @@ def test_gain_comes_last_and_is_exact() -> None:
     np.testing.assert_allclose(louder, plain * 10 ** (6 / 20), rtol=1e-5, atol=1e-7)
 
 
-def test_at_rate_one_and_pitch_nought_samples_keep_their_values() -> None:
+def test_at_rate_1_and_pitch_0_samples_are_unchanged() -> None:
     own = spoken(VOICES[0], SAID)
     assert np.array_equal(change_prosody(own, rate=1.0, pitch=0.0, gain=0.0), own)
 
 
-def test_almost_nothing_asked_changes_almost_nothing() -> None:
+def test_a_tiny_requested_change_gives_a_tiny_difference() -> None:
     own = spoken(VOICES[1], SAID)
-    said = change_prosody(own, rate=1.0, pitch=1e-9, gain=0.0)
-    assert np.sqrt(np.mean((said - own) ** 2)) < 1e-3 * np.sqrt(np.mean(own**2))
+    result = change_prosody(own, rate=1.0, pitch=1e-9, gain=0.0)
+    assert np.sqrt(np.mean((result - own) ** 2)) < 1e-3 * np.sqrt(np.mean(own**2))
 
 
-def test_a_fricative_keeps_its_power_and_gets_no_pitch() -> None:
+def test_a_fricative_keeps_its_power_and_its_lack_of_pitch() -> None:
     own = noise(1.0)
     for rate in (0.8, 1.2):
-        said = change_prosody(own, rate=rate, pitch=2.0, gain=0.0)
-        inner = said[1600:-1600]
+        result = change_prosody(own, rate=rate, pitch=2.0, gain=0.0)
+        inner = result[1600:-1600]
         assert np.mean(inner**2) == pytest.approx(np.mean(own**2), rel=0.1)
         lags = np.correlate(inner, inner[2000:-2000], mode="valid") / np.dot(inner[2000:-2000], inner[2000:-2000])
         assert np.abs(np.delete(lags, 2000)).max() < 0.3
 
 
-def test_a_burst_sounds_once() -> None:
+def test_a_burst_occurs_once_in_the_output() -> None:
     own = noise(0.6, 0.002)
     own[4800:4880] += noise(0.005, 0.4, seed=1)
-    said = change_prosody(own, rate=0.7, pitch=0.0, gain=0.0)
-    loud = np.flatnonzero(np.abs(said) > 0.15)
+    result = change_prosody(own, rate=0.7, pitch=0.0, gain=0.0)
+    loud = np.flatnonzero(np.abs(result) > 0.15)
     assert len(loud) and loud[-1] - loud[0] < 90
 
 
@@ -111,11 +111,11 @@ for seed in sys.argv[1:]:
 
 
 def test_bytes_are_the_same_in_any_order_and_process() -> None:
-    said = [
+    result = [
         subprocess.run([sys.executable, "-c", HASH, *order], cwd=PROJECT, capture_output=True, check=True, text=True).stdout
         for order in (["1", "2", "3"], ["3", "3", "1", "2"])
     ]
-    assert len(set(said[0].splitlines())) == 3 and set(said[0].splitlines()) == set(said[1].splitlines())
+    assert len(set(result[0].splitlines())) == 3 and set(result[0].splitlines()) == set(result[1].splitlines())
 
 
 @settings(max_examples=60, deadline=None)
@@ -136,14 +136,14 @@ def test_any_samples_give_finite_ones_of_the_right_number(length: int, seed: int
         "constant": np.full(length, rng.uniform(-1, 1)),
     }[kind].astype(np.float32)
     before = hashlib.sha256(own.tobytes()).digest()
-    said = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
-    assert said.dtype == np.float32 and np.isfinite(said).all()
-    assert len(said) == (round(length / rate) if length >= 640 and (rate, pitch) != (1.0, 0.0) else length)
-    assert np.abs(said).max(initial=0.0) <= 3.0 * np.abs(own).max(initial=0.0) + 1e-6
+    result = change_prosody(own, rate=rate, pitch=pitch, gain=0.0)
+    assert result.dtype == np.float32 and np.isfinite(result).all()
+    assert len(result) == (round(length / rate) if length >= 640 and (rate, pitch) != (1.0, 0.0) else length)
+    assert np.abs(result).max(initial=0.0) <= 3.0 * np.abs(own).max(initial=0.0) + 1e-6
     assert hashlib.sha256(own.tobytes()).digest() == before
 
 
-def test_a_clip_too_loud_is_turned_down_as_a_whole_and_says_by_how_much() -> None:
+def test_a_clip_above_full_scale_is_attenuated_as_a_whole_by_the_reported_factor() -> None:
     own = vowel()
     assert np.array_equal(fit_peak(own)[0], own) and fit_peak(own)[1] == 0.0
     louder = change_prosody(own, rate=1.0, pitch=0.0, gain=20.0)

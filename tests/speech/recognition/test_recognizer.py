@@ -40,7 +40,7 @@ def test_each_language_has_the_recogniser_for_it() -> None:
     assert installed(TINY) and installed(BASE)
 
 
-def test_speech_is_written_down_without_any_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speech_is_transcribed_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = speak(CAPTION, "hibari-heart")
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("reached for the network"))
     heard = Whisper(TINY, "en").compute(samples)
@@ -49,7 +49,7 @@ def test_speech_is_written_down_without_any_network(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-def test_another_process_writes_down_the_same() -> None:
+def test_another_process_gives_equal_transcripts() -> None:
     say = (
         "import sys\nfrom components.speech.recognition.recognizer import RECOGNISERS, Whisper\n"
         "from components.speech.voices.speaking import speak\n"
@@ -58,16 +58,16 @@ def test_another_process_writes_down_the_same() -> None:
         "        print(text, '|', Whisper(recogniser, 'en').compute(speak(text, 'nanotts-en-us')))"
     )
     texts = ["a wapiti", "a sitting gnu", "two kites over the harbour"]
-    told = [
+    result = [
         subprocess.run([sys.executable, "-c", say, *order], cwd=PROJECT, check=True, capture_output=True, text=True).stdout
         for order in (texts, texts[::-1])
     ]
-    assert sorted(told[0].splitlines()) == sorted(told[1].splitlines())
-    assert len(told[0].splitlines()) == 6
+    assert sorted(result[0].splitlines()) == sorted(result[1].splitlines())
+    assert len(result[0].splitlines()) == 6
 
 
 @pytest.mark.slow
-def test_the_many_languages_model_writes_in_the_language_it_is_told() -> None:
+def test_the_multilingual_model_transcribes_in_the_given_language() -> None:
     samples = speak(CAPTION, "hibari-heart")
     assert "dog" in Whisper(BASE, "en").compute(samples).lower()
     assert Whisper(BASE, "fr").compute(samples) != Whisper(BASE, "en").compute(samples)
@@ -82,11 +82,13 @@ def test_the_many_languages_model_writes_in_the_language_it_is_told() -> None:
     ],
     ids=["one sample", "a constant", "noise"],
 )
-def test_sound_that_is_no_speech_gets_some_answer(samples: np.ndarray) -> None:
+def test_sound_without_speech_gets_a_transcript_without_an_error(samples: np.ndarray) -> None:
     assert isinstance(Whisper(TINY, "en").compute(samples), str)
 
 
-def test_weights_that_cannot_be_read_are_one_line_that_says_what_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_weights_give_a_one_line_error_with_the_command_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     absent = Recogniser("absent", "absent-0", ("no_such_package", "model"), (("no_such_package", "model.bin"),), "en", "MIT")
     assert not installed(absent)
     with pytest.raises(HearsightError, match=r"absent: cannot be loaded \(no package no_such_package\).*hearsight\[asr\]"):
@@ -109,7 +111,7 @@ def test_features_have_one_shape_for_any_length(length: int) -> None:
     assert not mel[:, length // HOP + 2 :].any()
 
 
-def test_a_tone_lies_in_its_mel_band() -> None:
+def test_a_tone_has_its_energy_in_its_mel_band() -> None:
     time = np.arange(RATE_HZ) / RATE_HZ
     for hertz, band in ((500.0, 13), (1000.0, 27), (4000.0, 63)):
         mel = log_mel((0.5 * np.sin(2 * np.pi * hertz * time)).astype(np.float32))
@@ -117,14 +119,14 @@ def test_a_tone_lies_in_its_mel_band() -> None:
 
 
 @given(st.integers(1, 100), st.integers(0, 2**32 - 1))
-def test_pieces_are_the_whole_and_never_longer_than_30_s(seconds: int, seed: int) -> None:
+def test_pieces_cover_the_recording_and_are_at_most_30_s_long(seconds: int, seed: int) -> None:
     samples = np.random.default_rng(seed).normal(0, 0.1, seconds * 200).astype(np.float32).repeat(RATE_HZ // 200)
     parts = list(split_recording(samples))
     assert all(0 < len(part) <= 30 * RATE_HZ for part in parts)
     assert np.array_equal(np.concatenate(parts), samples)
 
 
-def test_a_long_recording_is_cut_where_it_is_quiet() -> None:
+def test_a_long_recording_is_cut_at_quiet_positions() -> None:
     samples = np.full(40 * RATE_HZ, 0.1, np.float32)
     samples[int(27.0 * RATE_HZ) : int(27.3 * RATE_HZ)] = 0
     first, second = split_recording(samples)

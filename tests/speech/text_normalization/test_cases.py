@@ -16,27 +16,27 @@ HERE = Path(__file__).parent
 
 def cases() -> list[tuple[str, str, str, str]]:
     """(language, class, written, said); what is said begins with ``!`` where it is the rule of what cannot be."""
-    found = []
+    results = []
     for path in sorted(HERE.glob("*.txt")):
         language, kind = path.stem[:2], path.stem[3:]
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith("## "):
                 kind = line[3:]
             elif line:
-                written, said = line.split(" => ")
-                found.append((language, kind, written, said))
-    return found
+                written, result = line.split(" => ")
+                results.append((language, kind, written, result))
+    return results
 
 
 CASES = cases()
 
 
 @pytest.mark.parametrize(
-    ("language", "written", "said"), [pytest.param(c[0], c[2], c[3], id=f"{c[0]}-{c[1]}-{n}") for n, c in enumerate(CASES)]
+    ("language", "written", "expected"), [pytest.param(c[0], c[2], c[3], id=f"{c[0]}-{c[1]}-{n}") for n, c in enumerate(CASES)]
 )
-def test_a_caption_is_said_as_a_person_would(language: str, written: str, said: str) -> None:
+def test_a_caption_is_spoken_with_numbers_and_abbreviations_as_words(language: str, written: str, expected: str) -> None:
     result = normalise_for_speech(written, language, max_characters=1000)
-    assert (result.text if isinstance(result, NormalisedText) else f"!{result.rule}") == said
+    assert (result.text if isinstance(result, NormalisedText) else f"!{result.rule}") == expected
 
 
 @pytest.mark.parametrize("language", languages())
@@ -45,7 +45,7 @@ def test_each_language_has_its_cases(language: str) -> None:
 
 
 def test_changed_texts_have_steps_and_unchanged_ones_none() -> None:
-    for language, _, written, said in CASES:
+    for language, _, written, results in CASES:
         result = normalise_for_speech(written, language, max_characters=1000)
         if isinstance(result, NormalisedText):
-            assert bool(result.steps) == (written != said), written
+            assert bool(result.steps) == (written != results), written

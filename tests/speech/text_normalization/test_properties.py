@@ -32,7 +32,7 @@ TEXTS = st.text(max_size=60) | st.lists(PIECES, max_size=10).flatmap(
 @example(text="\ud800 lone surrogate")
 @example(text="9" * 300)
 @example(text="")
-def test_any_text_is_said_in_letters_and_marks_alone_or_refused_by_a_rule(language: str, text: str) -> None:
+def test_any_text_is_normalised_to_letters_and_marks_or_refused_by_a_rule(language: str, text: str) -> None:
     result = normalise_for_speech(text, language, max_characters=LIMIT)
     if isinstance(result, RejectedText):
         assert result.rule in RULES
@@ -47,7 +47,7 @@ def test_any_text_is_said_in_letters_and_marks_alone_or_refused_by_a_rule(langua
 @pytest.mark.parametrize("language", languages())
 @settings(max_examples=400, deadline=None)
 @given(text=TEXTS)
-def test_what_is_said_is_said_again_as_it_is(language: str, text: str) -> None:
+def test_normalised_text_is_unchanged_by_normalisation(language: str, text: str) -> None:
     result = normalise_for_speech(text, language, max_characters=LIMIT)
     if isinstance(result, NormalisedText):
         assert normalise_for_speech(result.text, language, max_characters=LIMIT) == NormalisedText(result.text, ())
@@ -56,7 +56,7 @@ def test_what_is_said_is_said_again_as_it_is(language: str, text: str) -> None:
 @pytest.mark.parametrize("language", languages())
 @settings(max_examples=100, deadline=None)
 @given(number=st.integers(0, 10**15 - 1), more=st.integers(1, 1000))
-def test_every_number_has_words_of_its_own(language: str, number: int, more: int) -> None:
+def test_every_number_has_different_words(language: str, number: int, more: int) -> None:
     tables = language_of(language)
     assert tables is not None
     assert tables.cardinal(number, "") != tables.cardinal((number + more) % 10**15, "")
@@ -75,21 +75,21 @@ def test_a_text_longer_than_allowed_is_refused_before_and_after() -> None:
     assert normalise_for_speech("a dog " * 1000, "en", max_characters=5000) == RejectedText(
         "too_long", "6000", "<= 5000 characters"
     )
-    said = normalise_for_speech("9 " * 200, "en", max_characters=400)
-    assert isinstance(said, RejectedText)
-    assert said.rule == "too_long"
+    result = normalise_for_speech("9 " * 200, "en", max_characters=400)
+    assert isinstance(result, RejectedText)
+    assert result.rule == "too_long"
 
 
 def test_a_language_without_tables_is_refused_by_name() -> None:
     assert normalise_for_speech("ein Hund", "de", max_characters=100) == RejectedText("language", "de", "one of: en, pt, fr, es")
 
 
-def test_nothing_but_space_is_empty() -> None:
+def test_only_white_space_is_empty() -> None:
     for text in ("", "  ", "\n\t\u00a0"):
         assert normalise_for_speech(text, "en", max_characters=100) == RejectedText("empty", "", "text")
 
 
-def test_the_share_of_another_script_decides_whether_its_words_or_the_text_go() -> None:
+def test_a_small_share_of_another_script_drops_its_words_and_a_large_one_the_text() -> None:
     few = normalise_for_speech("the red square of Москва", "en", max_characters=100)
     assert isinstance(few, NormalisedText)
     assert few.text == "the red square of"
@@ -99,7 +99,7 @@ def test_the_share_of_another_script_decides_whether_its_words_or_the_text_go() 
     assert (many.rule, many.value) == ("wrong_script", "0.82")
 
 
-def test_steps_tell_the_rule_what_stood_there_and_what_stands_there() -> None:
+def test_steps_have_the_rule_the_text_before_and_the_text_after() -> None:
     result = normalise_for_speech("Mr. Smith & 2 dogs 😀", "en", max_characters=100)
     assert isinstance(result, NormalisedText)
     assert result.text == "Mister Smith and two dogs"

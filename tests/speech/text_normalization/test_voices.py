@@ -42,10 +42,10 @@ def seconds_a_character(written: str, voice: str) -> float:
 
 
 @pytest.mark.parametrize("written", WRITTEN.strip().splitlines())
-def test_a_light_voice_says_it_at_the_pace_of_words(written: str) -> None:
+def test_a_light_voice_speaks_at_a_normal_pace(written: str) -> None:
     assert 0.03 < seconds_a_character(written, "nanotts-en-us") < 0.15
 
 
 @pytest.mark.parametrize("written", WRITTEN.strip().splitlines()[:3])
-def test_a_neural_voice_says_it_at_the_pace_of_words(written: str) -> None:
+def test_a_neural_voice_speaks_at_a_normal_pace(written: str) -> None:
     assert 0.03 < seconds_a_character(written, "hibari-heart") < 0.15

@@ -57,10 +57,10 @@ def _read(file: BinaryIO, head: bytes) -> Needs | None:
         return next(offset + address - start for start, offset, length in loads if start <= address < start + length)
 
     entries = list(struct.iter_unpack("<QQ", _at(file, dynamic[2], dynamic[5] // 16 * 16)))
-    found = dict(reversed(entries))
-    if _STRINGS not in found:
+    result = dict(reversed(entries))
+    if _STRINGS not in result:
         return None
-    strings = place(found[_STRINGS])
+    strings = place(result[_STRINGS])
 
     def text(at: int) -> str:
         file.seek(strings + at)
@@ -68,7 +68,7 @@ def _read(file: BinaryIO, head: bytes) -> Needs | None:
 
     needed = tuple(text(value) for tag, value in entries if tag == _NEEDED)
     versions: list[str] = []
-    at = place(found[_VERSIONS]) if _VERSIONS in found else 0
+    at = place(result[_VERSIONS]) if _VERSIONS in result else 0
     while at:
         _, wanted, _, first, following = struct.unpack("<HHIII", _at(file, at, 16))
         name = at + first
@@ -77,7 +77,7 @@ def _read(file: BinaryIO, head: bytes) -> Needs | None:
             versions.append(text(word))
             name += step
         at = at + following if following else 0
-    return Needs(needed, text(found[_SONAME]) if _SONAME in found else "", tuple(sorted(set(versions))))
+    return Needs(needed, text(result[_SONAME]) if _SONAME in result else "", tuple(sorted(set(versions))))
 
 
 def _at(file: BinaryIO, offset: int, length: int) -> bytes:

@@ -39,15 +39,15 @@ def test_say_writes_16_khz_flac_and_rate_pitch_and_gain_are_obeyed(tmp_path):
     assert 1.4 < first["seconds"] / second["seconds"] < 1.6 and 4.5 < first["level"] - second["level"] < 7.5
 
 
-def test_what_cannot_be_said_is_one_line_exit_code_2_and_no_file(tmp_path):
+def test_an_unspeakable_text_gives_one_line_exit_code_2_and_no_file(tmp_path):
     out = tmp_path / "none.flac"
-    for arguments, told in (
+    for arguments, result in (
         (("one", "--voice", "alto", "--out", str(out)), "'alto' is not a voice"),
         (("...", "--voice", "flite-slt", "--out", str(out)), "cannot be said (no_words: ...)"),
         (("one", "--voice", "flite-slt", "--out", str(tmp_path / "no" / "x.flac")), "no such folder"),
     ):
         done = hearsight("say", *arguments)
-        assert done.returncode == 2 and told in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+        assert done.returncode == 2 and result in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
     assert not out.exists()
 
 
@@ -83,13 +83,13 @@ NO_LIBRARIES = (
     ],
 )
 def test_an_engine_that_is_not_available_says_why_and_the_others_are_listed(program, engines, why):
-    found = unavailable(program)
-    assert set(found) == {name for name, voice in VOICES.items() if voice.engine in engines}
-    assert all(said.startswith(f"not available: {why}") for said in found.values()), found
+    results = unavailable(program)
+    assert set(results) == {name for name, voice in VOICES.items() if voice.engine in engines}
+    assert all(result.startswith(f"not available: {why}") for result in results.values()), results
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "3", '{"type": "impersonated_service_account"}'])
-def test_credentials_of_google_that_cannot_be_read_hide_no_other_voice(tmp_path, content):
+def test_unreadable_credentials_of_google_hide_no_other_voice(tmp_path, content):
     path = tmp_path / "credentials.json"
     path.mkdir() if content is None else path.write_text(content)
     assert unavailable(GOOGLE_API_KEY="", GOOGLE_APPLICATION_CREDENTIALS=str(path)) == {}

@@ -39,7 +39,7 @@ def test_the_papers_six_are_three_of_each_sex_and_paid_and_no_extras() -> None:
     assert len({voice.model for voice in voices}) == 6
 
 
-def test_with_credentials_they_are_drawn_from_and_nothing_is_asked_to_know_it(google: FakeGoogle) -> None:
+def test_with_credentials_paid_voices_are_drawn_without_a_request(google: FakeGoogle) -> None:
     assert all(installed(voice_named(name)) for name in SIX)
     voices, missing = at_hand(["nanotts-en-us", *SIX])
     assert [voice.name for voice in voices] == ["nanotts-en-us", *SIX] and missing == [] and not google.requests
@@ -102,50 +102,50 @@ def estimated(root: Path, **settings: Any) -> tuple[int, int, int, int, float]:
     return line.items, line.cached, line.requests, line.units, line.usd
 
 
-def test_a_plan_is_empty_unless_a_voice_is_paid(project: Path) -> None:
+def test_a_plan_is_empty_without_a_paid_voice(project: Path) -> None:
     assert plan_for(project, ["hibari-heart", "nanotts-en-us"]) == {}
     assert plan_for(project, ["hibari-heart", SIX[0]])["asking"]["at_once"] == 2
 
 
-def test_a_dry_run_asks_nothing_and_the_run_asks_exactly_what_it_said(project: Path, google: FakeGoogle) -> None:
+def test_a_dry_run_sends_no_request_and_the_run_sends_the_announced_ones(project: Path, google: FakeGoogle) -> None:
     items, cached, requests, units, usd = estimated(project)
     assert not google.requests and not list(project.glob(".hearsight/annotations/google*"))
-    found, metrics = run(project)
+    result, metrics = run(project)
     assert (items, cached) == (requests, 0) and len(google.requests) == requests == metrics["google_requests"]
     # Thirteen captions three times, less what is said again in the same voice.
     assert 18 < requests < 39
     assert metrics["google_units_speech_wavenet"] == units == sum(map(len, google.spoken()))
     assert metrics["google_usd"] == pytest.approx(usd) == pytest.approx(units * 16 / 1e6)
     assert estimated(project) == (items, items, 0, 0, 0.0)
-    ledger = {entry["key"]: entry for entry in found.ledger().to_pylist()}
+    ledger = {entry["key"]: entry for entry in result.ledger().to_pylist()}
     assert {key for key, entry in ledger.items() if entry["verdict"] == "dropped"} == {"k13"}
     assert (ledger["k13"]["rule"], ledger["k13"]["value"]) == ("engine", "refused")
-    assert "x" * 5001 not in google.spoken() and found.table().num_rows == 39
+    assert "x" * 5001 not in google.spoken() and result.table().num_rows == 39
 
 
-def test_manners_drawn_anew_cost_nothing_where_they_are_shaped_here(project: Path, google: FakeGoogle) -> None:
+def test_locally_applied_prosody_draws_need_no_new_request(project: Path, google: FakeGoogle) -> None:
     first = run(project)[0].digest
     plain = len(google.requests)
     again, metrics = run(project, rate_sd=0.2, pitch_sd=2.0)
     assert len(google.requests) == plain and again.digest != first and metrics["google_requests"] == 0
 
 
-def test_shaped_there_every_utterance_is_asked_in_its_own_manner(project: Path, google: FakeGoogle) -> None:
+def test_with_shaped_there_each_utterance_is_requested_with_its_own_prosody(project: Path, google: FakeGoogle) -> None:
     _, _, requests, units, _ = estimated(project)
-    found, metrics = run(project, shaped_there=True)
+    result, metrics = run(project, shaped_there=True)
     assert len(google.requests) == 39 > requests and metrics["google_units_speech_wavenet"] > units
     asked = {
         (body["input"]["text"], body["audioConfig"]["speakingRate"], body["voice"]["name"]) for _, _, body in google.requests
     }
-    rows = found.table().to_pylist()
+    rows = result.table().to_pylist()
     assert asked == {(each["spoken"], round(each["rate"], 4), google_name(each["voice"])) for each in rows}
     for each in rows:
         assert each["seconds"] == pytest.approx(0.06 * len(each["spoken"]) / each["rate"], abs=1e-4)
-    before, digest = len(google.requests), found.digest
+    before, digest = len(google.requests), result.digest
     assert run(project, shaped_there=True)[0].digest == digest and len(google.requests) == before
 
 
-def test_a_quota_that_ends_in_the_middle_tells_the_money_and_the_next_run_ends_as_a_fresh_one(
+def test_a_quota_exhausted_during_a_run_reports_the_cost_and_the_next_run_equals_a_fresh_one(
     project: Path, google: FakeGoogle
 ) -> None:
     google.script = lambda number, path, body: DAY_USED_UP if number >= 7 else None
@@ -172,7 +172,7 @@ def test_the_cost_of_other_voices_can_be_asked_and_free_ones_cost_nothing(projec
         estimate(project, "english", ["alto"])
 
 
-def test_on_the_command_line_the_cost_needs_no_credentials_and_a_lack_is_one_line(project: Path) -> None:
+def test_the_cost_command_needs_no_credentials_and_prints_one_line_errors(project: Path) -> None:
     def command(*words: str) -> subprocess.CompletedProcess[str]:
         surroundings = {**os.environ, "HEARSIGHT_ROOT": str(project), "GOOGLE_API_KEY": "", "NO_GCE_CHECK": "true"}
         program = [str(Path(sys.executable).parent / "hearsight"), "cost", *words]
@@ -182,15 +182,15 @@ def test_on_the_command_line_the_cost_needs_no_credentials_and_a_lack_is_one_lin
     line, total = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and line["provider"] == "Google Text-to-Speech" and total["usd"] == line["usd"] > 0
     assert line["items"] == line["to_ask"] == line["requests"] > 0
-    for words, told in (
+    for words, result in (
         (("--stage", "crawl"), "'crawl' asks no paid provider"),
         (("--stage", "synthesize", "-d", "paper"), "paper"),
     ):
         lacking = command(*words)
-        assert lacking.returncode == 2 and told in lacking.stderr and len(lacking.stderr.splitlines()) == 1
+        assert lacking.returncode == 2 and result in lacking.stderr and len(lacking.stderr.splitlines()) == 1
 
 
-def test_a_silent_answer_and_a_refusal_read_as_nothing_with_the_reason() -> None:
+def test_a_silent_and_a_refused_answer_give_no_audio_and_the_reason() -> None:
     assert read_answer(b"").refusal == "nothing to hear in Google's answer"
     assert read_answer(to_flac(np.zeros(4000, np.float32))).refusal == "nothing to hear in Google's answer"
     assert read_answer(b'{"error": {"code": 3, "message": "400 no"}}').refusal == "3 400 no"

@@ -18,7 +18,7 @@ SAMPLES = np.arange(-200, 200, dtype="<i2").tobytes()
 
 
 @given(st.lists(st.integers(-32768, 32767), min_size=1, max_size=3000))
-def test_every_sample_comes_back_exactly(values: list[int]) -> None:
+def test_every_sample_is_read_back_exactly(values: list[int]) -> None:
     samples = np.array(values, dtype="<i2")
     flac = encode_flac(read_pcm(wav(samples.tobytes()), 16_000), 16_000)
     back, rate = soundfile.read(io.BytesIO(flac), dtype="int16")
@@ -30,11 +30,11 @@ def test_a_file_without_samples_is_an_answer_of_no_bytes() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 0x7FFFFFFF, 0xFFFFFFFF])
-def test_a_stream_whose_header_does_not_know_its_end_goes_to_the_end(size: int) -> None:
+def test_a_stream_of_unknown_length_is_read_to_its_end(size: int) -> None:
     assert read_pcm(wav(SAMPLES, size=size), 16_000) == SAMPLES
 
 
-def test_chunks_around_the_samples_are_passed_over() -> None:
+def test_chunks_before_and_after_the_samples_are_skipped() -> None:
     whole = wav(SAMPLES)
     listed = struct.pack("<4sI", b"LIST", 5) + b"notes\0"
     assert read_pcm(whole[:36] + listed + whole[36:] + listed, 16_000) == SAMPLES
@@ -67,13 +67,13 @@ LIES = {
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_a_header_that_lies_is_told(name: str) -> None:
+def test_a_header_with_wrong_fields_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=r"audio that is not a WAV|a WAV file"):
         read_pcm(LIES[name], 16_000)
 
 
 @given(st.binary(max_size=200), st.integers(0, 60), st.binary(max_size=8))
-def test_whatever_comes_is_either_whole_samples_or_a_value_error(tail: bytes, place: int, damage: bytes) -> None:
+def test_any_bytes_give_samples_or_a_value_error(tail: bytes, place: int, damage: bytes) -> None:
     whole = wav(SAMPLES)
     for content in (tail, whole[:place] + damage + whole[place + len(damage) :], whole[: 44 + place] + tail):
         try:

@@ -38,7 +38,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-def test_one_host_serves_all_texts_and_chatter_does_not_mix_with_answers(odd):
+def test_one_host_serves_all_texts_and_its_output_is_separate_from_answers(odd):
     first, second = odd.say("x", "one"), odd.say("x", "four")
     assert first[1] == 16_000 and first[0][2] == 3 and second[0][2] == 4
     pid = odd.host.pid
@@ -62,7 +62,7 @@ def test_an_answer_far_larger_than_a_pipe_arrives_whole_and_so_does_such_a_text(
         ("exit", "crash", "ended with exit code 3"),
     ],
 )
-def test_a_text_that_loses_two_hosts_fails_alone(odd, text, reason, detail):
+def test_a_text_that_kills_two_hosts_fails_alone(odd, text, reason, detail):
     lose_two_hosts(odd, text, reason, detail)
 
 
@@ -80,12 +80,12 @@ def lose_two_hosts(odd, text, reason, detail):
     assert gone(pid) and odd.say("x", "after")[0][2] == 5
 
 
-def test_a_text_that_loses_one_host_is_said_by_the_next(odd, tmp_path):
+def test_a_text_that_kills_one_host_is_spoken_by_the_next(odd, tmp_path):
     assert odd.say("x", f"once:{tmp_path / 'mark'}")[0][2] > 5
     assert (tmp_path / "mark").exists()
 
 
-def test_what_an_engine_refuses_is_told_in_one_line_and_its_host_stays(odd):
+def test_a_text_that_an_engine_refuses_gives_one_line_and_the_host_continues(odd):
     odd.say("x", "before")
     pid = odd.host.pid
     with pytest.raises(Failed) as caught:
@@ -94,7 +94,7 @@ def test_what_an_engine_refuses_is_told_in_one_line_and_its_host_stays(odd):
     assert odd.host.pid == pid
 
 
-def test_an_engine_that_fails_every_text_is_down_and_one_success_begins_the_count_anew(odd):
+def test_an_engine_that_fails_every_text_is_down_and_one_success_resets_the_count(odd):
     for text in ("raise", "raise"):
         with pytest.raises(Failed):
             odd.say("x", text)
@@ -107,15 +107,15 @@ def test_an_engine_that_fails_every_text_is_down_and_one_success_begins_the_coun
 
 
 @pytest.mark.parametrize(
-    ("engine", "told"),
+    ("engine", "message"),
     [
         ("Broken", "OSError: libvoice.so.7: cannot open shared object file"),
         ("Stillborn", "it ended with exit code 9 .the licence of this engine has run out."),
         ("Absent", "AttributeError"),
     ],
 )
-def test_an_engine_that_cannot_start_says_why(engine, told):
-    with pytest.raises(EngineDown, match=told):
+def test_an_engine_that_cannot_start_says_why(engine, message):
+    with pytest.raises(EngineDown, match=message):
         HostSupervisor(ODD + engine).say("x", "one")
 
 
@@ -124,14 +124,14 @@ def test_an_engine_that_never_loads_is_ended():
         Host(ODD + "Slow", start_seconds=2.0)
 
 
-def test_a_host_killed_from_outside_is_replaced_unnoticed(odd):
+def test_a_killed_host_is_replaced_without_an_error(odd):
     odd.say("x", "before")
     pid = odd.host.pid
     os.kill(pid, signal.SIGKILL)
     assert odd.say("x", "after")[0][2] == 5 and odd.host.pid != pid
 
 
-def test_a_forked_process_has_a_host_of_its_own_and_leaves_its_parents_alone(monkeypatch):
+def test_a_forked_process_starts_its_own_host_and_never_uses_its_parents(monkeypatch):
     monkeypatch.setattr(hosts, "_supervisors", {})
     mine = hosts.supervisor(ODD + "Obedient")
     mine.say("x", "before")
@@ -154,7 +154,7 @@ def test_a_forked_process_has_a_host_of_its_own_and_leaves_its_parents_alone(mon
 
 
 @pytest.mark.parametrize("engine", ["Obedient", "Forgetful"])
-def test_hosts_die_with_their_parent_even_in_the_middle_of_a_text(engine):
+def test_hosts_end_with_their_parent_also_during_a_text(engine):
     program = (
         "import threading, time\n"
         "from components.speech.voices.hosts import supervisor\n"

@@ -42,17 +42,17 @@ def wheels() -> Iterator[tuple[str, list[Path]]]:
 
 def unmet(paths: list[Path]) -> tuple[set[str], set[str], int]:
     """Return the libraries and symbol versions that neither these files nor BASE have, and how many of the files are ELF."""
-    found: dict[Path, Needs] = {path: needs for path in paths if (needs := read_needs(path)) is not None}
-    here = BASE | {path.name for path in paths} | {needs.soname for needs in found.values()}
-    missing = {name for needs in found.values() for name in needs.needed} - here
-    versions = {name for needs in found.values() for name in needs.versions if too_new(name)}
-    return missing, versions, len(found)
+    result: dict[Path, Needs] = {path: needs for path in paths if (needs := read_needs(path)) is not None}
+    here = BASE | {path.name for path in paths} | {needs.soname for needs in result.values()}
+    missing = {name for needs in result.values() for name in needs.needed} - here
+    versions = {name for needs in result.values() for name in needs.versions if too_new(name)}
+    return missing, versions, len(result)
 
 
 def too_new(version: str) -> bool:
     """Return whether a symbol version is not in Debian 12's libraries; those of other libraries are not judged."""
-    found = re.fullmatch(r"([A-Z]+)_([0-9.]+)", version)
-    return bool(found and found[1] in NEWEST and tuple(map(int, found[2].split("."))) > NEWEST[found[1]])
+    match = re.fullmatch(r"([A-Z]+)_([0-9.]+)", version)
+    return bool(match and match[1] in NEWEST and tuple(map(int, match[2].split("."))) > NEWEST[match[1]])
 
 
 def test_every_wheel_contains_what_it_links_to_or_the_base_has_it():
@@ -81,7 +81,7 @@ def test_the_formant_synthesiser_needs_the_c_library_alone():
     assert needs is not None and set(needs.needed) <= {"libc.so.6", "libm.so.6"}
 
 
-def test_a_library_that_is_not_beside_the_one_that_needs_it_is_found_missing(tmp_path):
+def test_a_library_that_is_not_beside_its_user_is_reported_missing(tmp_path):
     flite = libraries.find_library("libflite1", "libflite.so.2.2")
     assert flite is not None
     alone = Path(shutil.copy(flite, tmp_path))
@@ -95,7 +95,7 @@ def test_versions_are_compared_as_numbers():
     assert not any(map(too_new, ("GLIBC_2.4", "GLIBC_2.36", "GLIBCXX_3.4.9", "GLIBC_PRIVATE", "OPENSSL_3.9.0", "CXXABI_TM_1")))
 
 
-def test_what_is_no_whole_elf_file_is_passed_over_or_refused(tmp_path):
+def test_incomplete_elf_files_are_skipped_or_refused(tmp_path):
     path = tmp_path / "file.so"
     path.write_bytes(b"#!/bin/sh\n")
     assert read_needs(path) is None

@@ -51,7 +51,7 @@ def digest(text: str, voice: str) -> str:
 
 
 @pytest.mark.parametrize("voice", SPEAKERS)
-def test_the_same_words_give_the_same_bytes_in_any_order_and_process(voice):
+def test_equal_texts_give_equal_bytes_in_any_order_and_process(voice):
     texts = SAID[VOICES[voice].language]
     forward = [digest(text, voice) for text in texts]
     backward = [digest(text, voice) for text in reversed(texts)]
@@ -68,14 +68,14 @@ def test_the_same_words_give_the_same_bytes_in_any_order_and_process(voice):
 
 
 @pytest.mark.parametrize("voice", SPEAKERS)
-def test_every_voice_is_as_loud_as_the_others_and_has_room_for_the_gain(voice):
-    found = [measure(speak(text, voice)) for text in SAID[VOICES[voice].language]]
-    assert abs(np.mean([each.level for each in found]) + 26.0) < 2.5
-    assert max(each.peak for each in found) + 4.0 < 0.0
-    assert all(1.0 < each.seconds < 6.0 for each in found)
+def test_every_voice_has_equal_loudness_and_headroom_for_the_gain(voice):
+    result = [measure(speak(text, voice)) for text in SAID[VOICES[voice].language]]
+    assert abs(np.mean([each.level for each in result]) + 26.0) < 2.5
+    assert max(each.peak for each in result) + 4.0 < 0.0
+    assert all(1.0 < each.seconds < 6.0 for each in result)
 
 
-def test_noise_of_a_network_is_a_table_that_every_run_begins_anew_and_a_long_one_repeats():
+def test_noise_is_a_table_restarted_for_each_run_and_repeated_in_long_ones():
     import onnxruntime
 
     from components.speech.voices import onnx_noise
@@ -128,14 +128,14 @@ def test_programs_under_the_gpl_are_never_loaded_here():
     assert done.stdout.strip() == "[]"
 
 
-def test_a_host_is_where_they_are():
+def test_gpl_engines_are_loaded_in_a_host_process():
     speak("un", "espeak-fr")
     pid = hosts.supervisor("espeak").host.pid
     assert pid != os.getpid() and "espeakbridge" in Path(f"/proc/{pid}/maps").read_text()
 
 
 @pytest.mark.parametrize("voice", ["flite-slt", "flite-kal16", "nanotts-fr-fr", "espeak-fr", "hibari-heart", "piper-joe"])
-def test_texts_with_nothing_to_say_are_silent_or_spoken_and_the_voice_lives_on(voice):
+def test_texts_without_words_are_silent_or_spoken_and_the_voice_continues(voice):
     for text in ("", " ", "\n", "...", "\0", "北京", "\ud800", "<usesig file='/etc/passwd'>", "[[", "a"):
         try:
             assert len(speak(text, voice)) > 0
@@ -154,7 +154,7 @@ def test_five_thousand_characters_are_spoken_to_the_end(voice):
 
 @given(text=st.text(max_size=60), voice=st.sampled_from(["flite-kal16", "nanotts-en-us", "espeak-en-us"]))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_text_whatever_brings_the_speaking_process_down(text, voice):
+def test_no_text_ends_the_synthesis_process(text, voice):
     try:
         samples = speak(text, voice)
     except EngineFailure:
@@ -162,7 +162,7 @@ def test_no_text_whatever_brings_the_speaking_process_down(text, voice):
     assert samples.dtype == np.float32 and np.isfinite(samples).all()
 
 
-def test_what_an_engine_does_to_a_text_is_told_with_the_voice(monkeypatch):
+def test_a_failure_of_an_engine_has_the_voice_and_the_reason(monkeypatch):
     odd = replace(VOICES["flite-slt"], name="odd", engine="tests.speech.voices.odd_engines:Obedient")
     keeper = hosts.HostSupervisor(odd.engine, seconds=4.0, seconds_per_character=0.0, give_up=6)
     monkeypatch.setitem(VOICES, "odd", odd)
@@ -180,7 +180,7 @@ def test_what_an_engine_does_to_a_text_is_told_with_the_voice(monkeypatch):
     keeper.close()
 
 
-def test_an_engine_that_cannot_start_names_voice_and_cure(monkeypatch):
+def test_an_engine_that_cannot_start_gives_an_error_with_the_voice_and_a_hint(monkeypatch):
     odd = replace(VOICES["piper-joe"], name="odd", engine="tests.speech.voices.odd_engines:Broken")
     monkeypatch.setitem(VOICES, "odd", odd)
     with pytest.raises(HearsightError, match=r"voice odd.*libvoice\.so\.7.*pip install piper-tts==1\.8\.0"):
@@ -198,7 +198,7 @@ def test_at_least_six_american_voices_of_both_sexes_and_five_without_extras():
         assert voice.extra == ("GPL" in voice.licence), "what is under the GPL is an extra"
 
 
-def test_an_extra_that_is_not_there_is_left_out_and_another_is_an_error_with_its_command(monkeypatch, tmp_path):
+def test_a_missing_optional_extra_is_skipped_and_a_required_one_is_an_error_with_its_command(monkeypatch, tmp_path):
     monkeypatch.setattr(libraries, "_roots", lambda: [tmp_path])
     monkeypatch.setattr(libraries, "SYSTEM", (str(tmp_path),))
     monkeypatch.setitem(ENGINES, "piper", ENGINES["piper"]._replace(is_installed=lambda: False))
@@ -211,7 +211,7 @@ def test_an_extra_that_is_not_there_is_left_out_and_another_is_an_error_with_its
         at_hand([*names, "flite-rms"])
 
 
-def test_installed_looks_for_each_library(tmp_path, monkeypatch):
+def test_installed_checks_each_library(tmp_path, monkeypatch):
     monkeypatch.setattr(libraries, "_roots", lambda: [tmp_path])
     monkeypatch.setattr(libraries, "SYSTEM", (str(tmp_path),))
     names = ["libflite.so.2.2", *(f"libflite_cmu_us_{name}.so.2.2" for name in ("slt", "rms", "kal16"))]
@@ -223,7 +223,7 @@ def test_installed_looks_for_each_library(tmp_path, monkeypatch):
     assert installed(VOICES["flite-slt"])
 
 
-def test_espeak_is_there_where_the_wheel_has_library_and_data(tmp_path, monkeypatch):
+def test_espeak_is_available_when_the_wheel_has_library_and_data(tmp_path, monkeypatch):
     home = tmp_path / "piper"
     home.mkdir()
     monkeypatch.setattr(engine_espeak, "find_spec", lambda name: None)
@@ -249,12 +249,12 @@ def test_every_language_of_a_dataset_has_a_voice_that_is_no_extra():
         assert languages == {VOICES[name].language for name in names if not VOICES[name].extra}
 
 
-def test_an_unknown_voice_is_refused_with_those_there_are():
+def test_an_unknown_voice_is_refused_with_the_available_ones():
     for ask in (lambda: speak("one", "alto"), lambda: at_hand(["alto"]), lambda: voice_named("alto")):
         with pytest.raises(HearsightError, match=r"'alto' is not a voice.*flite-kal16"):
             ask()
 
 
-def test_the_code_print_of_speech_reaches_the_engines():
+def test_the_code_digest_of_speech_includes_the_engines():
     reached = {path.name for path in reached_files(PROJECT, speaking.__name__)}
     assert {"engines.py", "engine_flite.py", "engine_espeak.py", "engine_piper.py", "host.py", "catalogue.py"} <= reached

@@ -51,17 +51,17 @@ def test_noise_alone_is_refused_as_a_steady_sound(exponent: float, seconds: floa
 
 @pytest.mark.parametrize("hertz", [50, 60, 100, 440])
 def test_hum_and_tones_are_refused(hertz: int) -> None:
-    told = refused(to_flac((0.3 * np.sin(2 * np.pi * hertz * np.arange(RATE) / RATE)).astype(np.float32)))
-    assert "steady sound" in told or "nothing audible" in told
+    result = refused(to_flac((0.3 * np.sin(2 * np.pi * hertz * np.arange(RATE) / RATE)).astype(np.float32)))
+    assert "steady sound" in result or "nothing audible" in result
 
 
-def test_silence_and_clips_too_short_for_a_word_are_refused() -> None:
+def test_silence_and_clips_shorter_than_a_word_are_refused() -> None:
     assert "nothing audible" in refused(to_flac(np.zeros(RATE, np.float32)))
     assert "less than the 0.1 s" in refused(to_flac(clip(3, 0.05)))
 
 
 @pytest.mark.parametrize("voice", ["hibari-heart", "nanotts-en-us", "flite-kal16"])
-def test_speech_is_far_from_steady_alone_and_in_noise(voice: str) -> None:
+def test_speech_is_not_steady_alone_and_in_noise(voice: str) -> None:
     spoken = speak("a small brown dog runs over the grass", voice)
     assert steadiness(spoken) > 2 * STEADY_DB
     # 20 dB below the speech.
@@ -79,7 +79,7 @@ def test_speech_is_far_from_steady_alone_and_in_noise(voice: str) -> None:
         (16_000, 1, "WAV", "ULAW"),
     ],
 )
-def test_any_rate_and_any_number_of_channels_is_speech_at_16_khz(rate: int, channels: int, kind: str, subtype: str) -> None:
+def test_any_rate_and_number_of_channels_becomes_mono_at_16_khz(rate: int, channels: int, kind: str, subtype: str) -> None:
     time = np.arange(int(rate * 0.8)) / rate
     mono = 0.4 * np.sin(2 * np.pi * 3 * time) ** 2 * np.sin(2 * np.pi * 300 * time)
     target = io.BytesIO()
@@ -91,7 +91,7 @@ def test_any_rate_and_any_number_of_channels_is_speech_at_16_khz(rate: int, chan
 @pytest.mark.parametrize(
     ("size", "fits"), [((1, 1), False), ((7, 300), False), ((300, 7), False), ((8, 8), True), ((30, 900), True)]
 )
-def test_pictures_below_8_px_are_refused_and_of_any_shape_above_work(size: tuple[int, int], fits: bool) -> None:
+def test_pictures_below_8_px_are_refused_and_larger_ones_of_any_shape_accepted(size: tuple[int, int], fits: bool) -> None:
     if fits:
         assert parse_query(image(size), "").kind == "image"
     else:
@@ -116,7 +116,7 @@ def test_image_formats_are_distinguished_from_audio(mode: str, kind: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "expected"),
     [
         (b"", "is empty"),
         (b"just some words\n", "neither a sound"),
@@ -128,33 +128,33 @@ def test_image_formats_are_distinguished_from_audio(mode: str, kind: str) -> Non
         (image((40, 40))[:200], "a damaged picture"),
     ],
 )
-def test_what_is_no_sound_and_no_picture_is_refused_in_a_line(data: bytes, told: str) -> None:
-    assert told in refused(data)
+def test_a_file_that_is_neither_sound_nor_picture_is_refused_with_one_line(data: bytes, expected: str) -> None:
+    assert expected in refused(data)
 
 
-def test_a_folder_a_missing_file_and_an_unreadable_name_are_refused(tmp_path: Path) -> None:
-    for source, told in (
+def test_folders_missing_files_and_unreadable_names_are_refused(tmp_path: Path) -> None:
+    for source, result in (
         (tmp_path, "is a folder"),
         (tmp_path / "none.wav", "no such file"),
         ("a\0b", "cannot be read"),
         ("x" * 5000, "cannot be read"),
     ):
-        with pytest.raises(HearsightError, match=told) as caught:
+        with pytest.raises(HearsightError, match=result) as caught:
             read_query(str(source))
         assert "\n" not in str(caught.value)
 
 
 @settings(max_examples=150)
 @given(st.data())
-def test_damage_and_arbitrary_bytes_give_a_query_or_one_line(data: st.DataObject) -> None:
+def test_damaged_and_arbitrary_bytes_give_a_query_or_a_one_line_error(data: st.DataObject) -> None:
     start = data.draw(st.sampled_from([b"", b"RIFF", b"fLaC", b"OggS", b"GIF89a", *WHOLE]))
-    found = bytearray(start)
-    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, max(0, len(found) - 1)), st.integers(0, 255)), max_size=8)):
-        if found:
-            found[place] = byte
-    found = found[: data.draw(st.integers(0, len(found)))] + data.draw(st.binary(max_size=60))
+    result = bytearray(start)
+    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, max(0, len(result) - 1)), st.integers(0, 255)), max_size=8)):
+        if result:
+            result[place] = byte
+    result = result[: data.draw(st.integers(0, len(result)))] + data.draw(st.binary(max_size=60))
     try:
-        assert parse_query(bytes(found), "q").kind in ("image", "speech")
+        assert parse_query(bytes(result), "q").kind in ("image", "speech")
     except HearsightError as error:
         assert "\n" not in str(error)
 

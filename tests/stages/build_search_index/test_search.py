@@ -44,15 +44,17 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_a_recording_and_a_picture_find_themselves_and_both_kinds(project: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_recordings_and_pictures_are_their_own_first_results_among_both_kinds(
+    project: Path, monkeypatch: Any, capsys: Any
+) -> None:
     assert hearsight(monkeypatch, "search", project / "query.flac", "-k", 2) == 0
-    found = lines(capsys)
-    assert [(row["kind"], row["rank"]) for row in found] == [("image", 1), ("image", 2), ("speech", 1), ("speech", 2)]
-    assert found[2]["key"] == "03es.0" and found[2]["captions"] == [{"language": "es", "caption": "<es> & caption 3"}]
+    output = lines(capsys)
+    assert [(row["kind"], row["rank"]) for row in output] == [("image", 1), ("image", 2), ("speech", 1), ("speech", 2)]
+    assert output[2]["key"] == "03es.0" and output[2]["captions"] == [{"language": "es", "caption": "<es> & caption 3"}]
     assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1, "--kind", "image") == 0
     (row,) = lines(capsys)
     assert row["languages"] == ["es", "fr"] and Path(row["picture"]).read_bytes()[:2] == b"\xff\xd8"
-    assert found[0]["score"] >= found[1]["score"] and found[2]["score"] >= found[3]["score"]
+    assert output[0]["score"] >= output[1]["score"] and output[2]["score"] >= output[3]["score"]
 
 
 def test_standard_input_and_the_folder_of_an_index_serve_too(project: Path, stage: Any, monkeypatch: Any, capsys: Any) -> None:
@@ -63,11 +65,11 @@ def test_standard_input_and_the_folder_of_an_index_serve_too(project: Path, stag
     assert [row["kind"] for row in lines(capsys)] == ["speech"]
 
 
-def test_filters_leave_only_what_was_asked_for(project: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_filters_keep_only_matching_results(project: Path, monkeypatch: Any, capsys: Any) -> None:
     assert hearsight(monkeypatch, "search", project / "query.png", "-k", 18, "--language", "fr", "--split", "test") == 0
-    found = lines(capsys)
-    assert len([r for r in found if r["kind"] == "image"]) == 4 and len([r for r in found if r["kind"] == "speech"]) == 4
-    assert all("fr" in row["languages"] and row["splits"] == ["test"] for row in found)
+    output = lines(capsys)
+    assert len([r for r in output if r["kind"] == "image"]) == 4 and len([r for r in output if r["kind"] == "speech"]) == 4
+    assert all("fr" in row["languages"] and row["splits"] == ["test"] for row in output)
 
 
 def test_a_terminal_is_given_a_table_and_json_on_demand(project: Path, monkeypatch: Any, capsys: Any) -> None:
@@ -79,7 +81,7 @@ def test_a_terminal_is_given_a_table_and_json_on_demand(project: Path, monkeypat
     assert len(lines(capsys)) == 2
 
 
-def test_a_page_holds_its_pictures_and_sound_itself(project: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_a_page_embeds_its_pictures_and_sound(project: Path, monkeypatch: Any, capsys: Any) -> None:
     assert hearsight(monkeypatch, "search", project / "query.flac", "-k", 3, "--page", project / "found.html") == 0
     page = Page((project / "found.html").read_text())
     assert len(page.of("audio")) == 1 + 3 and len(page.of("img")) == 3
@@ -88,7 +90,7 @@ def test_a_page_holds_its_pictures_and_sound_itself(project: Path, monkeypatch: 
     assert "query.flac" in page.text and "<es> & caption 3" in page.text and capsys.readouterr().err == ""
 
 
-def test_without_the_speech_that_was_indexed_the_page_says_so(project: Path, stage: Any, monkeypatch: Any, capsys: Any) -> None:
+def test_a_page_without_the_indexed_speech_says_so(project: Path, stage: Any, monkeypatch: Any, capsys: Any) -> None:
     moved = shutil.copytree(stage.out / SEARCH, project / "elsewhere")
     monkeypatch.delenv("HEARSIGHT_ROOT")
     monkeypatch.chdir(project)
@@ -99,7 +101,7 @@ def test_without_the_speech_that_was_indexed_the_page_says_so(project: Path, sta
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["query.png", "-k", "0"], "cannot give 0 results: the index holds 18"),
         (["query.png", "-k", "19"], "ask for 1 to 18"),
@@ -112,17 +114,17 @@ def test_without_the_speech_that_was_indexed_the_page_says_so(project: Path, sta
         (["query.png", "--page", "nowhere/found.html"], "no such folder"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_exit_code_2(
-    project: Path, monkeypatch: Any, capsys: Any, arguments: list[str], told: str
+def test_an_impossible_request_gives_a_one_line_error_and_exit_code_2(
+    project: Path, monkeypatch: Any, capsys: Any, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(project)
     assert hearsight(monkeypatch, "search", *arguments) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and error.startswith("hearsight: ") and told in error
+    assert error.count("\n") == 1 and error.startswith("hearsight: ") and message in error
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "expected"),
     [
         ("index/embeddings.npy", "damaged"), ("index/norms.npy", "damaged"), ("index/items.parquet", "damaged"),
         ("index/index.json", "damaged"), ("search.json", "damaged"), ("model/weights.safetensors", "another model"),
@@ -130,7 +132,9 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_2(
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("how", ["cut", "changed", "gone"])
-def test_a_damaged_folder_is_refused_by_the_file(stage: Any, tmp_path: Path, damage: str, told: str, how: str) -> None:
+def test_a_damaged_folder_is_refused_with_the_name_of_the_file(
+    stage: Any, tmp_path: Path, damage: str, expected: str, how: str
+) -> None:
     folder = Path(shutil.copytree(stage.out / SEARCH, tmp_path / "search"))
     path = folder / damage
     data = path.read_bytes()
@@ -139,13 +143,13 @@ def test_a_damaged_folder_is_refused_by_the_file(stage: Any, tmp_path: Path, dam
         path.write_bytes(data[: len(data) // 2])
     elif how == "changed":
         path.write_bytes(b"\0" * 20 + data[20:])
-    with pytest.raises(HearsightError, match="missing|no index|unfinished|not finished" if how == "gone" else told) as caught:
+    with pytest.raises(HearsightError, match="missing|no index|unfinished|not finished" if how == "gone" else expected) as caught:
         searcher = Searcher.open(folder)
         searcher.encoder.embed  # noqa: B018
     assert "\n" not in str(caught.value)
 
 
-def test_a_filter_that_leaves_nothing_of_any_kind_says_what_was_asked(stage: Any) -> None:
+def test_a_filter_without_results_names_its_conditions(stage: Any) -> None:
     searcher = Searcher.open(stage.out / SEARCH)
     rows = tuple(range(len(searcher.index)))
     with pytest.raises(HearsightError, match="nothing is left: no image of language fr and split test"):

@@ -71,17 +71,17 @@ def test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter(told
     assert done.returncode == 0, done.stderr[-2000:]
     answer = json.loads(done.stdout.rpartition("ANSWER")[2])
     assert answer["status"] == 200, answer["content"]
-    found = answer["content"]["predictions"]
-    assert list(found[0]) == list(OUT)
-    assert [(r["query"], r["kind"], r["rank"]) for r in found] == [
+    result = answer["content"]["predictions"]
+    assert list(result[0]) == list(OUT)
+    assert [(r["query"], r["kind"], r["rank"]) for r in result] == [
         (q, kind, n) for q in (0, 1) for kind in ("image", "speech") for n in (1, 2)
     ]
-    assert all("es" in row["languages"] and base64.b64decode(row["picture"])[:2] == b"\xff\xd8" for row in found)
-    assert found[6]["key"] == "03es.0" and answer["path"][0]["key"] == "03es.0"
+    assert all("es" in row["languages"] and base64.b64decode(row["picture"])[:2] == b"\xff\xd8" for row in result)
+    assert result[6]["key"] == "03es.0" and answer["path"][0]["key"] == "03es.0"
     assert len(answer["path"]) == 1
 
 
-def test_the_model_holds_the_very_files_and_leads_back_to_its_data(told: StageResult) -> None:
+def test_the_registered_model_contains_the_index_and_has_its_lineage(told: StageResult) -> None:
     client = connect(told.root)
     version = client.get_model_version_by_alias("stamps-search", "best")
     assert version.tags["hearsight.key"] == "both-100-0"
@@ -107,7 +107,7 @@ def _record(told: StageResult) -> Any:
     return Record(dataset="stamps", stage="build_search_index", digest=told.manifest.digest)
 
 
-def test_what_is_asked_wrongly_names_the_row(stage: Any) -> None:
+def test_an_invalid_row_is_named_in_the_error(stage: Any) -> None:
     served = load(stage.out / SEARCH)
     rows = pd.DataFrame({"content": [picture(3), None], "path": [None, None]})
     with pytest.raises(HearsightError, match="row 1: has neither content nor path"):

@@ -65,7 +65,7 @@ def test_the_output_passes_its_check(stage: Any) -> None:
     assert check(stage.root, "stamps", "build_search_index").passed
 
 
-def test_a_file_that_is_indexed_finds_itself_first_so_queries_are_prepared_as_what_is_indexed(stage: Any) -> None:
+def test_an_indexed_file_is_its_own_first_result(stage: Any) -> None:
     searcher = Searcher.open(stage.out / SEARCH)
     for split in ("train", "test"):
         pairs = read_pairs(sets_of(stage.inputs), split, ["picture"])
@@ -78,7 +78,7 @@ def test_a_file_that_is_indexed_finds_itself_first_so_queries_are_prepared_as_wh
                 np.testing.assert_allclose(vector, searcher.index.embeddings[row], rtol=1e-4, atol=1e-5)
 
 
-def test_the_same_input_gives_the_same_bytes_and_embeds_nothing_again(
+def test_equal_input_gives_equal_bytes_and_computes_no_embedding(
     stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = stage.manifest.digest
@@ -86,11 +86,11 @@ def test_the_same_input_gives_the_same_bytes_and_embeds_nothing_again(
     assert again.manifest.digest == first and again.cache_summary() == {"embed": "2 of 2"}
 
 
-@pytest.mark.parametrize(("wanted", "found"), [("best", "c-1"), ("a-0", "a-0")])
-def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wanted: str, found: str) -> None:
+@pytest.mark.parametrize(("wanted", "expected"), [("best", "c-1"), ("a-0", "a-0")])
+def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wanted: str, expected: str) -> None:
     rows = [("a-0", 0, 0.1), ("b-2", 2, 0.4), ("c-1", 1, 0.4)]
     there = [{"key": key, "seed": seed, "validation": value, "kind": "dual_encoder"} for key, seed, value in rows]
-    assert choose_model(there, wanted, "")["key"] == found
+    assert choose_model(there, wanted, "")["key"] == expected
     with pytest.raises(HearsightError, match=r"no model 'd'.*best, a-0, b-2, c-1"):
         choose_model(there, "d", "")
     with pytest.raises(HearsightError, match="train a dual encoder"):
@@ -98,7 +98,7 @@ def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wan
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"splits": []}, "splits"),
         ({"splits": ["dev"]}, "splits"),
@@ -108,12 +108,12 @@ def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wan
         ({"page": {"split": "test", "seed": 1, "queries": 1, "neighbours": 0}}, "neighbours"),
     ],
 )
-def test_settings_that_cannot_be_used_are_named(stage: Any, tmp_path: Path, changed: dict[str, Any], told: str) -> None:
-    with pytest.raises(HearsightError, match=told):
+def test_unusable_settings_are_named(stage: Any, tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(HearsightError, match=message):
         run(tmp_path, stage.inputs, **changed)
 
 
-def test_the_page_shows_all_four_pairings_and_plays_what_it_refers_to(stage: Any) -> None:
+def test_the_page_shows_all_four_pairings_and_plays_its_recordings(stage: Any) -> None:
     text = StageOutput(stage.out).file(PAGE).read_text()
     page = Page(text)
     headings = re.findall(r"<h3>(Nearest [a-z ]+)</h3>", text)
@@ -134,7 +134,7 @@ def test_the_page_shows_all_four_pairings_and_plays_what_it_refers_to(stage: Any
     assert {attrs["lang"] for tag, attrs in page.tags if tag == "span" and "lang" in attrs} == {"es", "fr"}
 
 
-def test_a_query_is_not_among_its_neighbours_and_what_repeats_it_is_named(stage: Any) -> None:
+def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(stage: Any) -> None:
     from components.retrieval.search_items import Items, Split
     from components.stages.build_search_index.building import Built
     from components.stages.build_search_index.neighbours import gather
@@ -146,19 +146,19 @@ def test_a_query_is_not_among_its_neighbours_and_what_repeats_it_is_named(stage:
     root = stage.root / "test-only"
     alone = run(root, stage.inputs, splits=["test"])
     searcher = Searcher.open(alone.out / SEARCH)
-    found = gather(Built(items, searcher, {}), "test", 1, 8, 12)
-    assert len(found) == 8 + 4
-    for each in found:
+    actual = gather(Built(items, searcher, {}), "test", 1, 8, 12)
+    assert len(actual) == 8 + 4
+    for each in actual:
         near = [n.result.item["key"] for kind in each.near.values() for n in kind]
         assert each.query["key"] not in near and len(near) == 4 + 8 - 1
-        told = {n.result.item["key"]: n.match for kind in each.near.values() for n in kind}
+        results = {n.result.item["key"]: n.match for kind in each.near.values() for n in kind}
         key = each.query["key"]
         if key == "07fr.0":
-            assert told["03fr.0"] == "the same recording" and told["07es.0"] == "of the same picture"
-            assert told["03es.0"] == "the same caption" or told["03es.0"] == "through other matches"
-            assert told["01fr.0"] == "" and told[each.query["image_sha256"]] == "its own picture"
+            assert results["03fr.0"] == "the same recording" and results["07es.0"] == "of the same picture"
+            assert results["03es.0"] == "the same caption" or results["03es.0"] == "through other matches"
+            assert results["01fr.0"] == "" and results[each.query["image_sha256"]] == "its own picture"
         if key == "01es.0":
-            assert {k for k, match in told.items() if match} == {"01fr.0", each.query["image_sha256"]}
+            assert {k for k, match in results.items() if match} == {"01fr.0", each.query["image_sha256"]}
 
 
 def test_the_queries_are_drawn_by_their_keys(stage: Any) -> None:
@@ -173,7 +173,7 @@ def test_the_queries_are_drawn_by_their_keys(stage: Any) -> None:
     assert len(draw_queries(records, "test", 1, 99)) == 8 + 4
 
 
-def test_without_small_pictures_or_with_another_crop_the_page_is_made_all_the_same(tmp_path: Path) -> None:
+def test_the_page_is_made_without_thumbnails_and_with_another_crop(tmp_path: Path) -> None:
     inputs = spoken_set(tmp_path, thumbnails=False) | {"input": models(tmp_path)}
     made = run(tmp_path, inputs, crop="whole", model="both-100-1")
     text = (made.out / PAGE).read_text()
@@ -199,12 +199,12 @@ def _whole(made: Any, wide: Any) -> Any:
 def test_an_approximate_index_is_written_with_its_recall_and_tracked(tmp_path: Path) -> None:
     made = run(tmp_path, spoken_set(tmp_path) | {"input": models(tmp_path)}, approximate=True)
     kept = json.loads((made.out / SEARCH / "index" / "approximate.json").read_text())
-    told = {name: value for name, value, _ in made.metrics}
-    assert told["approximate.recall_at_10"] == kept["recall"]["at"]["10"] == 1.0
+    result = {name: value for name, value, _ in made.metrics}
+    assert result["approximate.recall_at_10"] == kept["recall"]["at"]["10"] == 1.0
     assert "search/index/approximate.usearch" in {entry.path for entry in made.manifest.files}
 
 
-def test_a_split_without_utterances_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_split_without_utterances_is_refused_with_one_line(tmp_path: Path) -> None:
     inputs = spoken_set(tmp_path, pictures=2) | {"input": models(tmp_path)}
     page: dict[str, Any] = {"split": "validation", "seed": 1, "queries": 1, "neighbours": 1}
     with pytest.raises(HearsightError, match="nothing to index in validation"):

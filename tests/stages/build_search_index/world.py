@@ -77,9 +77,9 @@ def spoken_set(root: Path, pictures: int = 8, thumbnails: bool = True) -> dict[s
             caption = f"<{language}> & caption {place - 4 if same else place}"
             sound = to_flac(clip(2 * (place - 4 if same else place) + (language == "fr")))
             clips[f"{key}.0.flac"] = sound
-            told = {"split": split, "group": f"g{place}", "caption": caption, "language": language, "image_sha256": sha}
+            result = {"split": split, "group": f"g{place}", "caption": caption, "language": language, "image_sha256": sha}
             thumbnail = f"00000/{sha}.thumbnail.jpg" if thumbnails else ""
-            prepared.append(row("extract_features", key=key, media=f"00000/{sha}.png", thumbnail=thumbnail, **told))
+            prepared.append(row("extract_features", key=key, media=f"00000/{sha}.png", thumbnail=thumbnail, **result))
             spoken = {
                 "record": key,
                 "origin": "human",
@@ -87,7 +87,7 @@ def spoken_set(root: Path, pictures: int = 8, thumbnails: bool = True) -> dict[s
                 "seconds": 0.6,
                 "media": f"00000/{key}.0.flac",
             }
-            rows.append(row("import_recordings", key=f"{key}.0", audio_sha256=sha256_bytes(sound), **spoken, **told))
+            rows.append(row("import_recordings", key=f"{key}.0", audio_sha256=sha256_bytes(sound), **spoken, **result))
     encoder = {"wording": "caption", "encoder": {"name": "inception_resnet_v2", "side": SIDE, "trained": True}}
     speech = output(root, "import_recordings", rows, clips, {})
     return {

@@ -91,25 +91,27 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         base = {"kind": kind, "seed": int(name), "weights": weights, "weights_sha256": sha(files[weights])}
         return [dict(key=f"{row}-{int(name)}", parameters=5000, steps=10, best_epoch=1, validation=0.25, **base)]
     if stage == "build_search_index":
-        told = {"captions": [{"language": "en", "caption": "a dog runs"}], "languages": ["en"], "splits": ["test"]}
-        told |= {"caption": "a dog runs", "origin": "human", "voice": "human-en", "seconds": 1.5, "thumbnail": ""}
-        return [dict(key=key, kind="speech", image_sha256=sha(name), audio_sha256=sha(key), media=f"{shard}/{key}.flac", **told)]
+        result = {"captions": [{"language": "en", "caption": "a dog runs"}], "languages": ["en"], "splits": ["test"]}
+        result |= {"caption": "a dog runs", "origin": "human", "voice": "human-en", "seconds": 1.5, "thumbnail": ""}
+        return [
+            dict(key=key, kind="speech", image_sha256=sha(name), audio_sha256=sha(key), media=f"{shard}/{key}.flac", **result)
+        ]
     if stage == "evaluate_retrieval":
         base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
-        found = {"way": "speech_to_image", "rank": 2, "places": [2, 3], "right": 2, "items": 8}
-        return [dict(key=f"{key}.0", query=key, **base, **found)]
+        results = {"way": "speech_to_image", "rank": 2, "places": [2, 3], "right": 2, "items": 8}
+        return [dict(key=f"{key}.0", query=key, **base, **results)]
     if stage == "evaluate_captioners":
         base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}
-        found = {"cider_d": 0.5, "rouge_l": 0.3, "things": 2, "unseen": ["cat"]}
-        return [dict(key=key, output="a dog and a cat", references=["a dog runs"], **base, **found)]
+        results = {"cider_d": 0.5, "rouge_l": 0.3, "things": 2, "unseen": ["cat"]}
+        return [dict(key=key, output="a dog and a cat", references=["a dog runs"], **base, **results)]
     if stage == "extract_features":
         features = f"features {name}".encode()
         media[f"{sha(name)}.npy"] = features
-        told = {"group": key, "language": "en", "caption": "a dog runs on grass", "words": ["a", "dog", "runs", "on", "grass"]}
-        told |= {"labels": ["dog"], "image_sha256": sha(name), "media": f"{shard}/{sha(name)}.npy", "thumbnail": ""}
-        told |= {"centre": f"{shard}/{sha(name)}.centre.npy"}
+        result = {"group": key, "language": "en", "caption": "a dog runs on grass", "words": ["a", "dog", "runs", "on", "grass"]}
+        result |= {"labels": ["dog"], "image_sha256": sha(name), "media": f"{shard}/{sha(name)}.npy", "thumbnail": ""}
+        result |= {"centre": f"{shard}/{sha(name)}.centre.npy"}
         media[f"{sha(name)}.centre.npy"] = features
-        return [dict(key=key, split="test" if name.endswith("3") else "train", **told)]
+        return [dict(key=key, split="test" if name.endswith("3") else "train", **result)]
     if stage == "cluster":
         return [{"key": key, "cluster": int(name) % 3 - 1, "round": 1, "x": 0.5, "y": -2.0}]
     if stage == "evaluate_speech":
@@ -120,9 +122,9 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
             "words": 5,
             "word_errors": 1,
         }
-        told = {"language": "en", "origin": "synthetic", "voice": "en-us", "spoken": "a dog runs on grass", "seconds": 1.5}
-        told |= {"characters": 19, "character_errors": 1, "audio_sha256": sha(f"sound {key}")}
-        return [dict(key=f"{key}.0", record=key, split="train", **told, **heard)]
+        result = {"language": "en", "origin": "synthetic", "voice": "en-us", "spoken": "a dog runs on grass", "seconds": 1.5}
+        result |= {"characters": 19, "character_errors": 1, "audio_sha256": sha(f"sound {key}")}
+        return [dict(key=f"{key}.0", record=key, split="train", **result, **heard)]
     if stage in ("report", "posts_report"):
         files[f"figures/{name}.png"] = f"figure {name}".encode()
         return [{"key": name, "title": "A figure", "path": f"figures/{name}.png", "sha256": sha(files[f"figures/{name}.png"])}]

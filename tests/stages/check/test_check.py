@@ -46,7 +46,7 @@ def refused(root: Path, stage: str) -> str:
 
 
 @pytest.mark.parametrize("stage", list(OUTPUT_SCHEMAS))
-def test_a_right_boundary_passes_and_its_gate_never_changes(root: Path, stage: str) -> None:
+def test_a_valid_output_passes_and_its_gate_has_equal_bytes_each_time(root: Path, stage: str) -> None:
     make(root, stage)
     gate = check(root, "english", stage)
     first = gate.path.read_bytes()
@@ -91,7 +91,9 @@ def add(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["shards/00000.parquet", "ledger/00001.parquet", "media/00000.tar"])
 @pytest.mark.parametrize("damage", [Path.unlink, cut, flip, add], ids=["missing", "cut", "flipped", "extra"])
-def test_a_file_changed_by_hand_is_named_with_a_page_and_a_mend(root: Path, name: str, damage: Callable[[Path], object]) -> None:
+def test_a_file_changed_by_hand_is_named_with_its_page_and_a_hint(
+    root: Path, name: str, damage: Callable[[Path], object]
+) -> None:
     folder = make(root, "crawl")
     path = folder / name
     if damage is flip and path.read_bytes()[-1] == 0:
@@ -125,7 +127,7 @@ def test_a_missing_or_mistyped_column_is_named(root: Path) -> None:
     assert "column 'width' fails schema_matches_record: it holds double, not int32" in refused(root, "crawl")
 
 
-def test_an_old_gate_does_not_outlive_a_failed_check(root: Path) -> None:
+def test_a_failed_check_removes_the_old_gate(root: Path) -> None:
     make(root, "dedup")
     assert check(root, "english", "dedup").path.is_file()
     make(root, "dedup", put(group="?"))
@@ -133,7 +135,7 @@ def test_an_old_gate_does_not_outlive_a_failed_check(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "suite, said",
+    "suite, expected",
     [
         ('{"stage": "split"', "is not a suite"),
         ('{"stage": "crawl", "tables": {}}', "is the suite of 'crawl', not of 'split'"),
@@ -153,12 +155,12 @@ def test_an_old_gate_does_not_outlive_a_failed_check(root: Path) -> None:
         ),
     ],
 )
-def test_a_faulty_suite_is_named_and_not_the_data(root: Path, suite: str, said: str) -> None:
+def test_a_faulty_suite_is_named_and_not_the_data(root: Path, suite: str, expected: str) -> None:
     make(root, "split")
     (root / "expectations" / "split.json").write_text(suite)
     message = refused(root, "split")
     assert "expectations/split.json" in message
-    assert said in message
+    assert expected in message
 
 
 def test_every_suite_gives_reasons_and_covers_each_table_it_names() -> None:

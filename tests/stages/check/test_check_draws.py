@@ -69,10 +69,10 @@ def test_pitches_of_another_deviation_are_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 40, 3000])
-def test_draws_as_asked_pass_however_many_there_are(output: StageOutput, count: int) -> None:
-    found = held_to(output, spoken(count))
-    assert set(found) == {"rate", "pitch", "gain", "voice en", *VOICES}
-    assert min(found.values()) >= 1e-3
+def test_draws_from_the_stated_distribution_pass_at_any_number(output: StageOutput, count: int) -> None:
+    result = held_to(output, spoken(count))
+    assert set(result) == {"rate", "pitch", "gain", "voice en", *VOICES}
+    assert min(result.values()) >= 1e-3
 
 
 def clamped_late(utterance: dict[str, Any]) -> dict[str, Any]:
@@ -108,11 +108,11 @@ def favoured(utterance: dict[str, Any]) -> dict[str, Any]:
         (spoken(800, favoured), VOICES[0]),
     ],
 )
-def test_draws_that_are_others_are_caught(output: StageOutput, rows: list[dict[str, Any]], caught: str) -> None:
+def test_draws_from_another_distribution_are_refused(output: StageOutput, rows: list[dict[str, Any]], caught: str) -> None:
     assert held_to(output, rows)[caught] < 1e-4
 
 
-def test_a_voice_louder_than_the_others_is_told(output: StageOutput) -> None:
+def test_a_voice_louder_than_the_others_gives_a_warning(output: StageOutput) -> None:
     rows = [r | {"level": r["level"] + 6.0 * (r["voice"] == VOICES[2])} for r in spoken(300)]
     table = voices_table(output, {"x": pa.Table.from_pylist(rows, schema=UTTERANCE)})
     off = dict(zip(table["voice"], table["off"], strict=True))
@@ -121,7 +121,7 @@ def test_a_voice_louder_than_the_others_is_told(output: StageOutput) -> None:
 
 @given(st.floats(-3, 3), st.floats(0.01, 5), st.integers(0, 1000), st.integers(1, 4))
 @settings(max_examples=20, deadline=None)
-def test_atoms_and_rounding_leave_the_points_uniform(mean: float, sd: float, seed: int, decimals: int) -> None:
+def test_clipped_and_rounded_values_give_uniform_points(mean: float, sd: float, seed: int, decimals: int) -> None:
     import numpy as np
 
     source = np.random.default_rng(seed)

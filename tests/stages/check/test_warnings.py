@@ -34,7 +34,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_recognisers_loop_is_a_warning_in_the_output_the_file_and_data_docs(root: Path) -> None:
+def test_a_repeating_recogniser_gives_a_warning_in_the_output_the_file_and_data_docs(root: Path) -> None:
     stage_output = StageOutput(make(root, "evaluate_speech", LOOP))
     done = CliRunner().invoke(app, ["check", "evaluate_speech"])
     assert done.exit_code == 0, done.output
@@ -46,14 +46,14 @@ def test_a_recognisers_loop_is_a_warning_in_the_output_the_file_and_data_docs(ro
     assert (root / "reports/gates/english/evaluate_speech.json").read_bytes() == gate_bytes(
         stage_output.name, stage_output.digest
     )
-    found = read_warnings(root, ["english/evaluate_speech"])
-    assert [(each.table, each.column) for each in found] == [("by_voice", "character_error_rate")]
+    result = read_warnings(root, ["english/evaluate_speech"])
+    assert [(each.table, each.column) for each in result] == [("by_voice", "character_error_rate")]
     docs = docs_folder(root, "english", "evaluate_speech")
-    assert 'class="warning"' in (docs / "index.html").read_text() and found[0].why[:40] in (docs / "index.html").read_text()
+    assert 'class="warning"' in (docs / "index.html").read_text() and result[0].why[:40] in (docs / "index.html").read_text()
     assert "Warning, does not fail the gate" in (docs / "by_voice.html").read_text()
 
 
-def test_the_next_check_replaces_the_warnings_and_a_good_output_has_none(root: Path) -> None:
+def test_the_next_check_replaces_the_warnings_and_a_valid_output_has_none(root: Path) -> None:
     make(root, "evaluate_speech", LOOP)
     assert check(root, "english", "evaluate_speech").warnings
     make(root, "evaluate_speech")
@@ -73,7 +73,7 @@ def test_a_failure_beside_a_warning_stops_the_boundary_and_keeps_the_warning(roo
     assert len(read_warnings(root, ["english/evaluate_speech"])) == 1
 
 
-def test_warnings_of_an_earlier_check_do_not_outlive_damage(root: Path) -> None:
+def test_a_damaged_output_keeps_no_warnings_of_an_earlier_check(root: Path) -> None:
     folder = make(root, "evaluate_speech", LOOP)
     check(root, "english", "evaluate_speech")
     (folder / "shards/00000.parquet").unlink()
@@ -82,7 +82,7 @@ def test_warnings_of_an_earlier_check_do_not_outlive_damage(root: Path) -> None:
     assert read_warnings(root, ["english/evaluate_speech"]) == []
 
 
-def test_a_severity_that_is_none_is_named(root: Path) -> None:
+def test_an_unknown_severity_is_named(root: Path) -> None:
     make(root, "split")
     suite = json.loads((root / "expectations/split.json").read_text())
     suite["tables"]["shards"][0]["severity"] = "mild"
@@ -99,10 +99,10 @@ def test_a_damaged_file_of_warnings_is_named(root: Path) -> None:
         read_warnings(root, ["english/split"])
 
 
-def test_show_looks_at_every_output_that_a_dataset_is_made_from(root: Path) -> None:
-    found = upstream_outputs(load_graph(root), "spoken")
-    assert {"spoken/evaluate_retrieval", "stamps/import_recordings"} & set(found) == {"spoken/evaluate_retrieval"}
-    assert {"stamps_synthetic/synthesize", "english/synthesize", "english/crawl"} <= set(found)
+def test_upstream_outputs_are_all_outputs_of_a_datasets_lineage(root: Path) -> None:
+    result = upstream_outputs(load_graph(root), "spoken")
+    assert {"spoken/evaluate_retrieval", "stamps/import_recordings"} & set(result) == {"spoken/evaluate_retrieval"}
+    assert {"stamps_synthetic/synthesize", "english/synthesize", "english/crawl"} <= set(result)
     assert "captioners/cells/english-t2t8x8/train_captioner" in upstream_outputs(load_graph(root), "captioners")
 
 
@@ -113,7 +113,7 @@ MEASURED = (
 
 
 @pytest.mark.parametrize("suite", sorted((PROJECT / "expectations").glob("*.json")), ids=lambda path: path.stem)
-def test_no_measured_figure_fails_a_gate_for_more_than_what_is_possible(suite: Path) -> None:
+def test_suites_bound_measured_figures_by_warnings_or_their_possible_range(suite: Path) -> None:
     for entries in json.loads(suite.read_text())["tables"].values():
         for entry in entries:
             if entry.get("column") in MEASURED and entry.get("severity") != "warning":

@@ -83,16 +83,16 @@ PICTURES = [picture(kind, number) for kind in range(3) for number in range(8)]
 
 @pytest.mark.slow
 def test_like_pictures_share_a_cluster_and_the_shards_order_changes_nothing(tmp_path):
-    found = cluster(tmp_path / "two", PICTURES)
-    table = {r["key"]: r for r in found.table().to_pylist()}
+    result = cluster(tmp_path / "two", PICTURES)
+    table = {r["key"]: r for r in result.table().to_pylist()}
     kinds = [{table[key(8 * kind + n)]["cluster"] for n in range(8)} for kind in range(3)]
     assert all(len(kind) == 1 for kind in kinds) and len(set.union(*kinds)) == 3, kinds
     assert set.union(*kinds) == {0, 1, 2}
     again = cluster(tmp_path / "again", PICTURES)
-    assert read_manifest(again.path).digest == read_manifest(found.path).digest
+    assert read_manifest(again.path).digest == read_manifest(result.path).digest
     one = cluster(tmp_path / "one", PICTURES, shards=1)
     assert {r["key"]: r for r in one.table().to_pylist()} == table
-    summary = json.loads(found.file(SUMMARY).read_text())
+    summary = json.loads(result.file(SUMMARY).read_text())
     assert (summary["posts"], summary["clusters"], summary["outliers"]) == (24, 3, 0)
     assert [each["clusters"] for each in summary["rounds"]] == [3]
 
@@ -117,56 +117,56 @@ def test_features_are_computed_once(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_missing_and_unreadable_pictures_are_dropped_by_name_and_the_rest_goes_on(tmp_path):
-    found = cluster(tmp_path, [*PICTURES[:5], None, b"no picture", b"no picture"])
-    rules = {r["key"]: r["rule"] for r in found.ledger().to_pylist() if r["verdict"] == "dropped"}
+def test_missing_and_unreadable_pictures_are_dropped_by_name_and_others_are_read(tmp_path):
+    result = cluster(tmp_path, [*PICTURES[:5], None, b"no picture", b"no picture"])
+    rules = {r["key"]: r["rule"] for r in result.ledger().to_pylist() if r["verdict"] == "dropped"}
     assert rules == {key(5): "picture_missing", key(6): "picture_unreadable", key(7): "picture_unreadable"}
-    assert found.table().num_rows == 5
+    assert result.table().num_rows == 5
 
 
 @pytest.mark.parametrize("posts", [0, 1, 4])
 def test_too_few_posts_are_outliers_at_the_origin_of_the_map(tmp_path, posts):
-    found = cluster(tmp_path, PICTURES[:posts], shards=1)
-    assert [(r["cluster"], r["round"], r["x"], r["y"]) for r in found.table().to_pylist()] == [(-1, 0, 0.0, 0.0)] * posts
-    assert json.loads(found.file(SUMMARY).read_text())["outliers"] == posts
+    result = cluster(tmp_path, PICTURES[:posts], shards=1)
+    assert [(r["cluster"], r["round"], r["x"], r["y"]) for r in result.table().to_pylist()] == [(-1, 0, 0.0, 0.0)] * posts
+    assert json.loads(result.file(SUMMARY).read_text())["outliers"] == posts
 
 
 @pytest.mark.slow
-def test_fewer_posts_than_neighbours_lower_them_and_the_ledger_says_so(tmp_path):
+def test_fewer_posts_than_neighbours_lower_their_number_and_the_ledger_says_so(tmp_path):
     paper = PARAMS.model_copy(update={"embedding": SPACE.model_copy(update={"neighbours": 80, "dimensions": 900})})
-    found = cluster(tmp_path, PICTURES[:6], paper)
+    result = cluster(tmp_path, PICTURES[:6], paper)
     assert all(
         "only 6 posts, so 5 neighbours instead of 80, 4 dimensions instead of 900" in d
-        for d in found.ledger()["detail"].to_pylist()
+        for d in result.ledger()["detail"].to_pylist()
     )
 
 
 @pytest.mark.slow
-def test_one_and_the_same_picture_many_times_is_no_cluster_and_no_crash(tmp_path):
-    found = cluster(tmp_path, [PICTURES[0]] * 12)
-    assert set(found.table()["cluster"].to_pylist()) == {-1}
+def test_one_repeated_picture_gives_no_cluster(tmp_path):
+    result = cluster(tmp_path, [PICTURES[0]] * 12)
+    assert set(result.table()["cluster"].to_pylist()) == {-1}
 
 
-def test_settings_that_cannot_be_used_are_named(tmp_path):
+def test_unusable_settings_are_named(tmp_path):
     for change, name in (({"min_cluster_size": 1}, "min_cluster_size"), ({"max_rounds": 0}, "max_rounds")):
         with pytest.raises(HearsightError, match=rf"params.yaml: english.cluster.{name}"):
             cluster(tmp_path, [], PARAMS.model_copy(update=change))
 
 
-def test_outliers_are_clustered_again_until_a_round_finds_nothing():
+def test_outliers_are_clustered_again_until_a_round_finds_no_cluster():
     rng = np.random.default_rng(0)
     # Two dense clumps far apart, and a wide cloud with two clumps of its own, too thin to be seen beside the dense ones.
     dense = np.concatenate([rng.normal(at, 0.01, (40, 2)) for at in (0, 1)])
     thin = np.concatenate([rng.normal(at, 3.0, (12, 2)) for at in (60, 110)])
-    labels, numbers, told = rounds(np.concatenate([dense, thin]), min_cluster_size=8, min_samples=6)
-    assert len(told) >= 1 and told[-1]["outliers"] == (labels == -1).sum()
-    assert [each["entered"] for each in told[1:]] == [each["outliers"] for each in told[:-1]]
+    labels, numbers, result = rounds(np.concatenate([dense, thin]), min_cluster_size=8, min_samples=6)
+    assert len(result) >= 1 and result[-1]["outliers"] == (labels == -1).sum()
+    assert [each["entered"] for each in result[1:]] == [each["outliers"] for each in result[:-1]]
     assert ((numbers == 0) == (labels == -1)).all()
     one, _, first = rounds(np.concatenate([dense, thin]), min_cluster_size=8, min_samples=6, max_rounds=1)
     assert len(first) == 1 and (one == -1).sum() >= (labels == -1).sum()
 
 
-def test_a_post_that_nothing_connects_to_the_others_is_an_outlier():
+def test_an_unconnected_post_is_an_outlier():
     space = np.concatenate([np.zeros((6, 2)), np.ones((6, 2)), [[np.nan, np.nan]]]) + np.arange(13)[:, None] * 1e-4
     labels, _, _ = rounds(space)
     assert labels[12] == -1 and set(labels[:12]) == {0, 1}
@@ -180,11 +180,11 @@ def test_a_post_that_nothing_connects_to_the_others_is_an_outlier():
 def test_any_points_give_numbered_clusters_of_allowed_sizes(points, smallest, samples, largest, most):
     space = np.array(points, dtype=np.float32).reshape(-1, 2)
     given = {"min_cluster_size": smallest, "min_samples": samples, "max_cluster_size": largest, "max_rounds": most}
-    labels, numbers, told = rounds(space, **given)
+    labels, numbers, result = rounds(space, **given)
     sizes = [int((labels == n).sum()) for n in range(labels.max(initial=-1) + 1)]
-    assert all(size >= smallest for size in sizes) and len(told) <= most
+    assert all(size >= smallest for size in sizes) and len(result) <= most
     assert sum(sizes) + (labels == -1).sum() == len(points)
-    assert sum(each["clusters"] for each in told) == len(sizes)
+    assert sum(each["clusters"] for each in result) == len(sizes)
     first = [numbers[labels == n][0] for n in range(len(sizes))]
     assert first == sorted(first)
 
@@ -200,13 +200,13 @@ def test_the_components_are_the_fewest_that_keep_the_variance(posts, width, vari
     assert count == 1 or kept[count - 2] < variance + 1e-5
 
 
-def test_what_does_not_vary_has_no_components_and_is_not_projected():
+def test_constant_data_has_no_components_and_no_projection():
     same = np.ones((9, 5), dtype=np.float32)
     assert count_components(same, 0.95) == 0 and count_components(same[:1], 0.95) == 0
     assert project(same, 2, 3, 0.0, "correlation", 1).tolist() == [[0.0, 0.0]] * 9
 
 
 @given(st.integers(0, 2000), st.integers(2, 200), st.integers(2, 1280))
-def test_neighbours_and_dimensions_fit_the_posts(posts, neighbours, dimensions):
+def test_neighbours_and_dimensions_are_limited_by_the_number_of_posts(posts, neighbours, dimensions):
     fewer, lower = limit_to_posts(posts, neighbours, dimensions)
     assert (fewer, lower) == (0, 0) if posts < 5 else (2 <= fewer < posts and 2 <= lower <= posts - 2)

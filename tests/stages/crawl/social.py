@@ -146,8 +146,8 @@ class Social:
         people = {one.number: one for one in self.people.values()}
         if steps[:2] == ["timelines", "tag"]:
             everything = [post | {"account": self.account(one)} for one in people.values() if not one.gone for post in one.posts]
-            found = self.timeline if self.timeline is not None else everything
-            return self._page(url, query, sorted(found, key=lambda post: post.get("id", ""), reverse=True))
+            result = self.timeline if self.timeline is not None else everything
+            return self._page(url, query, sorted(result, key=lambda post: post.get("id", ""), reverse=True))
         looked_up = steps[:2] == ["accounts", "lookup"]
         one = self.people.get(query.get("acct", "")) if looked_up else people.get(unquote(steps[1]))
         if one is None or one.gone:
@@ -171,11 +171,11 @@ class Social:
         if step == "ig_hashtag_search":
             return _json({"data": [{"id": "17843"}]})
         if step == "17843/recent_media":
-            found = [post for one in self.people.values() for post in one.posts]
+            result = [post for one in self.people.values() for post in one.posts]
             at = self.recent = 0 if "after" not in query else self.recent + 2
             more = {"paging": {"cursors": {"after": "same"}, "next": f"{GRAPH}/x?access_token={self.token}"}}
             names = ("id", "permalink", "timestamp")
-            page = [{name: post[name] for name in names if name in post} for post in found[at : at + 2]]
+            page = [{name: post[name] for name in names if name in post} for post in result[at : at + 2]]
             return _json({"data": page} | (more if page else {}))
         fields = query["fields"]
         name = fields.partition("username(")[2].partition(")")[0]

@@ -35,7 +35,7 @@ def test_a_served_feed_is_crawled(folder, tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as server:
         try:
             assert server.stdout is not None
-            found = ours_crawl(f"http://127.0.0.1:{int(server.stdout.readline())}/", str(tmp_path / "home"))
+            output = ours_crawl(f"http://127.0.0.1:{int(server.stdout.readline())}/", str(tmp_path / "home"))
         finally:
             server.kill()
-    assert found["kept"] == 2 and found["processors"] > 0
+    assert output["kept"] == 2 and output["processors"] > 0

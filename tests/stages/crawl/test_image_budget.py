@@ -69,16 +69,16 @@ def seen_ahead(tmp_path, bodies, budget):
     with FetchStore(tmp_path / "s", writer=True) as store, DecodeAhead(job, store):
         for number, data in enumerate(bodies):
             store.add(Entry(f"http://a.sample/{number}", 200, type="image/png"), data, [], "OK")
-    found: set[str] = set()
+    result: set[str] = set()
     for path in (job.state / "annotations").glob("image.look*.sqlite"):
         with sqlite3.connect(path) as base:
-            found |= {key for (key,) in base.execute("SELECT key FROM results")}
-    return found
+            result |= {key for (key,) in base.execute("SELECT key FROM results")}
+    return result
 
 
 def test_an_image_over_its_memory_budget_does_not_affect_other_images_of_a_worker(tmp_path):
-    found = seen_ahead(tmp_path, [BOMB, GOOD[0], BOMB + b"x", GOOD[1], BOMB + b"y", GOOD[2]], Budget(image_memory=1 << 27))
-    assert found >= {decode_image(data).sha256 for data in GOOD} and len(found) == 6
+    result = seen_ahead(tmp_path, [BOMB, GOOD[0], BOMB + b"x", GOOD[1], BOMB + b"y", GOOD[2]], Budget(image_memory=1 << 27))
+    assert result >= {decode_image(data).sha256 for data in GOOD} and len(result) == 6
 
 
 def test_a_worker_killed_by_an_image_continues_with_the_next_images(tmp_path, monkeypatch):

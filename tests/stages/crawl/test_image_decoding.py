@@ -37,11 +37,11 @@ PICTURES = [picture((colour, "fish", "in the snow at night")) for colour in ("re
 
 def seen(stage) -> dict[str, bytes]:
     """Return the cached decode results by image digest."""
-    found: dict[str, bytes] = {}
+    result: dict[str, bytes] = {}
     for path in (stage.state / "annotations").glob("image.look*.sqlite"):
         with sqlite3.connect(path) as base:
-            found |= dict(base.execute("SELECT key, value FROM results"))
-    return found
+            result |= dict(base.execute("SELECT key, value FROM results"))
+    return result
 
 
 def digest(stage) -> str:

@@ -50,7 +50,7 @@ def test_the_next_day_appends_new_posts_and_keeps_old_bytes(social, collect):
     assert {now[key] for key in set(now) - set(was)} == {"2026-11-21T10:00:00Z"}
 
 
-def test_a_known_account_is_visited_although_no_timeline_names_it(social, collect):
+def test_a_known_account_that_is_in_no_timeline_is_visited(social, collect):
     populate(social)
     collect(social.proxy)
     to_day(21)
@@ -59,7 +59,7 @@ def test_a_known_account_is_visited_although_no_timeline_names_it(social, collec
     assert len(rows(collect(social.proxy, "day-2", "day-1"))) == 21
 
 
-def test_a_deleted_post_is_gone_and_an_edited_one_keeps_its_collection_time(social, collect):
+def test_a_deleted_post_is_removed_and_an_edited_one_keeps_its_collection_time(social, collect):
     populate(social, 2, 3)
     keys = {row["post"]: row["key"] for row in rows(collect(social.proxy))}
     to_day(21)

@@ -58,8 +58,8 @@ def test_every_invalid_line_has_a_row_with_its_line_number(tmp_path):
     wrong = [line(9) | {name: 5.5} for name in ("id", "url", "owner", "posted", "collected", "caption", "images", "visibility")]
     others = [b"{", b"\xff\xfe", b"[]", b"[" * 50_000, b'"x"', b"1" * 1_000_001]
     path = write(tmp_path / "x.jsonl", line(1), *lacking, *wrong, *others)
-    found = list(read_export(path, "x.jsonl", ["pracegover"]))
-    dropped_lines = [(page.offset, page.row["rule"]) for page in found if page.row]
+    result = list(read_export(path, "x.jsonl", ["pracegover"]))
+    dropped_lines = [(page.offset, page.row["rule"]) for page in result if page.row]
     assert [number for number, _ in dropped_lines] == list(range(1, 1 + 1 + len(lacking) + len(wrong) + len(others)))
     names = [rule for _, rule in dropped_lines][1:]
     assert names == ["missing_field"] * 5 + ["wrong_type"] * 8 + [
@@ -110,8 +110,8 @@ def test_any_line_becomes_rows_that_can_be_stored(tmp_path_factory, lines, over)
     folder = tmp_path_factory.mktemp("any")
     posts = [line(0)] + [(line(at) | one if over and isinstance(one, dict) else one) for at, one in enumerate(lines, 1)]
     path = write(folder / "x.jsonl", *posts)
-    found = list(read_export(path, "x.jsonl", ["pracegover"]))
-    assert {page.offset for page in found} == set(range(1, len(posts) + 1))
-    write_pages(folder / "found.parquet", found)
-    assert [page.row for page in read_pages(folder / "found.parquet")] == [page.row for page in found]
-    ledger_table(page.row for page in found if page.row)
+    result = list(read_export(path, "x.jsonl", ["pracegover"]))
+    assert {page.offset for page in result} == set(range(1, len(posts) + 1))
+    write_pages(folder / "found.parquet", result)
+    assert [page.row for page in read_pages(folder / "found.parquet")] == [page.row for page in result]
+    ledger_table(page.row for page in result if page.row)

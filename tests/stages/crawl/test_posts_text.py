@@ -84,7 +84,7 @@ def test_deeply_nested_markup_is_read_within_the_parser_budget(monkeypatch):
     assert html_to_text("<b>" * 5_000 + "#pracegover") == "#pracegover"
 
 
-def test_of_a_post_over_the_parser_budget_the_beginning_is_read(monkeypatch):
+def test_a_post_over_the_parser_budget_is_read_up_to_the_budget(monkeypatch):
     monkeypatch.setattr(posts_text, "Budget", lambda: Budget(page_seconds=0.5))
     assert html_to_text("<p>first words</p>" + "<span>" * 200_000 + "</x>" * 200_000).startswith("first words")
     assert html_to_text("<p>word</p>" * 5_000).count("word") == 5_000

@@ -247,7 +247,7 @@ def test_the_class_of_an_answer(entry, name):
     assert matches("http_503", ["http_5xx"]) and matches("http_503", ["http_503"]) and not matches("http_403", ["http_5xx"])
 
 
-def test_the_command_reads_the_project_settings_and_names_the_stage_to_run(tmp_path, web):
+def test_the_command_reads_the_projects_settings_and_names_a_missing_stage(tmp_path, web):
     """Runs in its own process, with the project's dvc.yaml and params.yaml and changed crawl settings."""
     crawl(tmp_path, web)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)

@@ -34,8 +34,8 @@ def test_a_urlset_is_read_with_its_dates_and_without_its_images():
         f"<urlset {XMLNS}><url><loc> {A}/x?a=1&amp;b=2 </loc><image:image><image:loc>{A}/i.jpg</image:loc></image:image>"
         f"<lastmod>2026-11-01</lastmod></url><url><loc>/relative</loc></url><url><loc>mailto:x</loc></url></urlset>"
     )
-    found = read_sitemap(text.encode(), f"{A}/sitemap.xml")
-    assert found.pages == {f"{A}/x?a=1&b=2": "2026-11-01", f"{A}/relative": ""} and not found.problem
+    result = read_sitemap(text.encode(), f"{A}/sitemap.xml")
+    assert result.pages == {f"{A}/x?a=1&b=2": "2026-11-01", f"{A}/relative": ""} and not result.problem
 
 
 def test_an_index_a_text_file_and_gzip_are_read():
@@ -50,8 +50,8 @@ def test_an_index_a_text_file_and_gzip_are_read():
 
 def test_a_broken_sitemap_yields_the_entries_before_the_fault():
     data = urlset((f"{A}/x", ""), (f"{A}/y", ""))
-    found = read_sitemap(data[: data.index(b"/y")], A)
-    assert list(found.pages) == [f"{A}/x"] and found.problem == "broken XML"
+    result = read_sitemap(data[: data.index(b"/y")], A)
+    assert list(result.pages) == [f"{A}/x"] and result.problem == "broken XML"
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_a_broken_sitemap_yields_the_entries_before_the_fault():
     ids=["billion laughs", "a file of this machine"],
 )
 def test_no_entity_is_expanded(entities):
-    found = read_sitemap(f"<!DOCTYPE urlset [{entities}]><urlset><url><loc>{A}/&i;</loc></url></urlset>".encode(), A)
-    assert not found.pages and found.problem == "has a document type"
+    result = read_sitemap(f"<!DOCTYPE urlset [{entities}]><urlset><url><loc>{A}/&i;</loc></url></urlset>".encode(), A)
+    assert not result.pages and result.problem == "has a document type"
 
 
 def test_300_000_empty_gzip_members_are_read_in_linear_time():
@@ -94,8 +94,8 @@ def test_decompression_bombs_and_huge_sitemaps_stop_at_their_limits(monkeypatch)
     )
 )
 def test_any_bytes_can_be_a_sitemap(data):
-    found = read_sitemap(data, f"{A}/sitemap.xml")
-    assert found.pages or found.sitemaps or found.problem
+    result = read_sitemap(data, f"{A}/sitemap.xml")
+    assert result.pages or result.sitemaps or result.problem
 
 
 @given(st.text("0123456789-:TZ+. ", max_size=30))
@@ -154,7 +154,7 @@ def test_pages_listed_only_in_a_sitemap_are_crawled(crawl):
     listed = urlset((f"{A}/p1.html", ""), (f"{A}/p2.html", ""), ("http://else.sample/x", ""), (f"{A}/film.mp4", ""))
     with CountingWeb(site(listed)) as web:
         rows, asked = crawl(web)
-        assert {url for url, told in rows.items() if told[0] == ""} == {f"{A}/", f"{A}/p1.html", f"{A}/p2.html"}
+        assert {url for url, result in rows.items() if result[0] == ""} == {f"{A}/", f"{A}/p1.html", f"{A}/p2.html"}
         assert not any("else.sample" in url or "film" in url for url in asked)
         rows, asked = crawl(web, "without", sitemaps=False)
         assert list(rows) == [f"{A}/"] and f"{A}/sitemap.xml" not in asked

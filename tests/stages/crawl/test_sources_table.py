@@ -117,7 +117,7 @@ def test_both_file_formats_of_flickr30k_are_read(table, tmp_path):
     assert [alt for alt, _, _ in records(csv)] == ["A red kite flies over blue water .", "A blue car , parked | in the desert ."]
 
 
-def test_karpathy_keeps_the_split_in_the_ledger(table, tmp_path):
+def test_the_karpathy_split_is_in_the_ledger(table, tmp_path):
     sets.images(tmp_path / "images")
     sets.karpathy(tmp_path / "dataset_flickr8k.json")
     output = table("karpathy", "dataset_flickr8k.json", image_folder="images")

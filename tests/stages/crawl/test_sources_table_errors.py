@@ -19,7 +19,7 @@ from tests.stages.crawl import sets
 from tests.stages.crawl.sets import dropped, records
 
 
-def test_nothing_outside_the_image_folder_is_read(table, tmp_path):
+def test_no_file_outside_the_image_folder_is_read(table, tmp_path):
     folder = sets.images(tmp_path / "set" / "images")
     secret = tmp_path / "set" / "secret.jpg"
     shutil.copy(folder / sets.NAMES[0], secret)

@@ -21,19 +21,19 @@ def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter
     stage = make_stage(root, "split", params=params, inputs={"input": source})
     run_split(stage)
     stage.finish()
-    found: dict[str, Counter[str]] = {}
+    result: dict[str, Counter[str]] = {}
     for row in StageOutput(stage.out).table(["split", "group", "caption"]).to_pylist():
         assert row["caption"]
-        found.setdefault(row["split"], Counter())[row["group"]] += 1
-    return found
+        result.setdefault(row["split"], Counter())[row["group"]] += 1
+    return result
 
 
 def test_karpathys_split_is_read_from_the_published_file(table, tmp_path):
     sets.images(tmp_path / "images")
     sets.karpathy(tmp_path / "dataset_coco.json")
     source = table("karpathy", "dataset_coco.json", image_folder="images")
-    found = split_by(tmp_path, source, train="dataset_coco.json", test="dataset_coco.json")
-    assert {side: sorted(groups.values()) for side, groups in found.items()} == {"train": [2], "test": [1]}
+    result = split_by(tmp_path, source, train="dataset_coco.json", test="dataset_coco.json")
+    assert {side: sorted(groups.values()) for side, groups in result.items()} == {"train": [2], "test": [1]}
 
 
 def test_forty_references_of_an_image_are_one_group(table, tmp_path):
@@ -51,12 +51,12 @@ def test_flickr_1k_is_exactly_the_test_list(table, tmp_path):
     (tmp_path / "results_20130124.token").write_text("\n".join(rows) + "\n")
     (tmp_path / "flickr30k_test.txt").write_text(f"{sets.NAMES[1]}\n{sets.NAMES[3]}\n")
     source = table("flickr30k", "results_20130124.token", image_folder="images")
-    found = split_by(tmp_path, source, test="flickr30k_test.txt")
-    assert {side: sorted(groups.values()) for side, groups in found.items()} == {"test": [5, 5]}
+    result = split_by(tmp_path, source, test="flickr30k_test.txt")
+    assert {side: sorted(groups.values()) for side, groups in result.items()} == {"test": [5, 5]}
 
 
 def test_the_conceptual_captions_validation_file_is_a_complete_test_split(table, tmp_path):
     sets.cc3m(tmp_path / "Validation_GCC-1.1.0-Validation.tsv")
     source = table("cc3m", "Validation_GCC-1.1.0-Validation.tsv")
-    found = split_by(tmp_path, source, test="*")
-    assert {side: sorted(groups.values()) for side, groups in found.items()} == {"test": [1, 1]}
+    result = split_by(tmp_path, source, test="*")
+    assert {side: sorted(groups.values()) for side, groups in result.items()} == {"test": [1, 1]}

@@ -32,7 +32,7 @@ def naive(hashes: list[str], most: int) -> list[set[int]]:
 
 @trying(deadline=None)
 @given(HASHES, st.integers(0, 4), st.integers(1, 5), st.integers(1, 5), st.integers(1, 4))
-def test_groups_are_the_connected_components_whatever_the_blocks(hashes, most, rows, columns, pending):
+def test_groups_are_the_connected_components_for_any_block_size(hashes, most, rows, columns, pending):
     from unittest.mock import patch
 
     groups = Groups(len(hashes))
@@ -41,18 +41,18 @@ def test_groups_are_the_connected_components_whatever_the_blocks(hashes, most, r
     with patch("components.stages.dedup.groups.PENDING", pending):
         for i, j in pairs:
             groups.add(i, j)
-    found: dict[int, set[int]] = {}
+    result: dict[int, set[int]] = {}
     for index, label in enumerate(groups.labels().tolist()):
-        found.setdefault(label, set()).add(index)
-    assert sorted(map(sorted, found.values())) == sorted(map(sorted, naive(hashes, most)))
-    assert all(label == min(members) for label, members in found.items())
+        result.setdefault(label, set()).add(index)
+    assert sorted(map(sorted, result.values())) == sorted(map(sorted, naive(hashes, most)))
+    assert all(label == min(members) for label, members in result.items())
 
 
 def caption(key, phash, words, **more):
     return {k: v for k, v in post(key, key.encode(), words, phash=f"{phash:016x}", **more).items() if k != "data"}
 
 
-def test_the_same_words_on_a_near_duplicate_are_dropped_whatever_the_order(tmp_path):
+def test_an_equal_caption_of_a_near_duplicate_is_dropped_in_any_order(tmp_path):
     one, two, other = caption("b", 0b0, "a cat"), caption("a", 0b11, "a cat"), caption("c", 2**40 - 1, "a cat")
     forward, _ = dedup(tmp_path / "f", [[one, two], [other]], BY_HASH)
     backward, _ = dedup(tmp_path / "b", [[other], [two, one]], BY_HASH)
@@ -60,12 +60,12 @@ def test_the_same_words_on_a_near_duplicate_are_dropped_whatever_the_order(tmp_p
     assert verdicts(forward)["b"] == verdicts(backward)["b"] == ("duplicate_pair", "same as a", "4", "group a")
 
 
-def test_other_words_on_a_near_duplicate_stay_as_another_reference(tmp_path):
+def test_another_caption_of_a_near_duplicate_is_kept_as_a_reference(tmp_path):
     done, _ = dedup(tmp_path, [[caption("a", 0, "a cat"), caption("b", 1, "a sleeping cat")]], BY_HASH)
     assert [(r["key"], r["group"]) for r in done.table().to_pylist()] == [("a", "a"), ("b", "a")]
 
 
-def test_the_earliest_speaks_then_the_largest_then_the_smallest_key(tmp_path):
+def test_the_representative_is_the_earliest_then_largest_then_the_one_with_the_smallest_key(tmp_path):
     rows = [
         caption("a", 0, "one", posted="2026-02-01T00:00:00Z"),
         caption("b", 0, "one", posted="2026-01-01T00:00:00Z"),
@@ -85,7 +85,7 @@ def test_a_distance_out_of_range_is_refused(tmp_path, posts, where):
         dedup(tmp_path, [[]], params.model_copy(update={"posts": params.posts.model_copy(update=posts)}))
 
 
-def test_no_record_at_all_and_empty_shards_pass(tmp_path):
+def test_no_records_and_empty_shards_pass(tmp_path):
     assert dedup(tmp_path / "none", [], settings())[0].table().num_rows == 0
     assert dedup(tmp_path / "empty", [[], []], settings())[0].table().num_rows == 0
     assert dedup(tmp_path / "hash", [[]], BY_HASH)[0].table().num_rows == 0

@@ -47,21 +47,21 @@ CHANGES = {
 def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change):
     originals = make_parts(np.stack([make_sketch(encoded(picture(seed))) for seed in range(6)]))
     changed = make_parts(np.stack([make_sketch(encoded(CHANGES[change](picture(0)), "JPEG"))]))
-    found = [correlation(originals, n, changed, 0)[1] for n in range(6)]
-    assert found[0] > 0.9 and max(found[1:]) < 0.75
-    assert found == pytest.approx([correlation(changed, 0, originals, n)[1] for n in range(6)])
+    result = [correlation(originals, n, changed, 0)[1] for n in range(6)]
+    assert result[0] > 0.9 and max(result[1:]) < 0.75
+    assert result == pytest.approx([correlation(changed, 0, originals, n)[1] for n in range(6)])
 
 
 @trying(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 7))
-def test_a_turned_or_mirrored_picture_is_wholly_the_same(seed, symmetry):
+def test_a_rotated_or_mirrored_picture_has_similarity_1(seed, symmetry):
     original = picture(seed)
     turned = original.rotate(90 * (symmetry % 4))
     both = make_parts(np.stack([make_sketch(encoded(p)) for p in (original, turned.transpose(FLIP) if symmetry > 3 else turned)]))
     assert correlation(both, 0, both, 1)[0] > 0.999
 
 
-def test_an_even_tone_resembles_nothing_and_transparency_is_white():
+def test_a_uniform_picture_correlates_with_none_and_transparency_is_white():
     plain = Image.new("RGB", (96, 96), "white")
     clear = Image.new("RGBA", (96, 96), (0, 0, 0, 0))
     both = make_parts(np.stack([make_sketch(encoded(plain)), make_sketch(encoded(clear))]))
@@ -69,11 +69,11 @@ def test_an_even_tone_resembles_nothing_and_transparency_is_white():
     assert (make_sketch(encoded(clear)) == make_sketch(encoded(plain))).all()
 
 
-def test_the_angles_turn_back_either_way():
+def test_rotations_are_undone_in_both_directions():
     assert sorted(ANGLES) == sorted(-angle for angle in ANGLES)
 
 
-def test_what_is_verified_does_not_depend_on_the_batches(monkeypatch):
+def test_verified_pairs_do_not_depend_on_the_batch_size(monkeypatch):
     sketches = np.stack([make_sketch(encoded(picture(seed % 5).crop((0, 0, 90 + seed % 3, 92)))) for seed in range(15)])
     i, j = np.nonzero(np.triu(np.ones((15, 15)), 1))
     cosines = np.full(len(i), 0.9, np.float32)
@@ -86,7 +86,7 @@ def test_what_is_verified_does_not_depend_on_the_batches(monkeypatch):
 WORDS = ("Foto de um gato preto sobre o muro azul", "Um homem de chapéu toca violão na praça")
 
 
-def test_a_repeated_post_goes_and_another_caption_of_its_picture_stays_as_a_reference(tmp_path):
+def test_a_repeated_post_is_dropped_and_another_caption_of_its_picture_is_a_reference(tmp_path):
     image, early, late = drawing(0), {"collected": "2026-02-01"}, {"collected": "2026-02-02"}
     again, flip = encoded(image, "JPEG"), encoded(image.transpose(FLIP))
     shards = [
@@ -100,7 +100,7 @@ def test_a_repeated_post_goes_and_another_caption_of_its_picture_stays_as_a_refe
     assert value.startswith("image 0.") and value.endswith(", caption 0")
 
 
-def test_a_picture_that_cannot_be_decoded_has_a_verdict_of_its_own_and_speaks_for_nothing(tmp_path):
+def test_an_undecodable_picture_has_its_own_verdict_and_supports_no_noun(tmp_path):
     good = encoded(drawing(1))
     shard = [post("b", good[:60], WORDS[0]), post("a", good, WORDS[0]), post("c", good[:60], WORDS[0])]
     done, _ = dedup(tmp_path, [shard], settings())
@@ -132,7 +132,7 @@ def test_added_posts_give_what_a_rebuild_gives_byte_for_byte_and_only_new_pairs_
     assert before.table().num_rows < 12
 
 
-def test_the_export_tells_what_other_thresholds_would_drop(tmp_path):
+def test_the_export_states_what_other_thresholds_would_drop(tmp_path):
     grid = POSTS.model_copy(update={"grid": [0.02, 0.2]})
     dedup(tmp_path, [posts(16, 0, "2026-01-01")], settings(posts=grid))
     lines = (tmp_path / "duplicates.csv").read_text().splitlines()

@@ -19,12 +19,12 @@ from components.stages.dedup.posts import PostPairs
 
 def matrices(rows: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """D_cpt and D_img: one minus the cosine, in float64, 1 where a vector is empty."""
-    found = []
+    result = []
     for matrix in (rows, vectors.astype(np.float64)):
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         unit = matrix / np.where(lengths > 0, lengths, 1)
-        found.append(np.round(1.0 - unit @ unit.T, DECIMALS))
-    return found[0], found[1]
+        result.append(np.round(1.0 - unit @ unit.T, DECIMALS))
+    return result[0], result[1]
 
 
 def algorithm_1(cpt: np.ndarray, img: np.ndarray, t_cpt: float, t_img: float) -> tuple[set[tuple[int, int]], list[list[int]]]:
@@ -92,7 +92,7 @@ def test_the_pairs_and_clusters_are_algorithm_1s(posts, t_cpt, t_img, small, cor
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_pair_is_missed_among_hundreds_with_real_spread(seed):
+def test_every_pair_is_found_among_hundreds_of_realistic_captions(seed):
     from benchmarks.duplicates_posts import make_posts
 
     posts = make_posts(400, seed)
@@ -111,7 +111,7 @@ def test_a_distance_equal_to_the_threshold_counts():
     ]  # fmt: skip
 
 
-def test_identical_captions_on_different_pictures_stay_apart_and_so_do_captions_of_stop_words_alone():
+def test_identical_captions_of_different_pictures_and_captions_of_stop_words_are_not_joined():
     pictures = np.eye(3, dtype=np.float16)
     assert found_pairs(["red dog"] * 3, pictures, 0.2, 0.2)[0] == []
     assert found_pairs(["of the"] * 3, np.ones((3, 4), np.float16), 0.2, 0.2)[0] == []
@@ -119,7 +119,7 @@ def test_identical_captions_on_different_pictures_stay_apart_and_so_do_captions_
     assert found_pairs([], pictures[:0], 0.2, 0.2)[0] == []
 
 
-def test_thousands_of_posts_of_one_text_are_compared_in_blocks():
+def test_thousands_of_posts_with_one_text_are_compared_in_blocks():
     vectors = np.repeat(np.eye(4, dtype=np.float16), 50, axis=0)
     pairs, _ = found_pairs(["red dog"] * 200, vectors, 0.1, 0.1)
     assert len(set(pairs)) == len(pairs) == 4 * 50 * 49 // 2
@@ -131,7 +131,7 @@ def test_captions_that_share_only_frequent_words_are_still_found():
     assert [pair.tolist() for pair in close_rows(rows, 0.01)] == [[0, 0, 1], [1, 2, 2]]
 
 
-def test_an_added_caption_moves_no_distance_of_others_by_the_languages_idf():
+def test_an_added_caption_changes_no_distance_of_others():
     few = captions.language_idf({"gato", "azul"}, ["pt"])
     more = captions.language_idf({"gato", "azul", "paralelepípedo", "xyzzyq"}, ["pt"])
     assert {word: more[word] for word in few} == few

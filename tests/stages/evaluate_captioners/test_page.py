@@ -64,17 +64,17 @@ def test_the_page_needs_no_other_file_no_network_and_no_script(parsed):
     assert not any(name.startswith("on") for _, attrs in parsed.tags for name in attrs)
 
 
-def test_every_link_leads_somewhere_and_every_name_is_once(parsed):
+def test_every_link_has_a_target_and_every_id_is_unique(parsed):
     ids = Counter(attrs["id"] for _, attrs in parsed.tags if "id" in attrs)
     assert max(ids.values()) == 1
     assert {anchor["href"][1:] for anchor in parsed.all("a")} <= set(ids)
-    told = [
+    result = [
         word
         for _, attrs in parsed.tags
         for name in ("aria-labelledby", "aria-describedby")
         for word in (attrs.get(name) or "").split()
     ]
-    assert set(told) <= set(ids)
+    assert set(result) <= set(ids)
 
 
 def test_pictures_plots_tables_and_regions_have_names(parsed):
@@ -100,14 +100,14 @@ def test_captions_and_references_are_text_and_never_markup(tmp_path, networks):
     evil = "<script>alert(1)</script> & \"'"
     inputs = {"input": prepared(tmp_path, "english", [*squares()[:5], [evil]])}
     inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), evil)})
-    found = Page(compared(tmp_path, inputs)[0].file("compare.html").read_text())
-    assert not found.all("script") and found.text.count(evil) >= 2
+    result = Page(compared(tmp_path, inputs)[0].file("compare.html").read_text())
+    assert not result.all("script") and result.text.count(evil) >= 2
 
 
 def test_without_examples_no_picture_is_shown(evaluated, tmp_path):
     output, _, _ = compared(tmp_path, evaluated[1], PARAMS.model_copy(update={"examples": 0}))
-    found = Page(output.file("compare.html").read_text())
-    assert not found.all("img") and "evaluate_captioners.examples" in found.text
+    result = Page(output.file("compare.html").read_text())
+    assert not result.all("img") and "evaluate_captioners.examples" in result.text
 
 
 PLACES = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=5)
@@ -115,13 +115,13 @@ PLACES = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=
 
 @given(st.text(max_size=25), PLACES)
 def test_marking_never_changes_a_caption(caption, places):
-    found = page.split_caption(ModelCaption(caption, Things(1, [], places)))
-    assert "".join(piece.text for piece in found) == caption and all(piece.text for piece in found)
+    result = page.split_caption(ModelCaption(caption, Things(1, [], places)))
+    assert "".join(piece.text for piece in result) == caption and all(piece.text for piece in result)
 
 
 def test_a_hallucinated_object_is_marked_in_its_caption():
-    said = ModelCaption("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
-    assert page.split_caption(said) == [("a dog and a ", False), ("cake", True)]
+    result = ModelCaption("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
+    assert page.split_caption(result) == [("a dog and a ", False), ("cake", True)]
 
 
 @given(st.lists(st.integers(0, 300), max_size=20), st.lists(st.integers(0, 300), min_size=1, max_size=20))
@@ -139,7 +139,7 @@ def test_histograms_lose_no_caption_and_share_their_axes(written, known):
         Page(svg)
 
 
-def test_the_last_bar_says_so_when_longer_captions_are_in_it():
+def test_the_last_bar_is_labelled_when_it_contains_longer_captions():
     def last(longest: int) -> str:
         row = Row("english", "one", {}, {}, Writing(Lengths([1]), {}))
         svg = page.draw_histograms(Table("english", "en", "", 1, 1, Writing(Lengths([longest]), {}), [row], None))[0][1]
@@ -149,21 +149,21 @@ def test_the_last_bar_says_so_when_longer_captions_are_in_it():
 
 
 def test_the_style_tables_show_every_figure_of_the_json(evaluated, parsed):
-    told = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
+    result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
     shown = {column.figure for group in (*columns.first(True), *columns.RARER) for column in group.columns}
     beside = {"words_sd", "things", "things_unseen", "vocabulary_share"}  # in the cell of another figure
-    assert shown | beside == {name for figures in told.values() for name in figures}
+    assert shown | beside == {name for figures in result.values() for name in figures}
     for titles in ("captions with any", "captions with a fault"):
         assert parsed.text.count(titles) == 3, titles
     assert "john 4" in parsed.text or "john 8" in parsed.text
 
 
 def test_a_missing_figure_is_a_dash():
-    found = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
-    assert {cell.text for cell in found} == {numbers.ABSENT}
+    result = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
+    assert {cell.text for cell in result} == {numbers.ABSENT}
 
 
-def test_figures_are_shown_with_what_belongs_to_them():
+def test_figures_are_shown_with_their_related_figures():
     figures = {
         "words": 9.26,
         "words_sd": 1.0,

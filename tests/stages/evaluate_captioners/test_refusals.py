@@ -27,11 +27,11 @@ SAYS = {0: dict.fromkeys(range(8), "a red square")}
 def refused(tmp_path: Path, match: str, sets: dict[str, StageOutput] | None = None, **cells: StageOutput) -> None:
     given = {"input": prepared(tmp_path, "english", squares(), about={"encoder": ENCODER})} if sets is None else sets
     with pytest.raises(HearsightError, match=match) as error:
-        compared(tmp_path, {**given, **{name.replace("_", "-"): found for name, found in cells.items()}})
+        compared(tmp_path, {**given, **{name.replace("_", "-"): result for name, result in cells.items()}})
     assert "\n" not in str(error.value)
 
 
-def test_no_captioner_no_set_and_a_cell_without_models_are_one_clear_line(tmp_path):
+def test_missing_captioners_sets_and_models_give_a_one_line_error(tmp_path):
     refused(tmp_path, r"chain\.evaluate_captioners\.captioners: names no captioner")
     good = cell(tmp_path, "english", "small1x1", SAYS)
     refused(tmp_path, "names no test set", sets={}, english_small1x1=good)
@@ -43,7 +43,7 @@ def test_no_captioner_no_set_and_a_cell_without_models_are_one_clear_line(tmp_pa
     )
 
 
-def test_an_empty_test_split_is_one_clear_line(tmp_path):
+def test_an_empty_test_split_gives_a_one_line_error(tmp_path):
     sets = {"input": prepared(tmp_path, "english", squares(), test_from=99)}
     refused(
         tmp_path,
@@ -53,12 +53,12 @@ def test_an_empty_test_split_is_one_clear_line(tmp_path):
     )
 
 
-def test_a_model_of_an_unknown_network_is_one_clear_line(tmp_path):
-    found = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
-    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is not a captioning network", cell=found)
+def test_a_model_of_an_unknown_network_gives_a_one_line_error(tmp_path):
+    result = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
+    refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is not a captioning network", cell=result)
 
 
-def test_a_model_that_is_not_the_cells_is_one_clear_line(tmp_path):
+def test_a_model_of_another_cell_gives_a_one_line_error(tmp_path):
     other = cell(tmp_path, "english", "small1x1", SAYS)
     moved = other.path.parent.parent / "english-small8x8"
     shutil.copytree(other.path.parent, moved)
@@ -80,11 +80,11 @@ def test_a_model_that_is_not_the_cells_is_one_clear_line(tmp_path):
         ({"trained": True}, "it takes pictures, and the set was prepared as features"),
     ],
 )
-def test_features_of_another_encoder_are_one_clear_line(tmp_path, change, match):
+def test_features_of_another_encoder_give_a_one_line_error(tmp_path, change, match):
     refused(tmp_path, match, cell=cell(tmp_path, "english", "small1x1", SAYS, encoder=ENCODER | change))
 
 
-def test_features_of_another_width_or_that_are_no_numbers_are_one_clear_line(tmp_path):
+def test_features_of_another_width_or_with_nan_give_a_one_line_error(tmp_path):
     good = cell(tmp_path, "english", "small8x8", SAYS)
     wide = {"input": prepared(tmp_path, "english", squares(), media=features_of(0, width=9))}
     refused(
@@ -98,25 +98,25 @@ def test_features_of_another_width_or_that_are_no_numbers_are_one_clear_line(tmp
 
 
 @pytest.mark.parametrize("cut", [0, 5, 40, -1])
-def test_weights_that_are_cut_off_are_one_clear_line(tmp_path, cut):
-    found = cell(tmp_path, "english", "small1x1", SAYS, cut=cut)
-    refused(tmp_path, r"models/small1x1-0: .*weights\.safetensors: is not a whole safetensors file", cell=found)
+def test_truncated_weights_give_a_one_line_error(tmp_path, cut):
+    result = cell(tmp_path, "english", "small1x1", SAYS, cut=cut)
+    refused(tmp_path, r"models/small1x1-0: .*weights\.safetensors: is not a whole safetensors file", cell=result)
 
 
-def test_weights_that_were_cut_off_after_training_are_one_clear_line(tmp_path):
-    found = cell(tmp_path, "english", "small1x1", SAYS)
-    path = found.path / "models" / "small1x1-0" / "weights.safetensors"
+def test_weights_truncated_after_training_give_a_one_line_error(tmp_path):
+    result = cell(tmp_path, "english", "small1x1", SAYS)
+    path = result.path / "models" / "small1x1-0" / "weights.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
-    refused(tmp_path, r"weights\.safetensors: is not the file the manifest lists", cell=found)
+    refused(tmp_path, r"weights\.safetensors: is not the file the manifest lists", cell=result)
 
 
-def test_settings_out_of_range_are_one_clear_line(tmp_path):
+def test_settings_out_of_range_give_a_one_line_error(tmp_path):
     stage = make_stage(tmp_path, "evaluate_captioners", "captioners", PARAMS.model_copy(update={"beam": 0}))
     with pytest.raises(HearsightError, match=r"captioners\.evaluate_captioners\.beam: 0 is too small — give 1 or more"):
         run_evaluate_captioners(stage)
 
 
-def test_meteor_and_spice_that_cannot_be_run_are_one_clear_line(evaluated, tmp_path):
-    for name, said in (("meteor", "METEOR"), ("spice", "SPICE: .*spice-1.0.jar does not exist")):
-        with pytest.raises(HearsightError, match=said):
+def test_unavailable_meteor_and_spice_give_a_one_line_error(evaluated, tmp_path):
+    for name, result in (("meteor", "METEOR"), ("spice", "SPICE: .*spice-1.0.jar does not exist")):
+        with pytest.raises(HearsightError, match=result):
             compared(tmp_path / name, evaluated[1], PARAMS.model_copy(update={name: str(tmp_path / "nothing")}))

@@ -25,7 +25,7 @@ from tests.stages.evaluate_captioners.world import (
 from tests.support import PROJECT, leave_warning
 
 
-def test_a_warning_of_an_input_is_on_the_page_once(evaluated):
+def test_a_warning_of_an_input_appears_once_on_the_page(evaluated):
     page = evaluated[2][0].file("compare.html").read_text()
     assert page.count("found &lt;0.7&gt;") == 1
 
@@ -33,7 +33,7 @@ def test_a_warning_of_an_input_is_on_the_page_once(evaluated):
 def test_every_model_is_tried_on_every_test_picture_once(evaluated):
     _, inputs, (stage_output, _, _) = evaluated
     rows = stage_output.table().to_pylist()
-    models = [row["key"] for name, found in inputs.items() if "-" in name for row in found.table().to_pylist()]
+    models = [row["key"] for name, result in inputs.items() if "-" in name for row in result.table().to_pylist()]
     assert len(rows) == 3 * len(models) * 4 == len({(row["key"], row["test"], row["model"]) for row in rows})
     own = [row for row in rows if row["model"] == "english-small8x8-0" and row["test"] == "english"]
     assert [row["output"] for row in own] == [f"a {colour} square" for colour in COLOURS[4:]]
@@ -50,18 +50,18 @@ def test_the_check_lets_the_output_pass(evaluated, tmp_path):
     assert check(tmp_path, "captioners", "evaluate_captioners").expectations >= 10
 
 
-def test_scores_are_means_over_seeds_with_their_spread_and_an_interval_that_holds_them(evaluated):
+def test_scores_are_means_over_seeds_with_deviation_and_an_interval_around_them(evaluated):
     _, _, (stage_output, exported, _) = evaluated
     scores = json.loads(exported["scores.json"])
     assert scores == json.loads(stage_output.file("scores.json").read_text())
     rows = stage_output.table().to_pylist()
     for test, table in ((name, scores[name]) for name in ("english", "cleaned", "portuguese")):
-        for name, told in table["cells"].items():
+        for name, result in table["cells"].items():
             of = [row for row in rows if row["test"] == test and row["model"].startswith(f"{name}-")]
-            assert told["cider_d"]["mean"] == pytest.approx(sum(row["cider_d"] for row in of) / len(of), abs=1e-6)
-            assert told["cider_d"]["low"] <= told["cider_d"]["mean"] <= told["cider_d"]["high"]
+            assert result["cider_d"]["mean"] == pytest.approx(sum(row["cider_d"] for row in of) / len(of), abs=1e-6)
+            assert result["cider_d"]["low"] <= result["cider_d"]["mean"] <= result["cider_d"]["high"]
             seeds = [table["models"][f"{name}-{seed}"]["cider_d"] for seed in (0, 1)]
-            assert told["cider_d"]["sd"] == pytest.approx(abs(seeds[0] - seeds[1]) / math.sqrt(2), abs=2e-6)
+            assert result["cider_d"]["sd"] == pytest.approx(abs(seeds[0] - seeds[1]) / math.sqrt(2), abs=2e-6)
     assert "low" not in scores["english"]["cells"]["english-small1x1"]["bleu_4"]
 
 
@@ -72,15 +72,15 @@ def test_the_constant_caption_comes_from_the_training_split_alone(evaluated):
     assert scores["english"]["constant"]["cider_d"]["mean"] == 0.0 < scores["english"]["constant"]["rouge_l"]["mean"]
 
 
-def test_two_wordings_of_the_same_pictures_are_held_against_each_other_on_both(evaluated):
+def test_two_caption_sets_of_the_same_pictures_are_each_evaluated_against_both(evaluated):
     scores = json.loads(evaluated[2][1]["scores.json"])
-    found = scores["english less cleaned"]
+    result = scores["english less cleaned"]
     assert set(scores) == {"english", "cleaned", "portuguese", "english less cleaned"}
-    assert set(found) == {"english", "cleaned"} and set(found["english"]) == {"small1x1", "small8x8"}
-    assert found["english"]["small8x8"]["low"] > 0 > found["cleaned"]["small1x1"]["high"]
+    assert set(result) == {"english", "cleaned"} and set(result["english"]) == {"small1x1", "small8x8"}
+    assert result["english"]["small8x8"]["low"] > 0 > result["cleaned"]["small1x1"]["high"]
 
 
-def test_the_plot_has_each_cell_on_its_own_set_and_the_cross_table_has_all(evaluated):
+def test_the_plot_has_each_cell_on_its_set_and_the_cross_table_all_pairs(evaluated):
     stage_output, exported, _ = evaluated[2]
     own = list(csv.DictReader(io.StringIO(exported["table.csv"])))
     assert [row["model"] for row in own] == sorted(
@@ -93,17 +93,17 @@ def test_the_plot_has_each_cell_on_its_own_set_and_the_cross_table_has_all(evalu
 
 def test_every_cell_is_tracked_under_a_unique_name(evaluated):
     stage = evaluated[2][2]
-    told = {name: value for name, value, _ in stage.metrics}
-    assert len(told) == len(stage.metrics)
-    assert {"english/cleaned-small1x1/cider_d", "english/cleaned-small1x1/cider_d_sd", "english/constant/bleu_4"} <= set(told)
-    assert "english/constant/bleu_4_sd" not in told and all(math.isfinite(value) for value in told.values())
+    result = {name: value for name, value, _ in stage.metrics}
+    assert len(result) == len(stage.metrics)
+    assert {"english/cleaned-small1x1/cider_d", "english/cleaned-small1x1/cider_d_sd", "english/constant/bleu_4"} <= set(result)
+    assert "english/constant/bleu_4_sd" not in result and all(math.isfinite(value) for value in result.values())
 
 
 def test_the_scores_hold_the_style_of_cells_and_references(evaluated):
-    found = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
-    assert found["english-small1x1"]["new_captions"] == 1.0  # the test pictures' colours are none of the training split
-    assert found["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])
-    assert found["cleaned-small8x8"]["things_unseen"] >= 4 and "things" not in found["references"]
+    result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
+    assert result["english-small1x1"]["new_captions"] == 1.0  # the test pictures' colours are none of the training split
+    assert result["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])
+    assert result["cleaned-small8x8"]["things_unseen"] >= 4 and "things" not in result["references"]
 
 
 def test_a_second_run_computes_nothing_and_a_new_cell_only_itself(evaluated, tmp_path):
@@ -118,9 +118,9 @@ def test_a_second_run_computes_nothing_and_a_new_cell_only_itself(evaluated, tmp
 
 def test_a_picture_with_forty_captions_is_one_item_of_forty_references(tmp_path):
     captions = [[f"a {colour} square"] for colour in COLOURS[:5]] + [[f"caption {n} of it" for n in range(40)] * 2]
-    found = read_set("input", prepared(tmp_path, "coco", captions))
-    assert [len(item.references) for item in found.items] == [1, 40] and found.references == 41
-    assert found.items[1].references[7] == " ".join(found.items[1].words[7])
+    result = read_set("input", prepared(tmp_path, "coco", captions))
+    assert [len(item.references) for item in result.items] == [1, 40] and result.references == 41
+    assert result.items[1].references[7] == " ".join(result.items[1].words[7])
 
 
 def test_a_set_without_a_training_split_has_no_constant_caption(tmp_path):

@@ -68,13 +68,13 @@ def pictures(root: Path) -> StageOutput:
     return make_output(root, "extract_features", [[row("extract_features", key="k")]], media=[members])
 
 
-def test_it_writes_what_it_learnt_of_pictures(folder: Path, tmp_path: Path) -> None:
+def test_a_trained_captioner_writes_the_captions_of_its_pictures(folder: Path, tmp_path: Path) -> None:
     encoder = require_encoder(json.loads((folder / "config.json").read_text()), {"encoder": ABOUT})
     seen = read_pictures(pictures(tmp_path), [f"00000/{place}.png" for place in (2, 0, 1)], encoder["side"])
     assert caption_pictures(folder, seen, 2, 0.0) == ["blue", "red", "green"]
 
 
-def test_a_set_that_holds_features_is_refused_in_one_line(folder: Path, tmp_path: Path) -> None:
+def test_a_set_of_features_is_refused_with_one_line(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="holds features, and the model takes pictures"):
         list(read_pictures(pictures(tmp_path), ["00000/0.npy"], 16))
     with pytest.raises(ValueError, match="it takes features, and the set was prepared as pictures"):

@@ -31,7 +31,7 @@ WORDS = st.lists(st.sampled_from(["a", "dog", "'s", "3.5", "n't", "cão"]), max_
 
 
 @given(st.lists(st.tuples(WORDS, st.lists(WORDS.filter(bool), min_size=1, max_size=3)), min_size=1, max_size=6))
-def test_a_captioners_own_words_are_scored_as_they_are(pairs):
+def test_a_captioners_output_is_scored_unchanged(pairs):
     candidates = [words for words, _ in pairs]
     assert [tokenize_caption(" ".join(words)) for words in candidates] == candidates
     scores = score_tokens(candidates, [known for _, known in pairs])
@@ -43,10 +43,10 @@ def test_a_captioners_own_words_are_scored_as_they_are(pairs):
 def test_intervals_of_one_call_share_their_resamples(values, seed):
     one, other = ([pair[at] for pair in values] for at in (0, 1))
     columns = {"one": one, "shifted": [value + 5 for value in one], "other": other, "none": [a - a for a in one]}
-    found = bootstrap_intervals(columns, seed=seed, resamples=50)
-    assert found == bootstrap_intervals(columns, seed=seed, resamples=50)
-    assert found["shifted"] == pytest.approx([end + 5 for end in found["one"]]) and found["none"] == (0.0, 0.0)
-    assert min(one) - 1e-9 <= found["one"][0] <= found["one"][1] <= max(one) + 1e-9
+    result = bootstrap_intervals(columns, seed=seed, resamples=50)
+    assert result == bootstrap_intervals(columns, seed=seed, resamples=50)
+    assert result["shifted"] == pytest.approx([end + 5 for end in result["one"]]) and result["none"] == (0.0, 0.0)
+    assert min(one) - 1e-9 <= result["one"][0] <= result["one"][1] <= max(one) + 1e-9
 
 
 def scored(*captions: str, things: tuple[Things, ...] = ()) -> Scored:
@@ -59,30 +59,30 @@ def written(*seeds: Scored, learned: TrainingTexts = UNKNOWN_TRAINING, reference
 
 
 def test_repetition_and_variety_are_the_means_of_the_seeds():
-    told = written(scored("a a a dog", "a dog", "a dog"), scored("", "a cat", "a cow")).figures
-    assert told["repeated_1"] == pytest.approx((2 / 8 + 0) / 2) and told["doubled"] == pytest.approx((1 / 3 + 0) / 2)
-    assert told["different_captions"] == pytest.approx((2 / 3 + 1) / 2) and told["vocabulary"] == 2.5
-    assert told["distinct_1"] == pytest.approx((2 / 8 + 3 / 4) / 2)
+    result = written(scored("a a a dog", "a dog", "a dog"), scored("", "a cat", "a cow")).figures
+    assert result["repeated_1"] == pytest.approx((2 / 8 + 0) / 2) and result["doubled"] == pytest.approx((1 / 3 + 0) / 2)
+    assert result["different_captions"] == pytest.approx((2 / 3 + 1) / 2) and result["vocabulary"] == 2.5
+    assert result["distinct_1"] == pytest.approx((2 / 8 + 3 / 4) / 2)
 
 
 def test_lengths_are_of_all_seeds_and_held_against_the_items_own_references():
-    found = written(scored("a dog", "a"), scored("a dog runs", "a big cat"), references=("a dog", "a very big cat"))
-    assert (found.figures["words"], found.figures["words_difference"]) == (2.25, pytest.approx((0 - 3 + 1 - 1) / 4))
-    assert found.lengths.words == [2, 1, 3, 3]
+    result = written(scored("a dog", "a"), scored("a dog runs", "a big cat"), references=("a dog", "a very big cat"))
+    assert (result.figures["words"], result.figures["words_difference"]) == (2.25, pytest.approx((0 - 3 + 1 - 1) / 4))
+    assert result.lengths.words == [2, 1, 3, 3]
 
 
-def test_training_texts_give_new_captions_used_vocabulary_and_the_language_of_faults():
+def test_new_captions_used_vocabulary_and_fault_rates_need_the_training_texts():
     learned = TrainingTexts("pt", frozenset({"um gato"}), ["um", "gato", "de", "sol"])
-    told = written(scored("Um gato .", "um gato de"), learned=learned).figures
-    assert (told["new_captions"], told["vocabulary_share"], told["broken_off"]) == (0.5, 0.75, 0.5)
-    told = written(scored("Um gato .", "um gato de")).figures
-    assert "new_captions" not in told and "vocabulary_share" not in told and told["broken_off"] == 0.0
+    result = written(scored("Um gato .", "um gato de"), learned=learned).figures
+    assert (result["new_captions"], result["vocabulary_share"], result["broken_off"]) == (0.5, 0.75, 0.5)
+    result = written(scored("Um gato .", "um gato de")).figures
+    assert "new_captions" not in result and "vocabulary_share" not in result and result["broken_off"] == 0.0
     assert "broken_off" not in written(scored("un chat avec"), language="fr").figures
 
 
-def test_marks_and_unknown_words_are_shares_of_all_captions():
-    told = written(scored("a dog . . .", "a <UNK>"), scored("! !", "a dog")).figures
-    assert (told["marks"], told["unknown"], told["wordless"]) == (0.25, 0.25, 0.25)
+def test_rates_of_marks_and_unknown_words_are_shares_of_all_captions():
+    result = written(scored("a dog . . .", "a <UNK>"), scored("! !", "a dog")).figures
+    assert (result["marks"], result["unknown"], result["wordless"]) == (0.25, 0.25, 0.25)
 
 
 def test_figures_of_references_do_not_depend_on_their_number():
@@ -95,19 +95,19 @@ def test_training_texts_are_the_training_split_and_the_vocabulary_of_each_model(
     inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", SAYS)
     inputs["other-small1x1"] = cell(tmp_path, "other", "small1x1", SAYS)
     stage = make_stage(tmp_path, "evaluate_captioners", "captioners", PARAMS, inputs)
-    found = read_training_texts(stage, *open_inputs(stage))
-    assert found["english-small1x1-0"] == TrainingTexts(
+    result = read_training_texts(stage, *open_inputs(stage))
+    assert result["english-small1x1-0"] == TrainingTexts(
         "en", frozenset(f"a {each} square" for each in COLOURS[:4]), ["a", "red", "square"]
     )
-    assert found["other-small1x1-0"] == TrainingTexts(None, None, ["a", "red", "square"])
+    assert result["other-small1x1-0"] == TrainingTexts(None, None, ["a", "red", "square"])
 
 
 def test_hallucinations_are_shares_of_objects_and_of_captions():
     things = (Things(2, ["cake", "clock"], []), Things(2, [], []), Things(0, [], []), Things(1, ["cake"], []))
-    found = written(scored("w", "x", "y", "z", things=things))
+    result = written(scored("w", "x", "y", "z", things=things))
     names = ("things", "things_unseen", "objects_unseen", "captions_with_unseen")
-    assert [found.figures[name] for name in names] == [5, 3, 0.6, 0.5] and found.unseen == [("cake", 2), ("clock", 1)]
+    assert [result.figures[name] for name in names] == [5, 3, 0.6, 0.5] and result.unseen == [("cake", 2), ("clock", 1)]
 
 
-def test_hallucinations_that_were_not_measured_have_no_figures():
+def test_unmeasured_hallucinations_have_no_figures():
     assert not {"things", "objects_unseen", "captions_with_unseen"} & set(written(scored("a dog")).figures)

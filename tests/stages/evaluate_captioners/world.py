@@ -89,10 +89,10 @@ def prepared(
         members[f"{picture}.npy"] = features_of(place, views=2) if media is None else media
         members[f"{picture}.thumbnail.jpg"] = thumbnail(place)
         for number, text in enumerate(texts):
-            told = {"split": "test" if place >= test_from else "train", "group": f"g{place}", "language": language}
-            told |= {"caption": text, "words": text.lower().split(), "labels": ["square"], "image_sha256": picture}
-            told |= {"media": f"00000/{picture}.npy", "thumbnail": f"00000/{picture}.thumbnail.jpg"}
-            rows.append(row("extract_features", key=f"k{place}.{number}", **told))
+            result = {"split": "test" if place >= test_from else "train", "group": f"g{place}", "language": language}
+            result |= {"caption": text, "words": text.lower().split(), "labels": ["square"], "image_sha256": picture}
+            result |= {"media": f"00000/{picture}.npy", "thumbnail": f"00000/{picture}.thumbnail.jpg"}
+            rows.append(row("extract_features", key=f"k{place}.{number}", **result))
     import pyarrow as pa
 
     from components.core.records import PREPARED
@@ -129,12 +129,12 @@ def cell(
                 table[at, place % width, vocabulary.index(word)] = 9.0
             table[len(caption.split()), place % width, END] = 9.0
         config = CaptionerConfig(network_name or name, len(vocabulary), image_features=width, longest=longest)
-        told = {"kind": "captioner", "network": config.plain(), "vocabulary": vocabulary, "encoder": dict(encoder or {})}
-        told["vocabulary_sha256"] = vocabulary_digest(vocabulary)
+        result = {"kind": "captioner", "network": config.plain(), "vocabulary": vocabulary, "encoder": dict(encoder or {})}
+        result["vocabulary_sha256"] = vocabulary_digest(vocabulary)
         folder = f"models/{name}-{seed}"
         weights = save({"network.table": table})[:cut]
         job.write_file(f"{folder}/weights.safetensors", weights)
-        job.write_file(f"{folder}/config.json", json.dumps(told).encode())
+        job.write_file(f"{folder}/config.json", json.dumps(result).encode())
         about = {"kind": "captioner", "seed": seed, "weights": f"{folder}/weights.safetensors", "weights_sha256": sha(weights)}
         rows.append(row("train_captioner", key=f"{name}-{seed}", validation=0.5, **about))
     import pyarrow as pa
@@ -148,9 +148,9 @@ def cell(
 
 def squares(article: str = "a", noun: str = "square") -> list[list[str]]:
     """Captions of eight pictures; the last has two."""
-    found = [[f"{article} {colour} {noun}"] for colour in COLOURS]
-    found[-1].append(f"one {noun} that is {COLOURS[-1]}")
-    return found
+    result = [[f"{article} {colour} {noun}"] for colour in COLOURS]
+    result[-1].append(f"one {noun} that is {COLOURS[-1]}")
+    return result
 
 
 def world(root: Path) -> dict[str, StageOutput]:

@@ -32,7 +32,7 @@ def models(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, StageOutp
     return tuned(tmp_path_factory.mktemp("models"), spoken, start, ["both-100", "both-50"], [0])
 
 
-def test_models_of_both_stages_end_in_scores_a_page_and_rows_of_a_table_and_again_in_the_same(
+def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_second_run(
     tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput, models: StageOutput
 ) -> None:
     leave_warning(spoken["speech"])
@@ -85,9 +85,7 @@ def test_scores_stay_cached_when_a_row_is_added(
     assert evaluation(tmp_path, spoken, models, matching=["picture"]).cache_summary() == {"models": "0 of 2"}
 
 
-def test_what_cannot_be_evaluated_is_an_error_in_one_line(
-    tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput
-) -> None:
+def test_an_unevaluable_input_gives_a_one_line_error(tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput) -> None:
     for changed, line in (
         ({"crops": []}, r"stamps\.evaluate_retrieval\.crops: \[\] is empty"),
         ({"depths": [1, 1]}, r"stamps\.evaluate_retrieval\.depths: \[1, 1\] is empty or repeats a value"),
@@ -98,7 +96,7 @@ def test_what_cannot_be_evaluated_is_an_error_in_one_line(
             evaluation(tmp_path, spoken, models, **changed)
 
 
-def test_a_side_without_utterances_is_named(tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput) -> None:
+def test_a_split_without_utterances_is_named(tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput) -> None:
     empty = make_output(tmp_path, "synthesize", [[]])
     with pytest.raises(HearsightError, match="has no utterance with a prepared picture in the test split"):
         evaluation(tmp_path, spoken | {"speech": empty}, models)

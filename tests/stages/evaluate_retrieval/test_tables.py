@@ -36,18 +36,18 @@ def scored(row: str, seed: int, rank: Any, crops: tuple[str, ...] = ("centre", "
                 for number in range(rounds):
                     place = int(rank(way, crop, query, number))
                     about = {"model": f"{row}-{seed}", "kind": "dual_encoder", "row": row, "seed": seed, "crop": crop, "way": way}
-                    found = {"rank": place, "places": [place] if place <= 100 else [], "right": 1, "items": ITEMS}
-                    rows.append(about | found | {"key": f"q{query}.{number}", "query": f"q{query}"})
+                    result = {"rank": place, "places": [place] if place <= 100 else [], "right": 1, "items": ITEMS}
+                    rows.append(about | result | {"key": f"q{query}.{number}", "query": f"q{query}"})
     return pa.Table.from_pylist(rows, schema=SCORED)
 
 
 def results_of(models: dict[tuple[str, int], Any], **changed: Any) -> RetrievalResults:
     """Results of models given as (row, seed) → rank."""
     params = evaluate_retrieval.Params.model_validate(EVALUATE | {"depths": [1, 5, 10, 50, 100]} | changed)
-    told = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "pictures": QUERIES, "utterances": 80}
-    told |= {"records": QUERIES, "rounds": 2}
+    result = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "pictures": QUERIES, "utterances": 80}
+    result |= {"records": QUERIES, "rounds": 2}
     tables_of = {f"{row}-{seed}": scored(row, seed, rank, tuple(params.crops)) for (row, seed), rank in models.items()}
-    about = {f"{row}-{seed}": told | {"row": row, "seed": seed, "model": f"{row}-{seed}"} for row, seed in models}
+    about = {f"{row}-{seed}": result | {"row": row, "seed": seed, "model": f"{row}-{seed}"} for row, seed in models}
     return gather("stamps", tables_of, about, params)
 
 
@@ -81,30 +81,30 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
     better = results_of({
         ("none-100", 0): first, ("audio-100", 0): lambda w, c, query, n: 1 if query % 10 == 0 else first(w, c, query, n)
     })  # fmt: skip
-    found = better.findings[0].judged[0].difference
+    result = better.findings[0].judged[0].difference
     wide = better.main.values[Cell("centre", "speech_to_image", HIT, 10)]
-    assert 0 <= found.low <= found.mean <= found.high < (wide.high - wide.low)
+    assert 0 <= result.low <= result.mean <= result.high < (wide.high - wide.low)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "expected"),
     [(1, 40, HOLDS), (40, 1, FAILS), (1, 1, UNDECIDED)],
 )
-def test_a_claim_is_judged_by_the_sign_of_its_differences(one: int, other: int, told: str) -> None:
+def test_a_claim_is_decided_by_the_sign_of_its_differences(one: int, other: int, expected: str) -> None:
     results = results_of({("mms-48", 0): constant(one), ("triplet-48", 0): constant(other)})
     better, double, larger, cropping = verdicts(results)
-    assert better == told and larger == UNMEASURED and cropping == UNDECIDED
-    assert double == (HOLDS if told == HOLDS else FAILS)
+    assert better == expected and larger == UNMEASURED and cropping == UNDECIDED
+    assert double == (HOLDS if expected == HOLDS else FAILS)
 
 
-def test_a_seed_that_disagrees_leaves_a_claim_open() -> None:
+def test_a_claim_is_undecided_when_seeds_disagree() -> None:
     seeds = {("audio-100", 0): constant(1), ("audio-100", 1): constant(40), ("audio-100", 2): constant(1)}
     scratch = {("none-100", 0): constant(40), ("none-100", 1): constant(1), ("none-100", 2): constant(40)}
     finding = results_of(seeds | scratch).findings[0]
     assert finding.verdict == UNDECIDED and finding.judged[0].difference.low > 0 and finding.judged[0].agreeing == 2
 
 
-def test_one_direction_that_fails_is_a_claim_that_does_not_hold() -> None:
+def test_a_claim_fails_when_one_direction_fails() -> None:
     there = {"speech_to_image": 1, "image_to_speech": 40}
     results = results_of({
         ("image-100", 0): lambda way, *_: there[way], ("none-100", 0): lambda way, *_: 41 - there[way]
@@ -113,7 +113,7 @@ def test_one_direction_that_fails_is_a_claim_that_does_not_hold() -> None:
     assert finding.verdict == FAILS and [claims.verdict(each.difference) for each in finding.judged] == [HOLDS, FAILS]
 
 
-def test_a_tenth_of_the_data_competes_from_nine_tenths_of_the_recall_up() -> None:
+def test_a_tenth_of_the_data_is_competitive_from_nine_tenths_of_the_recall() -> None:
     def almost(way: str, crop: str, query: int, number: int) -> int:
         return 40 if query < 2 else 1
 
@@ -129,14 +129,14 @@ def test_cropping_is_the_difference_of_crops() -> None:
     assert alone.findings[-1].claim.needs == ("crop whole",) and not alone.cropping
 
 
-def test_a_depth_that_was_not_asked_for_judges_nothing() -> None:
+def test_claims_about_a_missing_depth_are_unmeasured() -> None:
     results = results_of({("mms-48", 0): constant(1), ("triplet-48", 0): constant(40)}, depths=[1, 5])
     assert verdicts(results) == [UNMEASURED, HOLDS, UNMEASURED, UNMEASURED]
     assert "R@10" in page.render_page(results)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=4), st.floats(-1, 1), st.floats(0, 1))
-def test_nothing_both_holds_and_fails_and_what_is_turned_round_is_judged_so(seeds: list[float], low: float, width: float) -> None:
+def test_a_claim_and_its_reverse_have_opposite_verdicts(seeds: list[float], low: float, width: float) -> None:
     there = claims.verdict(Value(low, low, low + width, tuple(seeds)))
     back = claims.verdict(Value(-low, -low - width, -low, tuple(-value for value in seeds)))
     assert (there, back) in {(HOLDS, FAILS), (FAILS, HOLDS), (UNDECIDED, UNDECIDED)}
@@ -150,7 +150,7 @@ def test_rows_stand_in_the_order_of_the_papers_tables() -> None:
     assert [row.name for row in results.rows] == ["triplet-48", "mms-6", "mms-48"]
 
 
-def test_files_agree_and_tell_six_digits() -> None:
+def test_files_agree_and_have_six_digits() -> None:
     results = results_of({("mms-48", seed): some(0.3, seed) for seed in (0, 1, 2)})
     scores = json.loads(tables.scores_json(results))["retrieval"]["rows"]["mms-48"]["centre"]["image_to_speech"]
     line = next(
@@ -163,20 +163,20 @@ def test_files_agree_and_tell_six_digits() -> None:
     assert dict(tables.tracking_metrics(results))["mms-48/image_to_speech/r_at_10"] == pytest.approx(
         scores["r_at_10"]["value"], abs=1e-6
     )
-    [(name, told, found)] = tables.tracking_rows(results)
+    [(name, result, actual)] = tables.tracking_rows(results)
     assert (
         name == "mms-48"
-        and told["seeds"] == "3"
-        and found["image_to_speech/r_at_10_low"] == pytest.approx(float(line["low"]), abs=1e-6)
+        and result["seeds"] == "3"
+        and actual["image_to_speech/r_at_10_low"] == pytest.approx(float(line["low"]), abs=1e-6)
     )
     plotted = list(csv.DictReader(io.StringIO(tables.recall_csv(results))))
     assert [one["row"] for one in plotted] == ["mms-48", "chance"] * 2 and float(plotted[0]["r_at_100"]) == 1.0
 
 
-def test_the_papers_misprint_is_mended() -> None:
+def test_the_papers_misprint_is_corrected() -> None:
     assert claims.reported("audio-100", "image_to_speech", 1) == 0.055
-    for found in (claims.TABLE_1 | claims.TABLE_2).values():
-        for recalls in found.values():
+    for result in (claims.TABLE_1 | claims.TABLE_2).values():
+        for recalls in result.values():
             assert list(recalls) == sorted(recalls)  # deeper finds more
 
 
@@ -197,18 +197,18 @@ def test_the_page_is_complete_with_one_row_and_with_sixteen(rows: list[str]) -> 
     assert not re.search(r"\bnan\b|None|Undefined", html)
 
 
-def test_a_row_called_like_a_tag_stays_text() -> None:
+def test_a_row_name_that_looks_like_a_tag_is_escaped() -> None:
     html = page.render_page(results_of({("<b>&-1", 0): constant(1)}))
     assert "<b>&-1" not in html and "&lt;b&gt;&amp;-1" in html
 
 
 def test_the_summary_has_every_row_chance_and_the_measured_claims() -> None:
     ranks = {"none": 40, "audio": 9, "image": 9, "both": 1}
-    told = tables.render_summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
+    result = tables.render_summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
     assert (
-        re.search(r"none-100 +speech to image 0\.000 .*; 1 seed, [\d,]+ training pairs", told)
-        and "both-100     speech to image 1.000 (1.000 to 1.000)" in told
+        re.search(r"none-100 +speech to image 0\.000 .*; 1 seed, [\d,]+ training pairs", result)
+        and "both-100     speech to image 1.000 (1.000 to 1.000)" in result
     )
-    assert "chance       speech to image 0.200" in told and f"  {HOLDS}" in told and UNMEASURED not in told
+    assert "chance       speech to image 0.200" in result and f"  {HOLDS}" in result and UNMEASURED not in result
     alone = tables.render_summary(results_of({("both-100", 0): constant(1)}, depths=[5], crops=["centre"]))
     assert "R@5" in alone and "claims" not in alone

@@ -49,8 +49,8 @@ def pictures_and_captions(root: Path) -> dict[str, StageOutput]:
         Image.fromarray(np.full((40, 40 + 5 * place, 3), 30 * place, dtype=np.uint8)).save(buffer, "PNG")
         sha = sha256_bytes(buffer.getvalue())
         media[f"{sha}.png"] = buffer.getvalue()
-        told = {"image_sha256": sha, "media": f"00000/{sha}.png", "language": "en", "group": f"k{place}", "split": side}
-        rows.append(told | {"key": f"k{place}", "caption": f"a {colour} square"})
+        result = {"image_sha256": sha, "media": f"00000/{sha}.png", "language": "en", "group": f"k{place}", "split": side}
+        rows.append(result | {"key": f"k{place}", "caption": f"a {colour} square"})
     rows.append(rows[-1] | {"key": "k8", "caption": "a dull thing", "group": "k8"})
     crawled = [row("crawl", **{name: r[name] for name in ("key", "image_sha256", "media")}, format="PNG") for r in rows]
     return {

@@ -36,18 +36,18 @@ CAPTIONS = ["a small brown dog is running on the green grass", "an old ship in t
 
 def utterance(number: int, spoken: str, sound: bytes, **values: Any) -> dict[str, Any]:
     record = hashlib.sha256(str(number).encode()).hexdigest()[:16]
-    told = {"language": "en", "origin": "synthetic", "voice": "hibari-heart", "split": "train", "rate": 1.0, "seconds": 1.5}
-    told |= {"level": -20.0, "peak": -3.0, "clipped": 0, "seconds_per_character": 0.08}
+    result = {"language": "en", "origin": "synthetic", "voice": "hibari-heart", "split": "train", "rate": 1.0, "seconds": 1.5}
+    result |= {"level": -20.0, "peak": -3.0, "clipped": 0, "seconds_per_character": 0.08}
     key = f"{record}.0"
     return row(
         "synthesize", key=key, record=record, caption=spoken, spoken=spoken, audio_sha256=sha256_bytes(sound),
-        media=f"00000/{key}.flac", **told | values,
+        media=f"00000/{key}.flac", **result | values,
     )  # fmt: skip
 
 
 def finished(root: Path, spoken: list[tuple[dict[str, Any], bytes]]) -> StageOutput:
-    rows = [told for told, _ in spoken]
-    media = {told["media"].partition("/")[2]: sound for told, sound in spoken}
+    rows = [result for result, _ in spoken]
+    media = {result["media"].partition("/")[2]: sound for result, sound in spoken}
     return make_output(root, "synthesize", [rows], media=[media])
 
 
@@ -82,7 +82,7 @@ def heard(source: StageOutput, tmp_path_factory: pytest.TempPathFactory) -> Stag
     return run(tmp_path_factory.mktemp("heard"), source)
 
 
-def test_every_recording_gets_a_verdict_whatever_it_holds(heard: StageOutput) -> None:
+def test_every_recording_gets_a_verdict_for_any_content(heard: StageOutput) -> None:
     rows = {row["spoken"]: row for row in heard.table().to_pylist()}
     assert [rows[caption]["verdict"] for caption in CAPTIONS] == ["heard", "heard"]
     assert rows[CAPTIONS[0]]["word_errors"] == rows[CAPTIONS[0]]["character_errors"] == 0
@@ -93,7 +93,7 @@ def test_every_recording_gets_a_verdict_whatever_it_holds(heard: StageOutput) ->
     assert rows["um menino"]["verdict"] == "unrecognised" and rows["um menino"]["word_errors"] is None
 
 
-def test_the_same_input_gives_the_same_bytes_and_is_heard_once(
+def test_equal_input_gives_equal_bytes_and_is_transcribed_once(
     heard: StageOutput, source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again = run(tmp_path, source)
@@ -121,7 +121,7 @@ class Page(HTMLParser):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
-def test_the_page_plays_shows_and_names_what_it_refers_to(heard: StageOutput) -> None:
+def test_the_page_plays_shows_and_names_its_items(heard: StageOutput) -> None:
     page = Page(heard.file(evaluate_speech.PAGE).read_text())
     sounds, pictures = page.of("audio"), page.of("img")
     # The recording that is no sound has neither player nor picture.
@@ -146,8 +146,10 @@ def test_rates_of_each_voice_are_exported(heard: StageOutput) -> None:
     table = csv.DictReader(io.StringIO((heard.path.parents[2] / "reports" / "english" / "voices.csv").read_text()))
     rates = {line["voice"]: line["word_error_rate"] for line in table}
     assert float(rates["hibari-heart"]) < 0.2 and rates["nanotts-en-us"] == "1.0" and rates["Ana <1>"] == ""
-    told = json.loads(heard.file(evaluate_speech.VOICES).read_text())
-    assert [voice["voice"] for voice in told["voices"]] == ["hibari-heart", "nanotts-en-us", "Ana <1>"] and not told["missing"]
+    result = json.loads(heard.file(evaluate_speech.VOICES).read_text())
+    assert [voice["voice"] for voice in result["voices"]] == ["hibari-heart", "nanotts-en-us", "Ana <1>"] and not result[
+        "missing"
+    ]
     assert "hibari-heart" in heard.file(evaluate_speech.SUMMARY).read_text()
 
 
@@ -166,16 +168,16 @@ def test_speech_of_other_captions_passes_with_a_warning(tmp_path: Path) -> None:
     assert "character_error_rate" not in unusual[0] and "character_error_rate" in unusual[1]
 
 
-def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(
+def test_without_a_recogniser_the_page_names_the_package_to_install(
     source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
-    found = run(tmp_path, source)
+    result = run(tmp_path, source)
     warnings = [line for line in capsys.readouterr().err.splitlines() if line.startswith("hearsight: warning")]
     assert len(warnings) == 1 and INSTALL in warnings[0] and "evaluate_speech@english" in warnings[0]
-    page = Page(found.file(evaluate_speech.PAGE).read_text())
+    page = Page(result.file(evaluate_speech.PAGE).read_text())
     assert INSTALL in page.text and "not measured" in page.text and len(page.of("audio")) == 4
-    assert set(found.table()["verdict"].to_pylist()) == {"unrecognised"}
+    assert set(result.table()["verdict"].to_pylist()) == {"unrecognised"}
     (tmp_path / "expectations").mkdir()
     (tmp_path / "expectations" / "evaluate_speech.json").write_bytes(
         (PROJECT / "expectations" / "evaluate_speech.json").read_bytes()
@@ -183,12 +185,12 @@ def test_without_a_recogniser_the_page_is_made_and_says_what_to_install(
     assert check(tmp_path, "english", "evaluate_speech").passed
 
 
-def test_languages_that_are_not_asked_for_are_played_only(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
+def test_other_languages_are_played_without_a_transcript(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(Whisper, "compute", lambda *_: pytest.fail("heard what was not asked for"))
     assert set(run(tmp_path, source, languages=["pt"]).table()["verdict"].to_pylist()) == {"unrecognised"}
 
 
-def test_the_ledger_tells_of_each_record_once(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_ledger_has_one_row_for_each_record(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
     ledger = run(tmp_path, source, per_voice=1).ledger().to_pylist()
     assert [r["key"] for r in ledger] == source.table()["record"].to_pylist()
@@ -196,17 +198,17 @@ def test_the_ledger_tells_of_each_record_once(source: StageOutput, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("name", "value"), [("per_voice", 0), ("min_words", -1), ("examples", -1), ("resamples", 0)])
-def test_settings_that_cannot_be_used_are_named(source: StageOutput, tmp_path: Path, name: str, value: int) -> None:
+def test_unusable_settings_are_named(source: StageOutput, tmp_path: Path, name: str, value: int) -> None:
     with pytest.raises(HearsightError, match=name):
         run(tmp_path, source, **{name: value})
 
 
-def test_an_empty_boundary_gives_a_page_that_says_so(tmp_path: Path) -> None:
-    found = run(tmp_path, make_output(tmp_path, "synthesize", [[]]))
-    assert "There are no utterances." in found.file(evaluate_speech.PAGE).read_text()
+def test_an_empty_output_gives_a_page_that_says_so(tmp_path: Path) -> None:
+    result = run(tmp_path, make_output(tmp_path, "synthesize", [[]]))
+    assert "There are no utterances." in result.file(evaluate_speech.PAGE).read_text()
 
 
-def test_one_utterance_more_moves_at_most_one_of_the_sample(tmp_path: Path) -> None:
+def test_an_added_utterance_changes_at_most_one_of_the_sample(tmp_path: Path) -> None:
     rows = [utterance(n, "a dog", b"", voice=f"v{n % 3}") for n in range(60)]
     table = make_output(tmp_path, "synthesize", [rows]).table(list(COLUMNS))
     whole = {each.key for each in draw_sample(table, 1, 5, 0)}
@@ -227,7 +229,7 @@ def test_short_utterances_are_drawn_only_where_there_are_not_enough_others() -> 
     assert sorted(each.spoken for each in draw_sample(table, 1, 2, 4)) == ["two dogs run on grass"] * 2
 
 
-def test_a_tone_is_a_line_at_its_height_and_silence_is_dark() -> None:
+def test_a_tone_is_a_line_at_its_frequency_and_silence_is_dark() -> None:
     tone = (0.5 * np.sin(2 * np.pi * 2000 * np.arange(RATE_HZ) / RATE_HZ)).astype(np.float32)
     with Image.open(io.BytesIO(spectrogram(tone))) as image:
         rows = np.asarray(image).astype(int)[:, 20:-20]
@@ -237,19 +239,19 @@ def test_a_tone_is_a_line_at_its_height_and_silence_is_dark() -> None:
     assert spectrogram(tone) == spectrogram(tone)
 
 
-def test_a_waveform_reaches_as_far_as_the_sound() -> None:
+def test_a_waveform_ends_with_the_sound() -> None:
     heights = [float(y) for y in re.findall(r" (-?[\d.]+)", waveform(np.array([0.0, 0.5, -0.25, 1.0], np.float32)))]
     assert min(heights) == pytest.approx(-0.5) and max(heights) == pytest.approx(125.5)
     assert waveform(np.zeros(1, np.float32)).startswith("M0 99.5")
 
 
-def test_the_drawn_distribution_is_the_papers() -> None:
+def test_expected_shares_follow_the_papers_distribution() -> None:
     source = np.random.default_rng(1)
     for name, (mean, deviation) in PAPER.items():
-        found = _draws(name, mean + deviation * np.clip(source.normal(size=40_000), -2, 2))
-        assert sum(found.expected) == pytest.approx(1.0) and sum(found.shares) == pytest.approx(1.0)
-        np.testing.assert_allclose(found.shares, found.expected, atol=0.006)
-        assert found.deviation == pytest.approx(found.expected_deviation, rel=0.02)
+        result = _draws(name, mean + deviation * np.clip(source.normal(size=40_000), -2, 2))
+        assert sum(result.expected) == pytest.approx(1.0) and sum(result.shares) == pytest.approx(1.0)
+        np.testing.assert_allclose(result.shares, result.expected, atol=0.006)
+        assert result.deviation == pytest.approx(result.expected_deviation, rel=0.02)
     assert clipped_deviation() == pytest.approx(0.959, abs=0.001)
     wide = _draws("pitch", np.array([0.0, 5.0]))
     assert wide.edges[0] == -5.0 and wide.edges[-1] == 5.0 and sum(wide.expected) == pytest.approx(1.0)

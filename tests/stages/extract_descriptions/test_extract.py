@@ -22,7 +22,7 @@ MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCh
 
 @MANY
 @given(CAPTIONS)
-def test_a_caption_has_a_description_or_a_reason_of_the_list_and_its_steps_chain(caption: str) -> None:
+def test_each_caption_gives_a_description_or_a_listed_reason_and_its_steps_follow_each_other(caption: str) -> None:
     result = found(caption)
     assert (result.text is None) == (result.reason is not None)
     assert result.reason is None or result.reason in REASONS
@@ -36,7 +36,7 @@ def test_a_caption_has_a_description_or_a_reason_of_the_list_and_its_steps_chain
 @MANY
 @given(CAPTIONS)
 @example("#PraCegoVer Foto de uma praia. [Imagem 2: azul e verde]")
-def test_a_description_put_behind_the_tag_again_is_found_as_it_is(caption: str) -> None:
+def test_an_extracted_description_after_the_tag_is_extracted_unchanged(caption: str) -> None:
     first = found(caption)
     if first.text is not None:
         for joined in ("#PraCegoVer ", "#PraCegoVer: ", "Bom dia!\n\n#PraTodosVerem\n"):
@@ -75,7 +75,7 @@ FRAME = "Foto de uma placa com o texto {} em um muro branco."
 @given(st.lists(st.one_of(st.text(SCRIPTS, min_size=1, max_size=8), NUMBERS), min_size=1, max_size=8).map(" ".join))
 @example("東京駅 사랑 سلام ไทย देवनागरी")
 @example("© 2020 Café® Alfa™ 38 ºC")
-def test_no_letter_or_digit_of_any_script_is_lost_within_the_description(inside: str) -> None:
+def test_the_description_keeps_letters_and_digits_of_every_script(inside: str) -> None:
     described = FRAME.format(inside)
     assert found(f"#PraCegoVer: {described}").text == unicodedata.normalize("NFC", described)
 
@@ -84,7 +84,7 @@ def test_no_letter_or_digit_of_any_script_is_lost_within_the_description(inside:
 @given(CAPTIONS)
 @example("#PraCegoVer: e#\u0301a menina pula corda")
 @example("#PraCegoVer: Tucano\ufe0f pousado\u200d em um galho\u00ad seco. \u200d\U0001f99c\u200d\ufe0f")
-def test_a_description_is_composed_and_shows_every_character(caption: str) -> None:
+def test_a_description_is_in_unicode_nfc_without_invisible_characters(caption: str) -> None:
     text = found(caption).text
     if text is not None:
         assert unicodedata.is_normalized("NFC", text)
@@ -106,12 +106,12 @@ def test_a_caption_escaped_for_html_once_or_twice_is_the_same_caption(caption: s
 
 
 @pytest.mark.parametrize("word", ["می\u200cخواهم", "क्\u200dष", "ක්\u200dෂ", "র\u200d্যা"])
-def test_joiners_stay_in_scripts_that_need_them(word: str) -> None:
+def test_joiners_are_kept_in_scripts_that_need_them(word: str) -> None:
     assert found(f"#PraCegoVer: Placa com a palavra {word} em azul.").text == f"Placa com a palavra {word} em azul."
 
 
 @pytest.mark.parametrize("gap", ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202a", "\ufe0f", "\x00"])
-def test_a_character_that_shows_nothing_changes_nothing_wherever_it_stands(gap: str) -> None:
+def test_an_invisible_character_changes_nothing_at_any_position(gap: str) -> None:
     caption = "Oi! #PraCegoVer: Moça de lenço \U0001f468\u200d\U0001f469\u200d\U0001f467 na praia. Fim da descrição. Tchau"
     for at in range(len(caption) + 1):
         assert found(caption[:at] + gap + caption[at:]).text == "Moça de lenço na praia."
@@ -137,7 +137,7 @@ UNITS = [
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_work_grows_with_the_length_of_a_caption_and_no_faster(unit: str) -> None:
+def test_work_is_linear_in_the_length_of_a_caption(unit: str) -> None:
     def work(characters: int) -> int:
         import sys
 
@@ -166,7 +166,7 @@ def test_a_long_description_is_kept_whole(times: int, settings: dict[str, int]) 
     assert found("#PraCegoVer: " + described, **settings).text == described.strip()
 
 
-def test_a_caption_over_the_limit_is_too_long_and_not_looked_at() -> None:
+def test_a_caption_over_the_limit_is_too_long_and_is_not_analysed() -> None:
     caption = "#PraCegoVer: Mulher anda na praia." + "." * 40
     assert found(caption, max_characters=len(caption)).text
     assert found(caption, max_characters=len(caption) - 1) == (None, "too_long", ())

@@ -20,7 +20,7 @@ from tests.stages.extract_descriptions.captions import found
         ("#PraCegoVer: Convite para o site exemplo.com/festa, com balões.", "Convite para o site, com balões."),
     ],
 )
-def test_what_the_published_rules_harm_stays_whole(caption: str, description: str | None) -> None:
+def test_words_that_the_published_rules_damage_are_unchanged(caption: str, description: str | None) -> None:
     assert found(caption).text == (description or caption.removeprefix("#PraCegoVer: "))
 
 
@@ -44,6 +44,6 @@ def test_a_malformed_caption_says_why(caption: str, reason: str) -> None:
     assert (result.text, result.reason) == (None, reason)
 
 
-def test_more_words_may_be_asked_for() -> None:
+def test_the_number_of_words_is_a_parameter() -> None:
     assert found("#PraCegoVer: Mulher anda na praia.", min_words=4).reason == "too_short"
     assert found("#PraCegoVer: Mulher na praia.", min_words=2).text == "Mulher na praia."

@@ -23,7 +23,7 @@ def same(truth: str, text: str | None) -> bool:
     return text is not None and " ".join(truth.split()).rstrip(".!?… ") == text.rstrip(".!?… ")
 
 
-def test_a_description_of_more_than_the_least_words_is_found_as_it_was_written(site: PostsSite) -> None:
+def test_a_description_above_the_minimum_length_is_extracted_unchanged(site: PostsSite) -> None:
     posts = [(post.caption.text, site.truth(number).description) for number, post in site.plan.posts.items()]
     long = [(caption, truth) for caption, truth in posts if truth is not None and count_words(truth) > MIN_WORDS]
     missed = [(caption, truth, text) for caption, truth in long if not same(truth, text := found(caption).text)]

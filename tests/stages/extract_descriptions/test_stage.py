@@ -30,7 +30,7 @@ def described(root: Path, params: stage.Params = PARAMS) -> StageOutput:
     return StageOutput(job.out)
 
 
-def test_every_post_leaves_once_and_a_dropped_one_says_why(tmp_path: Path) -> None:
+def test_every_post_has_one_ledger_row_and_a_dropped_one_its_reason(tmp_path: Path) -> None:
     ledger = {entry["key"]: entry for entry in described(tmp_path).ledger().to_pylist()}
     assert {key: entry["rule"] for key, entry in ledger.items()} == {
         "a": "", "b": "no_tag", "c": "no_tag", "d": "nothing_after_tag", "e": "", "f": "not_portuguese",
@@ -62,6 +62,6 @@ def test_a_changed_setting_changes_the_verdict(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_a_language_without_lists_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_language_without_lists_gives_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(HearsightError, match="no lists for language 'xx'"):
         described(tmp_path, PARAMS.model_copy(update={"language": "xx"}))

@@ -44,14 +44,14 @@ def inputs(tmp_path: Path) -> dict[str, StageOutput]:
         data = picture(60 * place)
         pictures[f"{sha256_bytes(data)}.png"] = data
         labels = [{"label": "square", "confidence": 0.5, "identifier": ""}]
-        told = {"key": f"k{place}", "caption": caption, "text": f"The {caption}", "group": f"k{place}", "split": split}
-        found = {
+        result = {"key": f"k{place}", "caption": caption, "text": f"The {caption}", "group": f"k{place}", "split": split}
+        results = {
             "image_sha256": sha256_bytes(data),
             "media": f"00000/{sha256_bytes(data)}.png",
             "format": "PNG",
             "language": "en",
         }
-        rows.append(row("split", **told, **found, labels=labels))
+        rows.append(row("split", **result, **results, labels=labels))
     crawled = [row("crawl", **{name: r[name] for name in ("key", "image_sha256", "media")}) for r in rows]
     media = make_output(tmp_path / "in", "crawl", [crawled], media=[pictures])
     return {"media": media, "input": make_output(tmp_path / "in", "split", [rows])}
@@ -67,8 +67,8 @@ def run(root: Path, inputs: dict[str, StageOutput], **changed: Any) -> StageOutp
 
 def features(made: StageOutput, key: str, column: str = "media") -> np.ndarray[Any, Any]:
     media = {r["key"]: r[column] for r in made.table().to_pylist()}[key]
-    found: np.ndarray[Any, Any] = np.load(io.BytesIO(made.read_media(media)))
-    return found
+    result: np.ndarray[Any, Any] = np.load(io.BytesIO(made.read_media(media)))
+    return result
 
 
 def test_a_training_picture_has_its_views_and_others_have_only_themselves(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
@@ -80,7 +80,7 @@ def test_a_training_picture_has_its_views_and_others_have_only_themselves(tmp_pa
     assert np.allclose(whole, cells.astype(np.float32).mean(0), atol=0.01)
 
 
-def test_the_wording_is_the_one_asked_for_and_a_record_without_a_word_is_dropped_and_named(
+def test_the_chosen_caption_is_spoken_and_a_record_without_words_is_dropped(
     tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     caption, text = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs, wording="text")
@@ -98,7 +98,7 @@ def test_test_pictures_have_thumbnails_and_every_record_its_labels(tmp_path: Pat
         assert small.format == "JPEG" and max(small.size) == 32
 
 
-def test_a_set_for_retrieval_has_whole_views_and_the_central_square_and_a_thumbnail_of_every_picture(
+def test_a_retrieval_set_has_the_whole_view_central_square_and_thumbnail_of_each_picture(
     tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     captioners, made = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs, **RETRIEVAL)
@@ -115,9 +115,7 @@ def test_a_set_for_retrieval_has_whole_views_and_the_central_square_and_a_thumbn
     assert {r["centre"] for r in captioners.table().to_pylist()} == {""}
 
 
-def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_end_would_see(
-    tmp_path: Path, inputs: dict[str, StageOutput]
-) -> None:
+def test_retrieval_views_have_the_pixels_of_end_to_end_training(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made, encoder = run(tmp_path, inputs, **RETRIEVAL), load_encoder("efficientnet_lite0", side=96)
     fold_batch_norms(encoder.network)  # as kept features are made; tests/vision/test_folding.py holds it to the network itself
     data = picture(0)
@@ -130,23 +128,23 @@ def test_views_for_retrieval_are_made_of_pixels_that_the_towers_trained_end_to_e
         assert np.array_equal(expected.half().numpy(), vector)
 
 
-def test_for_an_encoder_that_is_trained_too_the_pictures_themselves_are_kept(
-    tmp_path: Path, inputs: dict[str, StageOutput]
-) -> None:
+def test_for_a_trained_encoder_pictures_are_stored(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made = run(tmp_path, inputs, encoder=ENCODER | {"frozen": False}, views=0)
     row_of = made.table().to_pylist()[0]
     assert row_of["media"].endswith(".png") and made.read_media(row_of["media"]) == picture(0)
 
 
-def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
+def test_the_output_names_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     one, two = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs)
     assert one.digest == two.digest
-    told = json.loads(one.file("prepared.json").read_text())
-    assert told["wording"] == "caption" and told["encoder"]["name"] == "efficientnet_lite0" and not told["encoder"]["trained"]
+    result = json.loads(one.file("prepared.json").read_text())
+    assert (
+        result["wording"] == "caption" and result["encoder"]["name"] == "efficientnet_lite0" and not result["encoder"]["trained"]
+    )
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"views": -1}, "0 or more"),
         ({"encoder": ENCODER | {"frozen": False}}, "a frozen encoder"),
@@ -157,8 +155,8 @@ def test_the_output_tells_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path
         ({"encoder": ENCODER | {"weights": "nothing.safetensors"}}, "cannot be read"),
     ],
 )
-def test_what_cannot_be_encoded_is_one_clear_line(
-    tmp_path: Path, inputs: dict[str, StageOutput], changed: dict[str, Any], said: str
+def test_an_unencodable_input_gives_a_one_line_error(
+    tmp_path: Path, inputs: dict[str, StageOutput], changed: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(HearsightError, match=said):
+    with pytest.raises(HearsightError, match=message):
         run(tmp_path, inputs, **changed)

@@ -28,11 +28,11 @@ PIECES = st.sampled_from([*CREDITS, *LISTS.crop_prefix, *LISTS.crop_suffix, " - 
         ("A shop with stock photography books", "A shop with stock photography books"),
     ],
 )
-def test_known_ends_are_cropped_and_nothing_else(alt: str, text: str) -> None:
+def test_only_known_endings_are_cropped(alt: str, text: str) -> None:
     assert crop(alt, LISTS).text == text
 
 
-def test_what_was_cropped_is_told() -> None:
+def test_crop_returns_the_cropped_parts() -> None:
     assert crop("Stock photo: A dog - Getty Images", LISTS).pieces == ("stock photo", "getty images")
 
 

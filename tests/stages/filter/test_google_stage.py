@@ -107,7 +107,7 @@ def hypernymize_output(root: Path) -> tuple[StageOutput, dict[str, float]]:
     return StageOutput(job.out), {name: value for name, value, _ in job.metrics}
 
 
-def test_the_whole_filter_and_hypernymize_run_on_googles_answers(project: Path, google: FakeGoogle) -> None:
+def test_filter_and_hypernymize_run_on_googles_answers(project: Path, google: FakeGoogle) -> None:
     filtered, metrics = filter_output(project)
     rules = {entry["key"]: (entry["verdict"], entry["rule"], entry["value"]) for entry in filtered.ledger().to_pylist()}
     assert {key for key, (verdict, _, _) in rules.items() if verdict == "kept"} == {"worker", "crowd", "dog"}
@@ -127,28 +127,28 @@ def test_the_whole_filter_and_hypernymize_run_on_googles_answers(project: Path, 
     assert len(google.requests) == before and costs["google_usd"] == 0 == costs["google_requests"]
 
 
-def test_a_dry_run_asks_nothing_and_a_run_costs_no_more_than_it_says(project: Path, google: FakeGoogle) -> None:
-    said = estimate(project, "english")
+def test_a_dry_run_sends_no_request_and_a_run_costs_at_most_its_estimate(project: Path, google: FakeGoogle) -> None:
+    result = estimate(project, "english")
     assert not google.requests and not list((project / ".hearsight" / "annotations").glob("google*"))
     metrics = filter_output(project)[1]
-    for line in said[:-1]:
+    for line in result[:-1]:
         assert metrics[f"google_units_{line.feature}"] <= line.units
-    assert 0 < metrics["google_usd"] <= said[-1].usd
+    assert 0 < metrics["google_usd"] <= result[-1].usd
     # Of three texts that an answer dropped, nothing more was asked: the bound is not reached.
-    assert metrics["google_units_label_detection"] < next(line.units for line in said if line.feature == "label_detection")
+    assert metrics["google_units_label_detection"] < next(line.units for line in result if line.feature == "label_detection")
     again = estimate(project, "english")
     assert [(line.units, line.requests, line.usd) for line in again] == [(0, 0, 0.0)] * len(again)
     assert next(line for line in again if line.feature == "sentiment").cached == metrics["google_units_sentiment"]
 
 
-def test_the_sums_are_units_times_the_prices_of_the_parameters(project: Path) -> None:
+def test_the_costs_are_units_times_the_prices_in_params(project: Path) -> None:
     metrics = filter_output(project)[1]
     prices = google_params(project).prices.plain()
     total = sum(metrics[f"google_units_{feature}"] * price for feature, price in prices.items()) / 1000
     assert metrics["google_usd"] == pytest.approx(total)
 
 
-def test_a_quota_that_ends_in_the_middle_loses_nothing(project: Path, google: FakeGoogle, tmp_path: Path) -> None:
+def test_a_quota_exhausted_during_a_run_loses_no_answer(project: Path, google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: DAY_USED_UP if number >= 7 else None
     with pytest.raises(HearsightError, match=r"quota is used up.*this run made \d+ requests, for \$0\.0") as caught:
         filter_output(project)
@@ -171,7 +171,7 @@ def test_a_text_that_google_refuses_has_a_rule_of_its_own(project: Path, google:
     assert "not supported" in ledger["crowd"]["value"] and ledger["dog"]["verdict"] == "kept"
 
 
-def test_hypernymize_takes_the_parser_of_the_filter_whatever_the_parameters_say_by_now(project: Path) -> None:
+def test_hypernymize_uses_the_parser_that_the_filter_used(project: Path) -> None:
     filtered, _ = filter_output(project)
     content = yaml.safe_load((project / "params.yaml").read_text())
     content["english"]["filter"]["providers"]["language"] = "embedded"
@@ -181,7 +181,9 @@ def test_hypernymize_takes_the_parser_of_the_filter_whatever_the_parameters_say_
     assert not list((project / ".hearsight" / "annotations").glob("parse.en*"))
 
 
-def test_language_and_vision_are_chosen_apart_and_the_embedded_labels_have_identifiers(project: Path, google: FakeGoogle) -> None:
+def test_language_and_vision_providers_are_independent_and_embedded_labels_have_identifiers(
+    project: Path, google: FakeGoogle
+) -> None:
     content = yaml.safe_load((project / "params.yaml").read_text())
     content["english"]["filter"] |= {"providers": {"language": "google", "vision": "embedded"}}
     (project / "params.yaml").write_text(yaml.safe_dump(content))
@@ -193,11 +195,11 @@ def test_language_and_vision_are_chosen_apart_and_the_embedded_labels_have_ident
     role = EmbeddedLabels()
     stored = classes.annotate(role.annotator, {digest("dog"): picture("dog")})[digest("dog")]
     params = stage_params(project / "params.yaml", content, "english", "filter", filtering.Params)
-    found = role.labels(stored, params)  # type: ignore[arg-type]
-    assert len(found) >= 5 and all(len(each.identifier) == 9 and each.identifier[0] == "n" for each in found)
+    result = role.labels(stored, params)  # type: ignore[arg-type]
+    assert len(result) >= 5 and all(len(each.identifier) == 9 and each.identifier[0] == "n" for each in result)
 
 
-def test_a_provider_that_there_is_not_is_named(project: Path) -> None:
+def test_an_unknown_provider_is_named(project: Path) -> None:
     with pytest.raises(HearsightError, match="input should be 'embedded' or 'google'"):
         estimate(project, "english", language="goggle")
 
@@ -208,7 +210,7 @@ def command(root: Path, *words: str, **environment: str) -> subprocess.Completed
     return subprocess.run(program, cwd=root, env=surroundings, capture_output=True, text=True, timeout=900)
 
 
-def test_on_the_command_line_the_cost_is_a_table_and_a_lack_is_one_line(project: Path, google: FakeGoogle) -> None:
+def test_the_cost_command_prints_a_table_or_a_one_line_error(project: Path, google: FakeGoogle) -> None:
     done = command(project, "cost", "--dataset", "english")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and not google.requests
@@ -222,6 +224,6 @@ def test_on_the_command_line_the_cost_is_a_table_and_a_lack_is_one_line(project:
     lacking = command(
         project, "run", "filter", GOOGLE_API_KEY="", NO_GCE_CHECK="true", CLOUDSDK_CONFIG="/nonexistent", HOME="/nonexistent"
     )
-    told = [line for line in lacking.stderr.splitlines() if not line.startswith("filter filter:") and line]
-    assert lacking.returncode == 2 and len(told) == 1, lacking.stderr
-    assert told[0].startswith("hearsight: ") and "set GOOGLE_API_KEY" in told[0]
+    output = [line for line in lacking.stderr.splitlines() if not line.startswith("filter filter:") and line]
+    assert lacking.returncode == 2 and len(output) == 1, lacking.stderr
+    assert output[0].startswith("hearsight: ") and "set GOOGLE_API_KEY" in output[0]

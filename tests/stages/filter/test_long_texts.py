@@ -55,7 +55,7 @@ def long(piece: str) -> str:
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_long_text_of_any_kind_is_dropped_and_every_rule_tells_why(trial: Trial, piece: str) -> None:
+def test_a_long_text_of_any_kind_is_dropped_and_every_rule_states_its_reason(trial: Trial, piece: str) -> None:
     alt = f"A dog on the grass {long(piece)} x"
     (result,) = trial.of([alt], explain_all=True)
     assert result["verdict"] == "dropped" and result["alt"] == alt
@@ -63,7 +63,7 @@ def test_a_long_text_of_any_kind_is_dropped_and_every_rule_tells_why(trial: Tria
 
 
 @pytest.mark.parametrize("piece", FOLDED)
-def test_what_shows_nothing_costs_a_caption_nothing(trial: Trial, piece: str) -> None:
+def test_invisible_characters_do_not_count_against_a_caption(trial: Trial, piece: str) -> None:
     (result,) = trial.of([f"A dog on the grass {long(piece)}"])
     assert (result["verdict"], result["caption"]) == ("kept", "a dog on the grass")
 
@@ -73,18 +73,18 @@ def test_grass_with_many_dots_is_dropped_whatever_their_number(trial: Trial) -> 
     assert [result["rule"] for result in results] == [None, None, "mark_run", "mark_run", "max_characters"]
 
 
-def test_the_rules_work_on_no_more_of_a_text_than_the_setting() -> None:
+def test_the_rules_read_at_most_the_configured_length_of_a_text() -> None:
     made = make_subject("A dog " * LONG, LISTS, 600)
     assert len(made.text) <= 600 and len(made.words) == 200 and len(made.alt) == 6 * LONG
 
 
 @pytest.mark.parametrize("piece", BOILERPLATE)
-def test_boilerplate_without_end_is_cropped_in_one_pass(piece: str) -> None:
+def test_very_long_boilerplate_is_cropped_in_one_pass(piece: str) -> None:
     once = crop(f"A dog {piece * 20_000}", LISTS)
     assert crop(once.text, LISTS) == (once.text, ())
 
 
-def test_a_word_without_end_is_looked_up() -> None:
+def test_a_very_long_word_is_looked_up_in_bounded_time() -> None:
     assert not is_listed("boat" * 250_000)
 
 
@@ -96,36 +96,36 @@ def test_annotators_answer_to_a_long_text_of_any_kind(piece: str) -> None:
 
 
 @pytest.mark.parametrize("piece", [")", "(", "'", "a", ".", ":) "])
-def test_the_parser_takes_a_bounded_text_in_bounded_runs(piece: str) -> None:
+def test_texts_are_parsed_up_to_a_limit_in_runs_of_limited_length(piece: str) -> None:
     parse = EnglishParser().compute(long(piece))
     assert max(map(len, parse["text"])) <= LONGEST_RUN
     assert 0 < sum(map(len, parse["text"])) <= LONGEST
 
 
 @pytest.mark.parametrize(("marks", "left"), ORPHANS.values(), ids=ORPHANS)
-def test_marks_that_join_nothing_are_struck_out_in_one_pass(marks: list[str], left: list[str]) -> None:
+def test_marks_that_join_nothing_are_removed_in_one_pass(marks: list[str], left: list[str]) -> None:
     sentence = Sentence([Word(mark, True, mark, "NOUN" if mark == "a" else "PUNCT", "", "", 0) for mark in marks])
     tidy_marks(sentence, Knowledge(load_wordnet(PROJECT)))
     assert [sentence.words[place].text for place in sentence.alive()] == left
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)), st.integers(0, 40))
-def test_any_text_ends_with_a_verdict_and_no_rule_raises(text: str, max_characters: int) -> None:
+def test_any_text_gets_a_verdict_and_no_rule_raises(text: str, max_characters: int) -> None:
     params = PAPER.model_copy(update={"max_characters": max_characters})
     subjects = {"": make_subject(text, LISTS, max_characters)}
 
     def learn(group: str, alive: object) -> None:
         """The texts' rules need nothing but the text."""
 
-    found = evaluate_all(subjects, learn, params, ["text"])[""]
+    result = evaluate_all(subjects, learn, params, ["text"])[""]
     failed = first_failures(subjects, learn, params, ["text"])
-    broken = [name for name, finding in found.items() if not finding.passed]
+    broken = [name for name, finding in result.items() if not finding.passed]
     assert ([failed[""][0]] if failed else []) == broken[:1]
     assert ("max_characters" in broken) == (len(text) > max_characters)
 
 
 @given(st.lists(st.sampled_from("([{}])-,.!a"), max_size=14))
-def test_marks_are_struck_out_as_by_looking_again_from_the_start_after_each(marks: list[str]) -> None:
+def test_marks_are_removed_as_by_a_repeated_search_from_the_start(marks: list[str]) -> None:
     def sentence() -> Sentence:
         return Sentence([Word(mark, True, mark, "NOUN" if mark == "a" else "PUNCT", "", "", 0) for mark in marks])
 

@@ -60,13 +60,13 @@ def rules(life: Life) -> dict[str, RuleValue]:
 
 
 def test_a_kept_record_shows_every_rule_with_value_and_threshold_of_the_run(graph: Graph) -> None:
-    found = rules(explained(graph, "kite"))
-    assert list(found) == NAMES and all(each.passed for each in found.values())
-    assert (found["image_side"].value, found["image_side"].threshold) == ("500", "> 400 px")
-    assert (found["min_words"].value, found["needs_preposition"].threshold) == ("9", ">= 1")
-    assert 0 < float(found["pornography"].value) < 0.5 and "kite" in found["label_overlap"].value
-    assert all(each.meaning for each in found.values())
-    assert found["image_side"].setting == "english.filter.sides_over" and found["first_capital"].setting == "no setting"
+    result = rules(explained(graph, "kite"))
+    assert list(result) == NAMES and all(each.passed for each in result.values())
+    assert (result["image_side"].value, result["image_side"].threshold) == ("500", "> 400 px")
+    assert (result["min_words"].value, result["needs_preposition"].threshold) == ("9", ">= 1")
+    assert 0 < float(result["pornography"].value) < 0.5 and "kite" in result["label_overlap"].value
+    assert all(each.meaning for each in result.values())
+    assert result["image_side"].setting == "english.filter.sides_over" and result["first_capital"].setting == "no setting"
 
 
 def test_the_words_and_confidences_that_decided_the_overlap_are_shown(graph: Graph) -> None:
@@ -85,19 +85,19 @@ def test_a_dropped_record_shows_the_rules_up_to_the_one_that_dropped_it(graph: G
     assert list(last) == NAMES and [name for name, each in last.items() if not each.passed] == ["label_overlap"]
 
 
-def test_a_value_whose_answer_is_not_in_the_cache_is_not_shown_and_no_model_runs(graph: Graph) -> None:
+def test_a_value_without_a_cached_answer_is_omitted_and_no_model_runs(graph: Graph) -> None:
     folder = graph.root / ".hearsight" / "annotations"
     for path in folder.glob("parse.en*"):
         path.unlink()
     before = sorted(path.name for path in folder.glob("*.sqlite"))
-    found = rules(explained(graph, "kite"))
-    hidden = {name: each.note for name, each in found.items() if each.passed is None}
+    result = rules(explained(graph, "kite"))
+    hidden = {name: each.note for name, each in result.items() if each.passed is None}
     assert set(hidden) == {"needs_determiner", "needs_noun", "needs_preposition", "noun_ratio", "unique_words", "label_overlap"}
     assert hidden["noun_ratio"] == "no answer of parse.en is in the cache" and hidden["label_overlap"] == "it needs the parse"
     assert sorted(path.name for path in folder.glob("*.sqlite")) == before
 
 
-def test_a_picture_is_found_by_its_file_its_digest_and_a_beginning_of_it(graph: Graph, tmp_path: Path) -> None:
+def test_explain_finds_a_picture_by_its_file_its_digest_and_a_prefix_of_it(graph: Graph, tmp_path: Path) -> None:
     from components.core.stage_output import StageOutput
 
     crawled = StageOutput(graph.output("crawl", "english"))
@@ -128,6 +128,6 @@ def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypat
     assert life["life"][0]["rules"] == [] and life["life"][1]["rules"][1]["threshold"] == "> 400 px"
 
 
-def test_without_the_settings_of_the_run_those_of_params_yaml_count(graph: Graph) -> None:
+def test_without_the_settings_of_the_run_those_of_params_yaml_are_used(graph: Graph) -> None:
     lineage_path(graph.output("filter", "english")).unlink()
     assert rules(explained(graph, "kite"))["image_side"].threshold == "> 99 px"

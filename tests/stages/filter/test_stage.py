@@ -51,7 +51,7 @@ def filtered(root: Path, **params: object) -> StageOutput:
     return StageOutput(job.out)
 
 
-def test_every_record_leaves_once_with_its_rule_value_and_threshold(tmp_path: Path) -> None:
+def test_every_record_has_one_ledger_row_with_rule_value_and_threshold(tmp_path: Path) -> None:
     ledger = {entry["key"]: entry for entry in filtered(tmp_path).ledger().to_pylist()}
     assert set(ledger) == set(ALTS)
     assert (ledger["small"]["rule"], ledger["small"]["value"], ledger["small"]["threshold"]) == ("image_side", "300", "> 400 px")

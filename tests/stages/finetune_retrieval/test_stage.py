@@ -59,7 +59,7 @@ def config_of(models: StageOutput, key: str) -> dict[str, Any]:
     return json.loads(models.file(f"models/{key}/config.json").read_text())
 
 
-def test_every_row_and_seed_is_a_model_and_says_what_it_is(tmp_path: Path) -> None:
+def test_every_row_and_seed_has_a_model_that_states_its_settings(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
     start = pretrain(tmp_path, one, rows=["mms-4", "triplet-3"], seeds=[0, 1])
     assert start.table(["key"])["key"].to_pylist() == ["mms-4-0", "mms-4-1", "triplet-3-0", "triplet-3-1"]
@@ -76,7 +76,7 @@ def test_every_row_and_seed_is_a_model_and_says_what_it_is(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("row", "taken"), [("none", ()), ("audio", ("speech",)), ("image", ("image",)), ("both", ("speech", "image"))]
 )
-def test_a_warm_start_takes_these_towers_and_no_others(
+def test_a_warm_start_copies_only_the_towers_of_its_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, taken: tuple[str, ...]
 ) -> None:
     one = spoken_set(tmp_path)
@@ -98,7 +98,7 @@ def begin_only(recipe: Any, data: Any, folder: Path, hardware: Any) -> None:
     recipe.best = {"epoch": 0, "validation": 0.0, "weights": weights}
 
 
-def test_more_pretrained_models_undo_no_fine_tuning(tmp_path: Path) -> None:
+def test_more_pretrained_models_start_no_new_fine_tuning(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
     first, cached = fine_tune(tmp_path, one, pretrain(tmp_path, one))
     assert cached == {"models": "0 of 1"}
@@ -107,7 +107,7 @@ def test_more_pretrained_models_undo_no_fine_tuning(tmp_path: Path) -> None:
     assert cached == {"models": "1 of 1"} and again.digest == first.digest
 
 
-def test_a_smaller_part_of_the_pairs_lies_within_every_larger_one(tmp_path: Path) -> None:
+def test_a_smaller_sample_of_the_pairs_is_a_subset_of_a_larger_one(tmp_path: Path) -> None:
     pairs = read_pairs([spoken_set(tmp_path, pictures=40)], "train", ["picture"])
     parts = [set(subset(pairs, percent, 3).tolist()) for percent in (5, 10, 50, 100)]
     assert [len(part) for part in parts] == [1, 2, 10, 20]
@@ -133,15 +133,17 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "told"), WRONG)
-def test_invalid_settings_are_refused_in_one_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("changed", "message"), WRONG)
+def test_invalid_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     one = spoken_set(tmp_path)
-    with pytest.raises(HearsightError, match=told) as found:
+    with pytest.raises(HearsightError, match=message) as caught:
         fine_tune(tmp_path, one, pretrain(tmp_path, one), **changed)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_a_model_is_not_begun_from_one_that_saw_pictures_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_trained_on_other_picture_views_is_refused_as_initialisation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     start = pretrain(tmp_path, spoken_set(tmp_path))
     monkeypatch.setattr("tests.retrieval.world.FROZEN", {"name": "another", "trained": False})
     other = spoken_set(tmp_path / "other")
@@ -149,7 +151,7 @@ def test_a_model_is_not_begun_from_one_that_saw_pictures_otherwise(tmp_path: Pat
         fine_tune(tmp_path, other, start)
 
 
-def test_towers_that_read_pixels_need_pictures(tmp_path: Path) -> None:
+def test_towers_trained_on_pixels_need_pictures(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
     with pytest.raises(HearsightError, match=r"encoder\.frozen: false"):
         pretrain(tmp_path, one, towers=TOWERS | {"image": "convolutions", "side": 32})

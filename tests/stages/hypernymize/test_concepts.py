@@ -52,14 +52,14 @@ def run_stage(root: Path, shards: list[list[str]], **params: object) -> Stage:
     return job
 
 
-def test_a_noun_stands_for_itself_and_a_kind_gathers_the_rare() -> None:
+def test_frequent_nouns_are_their_own_kind_and_rare_ones_share_a_hypernym() -> None:
     captions = [["zebu"], ["cow"], ["dog"], ["dog"], ["umbrella"]]
     assert concepts(captions, "noun", 2) == {"cow": "", "dog": "dog", "umbrella": "", "zebu": ""}
     by_kind = concepts(captions, "kind", 2)
     assert by_kind["zebu"] == "bovine" and by_kind["dog"] == "dog" and by_kind["umbrella"] == ""
 
 
-def test_a_noun_said_twice_in_a_caption_counts_once() -> None:
+def test_a_repeated_noun_in_a_caption_counts_once() -> None:
     assert concepts([["dog", "dog"]], "noun", 2) == {"dog": ""}
 
 
@@ -95,7 +95,7 @@ def test_the_list_holds_every_noun_once_with_its_count(captions, level, least):
     assert members == {noun: concept for noun, concept in resolved.items() if concept not in ("", noun)}
 
 
-def test_the_curve_is_over_round_counts_and_the_present_one():
+def test_the_curve_has_round_counts_and_the_current_one():
     assert minimum_counts(101, 300) == [1, 2, 5, 10, 20, 50, 100, 101, 200]
     assert minimum_counts(3, 1) == [1, 3]
 

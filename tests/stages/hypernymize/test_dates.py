@@ -10,7 +10,7 @@ from components.stages.hypernymize.dates import find_dates
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("on September 5 , 2003 in town", ["September 5 , 2003"]),
         ("on the 5th of May 2014", ["5th of May 2014"]),
@@ -27,9 +27,9 @@ from components.stages.hypernymize.dates import find_dates
         ("a summer dress in the sun", []),
     ],
 )
-def test_dates_are_found_by_their_form(text: str, found: list[str]) -> None:
+def test_dates_are_recognised_by_their_form(text: str, expected: list[str]) -> None:
     words = text.split()
-    assert [" ".join(words[start:end]) for start, end in find_dates(words)] == found
+    assert [" ".join(words[start:end]) for start, end in find_dates(words)] == expected
 
 
 WORDS = """

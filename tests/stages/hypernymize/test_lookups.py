@@ -84,14 +84,16 @@ def reasons(output: StageOutput) -> str:
     [("wikidata", "Mira Tolland (PERSON) is an actor, says wikidata Q20"),
      ("google", "Mira Tolland (PERSON) is an actor, says google kg /m/0tol")],
 )  # fmt: skip
-def test_a_service_gives_the_word_and_the_record_says_who(server: State, tmp_path: Path, service: str, says: str) -> None:
+def test_a_service_gives_the_word_and_the_record_names_the_service(
+    server: State, tmp_path: Path, service: str, says: str
+) -> None:
     made = run(tmp_path, service, "embedded", url=server.url)
     assert captions(made)[0] == ACTOR and captions(made)[2] == PERSON
     assert says in reasons(made)
     assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
-def test_a_name_is_asked_once_and_an_equal_run_asks_nothing(server: State, tmp_path: Path) -> None:
+def test_a_name_is_requested_once_and_an_equal_run_sends_no_request(server: State, tmp_path: Path) -> None:
     first = sha256_file(run(tmp_path, "wikidata", "embedded", url=server.url).path / "manifest.json")
     asked = len(server.requests)
     names = " ".join(seen["form"]["query"][0] for seen in server.requests)
@@ -100,7 +102,7 @@ def test_a_name_is_asked_once_and_an_equal_run_asks_nothing(server: State, tmp_p
     assert len(server.requests) == asked
 
 
-def test_a_service_is_asked_only_what_the_sources_before_it_do_not_know(server: State, tmp_path: Path) -> None:
+def test_a_service_is_asked_only_for_names_unknown_to_earlier_sources(server: State, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build_index(wikidata_dump.write_dump(tmp_path / "d.json"), index)
     run(tmp_path, "wikidata_index", "google", "embedded", url=server.url, index=str(index))
@@ -113,7 +115,7 @@ def test_a_local_index_needs_no_network(tmp_path: Path) -> None:
     assert captions(made)[0] == ACTOR and "says wikidata Q20" in reasons(made)
 
 
-def test_another_index_rewrites(tmp_path: Path) -> None:
+def test_another_index_changes_the_answer(tmp_path: Path) -> None:
     index = tmp_path / "index"
     build_index(wikidata_dump.write_dump(tmp_path / "d.json", wikidata_dump.CLASSES), index)
     assert captions(run(tmp_path, "wikidata_index", "embedded", index=str(index)))[0] == PERSON
@@ -121,7 +123,7 @@ def test_another_index_rewrites(tmp_path: Path) -> None:
     assert captions(run(tmp_path, "wikidata_index", "embedded", index=str(index)))[0] == ACTOR
 
 
-def test_an_outage_leaves_the_embedded_answers_and_the_next_run_mends_them(
+def test_after_an_outage_embedded_answers_are_used_until_the_next_run(
     server: State, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.script = ["503"]
@@ -132,7 +134,7 @@ def test_an_outage_leaves_the_embedded_answers_and_the_next_run_mends_them(
     assert captions(run(tmp_path, "wikidata", "embedded", url=server.url))[0] == ACTOR
 
 
-def test_a_missing_index_and_a_missing_key_are_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_index_and_a_missing_key_give_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HearsightError, match="there is no index"):
         run(tmp_path, "wikidata_index", index=str(tmp_path / "none"))
     monkeypatch.delenv("GOOGLE_API_KEY")

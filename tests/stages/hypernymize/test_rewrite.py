@@ -75,7 +75,7 @@ def test_table_1_is_exact_where_the_knowledge_knows_the_people() -> None:
     assert rewritten(FORD, knows=ActorsKnown(extract())).caption == "actors attend the premiere at festival."
 
 
-def test_without_their_entries_two_people_are_people() -> None:
+def test_without_known_persons_two_persons_become_people() -> None:
     assert rewritten(FORD).caption == "people attend the premiere at festival."
 
 
@@ -95,7 +95,7 @@ def test_without_their_entries_two_people_are_people() -> None:
         ("case", "A Dog on a beach", "a dog on a beach"),
     ],
 )
-def test_each_step_does_its_own_work_and_is_recorded(step: str, alt: str, caption: str) -> None:
+def test_each_step_computes_only_its_part_and_is_recorded(step: str, alt: str, caption: str) -> None:
     result = rewritten(alt)
     assert result.caption == caption
     mine = [each for each in result.steps if each.step == step]
@@ -117,17 +117,17 @@ def test_plain_words_are_no_names() -> None:
     assert rewritten("A koala.").caption == "a koala." and rewritten("A bee.").caption == "a bee."
 
 
-def test_too_little_left_is_too_short() -> None:
+def test_a_description_with_too_few_words_left_is_too_short() -> None:
     assert rewritten("Menu for “Flip an Image”").shortcoming == ("too_short", "1", ">= 2 words")
 
 
-def test_a_caption_with_a_name_or_a_number_left_is_inconsistent() -> None:
+def test_a_caption_that_still_contains_a_name_or_number_is_inconsistent() -> None:
     sentence = Sentence.of(EnglishParser().compute("A boat on a lake"))
     assert find_shortcoming(sentence, 2) is None
     for text, pos in (("Zyx", "PROPN"), ("4x4", "NOUN")):
         sentence.words[1].text, sentence.words[1].pos = text, pos
-        found = find_shortcoming(sentence, 2)
-        assert found is not None and found[0] == "inconsistent"
+        result = find_shortcoming(sentence, 2)
+        assert result is not None and result[0] == "inconsistent"
 
 
 @pytest.mark.parametrize(
@@ -151,17 +151,17 @@ def test_a_caption_with_a_name_or_a_number_left_is_inconsistent() -> None:
         ("A man looks across the Universe", "a man looks across the universe"),
     ],
 )
-def test_what_the_recogniser_misses_is_mended(alt: str, caption: str) -> None:
+def test_phrases_that_the_recogniser_misses_are_corrected(alt: str, caption: str) -> None:
     assert rewritten(alt).caption == caption
 
 
-def test_what_begins_with_a_preposition_and_has_nothing_else_is_inconsistent() -> None:
-    found = rewritten("In Paris on the morning of Friday, March 9").shortcoming
-    assert found is not None and found[0] == "inconsistent"
+def test_a_caption_of_a_prepositional_phrase_alone_is_inconsistent() -> None:
+    result = rewritten("In Paris on the morning of Friday, March 9").shortcoming
+    assert result is not None and result[0] == "inconsistent"
     assert rewritten("In this photo a man rides a horse").shortcoming is None
 
 
-def test_a_whole_caption_has_no_shortcoming_and_its_heads_are_its_concepts() -> None:
+def test_a_complete_caption_has_no_fault_and_its_heads_are_its_concepts() -> None:
     result = rewritten(
         "Two sculptures by artist Duncan McKellar adorn trees outside the derelict Norwich Union offices in Bristol, UK"
     )
@@ -176,6 +176,6 @@ def test_a_whole_caption_has_no_shortcoming_and_its_heads_are_its_concepts() -> 
         st.lists(st.sampled_from(f"{FORD} A “ ” ( ) , and of an 's - 5 The".split()), max_size=14).map(" ".join),
     )
 )
-def test_no_text_crashes_the_rewriting(text: str) -> None:
+def test_every_text_is_accepted_by_the_rewriting(text: str) -> None:
     result = rewritten(text)
     assert result.caption == " ".join(result.caption.split()) or not result.caption.isascii()

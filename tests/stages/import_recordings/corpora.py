@@ -130,6 +130,6 @@ def stamps(folder: Path) -> Path:
             (folder / f"{name}.png").write_bytes(picture(SCENE, seed=number, kind="PNG"))
         for code in ("fr", "es"):
             if name != "animals/dog":
-                said = "".join(char for char in captions[code].lower() if char.isalpha())
-                (folder / f"{name}_desc_{code}.ogg").write_bytes(packed(tone(f"{code} {said}", rate=44_100), 44_100, "OGG"))
+                result = "".join(char for char in captions[code].lower() if char.isalpha())
+                (folder / f"{name}_desc_{code}.ogg").write_bytes(packed(tone(f"{code} {result}", rate=44_100), 44_100, "OGG"))
     return folder

@@ -60,7 +60,7 @@ def ledger(project: Path, stage: str) -> dict[str, dict]:
     return {row["key"]: row for row in StageOutput(project / f"data/facc/{stage}").ledger().to_pylist()}
 
 
-def test_the_block_joins_what_the_project_has_without_breaking_the_contract(tmp_path):
+def test_the_documented_block_keeps_the_projects_contract(tmp_path):
     for name in ("components", "expectations"):
         (tmp_path / name).symlink_to(PROJECT / name)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)
@@ -71,7 +71,7 @@ def test_the_block_joins_what_the_project_has_without_breaking_the_contract(tmp_
     assert problems(tmp_path) == []
 
 
-def test_every_picture_is_on_the_side_its_list_says(project, records):
+def test_every_picture_is_in_the_split_of_its_list(project, records):
     sides = {"train": "train", "dev": "validation", "test": "test"}
     wanted = {number: sides[side] for side, numbers in SIDES.items() for number in numbers}
     assert {key: row["split"] for key, row in records.items()} == {
@@ -94,29 +94,31 @@ def test_each_caption_has_its_own_recording_and_speaker(records, spoken, project
         assert (row["origin"], row["rate"], row["pitch"], row["gain"]) == ("human", 1, 0, 0)
         assert row["voice"] == ("human-en" if (number, which) in ((0, 0), (4, 0)) else str(number % 9 + 1))
         assert not is_silent(from_flac(output.read_media(row["media"])))
-    told = ledger(project, "import_recordings")
-    assert all(wav_of(n, w) in told[r["key"]]["detail"] for (n, w), r in records.items() if r["key"] in spoken)
+    ledger_rows = ledger(project, "import_recordings")
+    assert all(wav_of(n, w) in ledger_rows[r["key"]]["detail"] for (n, w), r in records.items() if r["key"] in spoken)
 
 
 def test_each_defect_is_a_ledger_row_of_its_own_rule(records, project):
-    told = ledger(project, "import_recordings")
-    found = {key: told[record["key"]]["rule"] for key, record in records.items() if told[record["key"]]["rule"]}
-    assert found == DEFECTS
-    assert "is of another caption by line" in told[records[3, 1]["key"]]["value"]
-    assert told[records[2, 0]["key"]]["value"] == f"same audio as {records[25, 0]['key']} in test"
+    ledger_rows = ledger(project, "import_recordings")
+    ledger_result = {
+        key: ledger_rows[record["key"]]["rule"] for key, record in records.items() if ledger_rows[record["key"]]["rule"]
+    }
+    assert ledger_result == DEFECTS
+    assert "is of another caption by line" in ledger_rows[records[3, 1]["key"]]["value"]
+    assert ledger_rows[records[2, 0]["key"]]["value"] == f"same audio as {records[25, 0]['key']} in test"
 
 
-def test_a_lying_header_stereo_and_clipping_are_survived_and_told(records, spoken, project):
-    told = ledger(project, "import_recordings")
-    assert "says 4294967295 bytes of samples and holds" in told[records[0, 1]["key"]]["detail"]
+def test_wrong_headers_stereo_and_clipping_are_read_with_a_warning(records, spoken, project):
+    ledger_rows = ledger(project, "import_recordings")
+    assert "says 4294967295 bytes of samples and holds" in ledger_rows[records[0, 1]["key"]]["detail"]
     assert spoken[records[0, 1]["key"]]["seconds"] == pytest.approx(1.2, abs=0.01)
     assert spoken[records[0, 4]["key"]]["seconds"] == pytest.approx(1.2, abs=0.01)
     clipped = spoken[records[1, 3]["key"]]
     assert clipped["clipped"] > 100
-    assert f"{clipped['clipped']} samples at full scale" in told[clipped["record"]]["detail"]
+    assert f"{clipped['clipped']} samples at full scale" in ledger_rows[clipped["record"]]["detail"]
 
 
-def test_a_second_run_reads_nothing_again_and_a_changed_recording_does_its_shard(project, records, monkeypatch):
+def test_a_second_run_reads_no_recording_and_a_changed_one_recomputes_its_shard(project, records, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     first = StageOutput(project / "data/facc/import_recordings")
     before = json.loads(lineage_path(first.path).read_text())["parents"]
@@ -143,7 +145,7 @@ def test_a_second_run_reads_nothing_again_and_a_changed_recording_does_its_shard
         (lambda home: (home / "flickr_audio/wav2capt.txt").write_text("a.wav b.jpg #0\n"), "has no recording of any caption"),
     ],
 )
-def test_a_corpus_that_is_not_there_is_one_clear_line(project, tmp_path, monkeypatch, break_it, message):
+def test_a_missing_corpus_gives_a_one_line_error(project, tmp_path, monkeypatch, break_it, message):
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     for name in ("components", "expectations", "dvc.yaml", "params.yaml"):
         (tmp_path / name).symlink_to((project / name).resolve())

@@ -49,18 +49,18 @@ def chain(tmp_path: Path):
     return go
 
 
-def test_each_row_tells_its_language_and_names_the_picture_beside_its_file(chain):
+def test_each_row_has_its_language_and_the_path_of_its_picture(chain):
     crawled = chain()[0]
-    found = {(row["image_url"], row["language"], row["alt"]) for row in crawled.table().to_pylist()}
-    assert ("file:fruit/cartoon/apple.png", "fr", "une pomme rouge !") in found
+    rows = {(row["image_url"], row["language"], row["alt"]) for row in crawled.table().to_pylist()}
+    assert ("file:fruit/cartoon/apple.png", "fr", "une pomme rouge !") in rows
     # The same words in two languages are two captions.
-    assert {("file:animals/yak.png", "fr", "Un yak."), ("file:animals/yak.png", "es", "Un yak.")} <= found
-    assert len(found) == 2 * (len(STAMPS) - 1)
+    assert {("file:animals/yak.png", "fr", "Un yak."), ("file:animals/yak.png", "es", "Un yak.")} <= rows
+    assert len(rows) == 2 * (len(STAMPS) - 1)
     rules = [row["rule"] for row in crawled.ledger().to_pylist() if row["rule"]]
     assert rules == ["missing_file"] * 2
 
 
-def test_english_is_the_first_line_and_regions_are_left_out(tmp_path):
+def test_the_english_line_is_read_and_regions_are_ignored(tmp_path):
     path = tmp_path / "apple.txt"
     path.write_text("A red apple.\nfr.utf8=Une pomme.\n\npt_BR.utf8=Uma maçã.\nca@valencia.utf8=Una poma.\nnonsense\n")
     rows = list(layout_named("stamps").rows(path, "apple.txt"))
@@ -82,12 +82,12 @@ def test_english_is_the_first_line_and_regions_are_left_out(tmp_path):
         ({"layout": "flickr8k"}, "its rows tell none"),
     ],
 )
-def test_languages_are_named_where_rows_tell_them_and_nowhere_else(chain, changes, message):
+def test_languages_are_named_only_where_rows_have_them(chain, changes, message):
     with pytest.raises(HearsightError, match=message):
         chain(**changes)
 
 
-def test_equal_texts_share_a_recording_and_a_side(chain):
+def test_equal_texts_share_a_recording_and_a_split(chain):
     _, _, spoken = chain()
     rows = spoken.table().to_pylist()
     red = [row for row in rows if row["language"] == "fr" and "rouge" in row["caption"]]
@@ -96,13 +96,13 @@ def test_equal_texts_share_a_recording_and_a_side(chain):
         sides: dict[str, set[str]] = {}
         for row in rows:
             sides.setdefault(row[column], set()).add(row["split"])
-        assert all(len(found) == 1 for found in sides.values()), column
+        assert all(len(result) == 1 for result in sides.values()), column
     assert {row["voice"] for row in rows} == {"human-fr", "human-es"}
     rules = {row["value"]: row["rule"] for row in spoken.ledger().to_pylist() if row["rule"]}
     assert rules == {f"no file animals/dog_desc_{code}.ogg": "no_recording" for code in ("fr", "es")}
 
 
-def test_what_is_over_full_scale_is_turned_down_and_nothing_else(chain, tmp_path):
+def test_only_clips_above_full_scale_are_attenuated(chain, tmp_path):
     import numpy as np
     import soundfile
 
@@ -118,7 +118,7 @@ def test_what_is_over_full_scale_is_turned_down_and_nothing_else(chain, tmp_path
     assert all(row["gain"] == 0 for row in rows.values())
 
 
-def test_the_recordings_of_a_listed_picture_leave_at_the_next_run(chain, tmp_path):
+def test_the_recordings_of_a_listed_picture_are_removed_in_the_next_run(chain, tmp_path):
     before = chain()
     listed = {row["key"] for row in before[0].table().to_pylist() if row["image_url"] == "file:animals/yak.png"}
     picture = (tmp_path / "stamps/animals/yak.png").read_bytes()

@@ -84,7 +84,7 @@ def inputs(root: Path, posts: int = 12, *, clusters: tuple[int, ...] = (0, 1, -1
         ]
         entered.append(dropped("http://posts.sample/9", "no_tag", "", "a tag", kind="page"))
     stays = {r["key"] for r in described}
-    told = [kept(c["key"]) if c["key"] in stays else dropped(c["key"], "no_mark", "", "a mark") for c in crawled]
+    result = [kept(c["key"]) if c["key"] in stays else dropped(c["key"], "no_mark", "", "a mark") for c in crawled]
     placed = [
         {"key": r["key"], "cluster": (at := clusters[n % len(clusters)]), "round": int(at >= 0), "x": float(n), "y": float(n % 4)}
         for n, r in enumerate(described)
@@ -97,7 +97,7 @@ def inputs(root: Path, posts: int = 12, *, clusters: tuple[int, ...] = (0, 1, -1
     }  # fmt: skip
     return {
         "crawl": write(root, "crawl", "crawl", crawled, entered, media=media, files={"tag_totals.csv": totals} if totals else {}),
-        "extract_descriptions": write(root, "extract_descriptions", "hypernymize", described, told),
+        "extract_descriptions": write(root, "extract_descriptions", "hypernymize", described, result),
         "dedup": write(root, "dedup", "dedup", [{k: r[k] for k in OUTPUT_SCHEMAS["dedup"][1].names} for r in left], verdicts),
         "input": write(root, "split", "split", left, [kept(r["key"]) for r in left]),
         "cluster": write(

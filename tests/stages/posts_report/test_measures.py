@@ -20,21 +20,21 @@ KEYS = st.integers(0, 12).map(lambda n: f"{n:016x}")
 
 
 @given(st.lists(st.tuples(KEYS, KEYS, st.booleans()), max_size=20))
-def test_components_join_what_the_ledger_says_is_the_same_whatever_the_order(rows):
+def test_components_join_duplicates_of_the_ledger_in_any_order(rows):
     ledger = [
         dropped(one, "duplicate_post", f"same as {other}", 0.1) if how else kept(one, detail=f"group {other}")
         for one, other, how in rows
     ]
-    found, gone = find_duplicates(ledger)
-    assert (found, gone) == find_duplicates(ledger[::-1])
+    result, gone = find_duplicates(ledger)
+    assert (result, gone) == find_duplicates(ledger[::-1])
     for one, other, _ in rows:
-        if one in found and other in found:
-            assert found[one] == found[other]
+        if one in result and other in result:
+            assert result[one] == result[other]
     assert gone == {one for one, _, how in rows if how}
-    assert all(name <= key for key, name in found.items())
+    assert all(name <= key for key, name in result.items())
 
 
-def test_components_are_read_from_value_and_detail_and_a_post_alone_is_in_none():
+def test_components_are_read_from_value_and_detail_and_a_single_post_has_none():
     rows = [
         kept("aa", detail="group aa"), dropped("bb", "duplicate_pair", "same as aa", 6, detail="group aa"),
         dropped("cc", "duplicate_post", "image .1", "image .1", detail="same as bb, by way of others; group aa"),
@@ -65,7 +65,7 @@ def test_a_sheet_shows_members_once_and_no_more_than_fit(cluster_of, sheets, she
         assert all(n > 1 for n in letters.values())
 
 
-def test_letters_go_on_after_z():
+def test_letters_continue_after_z():
     assert [_letter(n) for n in (0, 25, 26, 51, 52)] == ["A", "Z", "AA", "AZ", "BA"]
 
 
@@ -93,27 +93,27 @@ def test_a_group_is_a_noun_with_its_own_adjective(text, named):
 
 
 def test_a_rare_group_and_the_names_of_groups_are_not_reported():
-    said = ["Uma mulher negra e livros"] * 3 + ["Um homem gordo e livros", "Nada de novo no jardim"]
-    rows = measure_contrasts(said, "pt", min_group=2, min_together=2, most=5)
+    result = ["Uma mulher negra e livros"] * 3 + ["Um homem gordo e livros", "Nada de novo no jardim"]
+    rows = measure_contrasts(result, "pt", min_group=2, min_together=2, most=5)
     groups = {group.name: group for row in rows for group in row}
     assert (groups["black women"].captions, groups["black women"].reported) == (3, True)
     assert (groups["fat men"].captions, groups["fat men"].reported, groups["fat men"].words) == (1, False, [])
     assert [met.word for met in groups["women"].words] == ["livros"]
-    assert measure_contrasts(said, "xx", min_group=2, min_together=2, most=5) is None
+    assert measure_contrasts(result, "xx", min_group=2, min_together=2, most=5) is None
 
 
 def test_offensive_words_count_all_forms_and_rank_by_the_most_frequent():
-    said = ["que merda", "que merda de dia", "retardados retardado", "vai tomar no cu agora"]
-    words = count_words("pt", said)
-    found = {each.forms[0]: each for each in find_offences("pt", said, words)}
-    assert (found["merda"].count, found["merda"].rank, found["merda"].sense) == (2, words.ranks["merda"], "offensive")
-    assert (found["retardado"].count, found["retardado"].source) == (2, "paper")
-    assert (found["vai tomar no cu"].count, found["vai tomar no cu"].rank) == (1, 0)
-    assert found["retardado"].rank == min(words.ranks["retardado"], words.ranks["retardados"])
-    assert find_offences("xx", said, words) is None
+    result = ["que merda", "que merda de dia", "retardados retardado", "vai tomar no cu agora"]
+    words = count_words("pt", result)
+    results = {each.forms[0]: each for each in find_offences("pt", result, words)}
+    assert (results["merda"].count, results["merda"].rank, results["merda"].sense) == (2, words.ranks["merda"], "offensive")
+    assert (results["retardado"].count, results["retardado"].source) == (2, "paper")
+    assert (results["vai tomar no cu"].count, results["vai tomar no cu"].rank) == (1, 0)
+    assert results["retardado"].rank == min(words.ranks["retardado"], words.ranks["retardados"])
+    assert find_offences("xx", result, words) is None
 
 
-def test_the_lists_name_no_form_twice_and_every_contrast_is_made_of_known_groups():
+def test_the_word_lists_have_no_duplicates_and_contrasts_only_of_known_groups():
     from components.stages.posts_report.words import DATA
 
     lines = [line for line in (DATA / "offensive.pt.tsv").read_text().splitlines() if not line.startswith("#")]
@@ -124,12 +124,12 @@ def test_the_lists_name_no_form_twice_and_every_contrast_is_made_of_known_groups
 
 @given(st.lists(st.text(max_size=40), max_size=10))
 def test_every_word_is_in_one_band_and_ranks_are_a_permutation(captions):
-    found = count_words("any", captions)
-    assert sum(found.bands) == len(found.counts) and sorted(found.ranks.values()) == list(range(1, len(found.counts) + 1))
-    assert len(found.bands) == len(BANDS) and sum(found.lengths) == found.counts.total()
+    result = count_words("any", captions)
+    assert sum(result.bands) == len(result.counts) and sorted(result.ranks.values()) == list(range(1, len(result.counts) + 1))
+    assert len(result.bands) == len(BANDS) and sum(result.lengths) == result.counts.total()
 
 
-def test_mean_and_deviation_of_nothing_are_nothing():
+def test_mean_and_deviation_of_no_values_are_none():
     empty = Vocabulary("none", [], Counter())
     assert (empty.mean, empty.deviation) == (0.0, 0.0)
 
@@ -144,8 +144,8 @@ def test_growth_never_falls_and_counts_every_post_once(dates):
 
 
 def test_topics_are_seeded_and_words_probable_first():
-    said = ["praia areia sol mar", "praia mar onda sol", "urna voto justiça eleição", "voto urna eleição lei"] * 3
-    one, again = (find_topics(said, "pt", 2, 2, 4, seed=3) for _ in range(2))
+    result = ["praia areia sol mar", "praia mar onda sol", "urna voto justiça eleição", "voto urna eleição lei"] * 3
+    one, again = (find_topics(result, "pt", 2, 2, 4, seed=3) for _ in range(2))
     assert one == again and len(one) == 2 and math.isclose(sum(topic.share for topic in one), 1.0)
     assert {frozenset(word for word, _ in topic.words[:2]) <= {"praia", "mar", "sol"} for topic in one} == {True, False}
     assert all([p for _, p in topic.words] == sorted((p for _, p in topic.words), reverse=True) for topic in one)

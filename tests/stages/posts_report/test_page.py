@@ -68,7 +68,7 @@ def analysed(tmp_path_factory):
     return given, *analyze(root, given)
 
 
-def test_a_warning_of_an_input_is_on_the_page_once(analysed):
+def test_a_warning_of_an_input_appears_once_on_the_page(analysed):
     assert analysed[1].file("analysis.html").read_text().count("found &lt;0.7&gt;") == 1
 
 
@@ -78,43 +78,43 @@ def table(exported: dict[str, bytes], name: str) -> list[dict[str, str]]:
 
 def test_losses_are_counted_by_the_ledgers_in_shares_of_all_that_was_collected(analysed):
     _, _, exported, metrics = analysed
-    found = {r["step"]: (r["posts"], r["share"], r["rules"]) for r in table(exported, "loss") if r["series"] == "portuguese"}
-    assert found["turned private or withdrawn since"] == ("1", "0.0714", "account_private 1")
-    assert found["no picture that can be used"] == ("1", "0.0714", "video 1")
-    assert found["malformed description"] == ("1", "0.0714", "no_mark 1")
-    assert found["duplicate"] == ("5", "0.3571", "duplicate_post 5")
-    assert found["all steps"][:2] == ("8", "0.5714")
+    result = {r["step"]: (r["posts"], r["share"], r["rules"]) for r in table(exported, "loss") if r["series"] == "portuguese"}
+    assert result["turned private or withdrawn since"] == ("1", "0.0714", "account_private 1")
+    assert result["no picture that can be used"] == ("1", "0.0714", "video 1")
+    assert result["malformed description"] == ("1", "0.0714", "no_mark 1")
+    assert result["duplicate"] == ("5", "0.3571", "duplicate_post 5")
+    assert result["all steps"][:2] == ("8", "0.5714")
     assert {r["share"] for r in table(exported, "loss") if r["series"] == "#PraCegoVer"} == {"0.023", "0.096", "0.449", "0.568"}
     assert (metrics["collected"], metrics["posts"], metrics["lost_duplicate"]) == (14, 6, 5 / 14)
 
 
 def test_growth_has_both_dates_and_the_total_of_the_tag(analysed):
-    _, found, exported, _ = analysed
+    _, result, exported, _ = analysed
     rows = table(exported, "growth")
     last = {r["series"]: (r["date"], int(r["posts"])) for r in rows}
     assert last == {
         "by day posted": ("2023-09-11", 11), "by day collected": ("2024-02-03", 12), "all posts of the tag": ("2024-02-01", 60),
     }  # fmt: skip
-    text = Page(found.file("analysis.html").read_text()).text
+    text = Page(result.file("analysis.html").read_text()).text
     assert "Posts without a date (by day posted): 1" in text and "18.3 % of the 60 posts that carry the tag" in text
 
 
-def test_every_figure_has_words_and_every_table_headers_and_nothing_is_missing(analysed):
-    _, found, _, _ = analysed
-    page = Page(found.file("analysis.html").read_text())
+def test_every_figure_has_a_description_and_every_table_headers(analysed):
+    _, result, _, _ = analysed
+    page = Page(result.file("analysis.html").read_text())
     assert page.open == [] and len(page.images) >= 12
     assert all(len(image["alt"]) > 20 for image in page.images)
-    assert all(found.file(image["src"]).read_bytes().startswith(b"\x89PNG") for image in page.images)
+    assert all(result.file(image["src"]).read_bytes().startswith(b"\x89PNG") for image in page.images)
     assert page.tables and all(each["th"] == each["scoped"] > 0 for each in page.tables)
-    rows = found.table().to_pylist()
+    rows = result.table().to_pylist()
     assert {r["path"] for r in rows} == {image["src"] for image in page.images} | {"analysis.html"}
-    assert all(found.file(r["path"]) for r in rows)
+    assert all(result.file(r["path"]) for r in rows)
 
 
 def test_equal_inputs_give_equal_bytes(analysed, tmp_path):
-    given, found, exported, _ = analysed
+    given, result, exported, _ = analysed
     again, others, _ = analyze(tmp_path, given)
-    assert again.digest == found.digest and others == exported
+    assert again.digest == result.digest and others == exported
 
 
 def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_marked(analysed):
@@ -131,10 +131,10 @@ def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_marked(anal
 
 
 def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(analysed, tmp_path, monkeypatch):
-    _, found, _, _ = analysed
+    _, result, _, _ = analysed
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
-    shutil.copytree(found.path, tmp_path / "data" / "portuguese" / "posts_report")
+    shutil.copytree(result.path, tmp_path / "data" / "portuguese" / "posts_report")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
     line = leave_warning(StageOutput(tmp_path / "data" / "portuguese" / "crawl"))
     shown = CliRunner().invoke(app, ["show", "--dataset", "portuguese"])
@@ -144,7 +144,7 @@ def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(analysed, tm
 
 
 def test_words_of_the_set_and_of_the_second_set_are_counted(analysed):
-    _, found, exported, metrics = analysed
+    _, result, exported, metrics = analysed
     assert {r["series"] for r in table(exported, "lengths")} == {"portuguese", "english"}
     assert sum(int(r["words"]) for r in table(exported, "frequencies") if r["series"] == "portuguese") == metrics["vocabulary"]
     assert [r["word"] for r in table(exported, "physical")] == [
@@ -158,7 +158,7 @@ def test_words_of_the_set_and_of_the_second_set_are_counted(analysed):
         "magras",
     ]
     assert {r["topic"] for r in table(exported, "topics")} == {"1", "2"}
-    assert "words per description" in found.file("summary.txt").read_text()
+    assert "words per description" in result.file("summary.txt").read_text()
 
 
 def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(analysed):
@@ -170,7 +170,7 @@ def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(a
 
 
 @pytest.mark.parametrize(
-    "posts, clusters, said",
+    "posts, clusters, expected",
     [
         (
             0,
@@ -181,40 +181,40 @@ def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(a
         (5, (0,), ["No duplicates among them", "not measured", "There is no second set for comparison"]),
     ],
 )
-def test_the_page_states_missing_content(tmp_path, posts, clusters, said):
-    found, exported, _ = analyze(tmp_path, inputs(tmp_path, posts, clusters=clusters))
-    text = found.file("analysis.html").read_text()
+def test_the_page_states_missing_content(tmp_path, posts, clusters, expected):
+    result, exported, _ = analyze(tmp_path, inputs(tmp_path, posts, clusters=clusters))
+    text = result.file("analysis.html").read_text()
     page = Page(text)
-    assert page.open == [] and [s for s in said if s not in text] == []
+    assert page.open == [] and [s for s in expected if s not in text] == []
     assert "nan" not in re.sub(r"[a-z]nan|nan[a-z]", "", page.text.lower())
     assert all(exported[name].count(b"\n") >= 1 for name in exported)
 
 
-def test_a_picture_that_cannot_be_read_leaves_its_place_on_the_sheet(tmp_path):
+def test_an_unreadable_picture_leaves_an_empty_cell_on_the_sheet(tmp_path):
     given = inputs(tmp_path)
     for shard in (given["crawl"].path / "media").glob("*.tar"):
         shard.unlink()
-    found, _, _ = analyze(tmp_path, given)
-    assert any(r["key"].startswith("sheet_") for r in found.table().to_pylist())
+    result, _, _ = analyze(tmp_path, given)
+    assert any(r["key"].startswith("sheet_") for r in result.table().to_pylist())
 
 
-def test_a_language_without_stop_words_is_refused_and_one_without_lists_says_so(tmp_path):
+def test_languages_without_stop_words_or_lists_are_refused_by_name(tmp_path):
     given = inputs(tmp_path)
     with pytest.raises(HearsightError, match="spaCy has no stop words for 'xx'"):
         analyze(tmp_path, given, PARAMS.model_copy(update={"language": "xx"}))
-    found, _, _ = analyze(tmp_path, given, PARAMS.model_copy(update={"language": "en"}))
-    text = found.file("analysis.html").read_text()
+    result, _, _ = analyze(tmp_path, given, PARAMS.model_copy(update={"language": "en"}))
+    text = result.file("analysis.html").read_text()
     assert "no list of such words for this language" in text and "No groups of people are listed" in text
 
 
-def test_a_table_of_totals_that_is_none_is_refused(tmp_path):
+def test_a_malformed_table_of_totals_is_refused(tmp_path):
     with pytest.raises(HearsightError, match=r"is not a table with the columns date,total"):
         analyze(tmp_path, inputs(tmp_path, totals=b"day;n\n1;2\n"))
 
 
 def test_captions_are_escaped_in_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr("tests.stages.posts_report.support.SAID", ("<script>alert(1)</script> cachorro & gato", *SAID[1:]))
-    found, _, _ = analyze(tmp_path, inputs(tmp_path, 8))
-    text = found.file("analysis.html").read_text()
+    result, _, _ = analyze(tmp_path, inputs(tmp_path, 8))
+    text = result.file("analysis.html").read_text()
     assert "<script" not in text and "&lt;script&gt;alert(1)" in text
     assert Page(text).open == []

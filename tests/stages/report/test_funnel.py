@@ -18,7 +18,7 @@ IMAGE, LAST = set(RULES["record"]), {"pornography": RULES["picture"], "labels": 
 DROPS = st.dictionaries(st.sampled_from([rule for rules in RULES.values() for rule in rules]), st.integers(0, 50))
 
 
-def test_the_steps_hold_the_filter_s_own_groups_of_rules() -> None:
+def test_the_steps_contain_the_filters_groups_of_rules() -> None:
     named = {step.name: step.rules for step in STEPS if step.stage == "filter"}
     assert named["image"] == IMAGE and named["text"] is None
     for name, rules in LAST.items():
@@ -35,8 +35,8 @@ def test_every_drop_is_counted_in_one_step_and_what_leaves_one_enters_the_next(d
     assert steps[0].entered - steps[0].left == sum(count for rule, count in dropped.items() if rule in IMAGE)
 
 
-def test_a_rule_of_tomorrow_counts_as_a_text_rule_and_other_stages_have_no_steps() -> None:
-    text = next(found for found in passed_by("filter", 10, {"a_new_rule": 4}) if found.step.name == "text")
+def test_an_unknown_rule_counts_as_a_text_rule_and_other_stages_have_no_steps() -> None:
+    text = next(result for result in passed_by("filter", 10, {"a_new_rule": 4}) if result.step.name == "text")
     assert (text.entered, text.left) == (10, 6)
     assert passed_by("dedup", 10, {}) == []
     assert [(p.step.name, p.left) for p in passed_by("hypernymize", 10, {"too_short": 2, "rare_concept": 3})] == [

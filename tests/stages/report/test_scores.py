@@ -22,9 +22,9 @@ def scores() -> dict[str, Any]:
 
 
 def test_each_row_has_its_seeds_its_interval_and_the_chance_of_its_direction() -> None:
-    found = dict(score_rows(scores()))
-    assert len(found) == 2 * 2 * 3
-    assert found["triplet-48 image to speech R@10"] == "0.250 (95 % interval 0.125–0.500; seeds 0.000, 0.500); chance 0.100"
+    result = dict(score_rows(scores()))
+    assert len(result) == 2 * 2 * 3
+    assert result["triplet-48 image to speech R@10"] == "0.250 (95 % interval 0.125–0.500; seeds 0.000, 0.500); chance 0.100"
 
 
 def test_the_figure_is_drawn_and_equal_scores_give_equal_bytes() -> None:

@@ -1,4 +1,4 @@
-"""By published lists: a picture is where its list says; what the lists do not fit is told, and nothing is on two sides."""
+"""Splits by published lists: a picture is in the split of its list; misfits are ledger rows, and no picture is in two splits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def split(tmp_path):
     return go
 
 
-def sides(output):
+def splits_of(output):
     return {r["key"]: r["split"] for r in output.table().to_pylist()}
 
 
@@ -54,56 +54,56 @@ def rules(output):
     return {r["key"]: (r["kind"], r["rule"]) for r in output.ledger().to_pylist() if r["rule"]}
 
 
-def test_names_decide_and_unlisted_or_missing_pictures_are_ledger_rows(split):
+def test_names_decide_the_split_and_unlisted_or_missing_pictures_are_ledger_rows(split):
     pictures = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3"), ("c.jpg", "3"), ("d.jpg", "4")]
     output = split(pictures, test="\ufeffc.jpg\r\n\r\nlost.jpg\r\nc.jpg\r\n")
-    assert sides(output) == {"0000": "train", "0001": "validation", "0002": "test", "0003": "test"}
+    assert splits_of(output) == {"0000": "train", "0001": "validation", "0002": "test", "0003": "test"}
     assert rules(output) == {"0004": ("record", "unlisted"), "lost.jpg": ("image", "no_record")}
 
 
-def test_names_with_escapes_and_folders_are_known(split):
-    assert sides(split([("a%20b.jpg", "1")], train="images/a b.jpg\n")) == {"0000": "train"}
+def test_names_match_without_escapes_and_folders(split):
+    assert splits_of(split([("a%20b.jpg", "1")], train="images/a b.jpg\n")) == {"0000": "train"}
 
 
 @pytest.mark.parametrize("output", ["crawl", "dedup"])
-def test_one_picture_under_two_names_stays_where_it_is_tested(split, output):
-    found = split([("a.jpg", "same"), ("b.jpg", "same"), ("c.jpg", "same"), ("a.jpg", "other")], output=output)
-    assert sides(found) == {"0002": "test", "0003": "train"}
-    assert set(rules(found).values()) == {("record", "duplicate_across_sides")}
+def test_a_picture_with_two_names_is_kept_in_test(split, output):
+    written = split([("a.jpg", "same"), ("b.jpg", "same"), ("c.jpg", "same"), ("a.jpg", "other")], output=output)
+    assert splits_of(written) == {"0002": "test", "0003": "train"}
+    assert set(rules(written).values()) == {("record", "duplicate_across_sides")}
 
 
-def test_a_picture_in_two_lists_is_one_clear_error(split):
+def test_a_picture_in_two_lists_gives_a_one_line_error(split):
     with pytest.raises(HearsightError, match=r"dev\.txt: name 2: contains c\.jpg, which is also in the list of test"):
         split([("a.jpg", "1")], dev="b.jpg\nc.jpg\n")
 
 
-def test_a_set_that_is_only_tested_on_needs_no_other_lists(split):
+def test_a_test_only_set_needs_no_other_lists(split):
     pictures = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3")]
     alone = SETTINGS.model_copy(update={"lists": Lists(train="", validation="", test="test.txt")})
-    found = split(pictures, params=alone)
-    assert sides(found) == {"0002": "test"} and rules(found) == dict.fromkeys(("0000", "0001"), ("record", "unlisted"))
+    written = split(pictures, params=alone)
+    assert splits_of(written) == {"0002": "test"} and rules(written) == dict.fromkeys(("0000", "0001"), ("record", "unlisted"))
     every = SETTINGS.model_copy(update={"lists": Lists(train="", validation="dev.txt", test="*")})
-    assert sides(split(pictures, params=every)) == {"0000": "test", "0001": "validation", "0002": "test"}
+    assert splits_of(split(pictures, params=every)) == {"0000": "test", "0001": "validation", "0002": "test"}
 
 
 @pytest.mark.parametrize("train, test, message", [("", "", "are all empty"), ("*", "*", "is set for two splits")])
-def test_lists_that_say_nothing_or_all_twice_are_one_clear_error(split, train, test, message):
+def test_empty_lists_and_two_full_lists_give_a_one_line_error(split, train, test, message):
     with pytest.raises(HearsightError, match=message):
         split([("a.jpg", "1")], params=SETTINGS.model_copy(update={"lists": Lists(train=train, validation="", test=test)}))
 
 
-def test_a_file_of_karpathys_is_a_list_for_each_side(split, tmp_path):
-    told = (("train", "a.jpg"), ("restval", "b.jpg"), ("val", "c.jpg"), ("test", "d.jpg"))
-    images = [{"filename": name, "filepath": "val2014", "split": part, "sentences": []} for part, name in told]
+def test_a_karpathy_file_is_a_list_for_each_split(split, tmp_path):
+    images_by_split = (("train", "a.jpg"), ("restval", "b.jpg"), ("val", "c.jpg"), ("test", "d.jpg"))
+    images = [{"filename": name, "filepath": "val2014", "split": part, "sentences": []} for part, name in images_by_split]
     (tmp_path / "dataset_coco.json").write_text(json.dumps({"images": images}))
     lists = Lists(train="dataset_coco.json", validation="dataset_coco.json", test="dataset_coco.json")
     params = SETTINGS.model_copy(update={"lists": lists})
-    found = split([(name, name) for _, name in told], params=params)
-    assert sides(found) == {"0000": "train", "0001": "train", "0002": "validation", "0003": "test"}
+    written = split([(name, name) for _, name in images_by_split], params=params)
+    assert splits_of(written) == {"0000": "train", "0001": "train", "0002": "validation", "0003": "test"}
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"images": [{"filename": "a.jpg"}]}', '{"images": 3}'])
-def test_a_json_that_is_no_list_is_one_clear_error(split, tmp_path, text):
+def test_a_json_file_that_is_not_a_list_gives_a_one_line_error(split, tmp_path, text):
     (tmp_path / "names.json").write_text(text)
     params = SETTINGS.model_copy(update={"lists": Lists(train="names.json", validation="", test="")})
     with pytest.raises(HearsightError, match=r"names\.json: is not a Karpathy split file"):
@@ -111,7 +111,7 @@ def test_a_json_that_is_no_list_is_one_clear_error(split, tmp_path, text):
 
 
 @pytest.mark.parametrize("text, message", [("\n \n", r"contains no picture name"), (None, r"test\.txt: cannot be read")])
-def test_a_list_that_is_not_there_or_empty_is_one_clear_error(split, text, message):
+def test_a_missing_or_empty_list_gives_a_one_line_error(split, text, message):
     with pytest.raises(HearsightError, match=message):
         split([("a.jpg", "1")], test=text)
 
@@ -124,6 +124,6 @@ def test_a_list_that_is_not_there_or_empty_is_one_clear_error(split, text, messa
         ({"test": 0.2}, "split.test: is not a setting of by: published — remove it; it belongs to by: group"),
     ],
 )
-def test_settings_that_would_be_set_in_vain_are_refused(split, changes, message):
+def test_settings_without_effect_are_refused(split, changes, message):
     with pytest.raises(HearsightError, match=message):
         split([("a.jpg", "1")], params=parse_settings(Params, SETTINGS.plain() | changes, "params.yaml: english.split"))

@@ -32,19 +32,19 @@ def test_a_group_has_one_split(group, seed):
     assert draw_split(group, seed, 0.2, 0.3) == draw_split(group, seed, 0.2, 0.3)
 
 
-def test_shares_are_close_to_what_was_asked_for():
+def test_shares_are_close_to_the_requested_ones():
     names = [draw_split(f"g{n}", 7, 0.2, 0.3) for n in range(4000)]
     assert abs(names.count("test") / 4000 - 0.3) < 0.03
     assert abs(names.count("validation") / 4000 - 0.2) < 0.03
 
 
-def test_near_duplicates_never_part(tmp_path):
+def test_near_duplicates_are_in_one_split(tmp_path):
     groups = [f"g{n % 7}" for n in range(60)]
-    found = split(tmp_path, [records(groups)])
-    assert all(len({found[f"{n:04d}"] for n in range(60) if groups[n] == g}) == 1 for g in set(groups))
+    splits = split(tmp_path, [records(groups)])
+    assert all(len({splits[f"{n:04d}"] for n in range(60) if groups[n] == g}) == 1 for g in set(groups))
 
 
-def test_new_records_move_no_old_one(tmp_path):
+def test_new_records_change_no_split_of_existing_ones(tmp_path):
     before = split(tmp_path / "a", [records([f"g{n}" for n in range(40)])])
     after = split(tmp_path / "b", [records([f"g{n}" for n in range(60)])])
     assert {key: after[key] for key in before} == before

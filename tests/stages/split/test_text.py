@@ -24,8 +24,8 @@ RECORDS = st.lists(
 
 
 @given(RECORDS)
-def test_nothing_that_belongs_together_is_parted_and_nothing_else_is_joined(records):
-    found = find_components(records)
+def test_components_are_the_connected_ones_of_texts_pictures_and_groups(records):
+    component = find_components(records)
 
     def touch(one: CaptionKey, other: CaptionKey) -> bool:
         same = normalise_caption(one.caption) == normalise_caption(other.caption)
@@ -35,11 +35,14 @@ def test_nothing_that_belongs_together_is_parted_and_nothing_else_is_joined(reco
         reached = {first.key}
         while more := {o.key for o in records for r in records if r.key in reached and touch(r, o)} - reached:
             reached |= more
-        assert found[first.key] == min(reached) and {key for key in found if found[key] == found[first.key]} == reached
+        assert (
+            component[first.key] == min(reached)
+            and {key for key in component if component[key] == component[first.key]} == reached
+        )
 
 
 @given(RECORDS, st.randoms(use_true_random=False))
-def test_sides_do_not_depend_on_the_order_of_the_records(records, chance):
+def test_splits_do_not_depend_on_the_order_of_the_records(records, chance):
     shuffled = records[:]
     chance.shuffle(shuffled)
     assert assign_by_text(records, SHARES, 3) == assign_by_text(shuffled, SHARES, 3)
@@ -50,19 +53,19 @@ def test_shares_are_close_though_components_are_unequal():
     for _ in range(20):
         texts = [f"text {n}" for n in range(120) for _ in range(min(int(chance.paretovariate(1.2)), 12))]
         records = [CaptionKey(f"{n:05d}", text, f"p{n}", f"g{n}") for n, text in enumerate(texts)]
-        sides = list(assign_by_text(records, SHARES, 1)[0].values())
-        assert all(abs(sides.count(side) / len(sides) - share) < 0.01 for side, share in SHARES.items())
+        splits = list(assign_by_text(records, SHARES, 1)[0].values())
+        assert all(abs(splits.count(split) / len(splits) - share) < 0.01 for split, share in SHARES.items())
 
 
 @pytest.mark.parametrize(
     "one, other",
     [("Une pomme rouge.", "une  pomme ROUGE !"), ("Straße", "STRASSE"), ("É", "E\u0301"), ("ﬁn", "fin"), ("l'eau", "L’eau")],
 )
-def test_captions_that_differ_in_spelling_alone_are_one_text(one, other):
+def test_captions_that_differ_only_in_spelling_are_one_text(one, other):
     assert normalise_caption(one) == normalise_caption(other)
 
 
-def test_accents_tell_texts_apart_and_symbols_alone_stay_themselves():
+def test_accents_distinguish_texts_and_texts_of_symbols_are_unchanged():
     assert normalise_caption("el papa") != normalise_caption("el papá")
     assert (normalise_caption("?"), normalise_caption("!!"), normalise_caption("")) == ("?", "!!", "")
     assert normalise_caption("हिन्दी") != normalise_caption("हन्द")
@@ -76,23 +79,23 @@ def go(tmp_path, output, rows, params=SETTINGS):
     return StageOutput(stage.out)
 
 
-def test_candidates_come_through_as_they_stand_and_a_picture_is_a_group(tmp_path):
+def test_candidates_are_unchanged_and_each_picture_is_a_group(tmp_path):
     alts = ["A dog?", "un chien", "a DOG", "cat", "un chat"]
     pictures = ["p0", "p0", "p1", "p2", "p2"]
     rows = [row("crawl", key=f"{n:04d}", alt=alt, image_sha256=p) for n, (alt, p) in enumerate(zip(alts, pictures, strict=True))]
     output = go(tmp_path, "crawl", rows)
-    found = output.table().to_pylist()
-    assert [r["caption"] for r in found] == [r["text"] for r in found] == [r["alt"] for r in found] == alts
-    assert [r["group"] for r in found] == ["0000", "0000", "0002", "0003", "0003"]
-    assert all(r["labels"] == r["steps"] == r["types"] == [] for r in found)
-    assert len({r["split"] for r in found[:3]}) == 1 and output.ledger()["detail"].to_pylist()[2].endswith("with 0000")
+    written = output.table().to_pylist()
+    assert [r["caption"] for r in written] == [r["text"] for r in written] == [r["alt"] for r in written] == alts
+    assert [r["group"] for r in written] == ["0000", "0000", "0002", "0003", "0003"]
+    assert all(r["labels"] == r["steps"] == r["types"] == [] for r in written)
+    assert len({r["split"] for r in written[:3]}) == 1 and output.ledger()["detail"].to_pylist()[2].endswith("with 0000")
 
 
-def test_groups_of_dedup_are_kept_whole_and_as_they_are(tmp_path):
+def test_groups_of_dedup_are_unchanged_and_in_one_split(tmp_path):
     rows = [row("dedup", key=f"{n:04d}", caption=f"c{n}", image_sha256=f"p{n}", group=f"{n % 3:04d}") for n in range(9)]
-    found = go(tmp_path, "dedup", rows).table().to_pylist()
-    assert [r["group"] for r in found] == [f"{n % 3:04d}" for n in range(9)]
-    assert all(len({r["split"] for r in found if r["group"] == group}) == 1 for group in ("0000", "0001", "0002"))
+    written = go(tmp_path, "dedup", rows).table().to_pylist()
+    assert [r["group"] for r in written] == [f"{n % 3:04d}" for n in range(9)]
+    assert all(len({r["split"] for r in written if r["group"] == group}) == 1 for group in ("0000", "0001", "0002"))
 
 
 @pytest.mark.parametrize("params", [ByGroup(), ByOwner(sides="name")])

@@ -83,6 +83,6 @@ class Asked:
 
     def lines(self) -> list[str]:
         """All that was asked since the last look."""
-        found = self.path.read_text().splitlines()
+        result = self.path.read_text().splitlines()
         self.path.write_text("")
-        return found
+        return result

@@ -16,7 +16,7 @@ from tests.stages.synthesize.support import SPREAD, VOICES
 SIX = [*VOICES, "c", "d", "e", "f"]
 
 
-def test_draws_are_clipped_at_two_deviations_and_spread_as_asked() -> None:
+def test_draws_are_clipped_at_two_deviations_and_have_the_requested_spread() -> None:
     prosodies = [draw_prosody(1, f"r{i}", n, voices=SIX, **SPREAD) for i in range(1000) for n in range(3)]
     for values, mean, sd in (
         ([m.rate for m in prosodies], 1.0, 0.1),
@@ -43,7 +43,7 @@ def test_the_parameters_are_independent() -> None:
             assert abs(statistics.correlation(one, other)) < 0.08
 
 
-def test_a_draw_does_not_depend_on_what_was_drawn_before() -> None:
+def test_a_draw_does_not_depend_on_earlier_draws() -> None:
     forward = {(k, n): draw_prosody(7, k, n, voices=VOICES, **SPREAD) for k in "abc" for n in range(4)}
     backward = {(k, n): draw_prosody(7, k, n, voices=VOICES, **SPREAD) for k in "cba" for n in reversed(range(4))}
     assert forward == backward
@@ -52,7 +52,7 @@ def test_a_draw_does_not_depend_on_what_was_drawn_before() -> None:
 
 @given(st.text(max_size=20), st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True), st.randoms())
 @settings(max_examples=100, deadline=None)
-def test_voices_change_nothing_else_and_their_order_is_nothing(record: str, voices: list[str], source: Random) -> None:
+def test_voices_change_only_their_own_speech_in_any_order(record: str, voices: list[str], source: Random) -> None:
     one = draw_prosody(1, record, 0, voices=voices, **SPREAD)
     two = draw_prosody(1, record, 0, voices=[*voices, "z"], **SPREAD)
     assert (one.rate, one.pitch, one.gain) == (two.rate, two.pitch, two.gain)
@@ -61,7 +61,7 @@ def test_voices_change_nothing_else_and_their_order_is_nothing(record: str, voic
     assert draw_prosody(1, record, 0, voices=voices, **SPREAD) == one
 
 
-def test_a_voice_that_is_left_out_moves_only_what_it_said() -> None:
+def test_a_removed_voice_changes_only_its_own_utterances() -> None:
     with_all = {f"r{i}": draw_voice(1, f"r{i}", 0, SIX) for i in range(600)}
     without = {key: draw_voice(1, key, 0, SIX[:-1]) for key in with_all}
     moved = {key for key in with_all if with_all[key] != without[key]}
@@ -69,11 +69,11 @@ def test_a_voice_that_is_left_out_moves_only_what_it_said() -> None:
     assert 60 < len(moved) < 140
 
 
-def test_another_deviation_moves_no_other_parameter() -> None:
+def test_another_deviation_changes_no_other_parameter() -> None:
     one, two = (draw_prosody(1, "r", 0, voices=VOICES, **{**SPREAD, "pitch_sd": sd}) for sd in (1.0, 2.0))
     assert (one.voice, one.rate, one.gain) == (two.voice, two.rate, two.gain) and one.pitch != two.pitch
 
 
-def test_the_content_key_holds_all_that_is_heard() -> None:
+def test_the_content_key_contains_everything_that_changes_the_audio() -> None:
     first, second = (draw_prosody(1, "r", n, voices=VOICES, **SPREAD) for n in range(2))
     assert len({utterance_digest("a", first), utterance_digest("b", first), utterance_digest("a", second)}) == 3

@@ -36,30 +36,32 @@ def failing(reasons: dict[str, str]) -> Any:
     return say
 
 
-def test_a_record_that_no_engine_says_is_dropped_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_no_engine_can_speak_is_dropped_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = dict(zip(CAPTIONS[:4], ("hang", "crash", "error", "silent"), strict=True))
     monkeypatch.setattr(speech, "speak", failing(broken))
-    found = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:5])))
-    ledger = found.ledger().to_pylist()
+    result = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:5])))
+    ledger = result.ledger().to_pylist()
     assert [(r["verdict"], r["rule"], r["value"]) for r in ledger] == [
         *(("dropped", "engine", reason) for reason in broken.values()),
         ("kept", "", ""),
     ]
     assert all(row["threshold"] == "something to hear" and row["value"] in row["detail"] for row in ledger[:4])
-    assert {row["record"] for row in found.table().to_pylist()} == {f"k-{CAPTIONS[4]}"}
-    assert found.manifest.counts["record"] == {"kept": 1, "dropped": {"engine": 4}}
+    assert {row["record"] for row in result.table().to_pylist()} == {f"k-{CAPTIONS[4]}"}
+    assert result.manifest.counts["record"] == {"kept": 1, "dropped": {"engine": 4}}
 
 
-def test_a_record_that_one_voice_says_is_kept_and_tells_of_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_one_voice_can_speak_is_kept_and_its_ledger_row_names_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(speech, "speak", failing({NANO: "crash"}))
-    found = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:3])), utterances=6)
-    assert {row["voice"] for row in found.table().to_pylist()} == {KAL}
-    for row in found.ledger().to_pylist():
-        said, _, rest = row["detail"].partition(" of 6 utterances; ")
-        assert row["verdict"] == "kept" and rest == ", ".join([f"{NANO} crash"] * (6 - int(said)))
+    results = run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:3])), utterances=6)
+    assert {row["voice"] for row in results.table().to_pylist()} == {KAL}
+    for row in results.ledger().to_pylist():
+        result, _, rest = row["detail"].partition(" of 6 utterances; ")
+        assert row["verdict"] == "kept" and rest == ", ".join([f"{NANO} crash"] * (6 - int(result)))
 
 
-def test_failures_are_tried_again_by_the_next_run_and_silence_is_not(
+def test_failures_are_retried_by_the_next_run_and_silence_is_not(
     tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     split, out = split_of(tmp_path, records(CAPTIONS[:2]), records(CAPTIONS[2:4])), tmp_path / "out"
@@ -83,7 +85,7 @@ def test_failures_are_tried_again_by_the_next_run_and_silence_is_not(
     assert asked.lines() == []
 
 
-def test_an_engine_that_is_broken_ends_the_run_in_one_line_and_what_was_spoken_is_kept(
+def test_a_broken_engine_stops_the_run_with_one_line_and_synthesised_speech_is_kept(
     tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     split = split_of(tmp_path, records(CAPTIONS))
@@ -119,7 +121,7 @@ run_over(Path(sys.argv[1]) / "out", StageOutput(Path(sys.argv[1]) / "data" / "en
 
 
 @pytest.mark.slow
-def test_a_killed_run_loses_no_more_than_the_utterance_each_worker_held(tmp_path: Path, asked: Asked) -> None:
+def test_a_killed_run_loses_at_most_one_utterance_for_each_worker(tmp_path: Path, asked: Asked) -> None:
     split = split_of(tmp_path, records(f"{number} boats on the sea" for number in range(30)))
     for _ in range(2):
         runner = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], cwd=PROJECT)
@@ -130,13 +132,13 @@ def test_a_killed_run_loses_no_more_than_the_utterance_each_worker_held(tmp_path
         runner.wait()
         psutil.wait_procs(workers, timeout=HANG)  # They die with it.
     assert 18 <= len(asked.path.read_text().splitlines()) < 60
-    found = run_over(tmp_path / "out", split)
-    assert found.table().num_rows == 60
+    result = run_over(tmp_path / "out", split)
+    assert result.table().num_rows == 60
     spoken = asked.lines()
     # Two workers, killed twice: at most four utterances were spoken again.
     assert 60 <= len(spoken) <= 64
     asked.path.write_text("")
-    assert run_over(tmp_path / "fresh", split).digest == found.digest
+    assert run_over(tmp_path / "fresh", split).digest == result.digest
 
 
 FULL = """
@@ -161,7 +163,7 @@ print(len(log.lines()))
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
 @pytest.mark.parametrize("size", ["300k", pytest.param("1400k", marks=pytest.mark.slow)])
-def test_a_full_disk_is_one_line_and_what_was_spoken_is_not_spoken_again(tmp_path: Path, size: str) -> None:
+def test_a_full_disk_gives_a_one_line_error_and_keeps_synthesised_speech(tmp_path: Path, size: str) -> None:
     home = tmp_path / "full"
     home.mkdir()
     split = split_of(tmp_path, records(f"{number} boats on the sea" for number in range(20)))

@@ -31,14 +31,14 @@ for text in sys.argv[1:]:
 """
 
 
-def test_the_same_words_give_the_same_bytes_in_any_order_and_process() -> None:
+def test_equal_texts_give_equal_bytes_in_any_order_and_process() -> None:
     texts = ["a red ball", "the moon over 3 mountains", "statue of an elephant"]
-    said = [
+    result = [
         subprocess.run([sys.executable, "-c", SAY, *order], cwd=PROJECT, capture_output=True, check=True, text=True).stdout
         for order in (texts, [texts[2], texts[2], texts[0], texts[1]])
     ]
-    assert len(set(said[0].splitlines())) == 6
-    assert set(said[0].splitlines()) == set(said[1].splitlines())
+    assert len(set(result[0].splitlines())) == 6
+    assert set(result[0].splitlines()) == set(result[1].splitlines())
 
 
 def test_the_measures_kept_are_those_of_the_decoded_file() -> None:
@@ -48,7 +48,7 @@ def test_the_measures_kept_are_those_of_the_decoded_file() -> None:
     assert clip.measures.seconds == pytest.approx(len(from_flac(clip.flac)) / RATE_HZ)
 
 
-def test_a_clip_too_loud_is_turned_down_and_its_record_tells() -> None:
+def test_a_clip_above_full_scale_is_attenuated_and_its_record_says_so() -> None:
     loud = (0.9 * np.sin(np.arange(16_000) * 0.05)).astype(np.float32)
     clip = unpack(Speech("nanotts-en-us", lambda text, manner: loud).compute(("hm", Prosody("nanotts-en-us", 1.0, 0.0, 4.0))))
     assert clip is not None and clip.measures.clipped == 0 and clip.measures.peak < -0.3
@@ -65,17 +65,17 @@ def test_samples_are_measured_as_flac_stores_them(seed: int, loudest: float) -> 
 
 
 @given(st.binary(max_size=200))
-def test_a_packed_clip_comes_back_whole(flac: bytes) -> None:
+def test_a_packed_clip_is_unpacked_unchanged(flac: bytes) -> None:
     clip = Clip(measure(np.ones(800, np.float32)), -0.25, flac)
     assert unpack(clip.pack()) == clip
 
 
 @pytest.mark.parametrize("samples", [np.zeros(0, np.float32), np.zeros(16_000, np.float32), np.full(800, 5e-4, np.float32)])
-def test_what_cannot_be_heard_gives_no_audio(samples: np.ndarray) -> None:
+def test_a_silent_clip_gives_no_audio(samples: np.ndarray) -> None:
     assert Speech("nanotts-en-us", lambda text, manner: samples).compute(("hm", MANNER)) == b""
 
 
-def test_silence_is_a_result_and_every_other_failure_is_none() -> None:
+def test_silence_is_a_result_and_other_failures_are_not() -> None:
     def failing(reason: str) -> Speech:
         def say(text: str, manner: Prosody) -> np.ndarray:
             raise EngineFailure("nanotts-en-us", reason, "no more")

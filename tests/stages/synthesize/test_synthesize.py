@@ -44,11 +44,11 @@ def tone(seconds: float = 1.0, hertz: float = 150.0) -> np.ndarray:
 def pitch_of(samples: np.ndarray) -> float:
     import parselmouth
 
-    found = parselmouth.Sound(samples.astype(float), RATE_HZ).to_pitch(pitch_floor=60).selected_array["frequency"]
-    return float(np.median(found[found > 0]))
+    result = parselmouth.Sound(samples.astype(float), RATE_HZ).to_pitch(pitch_floor=60).selected_array["frequency"]
+    return float(np.median(result[result > 0]))
 
 
-def test_rate_pitch_and_gain_do_what_they_say() -> None:
+def test_rate_pitch_and_gain_have_the_requested_effect() -> None:
     own = tone()
     assert len(change_prosody(own, rate=2.0, pitch=0.0, gain=0.0)) == pytest.approx(len(own) / 2, rel=0.05)
     assert pitch_of(change_prosody(own, rate=1.0, pitch=12.0, gain=0.0)) == pytest.approx(300, rel=0.03)
@@ -56,17 +56,17 @@ def test_rate_pitch_and_gain_do_what_they_say() -> None:
     np.testing.assert_allclose(louder, plain * 10 ** (6 / 20), rtol=1e-4, atol=1e-6)
 
 
-def test_every_caption_is_spoken_and_the_records_tell_how(tmp_path: Path, asked: Asked) -> None:
+def test_every_caption_is_spoken_and_its_record_has_voice_and_prosody(tmp_path: Path, asked: Asked) -> None:
     split = split_of(tmp_path, records(CAPTIONS[:2]))
-    found = run_over(tmp_path / "one", split)
-    rows, ledger = found.table().to_pylist(), found.ledger().to_pylist()
-    assert found.table().schema.names == UTTERANCE.names
+    result = run_over(tmp_path / "one", split)
+    rows, ledger = result.table().to_pylist(), result.ledger().to_pylist()
+    assert result.table().schema.names == UTTERANCE.names
     assert [(r["key"], r["verdict"], r["detail"]) for r in ledger] == [
         (f"k-{caption}", "kept", "2 utterances") for caption in CAPTIONS[:2]
     ]
     assert [r["key"] for r in rows] == [f"k-{caption}.{n}" for caption in CAPTIONS[:2] for n in (0, 1)]
     for utterance in rows:
-        samples, rate = soundfile.read(io.BytesIO(found.read_media(utterance["media"])))
+        samples, rate = soundfile.read(io.BytesIO(result.read_media(utterance["media"])))
         assert rate == 16_000 and samples.ndim == 1
         assert utterance["seconds"] == pytest.approx(len(samples) / rate, abs=1e-4)
         assert utterance["seconds_per_character"] == pytest.approx(utterance["seconds"] / len(utterance["spoken"]), rel=1e-5)
@@ -77,10 +77,10 @@ def test_every_caption_is_spoken_and_the_records_tell_how(tmp_path: Path, asked:
         assert (utterance["origin"], utterance["language"], utterance["voice"] in VOICES) == ("synthetic", "en", True)
         assert utterance["image_media"] == f"00000/{utterance['record']}.png"
     assert len(asked.lines()) == 4
-    assert run_over(tmp_path / "two", split).digest == found.digest
+    assert run_over(tmp_path / "two", split).digest == result.digest
 
 
-def test_what_cannot_be_said_leaves_a_ledger_row_that_says_why(tmp_path: Path, asked: Asked) -> None:
+def test_an_unspeakable_text_has_a_ledger_row_with_the_reason(tmp_path: Path, asked: Asked) -> None:
     odd = [
         record("empty", ""),
         record("marks", "..."),
@@ -90,27 +90,27 @@ def test_what_cannot_be_said_leaves_a_ledger_row_that_says_why(tmp_path: Path, a
         record("french", "un chien court", language="fr"),
         record("good", "a dog runs"),
     ]
-    found = run_over(tmp_path / "out", split_of(tmp_path, odd))
-    ledger = {row["key"]: row for row in found.ledger().to_pylist()}
+    result = run_over(tmp_path / "out", split_of(tmp_path, odd))
+    ledger = {row["key"]: row for row in result.ledger().to_pylist()}
     assert sorted(ledger) == sorted(row["key"] for row in odd)
     rules = {"empty": "empty", "marks": "no_words", "letter": "too_short", "long": "too_long", "greek": "wrong_script"}
     assert {key: row["rule"] for key, row in ledger.items()} == {**rules, "french": "no_voice", "good": ""}
     assert (ledger["french"]["value"], ledger["french"]["threshold"]) == ("fr", "en")
     assert ledger["long"]["threshold"] == "<= 600 characters"
-    spoken = {row["record"] for row in found.table().to_pylist()}
+    spoken = {row["record"] for row in result.table().to_pylist()}
     assert spoken == {"good"}
     assert not [line for line in asked.lines() if "very long" in line or "chien" in line]
 
 
-def test_a_language_is_spoken_by_its_own_voices(
+def test_each_record_is_spoken_by_a_voice_of_its_language(
     tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from dataclasses import replace
 
     heart, nano = (catalogue.VOICES[name] for name in VOICES)
     monkeypatch.setitem(catalogue.VOICES, "nanotts-en-us", replace(nano, language="fr"))
-    found = run_over(tmp_path / "out", split_of(tmp_path, [record("e", "a dog"), record("f", "un chien", language="fr")]))
-    assert {(r["record"], r["voice"]) for r in found.table().to_pylist()} == {("e", heart.name), ("f", nano.name)}
+    result = run_over(tmp_path / "out", split_of(tmp_path, [record("e", "a dog"), record("f", "un chien", language="fr")]))
+    assert {(r["record"], r["voice"]) for r in result.table().to_pylist()} == {("e", heart.name), ("f", nano.name)}
 
 
 def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
@@ -124,8 +124,8 @@ def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
     split = split_of(tmp_path, records(CAPTIONS[:2]))
     stage = stage_over(tmp_path / "out", split, voices=["joe", *VOICES])
     run_synthesize(stage)
-    told = capfd.readouterr().err.splitlines()[0]
-    assert told == "synthesize english: 2 voices: flite-kal16, nanotts-en-us; left out, not installed: joe (`get joe`)"
+    output = capfd.readouterr().err.splitlines()[0]
+    assert output == "synthesize english: 2 voices: flite-kal16, nanotts-en-us; left out, not installed: joe (`get joe`)"
     assert {name: value for name, value, _ in stage.metrics} == {"voices": 2, "voices_left_out": 1, "engine_failures": 0}
     assert [parent["name"] for parent in stage.parents] == ["voices"]
     manifest = stage.finish()
@@ -151,12 +151,12 @@ def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
         {"gain_sd": -1.0},
     ],
 )
-def test_settings_that_make_no_sense_are_refused_in_one_line(tmp_path: Path, changed: dict[str, object]) -> None:
+def test_inconsistent_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, object]) -> None:
     with pytest.raises(HearsightError, match=r"params\.yaml: english\.synthesize"):
         run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])), **changed)
 
 
-def test_only_what_is_new_is_spoken_however_the_split_is_cut(tmp_path: Path, asked: Asked) -> None:
+def test_only_new_captions_are_synthesised_for_any_sharding(tmp_path: Path, asked: Asked) -> None:
     out = tmp_path / "out"
     first = run_over(out, split_of(tmp_path / "a", records(CAPTIONS[:4])))
     assert len(asked.lines()) == 8
@@ -189,14 +189,12 @@ def test_another_voice_has_only_its_own_utterances_spoken(tmp_path: Path, asked:
     split = split_of(tmp_path, records(CAPTIONS))
     run_over(tmp_path / "out", split, voices=VOICES[:1])
     assert len(asked.lines()) == 12
-    found = run_over(tmp_path / "out", split)
-    theirs = [row for row in found.table().to_pylist() if row["voice"] == VOICES[1]]
+    result = run_over(tmp_path / "out", split)
+    theirs = [row for row in result.table().to_pylist() if row["voice"] == VOICES[1]]
     assert 0 < len(theirs) < 12 and len(asked.lines()) == len(theirs)
 
 
-def test_the_output_does_not_depend_on_pieces_workers_or_shards_already_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_output_does_not_depend_on_chunks_workers_or_finished_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     split = split_of(tmp_path, records(CAPTIONS[:1]), records(CAPTIONS[1:]))
     one = run_over(tmp_path / "one", split)
     monkeypatch.setattr(speaking, "workers_of", lambda stage: 64)
@@ -207,9 +205,9 @@ def test_the_output_does_not_depend_on_pieces_workers_or_shards_already_done(
 
 @pytest.mark.parametrize("total, workers", [(0, 2), (1, 2), (7, 1), (496, 2), (1000, 64), (10_000, 2)])
 def test_pieces_cover_everything_once_and_the_last_are_small(total: int, workers: int) -> None:
-    found = list(cut_pieces(total, workers))
-    assert [number for start, end in found for number in range(start, end)] == list(range(total))
-    sizes = [end - start for start, end in found]
+    result = list(cut_pieces(total, workers))
+    assert [number for start, end in result for number in range(start, end)] == list(range(total))
+    sizes = [end - start for start, end in result]
     assert sizes == sorted(sizes, reverse=True) and all(size <= 64 for size in sizes)
     assert sizes[-workers:] == [1] * min(total, workers)
 
@@ -218,11 +216,11 @@ def test_an_empty_split_gives_an_empty_output(tmp_path: Path) -> None:
     assert run_over(tmp_path / "out", split_of(tmp_path, [])).table().num_rows == 0
 
 
-def test_a_sound_that_is_gone_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_recording_gives_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ResultCache, "read", lambda self, kept, keys: {})
     with pytest.raises(HearsightError, match="a spoken utterance is missing"):
         run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])))
 
 
-def test_the_settings_speak_of_voices_that_there_are() -> None:
+def test_the_settings_name_existing_voices() -> None:
     assert [Speech(voice).model for voice in params().voices]

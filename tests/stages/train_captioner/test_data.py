@@ -33,9 +33,9 @@ def test_encoded_captions_are_those_of_the_plain_definition(captions: list[list[
     flat = [word for caption in captions for word in caption if word not in SPECIAL]
     common = {word for word in flat if flat.count(word) >= min_count}
     assert vocabulary == [*SPECIAL, *sorted(common, key=lambda word: (-flat.count(word), word))]
-    found = encode_captions(column, vocabulary, longest)
-    assert found.shape == (len(captions), longest + 2)
-    for caption, encoded in zip(captions, found.tolist(), strict=True):
+    result = encode_captions(column, vocabulary, longest)
+    assert result.shape == (len(captions), longest + 2)
+    for caption, encoded in zip(captions, result.tolist(), strict=True):
         numbers = [vocabulary.index(word) if word in common else UNKNOWN for word in caption[:longest]]
         assert encoded == [START, *numbers, END] + [PAD] * (longest - len(numbers))
 
@@ -52,14 +52,14 @@ def items_of(root: Path, **chosen: Any) -> FeatureItems:
     return FeatureItems(split.members, split.picture, words, split.table["key"], 7, grid=True, **chosen)
 
 
-def test_views_are_drawn_by_record_and_epoch_and_are_all_met(tmp_path: Path) -> None:
+def test_views_are_drawn_by_record_and_epoch_and_each_is_used(tmp_path: Path) -> None:
     items = items_of(tmp_path)
     epochs = [items.__getitems__([(epoch, item) for item in range(len(items))]).features for epoch in range(30)]
     wanted = {item: np.round(features_of(item % 4, item)[:, 1:].astype(float), 2) for item in range(len(items))}
     met: dict[int, set[int]] = {}
     for features in epochs:
-        for item, found in enumerate(features.float().numpy()):
-            same = [view for view, array in enumerate(wanted[item]) if np.allclose(array, found, atol=0.02)]
+        for item, result in enumerate(features.float().numpy()):
+            same = [view for view, array in enumerate(wanted[item]) if np.allclose(array, result, atol=0.02)]
             assert len(same) == 1
             met.setdefault(item, set()).add(same[0])
     assert all(views == {0, 1, 2} for views in met.values())
@@ -70,7 +70,7 @@ def test_views_are_drawn_by_record_and_epoch_and_are_all_met(tmp_path: Path) -> 
     assert (held_out == features_of(2, 2)[0, 1:]).all()
 
 
-def test_the_split_is_the_same_however_it_was_sharded(tmp_path: Path) -> None:
+def test_the_split_does_not_depend_on_the_shards(tmp_path: Path) -> None:
     def shape(output: Any) -> tuple[Any, ...]:
         split = read_split(output, "train")
         return split.table["key"].to_pylist(), split.picture.tolist(), split.sha256, split.group
@@ -92,8 +92,8 @@ def test_arrays_are_views_of_the_file_and_broken_ones_are_named(tmp_path: Path) 
         tmp_path, "extract_features", [[row("extract_features", key="a")]], media=[{"good.npy": npy(whole), **broken}]
     )
     members = Members(source, ["00000/good.npy", *(f"00000/{name}" for name in broken)])
-    found = members.array(0)
-    assert (found == whole).all() and not found.flags.owndata and not found.flags.writeable
+    result = members.array(0)
+    assert (result == whole).all() and not result.flags.owndata and not result.flags.writeable
     for number in range(1, 5):
         with pytest.raises(HearsightError, match=r"00000\.tar: has a member \d that is not a complete array"):
             members.array(number)
@@ -126,7 +126,7 @@ def test_pictures_are_cropped_anew_each_epoch_and_validated_uncropped(tmp_path: 
 
 @given(st.binary(max_size=60), st.integers(0, 400))
 @settings(max_examples=60, deadline=None)
-def test_bytes_that_are_no_picture_are_refused_in_one_line(noise: bytes, cut: int) -> None:
+def test_bytes_that_are_not_a_picture_are_refused_with_one_line(noise: bytes, cut: int) -> None:
     for data in (noise, picture_of(1, 1)[: min(cut, 60)]):
         with pytest.raises(HearsightError, match="cannot be decoded as a picture"):
             random_view(open_picture(data, 32, "k1"), 32, Random(0))

@@ -26,7 +26,7 @@ def saved(folder: Path, encoder: Any = None) -> ImageCaptioner:
     return model
 
 
-def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_value_is_read_back_unchanged(tmp_path: Path) -> None:
     model, loaded = saved(tmp_path), load_trained(tmp_path)
     assert all(torch.equal(tensor, loaded.model.state_dict()[name]) for name, tensor in model.state_dict().items())
     assert loaded.text([4, 5]) == "a dog" and not loaded.model.training

@@ -140,7 +140,7 @@ def test_both_phases_are_in_the_history_and_the_best_epoch_is_kept(straight: Any
     assert config["set"]["digest"] == straight[0].digest
 
 
-def test_a_captioner_learns_what_its_pictures_show(tmp_path: Path) -> None:
+def test_a_captioner_learns_captions_from_its_pictures(tmp_path: Path) -> None:
     source = prepared(tmp_path, training=24, validation=8)
     spec = spec_of(epochs=25, batch=8, dropout=0.0, label_smoothing=0.0, learning_rate=0.05, decay_per_1000=1.0)
     files = outcome(tmp_path, source, spec | {"settings": spec["settings"] | no_second_phase()})
@@ -177,7 +177,7 @@ def test_an_encoder_is_trained_with_its_network(tmp_path: Path, monkeypatch: pyt
     assert all(torch.equal(again.recipe.best["weights"][name], tensor) for name, tensor in weights.items())
 
 
-def test_a_loss_that_is_no_number_names_step_records_and_rate_and_keeps_the_last_checkpoint(
+def test_a_nan_loss_is_an_error_with_step_records_and_rate_and_keeps_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = SmallNetwork.loss
@@ -189,9 +189,11 @@ def test_a_loss_that_is_no_number_names_step_records_and_rate_and_keeps_the_last
     calls: list[int] = []
     monkeypatch.setattr(SmallNetwork, "loss", bad)
     source = prepared(tmp_path)
-    with pytest.raises(HearsightError, match=r"the loss is nan in epoch 1, step 1, at learning rate 0\.0\d+; records k0") as told:
+    with pytest.raises(
+        HearsightError, match=r"the loss is nan in epoch 1, step 1, at learning rate 0\.0\d+; records k0"
+    ) as caught:
         train(spec_of(), task_of(tmp_path, source, EVERY_STEP))
-    assert "lower learning_rate" in str(told.value) and "\n" not in str(told.value)
+    assert "lower learning_rate" in str(caught.value) and "\n" not in str(caught.value)
     (kept,) = (tmp_path / "work").rglob(CHECKPOINT)
     state = torch.load(kept, weights_only=True)
     assert state["recipe"]["place"] == [1, 1] and all(t.isfinite().all() for t in state["state_dict"].values())
@@ -222,7 +224,7 @@ def test_a_checkpoint_of_something_else_or_damaged_is_refused(tmp_path: Path, st
         train(spec_of(**no_second_phase()), task)
 
 
-def test_sets_that_nothing_can_be_learnt_from_are_refused(tmp_path: Path) -> None:
+def test_sets_without_training_data_are_refused(tmp_path: Path) -> None:
     with pytest.raises(HearsightError, match="has 0 training captions"):
         train(spec_of(), task_of(tmp_path, prepared(tmp_path / "a", training=0)))
     with pytest.raises(HearsightError, match=r"11 of 11 training captions have only unknown words.*min_count"):
@@ -257,18 +259,18 @@ def test_training_on_several_nodes_names_the_command_and_writes_the_job(tmp_path
     assert json.loads(job.read_text())["spec"] == spec_of()
 
 
-def test_in_bfloat16_weights_stay_in_single_precision_and_differ_from_those_trained_in_it(tmp_path: Path, straight: Any) -> None:
+def test_bfloat16_training_keeps_weights_in_single_precision(tmp_path: Path, straight: Any) -> None:
     spec = spec_of(epochs=1, **no_second_phase())
-    found = {}
+    result = {}
     for precision in ("32", "bf16"):
         task = task_of(tmp_path, straight[0], REFERENCE.model_copy(update={"precision": precision}))
-        found[precision] = train(spec, task).recipe.best["weights"]["network.read.weight"]
-        assert found[precision].dtype == torch.float32
-    assert 0 < (found["32"] - found["bf16"]).abs().max() < 0.05
+        result[precision] = train(spec, task).recipe.best["weights"]["network.read.weight"]
+        assert result[precision].dtype == torch.float32
+    assert 0 < (result["32"] - result["bf16"]).abs().max() < 0.05
 
 
 @pytest.mark.slow
-def test_a_compiled_network_learns_the_same(tmp_path: Path, straight: Any) -> None:
+def test_a_compiled_network_has_equal_losses(tmp_path: Path, straight: Any) -> None:
     spec = spec_of(epochs=2, dropout=0.0, **no_second_phase())
     plain, compiled = (
         train(spec, task_of(tmp_path, straight[0], REFERENCE.model_copy(update={"compile": chosen}))).recipe.history
@@ -277,7 +279,7 @@ def test_a_compiled_network_learns_the_same(tmp_path: Path, straight: Any) -> No
     assert [row["loss"] for row in compiled] == pytest.approx([row["loss"] for row in plain], rel=1e-4)
 
 
-def test_only_what_changes_bits_is_part_of_a_key() -> None:
+def test_only_settings_that_change_the_result_are_in_a_key() -> None:
     assert REFERENCE.plain() == {}
     assert REFERENCE.model_copy(update={"workers": 3, "checkpoint_steps": 9}).plain() == {}
     two = REFERENCE.model_copy(update={"devices": 2, "precision": "bf16"})

@@ -95,7 +95,7 @@ def stored(path: Path) -> dict[str, bytes]:
         return {key: value for key, value, _ in shelf.read(list(TRUTH))}
 
 
-def test_a_damaged_result_is_computed_again_alone_with_one_line_of_warning(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_a_damaged_result_is_computed_again_with_a_one_line_warning(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     key = damage_a_value(path_of(root, Repeat()))
     store = ResultCache(root / ".hearsight" / "annotations")
     assert store.annotate(Repeat(), PAYLOADS) == TRUTH
@@ -105,7 +105,7 @@ def test_a_damaged_result_is_computed_again_alone_with_one_line_of_warning(root:
     assert stored(path_of(root, Repeat())) == TRUTH
 
 
-def test_a_damaged_answer_that_was_paid_for_is_named_and_stays_until_its_removal_is_asked_for(root: Path) -> None:
+def test_a_damaged_paid_answer_is_named_and_kept_until_its_removal_is_requested(root: Path) -> None:
     path, bought = path_of(root, Bought()), Bought()
     key = damage_a_value(path)
     before = path.read_bytes()
@@ -114,11 +114,11 @@ def test_a_damaged_answer_that_was_paid_for_is_named_and_stays_until_its_removal
         store.annotate(bought, PAYLOADS)
     assert "hearsight cache repair" in str(refused.value) and "remove that file" not in str(refused.value)
     for words in ((), ("--yes",), ("--answers",)):
-        code, said = hearsight(*words)
-        assert code == 2 and key in said and "google.repeat" in said
+        code, result = hearsight(*words)
+        assert code == 2 and key in result and "google.repeat" in result
         assert path.read_bytes() == before
-    code, said = hearsight("--yes", "--answers")
-    assert code == 0 and "119 results kept" in said
+    code, result = hearsight("--yes", "--answers")
+    assert code == 0 and "119 results kept" in result
     assert stored(path) == {other: value for other, value in TRUTH.items() if other != key}
     assert store.annotate(bought, PAYLOADS) == TRUTH and bought.asked == 1
     assert hearsight() == (0, hearsight()[1])
@@ -134,8 +134,8 @@ def test_a_file_that_sqlite_cannot_read_keeps_every_result(root: Path, annotator
     (damage,) = find_damage(path.parent)
     assert damage.structural and damage.store == path
     paid = ("--answers",) if holds_answers(path) else ()
-    code, said = hearsight("--yes", *paid)
-    assert code == 0, said
+    code, result = hearsight("--yes", *paid)
+    assert code == 0, result
     lost = set(TRUTH) - set(stored(path))
     assert len(lost) <= 1 and all(stored(path)[key] == TRUTH[key] for key in set(TRUTH) - lost)
     assert find_damage(path.parent) == []
@@ -149,20 +149,20 @@ def test_one_changed_byte_anywhere_costs_one_result_at_most(root: Path) -> None:
     for _ in range(60):
         place = draws.randrange(len(whole))
         target.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << draws.randrange(8))]) + whole[place + 1 :])
-        found = {key: value for key, value, _ in salvage_rows(target)}
-        good = {key for key in TRUTH if found.get(key) == TRUTH[key]}
+        result = {key: value for key, value, _ in salvage_rows(target)}
+        good = {key for key in TRUTH if result.get(key) == TRUTH[key]}
         assert len(good) >= len(TRUTH) - 1, place
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
-def test_of_a_truncated_file_what_lies_before_the_cut_survives(root: Path, share: float) -> None:
+def test_data_before_the_cut_of_a_truncated_file_is_kept(root: Path, share: float) -> None:
     path = path_of(root, Repeat())
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
-    code, said = hearsight("--yes")
-    assert code == 0, said
-    found = stored(path)
-    assert len(found) >= (share - 0.2) * len(TRUTH) and all(TRUTH[key] == value for key, value in found.items())
+    code, result = hearsight("--yes")
+    assert code == 0, result
+    results = stored(path)
+    assert len(results) >= (share - 0.2) * len(TRUTH) and all(TRUTH[key] == value for key, value in results.items())
     assert ResultCache(path.parent).annotate(Repeat(), PAYLOADS) == TRUTH
 
 
@@ -175,14 +175,14 @@ def test_results_in_the_log_of_a_killed_run_survive(root: Path, tmp_path: Path) 
             shutil.copy(source, tmp_path / source.name)
     copy = tmp_path / path.name
     copy.write_bytes(b"\0" * 100 + copy.read_bytes()[100:])
-    found = {key: value for key, value, _ in salvage_rows(copy)}
-    assert found == {**TRUTH, "0" * 64: b"late"}
+    result = {key: value for key, value, _ in salvage_rows(copy)}
+    assert result == {**TRUTH, "0" * 64: b"late"}
 
 
-def test_sound_stores_have_nothing_to_repair(root: Path) -> None:
+def test_undamaged_stores_need_no_repair(root: Path) -> None:
     before = path_of(root, Bought()).read_bytes()
-    code, said = hearsight("--yes", "--answers")
-    assert code == 0 and "nothing" in said
+    code, result = hearsight("--yes", "--answers")
+    assert code == 0 and "nothing" in result
     assert path_of(root, Bought()).read_bytes() == before
 
 
@@ -200,7 +200,7 @@ def test_a_running_stage_is_not_disturbed(root: Path, monkeypatch: pytest.Monkey
     assert path.read_bytes() == before
 
 
-def test_the_stores_of_all_services_are_known_as_such() -> None:
+def test_the_stores_of_all_services_are_recognised() -> None:
     names: list[str] = []
     for path in sorted((PROJECT / "components").rglob("*.py")):
         for node in ast.parse(path.read_bytes()).body:

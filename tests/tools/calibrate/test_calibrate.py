@@ -122,7 +122,7 @@ def table_of(rows: list[tuple[str, float, list[str]]]) -> pa.Table:
 
 
 @given(VALUES, st.integers(0, 25))
-def test_how_candidates_are_cut_into_shards_changes_nothing(rows: list[Any], cut: int) -> None:
+def test_the_partition_into_shards_changes_no_verdict(rows: list[Any], cut: int) -> None:
     whole, parts = swept([table_of(rows)]), swept([table_of(rows[:cut]), table_of(rows[cut:])])
     assert rates_tsv(whole) == rates_tsv(parts)
     for one, two in zip(whole.curves, parts.curves, strict=True):
@@ -152,7 +152,7 @@ class Page(HTMLParser):
         self.sources += [value or "" for name, value in attrs if name in ("src", "href")]
 
 
-def test_the_page_needs_no_other_file_and_shows_texts_as_text(tables: list[pa.Table]) -> None:
+def test_the_page_needs_no_other_file_and_escapes_texts(tables: list[pa.Table]) -> None:
     text = html(swept(tables), "12 lines")
     page = Page(text)
     assert "script" not in page.tags and "alert(1)" in text
@@ -169,7 +169,7 @@ def test_every_parse_is_kept_and_a_second_measuring_computes_nothing(tmp_path: P
         assert job.cache_summary() == {"values": expected}
 
 
-def test_numbers_behind_words_are_read() -> None:
+def test_numbers_after_words_are_read() -> None:
     assert (
         parse_number(0.5),
         parse_number("baguette (3.21)"),
@@ -194,7 +194,7 @@ def test_lines_of_any_bytes_become_shards(tmp_path_factory: pytest.TempPathFacto
     assert len(texts) <= b"\n".join(lines).count(b"\n") + 1
 
 
-def test_a_rule_that_cannot_be_swept_is_one_clear_line() -> None:
+def test_a_rule_that_cannot_be_swept_gives_a_one_line_error() -> None:
     assert [each.rule for each in choose_rules(["noun_ratio", "polarity_low"])] == ["polarity_low", "noun_ratio"]
     with pytest.raises(HearsightError, match="did you mean 'noun_ratio'"):
         choose_rules(["noun_ration"])
@@ -217,12 +217,12 @@ def hearsight(root: Path, *words: str, stdin: bytes = b"") -> subprocess.Complet
     return subprocess.run(started, input=stdin, capture_output=True, cwd=PROJECT, timeout=900, env=environment)
 
 
-def test_lines_on_standard_input_become_a_page_and_rates(tmp_path: Path) -> None:
+def test_lines_of_standard_input_give_a_page_and_rates(tmp_path: Path) -> None:
     lines, out = "\n".join(ALTS).encode(), str(tmp_path / "out")
     done = hearsight(tmp_path / "p", "--alts", "-", "--rule", "noun_ratio", "--out", out, stdin=lines)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["candidates"] == len(ALTS) - 1  # the empty line is none
+    output = json.loads(done.stdout)
+    assert output["candidates"] == len(ALTS) - 1  # the empty line is none
     rows = list(csv.DictReader((tmp_path / "out" / "rates.tsv").open(), delimiter="\t"))
     assert {each["rule"] for each in rows} == {"noun_ratio"}
     assert [each["value"] for each in rows if each["present"] == "yes"] == ["0.75"]
@@ -231,14 +231,14 @@ def test_lines_on_standard_input_become_a_page_and_rates(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("words", [("--alts", "no/such/file"), ("--alts", "-"), ("--rule", "nonsense"), ("--dataset", "nobody")])
-def test_what_cannot_be_swept_is_one_line_and_exit_code_2(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_an_invalid_sweep_gives_one_line_and_exit_code_2(tmp_path: Path, words: tuple[str, ...]) -> None:
     environment = project(tmp_path / "p")
     done = command.hearsight("calibrate", *words, "--out", str(tmp_path / "out"), **environment)
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.strip().splitlines()[-1].startswith(b"hearsight: ")
     assert not (tmp_path / "out").exists()
 
 
-def test_the_tracker_holds_the_study_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[pa.Table]) -> None:
+def test_the_tracker_contains_the_study_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[pa.Table]) -> None:
     from components.tracking.record import connect
     from components.tracking.recorder import record_study
 
@@ -246,13 +246,13 @@ def test_the_tracker_holds_the_study_once(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("HEARSIGHT_TRACKING", raising=False)
     sweep = swept(tables)
     (tmp_path / "rates.tsv").write_text(rates_tsv(sweep))
-    told = [
+    result = [
         record_study(tmp_path, "english", "calibrate", PAPER.plain(), sweep.numbers(), [tmp_path / "rates.tsv"]) for _ in range(2)
     ]
-    assert told[0] is not None and told[0] == told[1]
+    assert result[0] is not None and result[0] == result[1]
     client = connect(tmp_path)
-    run = client.get_run(told[0])
+    run = client.get_run(result[0])
     assert run.data.metrics["candidates"] == len(ALTS) and run.data.params["max_noun_ratio"] == "0.75"
-    curve = client.get_metric_history(told[0], "curve.noun_ratio")
+    curve = client.get_metric_history(result[0], "curve.noun_ratio")
     assert {point.step for point in curve} >= {0, 750, 1000}
-    assert [item.path for item in client.list_artifacts(told[0], "files")] == ["files/rates.tsv"]
+    assert [item.path for item in client.list_artifacts(result[0], "files")] == ["files/rates.tsv"]

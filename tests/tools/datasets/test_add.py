@@ -49,8 +49,8 @@ def add(root: Path, *words: str) -> str:
 def test_a_dataset_of_each_kind_fits_the_project_in_twelve_lines(tmp_path: Path, kind: str) -> None:
     root = project(tmp_path)
     before = (root / "params.yaml").read_text()
-    said = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org")
-    assert "next: hearsight params crawl -d mine, then dvc repro check-extract_features@mine" in said
+    result = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org")
+    assert "next: hearsight params crawl -d mine, then dvc repro check-extract_features@mine" in result
     assert problems(root) == []
     graph = load_graph(root)
     for stage in graph.stages_of("mine"):
@@ -67,7 +67,7 @@ def test_a_dataset_of_each_kind_fits_the_project_in_twelve_lines(tmp_path: Path,
 
 
 @given(st.lists(st.sampled_from(sorted(AFTER)), unique=True, min_size=1))
-def test_any_chosen_stages_are_wired_or_refused_and_nothing_else_changes(
+def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_unchanged(
     tmp_path_factory: pytest.TempPathFactory, stages: list[str]
 ) -> None:
     root = project(tmp_path_factory.mktemp("project"))
@@ -99,14 +99,14 @@ def test_any_chosen_stages_are_wired_or_refused_and_nothing_else_changes(
         (["mine", "--site", "https://example.org/", "--stages", "evaluate_speech"], "'evaluate_speech' needs one of synthesize"),
     ],
 )
-def test_what_cannot_be_added_is_one_line_and_changes_nothing(tmp_path: Path, words: list[str], message: str) -> None:
+def test_an_invalid_addition_gives_a_one_line_error_and_changes_no_file(tmp_path: Path, words: list[str], message: str) -> None:
     root = project(tmp_path)
     before = (root / "params.yaml").read_bytes()
     assert message in add(root, *words)
     assert (root / "params.yaml").read_bytes() == before
 
 
-def test_a_file_in_another_shape_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_another_structure_is_refused(tmp_path: Path) -> None:
     root = project(tmp_path)
     (root / "params.yaml").write_text("chain: {crawl: {english: {}}}\nenglish: {crawl: {snapshot: a}}\n")
     assert "has another shape" in add(root, "mine", *KINDS["site"])

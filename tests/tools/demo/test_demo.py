@@ -57,19 +57,19 @@ def start(root: Path, verb: str) -> subprocess.Popen[str]:
 def test_a_failure_is_shown_with_its_log_and_the_same_command_continues(root):
     (root / "second.sh").write_text("echo 'hearsight: the disk is full' >&2; exit 3\n")
     failed = start(root, "demo")
-    said = failed.communicate()[0]
+    result = failed.communicate()[0]
     assert failed.returncode != 0
-    assert {"first@a", "first@b", "check-first@a", "check-first@b"} == set(re.findall(r"stage [1-4] of 6: (\S+)", said))
-    assert "stage 5 of 6: second@c" in said
-    assert "'second@c' failed: hearsight: the disk is full" in said
-    assert str(root / LOG) in said
-    assert "exit 3" not in said  # only the log holds everything
+    assert {"first@a", "first@b", "check-first@a", "check-first@b"} == set(re.findall(r"stage [1-4] of 6: (\S+)", result))
+    assert "stage 5 of 6: second@c" in result
+    assert "'second@c' failed: hearsight: the disk is full" in result
+    assert str(root / LOG) in result
+    assert "exit 3" not in result  # only the log holds everything
     (root / "second.sh").write_text("cat a b > c\n")
     again = start(root, "demo")
-    said = again.communicate()[0]
-    assert again.returncode == 0, said
-    assert "stage 5 of 6: second@c" in said
-    assert "2 stages ran, 4 were up to date" in said
+    result = again.communicate()[0]
+    assert again.returncode == 0, result
+    assert "stage 5 of 6: second@c" in result
+    assert "2 stages ran, 4 were up to date" in result
 
 
 def test_a_signal_ends_dvc_and_its_stages_and_restores_the_settings(root):
@@ -110,16 +110,16 @@ def test_every_stage_and_check_is_in_one_lane_behind_what_it_reads():
 
 def test_lanes_that_run_at_the_same_time_read_nothing_of_each_other():
     graph = load_graph(PROJECT)
-    found = lanes(graph)
-    lane_of = {target: lane for lane in found for target in lane.targets}
+    result = lanes(graph)
+    lane_of = {target: lane for lane in result for target in lane.targets}
     for stage, takers in graph.chain.items():
         for dataset, inputs in takers.items():
             mine = lane_of[stage_address(dataset, stage)]
             theirs = [lane_of[stage_address(*parse_output_name(output))] for output in inputs.values()]
             assert all(lane is mine or mine.waits_for(lane) for lane in theirs), f"{dataset}/{stage}"
-    first = [lane for lane in found if not any(lane.waits_for(other) for other in found)]
-    assert len(first) == len(graph.chain["crawl"]) and found[: len(first)] == first
-    assert next_lane(found[len(first) :], first) is None
+    first = [lane for lane in result if not any(lane.waits_for(other) for other in result)]
+    assert len(first) == len(graph.chain["crawl"]) and result[: len(first)] == first
+    assert next_lane(result[len(first) :], first) is None
 
 
 def test_only_stages_that_never_ran_have_lanes(tmp_path):
@@ -140,7 +140,7 @@ def test_progress_counts_stages_that_are_up_to_date_and_ignores_other_output():
 
 
 @pytest.mark.parametrize(
-    ("lines", "found"),
+    ("lines", "expected"),
     [
         (["hearsight: no voice", "ERROR: failed to reproduce 'a'"], "hearsight: no voice"),
         (["hearsight: warning: slow", "ERROR: failed to reproduce 'a'", ""], "ERROR: failed to reproduce 'a'"),
@@ -148,5 +148,5 @@ def test_progress_counts_stages_that_are_up_to_date_and_ignores_other_output():
         ([], "no output"),
     ],
 )
-def test_the_reason_of_a_failure_is_the_stages_own_line(lines, found):
-    assert reason(lines) == found
+def test_the_reason_of_a_failure_is_the_stages_own_line(lines, expected):
+    assert reason(lines) == expected

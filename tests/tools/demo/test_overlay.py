@@ -56,7 +56,7 @@ def test_a_second_run_after_a_kill_starts_from_the_original(root):
     assert (root / "params.yaml").read_text() == PARAMS
 
 
-def test_params_restored_by_hand_are_left_alone(root):
+def test_params_restored_by_hand_are_unchanged(root):
     experiment_params(root).__enter__()
     (root / "params.yaml").write_text("a: {one: 9}\n")
     assert not restore_params(root)
@@ -69,7 +69,7 @@ def test_an_overlay_that_does_not_fit_names_the_key(over):
         merge_settings(yaml.safe_load(PARAMS), over, OVERLAY)
 
 
-def test_a_setting_that_no_stage_has_is_refused_before_anything_runs(tmp_path):
+def test_an_unknown_setting_is_refused_before_any_stage_runs(tmp_path):
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
     (tmp_path / OVERLAY).write_text("english: {synthesize: {utterancs: 2}}\n")

@@ -39,7 +39,7 @@ def tools(folder: Path, **scripts: str) -> str:
     return str(folder)
 
 
-def test_off_a_terminal_each_finding_is_a_json_line_and_the_exit_code_says_whether_something_needed_is_missing(
+def test_without_a_terminal_findings_are_json_lines_and_the_exit_code_tells_missing_requirements(
     clone: Path, tmp_path: Path
 ) -> None:
     path = tools(tmp_path / "bin", git=f'exec {shutil.which("git")} "$@"')  # no apt-get, no compiler
@@ -71,7 +71,7 @@ def test_fetched_packages_need_no_apt_and_no_network(clone: Path, tmp_path: Path
     assert states == {"dictionary": WARNING, "sample packages": OK, "apt": OK, "network": OK}
 
 
-def test_a_server_that_takes_no_connection_is_named_once_apt_and_its_proxy_are_asked(
+def test_an_unreachable_package_server_is_named_with_apts_proxy(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as closed:
@@ -87,7 +87,7 @@ def test_a_server_that_takes_no_connection_is_named_once_apt_and_its_proxy_are_a
         assert material.packages(clone)[-1].state == OK
 
 
-def test_without_package_lists_only_root_can_go_on(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_package_lists_only_root_can_continue(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", tools(tmp_path / "bin", dpkg="true", dpkg_deb="true", apt_get="exit 100"))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert [f.fix for f in material.packages(clone) if f.state == MISSING] == ["sudo apt-get update"]
@@ -96,20 +96,20 @@ def test_without_package_lists_only_root_can_go_on(clone: Path, tmp_path: Path, 
 
 
 def test_an_engine_that_does_not_load_is_missing_and_says_why(tmp_path: Path) -> None:
-    said = speech._probed([("module", "whole", "json"), ("module", "broken", "no_such_library")])
-    assert said["whole"] == "" and "no_such_library" in said["broken"]
+    result = speech._probed([("module", "whole", "json"), ("module", "broken", "no_such_library")])
+    assert result["whole"] == "" and "no_such_library" in result["broken"]
 
 
-def test_an_engine_that_ends_its_process_is_found_and_those_before_it_stay_known(
+def test_an_engine_that_ends_its_process_is_reported_and_earlier_results_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "crashing.py").write_text("import os; os.abort()")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    said = speech._probed([("module", "whole", "json"), ("module", "crashes", "crashing")])
-    assert said == {"whole": "", "crashes": "the process ended with -6"}
+    result = speech._probed([("module", "whole", "json"), ("module", "crashes", "crashing")])
+    assert result == {"whole": "", "crashes": "the process ended with -6"}
 
 
-def test_a_voice_that_params_name_and_nobody_knows_is_missing(clone: Path) -> None:
+def test_an_unknown_voice_of_the_parameters_is_reported_missing(clone: Path) -> None:
     path = clone / "params.yaml"
     path.write_text(path.read_text().replace("[nanotts-fr-fr,", "[no-such-voice,"))
     findings = [finding for check in CHECKS if check[0] == "voices" for finding in examine_one(clone, check)]
@@ -138,7 +138,7 @@ def test_a_port_in_use_is_a_warning_with_a_command_that_takes_another(clone: Pat
 
 
 @pytest.mark.parametrize("damage", ["no git", "no repository", "no settings of dvc"])
-def test_a_project_that_dvc_cannot_work_in_is_found(
+def test_a_project_in_which_dvc_cannot_work_is_reported(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     if damage == "no git":
@@ -147,5 +147,5 @@ def test_a_project_that_dvc_cannot_work_in_is_found(
         shutil.rmtree(clone / ".git")
     else:
         (clone / ".dvc/config").unlink()
-    found = [finding for check in (machine.git, machine.dvc) for finding in check(clone) if finding.state == MISSING]
-    assert len(found) == 1 and found[0].fix
+    result = [finding for check in (machine.git, machine.dvc) for finding in check(clone) if finding.state == MISSING]
+    assert len(result) == 1 and result[0].fix

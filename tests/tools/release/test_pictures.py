@@ -17,18 +17,18 @@ NAME = b"Maria Silva"
 
 
 def exif(orientation: int = 0) -> Image.Exif:
-    found = Image.Exif()
-    found[0x013B] = NAME.decode()
+    result = Image.Exif()
+    result[0x013B] = NAME.decode()
     if orientation:
-        found[0x0112] = orientation
-    return found
+        result[0x0112] = orientation
+    return result
 
 
 def text() -> PngImagePlugin.PngInfo:
-    found = PngImagePlugin.PngInfo()
-    found.add_text("Author", NAME.decode())
-    found.add_itxt("Comment", NAME.decode())
-    return found
+    result = PngImagePlugin.PngInfo()
+    result.add_text("Author", NAME.decode())
+    result.add_itxt("Comment", NAME.decode())
+    return result
 
 
 def frames(kind: str, **info: Any) -> bytes:
@@ -52,15 +52,15 @@ SIGNED = {
 
 def pixels(data: bytes) -> list[bytes]:
     with Image.open(io.BytesIO(data)) as image:
-        found = []
+        result = []
         for number in range(getattr(image, "n_frames", 1)):
             image.seek(number)
-            found.append(image.convert("RGBA").tobytes())
-        return found
+            result.append(image.convert("RGBA").tobytes())
+        return result
 
 
 @pytest.mark.parametrize("name", SIGNED)
-def test_the_name_goes_and_every_pixel_and_frame_stays(name: str) -> None:
+def test_metadata_is_removed_and_every_pixel_and_frame_kept(name: str) -> None:
     was, kind = SIGNED[name], name.split()[0]
     assert NAME in was, "the fixture is signed"
     now = without_metadata(was, kind)
@@ -69,7 +69,7 @@ def test_the_name_goes_and_every_pixel_and_frame_stays(name: str) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_a_picture_that_lies_on_its_side_still_stands_up(orientation: int) -> None:
+def test_a_picture_with_an_exif_rotation_keeps_its_orientation(orientation: int) -> None:
     was = picture(1, exif=exif(orientation))
     now = without_metadata(was, "JPEG")
     assert NAME not in now
@@ -77,7 +77,7 @@ def test_a_picture_that_lies_on_its_side_still_stands_up(orientation: int) -> No
         assert ImageOps.exif_transpose(one).tobytes() == ImageOps.exif_transpose(two).tobytes()
 
 
-def test_colour_profiles_stay_and_what_follows_the_picture_goes() -> None:
+def test_colour_profiles_are_kept_and_trailing_bytes_removed() -> None:
     from PIL import ImageCms
 
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -91,7 +91,7 @@ def test_colour_profiles_stay_and_what_follows_the_picture_goes() -> None:
 
 @pytest.mark.parametrize("name", SIGNED)
 @given(data=st.data())
-def test_a_damaged_file_is_unreadable_or_clean_and_never_a_crash(name: str, data: st.DataObject) -> None:
+def test_a_damaged_file_is_unreadable_or_clean_and_never_crashes_the_scan(name: str, data: st.DataObject) -> None:
     whole, kind = SIGNED[name], name.split()[0]
     cut = data.draw(st.integers(0, len(whole) - 1))
     swapped = bytearray(whole)

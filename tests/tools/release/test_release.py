@@ -108,7 +108,7 @@ def test_the_files_have_the_published_layout(tmp_path: Path) -> None:
     assert checked.returncode == 0 and checked.stdout.count(": OK") == len(made) - 1
 
 
-def test_what_is_written_is_crawled_again_by_the_table_source(tmp_path: Path) -> None:
+def test_a_release_is_read_back_by_the_table_source(tmp_path: Path) -> None:
     release(project(tmp_path / "p"), "english", tmp_path / "out")
     build_fixture_web(tmp_path / "web", pages=8)
     crawled: dict[str, list[tuple[str, str]]] = {}
@@ -139,9 +139,7 @@ NAMES = st.lists(
 @given(
     st.lists(st.tuples(CAPTIONS.filter(lambda text: text.strip("\ufeff\x00 ").split()), st.booleans()), min_size=1, max_size=6)
 )
-def test_any_caption_comes_back_as_it_was_written(
-    tmp_path_factory: pytest.TempPathFactory, captions: list[tuple[str, bool]]
-) -> None:
+def test_any_caption_is_read_back_unchanged(tmp_path_factory: pytest.TempPathFactory, captions: list[tuple[str, bool]]) -> None:
     root = tmp_path_factory.mktemp("any")
     rows = [(text, f"{WEB}/{at}.jpg", "train", LABELS if some else []) for at, (text, some) in enumerate(captions)]
     release(project(root / "p", rows), "english", root / "out")
@@ -191,7 +189,7 @@ def other(out: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [changed, added, other])
-def test_what_is_there_is_never_overwritten(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+def test_existing_files_are_never_overwritten(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
     root, out = project(tmp_path / "p"), tmp_path / "out"
     release(root, "english", out)
     spoil(out)
@@ -201,14 +199,14 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path, spoil: Callable[[Pat
     assert files(out) == before and sorted(path.name for path in tmp_path.iterdir()) == ["out", "p"]
 
 
-def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(HearsightError, match="is no release"):
         release(project(tmp_path / "p"), "english", tmp_path / "out")
     assert (tmp_path / "out").read_text() == "a file"
 
 
-def test_a_failure_half_way_leaves_nothing_and_the_killed_are_swept_up(tmp_path: Path) -> None:
+def test_a_failed_release_leaves_no_file_and_the_next_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     def fail(folder: Path) -> None:
         (folder / "half").write_text("half")
         raise HearsightError("no")
@@ -221,7 +219,7 @@ def test_a_failure_half_way_leaves_nothing_and_the_killed_are_swept_up(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pictures_of_a_folder_are_left_out_and_told(tmp_path: Path) -> None:
+def test_pictures_of_a_folder_are_skipped_and_counted(tmp_path: Path) -> None:
     root = project(tmp_path / "p", [*ROWS, ("a dog", "file:a.jpg", "train", [])])
     assert release(root, "english", tmp_path / "out")["left_out"] == 1
     assert "1 records of the dataset are left out" in (tmp_path / "out" / "README.md").read_text()
@@ -239,7 +237,7 @@ def test_parts_of_different_runs_are_refused(tmp_path: Path) -> None:
         release(root, "english", tmp_path / "out")
 
 
-def test_an_unfinished_dataset_and_one_without_a_split_are_one_line(tmp_path: Path) -> None:
+def test_an_unfinished_dataset_and_one_without_a_split_give_a_one_line_error(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     (root / "data/english/split/manifest.json").unlink()
     with pytest.raises(HearsightError, match="no finished output"):
@@ -252,24 +250,26 @@ def test_an_unfinished_dataset_and_one_without_a_split_are_one_line(tmp_path: Pa
 def test_statistics_are_those_of_the_standard_library(captions: list[str]) -> None:
     import statistics
 
-    found = CaptionStatistics()
+    result = CaptionStatistics()
     for caption in captions:
-        found.add(caption)
+        result.add(caption)
     lengths = [len(tokenize(caption)) for caption in captions]
-    assert found.examples == len(captions) and found.median == statistics.median(lengths)
-    assert found.mean == pytest.approx(statistics.mean(lengths)) and found.deviation == pytest.approx(statistics.pstdev(lengths))
-    assert found.unique == len({token for caption in captions for token in tokenize(caption)})
+    assert result.examples == len(captions) and result.median == statistics.median(lengths)
+    assert result.mean == pytest.approx(statistics.mean(lengths)) and result.deviation == pytest.approx(
+        statistics.pstdev(lengths)
+    )
+    assert result.unique == len({token for caption in captions for token in tokenize(caption)})
 
 
-def test_settings_that_made_it_come_with_it(tmp_path: Path) -> None:
+def test_a_release_contains_its_settings(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     release(root, "english", tmp_path / "out")
-    told = yaml.safe_load((tmp_path / "out/settings.json").read_text())
-    assert list(told["settings"]) == [f"english/{stage}" for stage in CHAIN]
-    assert told["split_manifest_sha256"] == StageOutput(root / "data/english/split").digest
+    result = yaml.safe_load((tmp_path / "out/settings.json").read_text())
+    assert list(result["settings"]) == [f"english/{stage}" for stage in CHAIN]
+    assert result["split_manifest_sha256"] == StageOutput(root / "data/english/split").digest
 
 
-def test_the_command_tells_what_it_wrote_and_refuses_in_one_line(tmp_path: Path) -> None:
+def test_the_command_prints_what_it_wrote_and_refuses_with_one_line(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
 
     def call(*words: str) -> subprocess.CompletedProcess[bytes]:

@@ -60,24 +60,24 @@ def hearsight(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
     monkeypatch.setattr(sys, "argv", ["hearsight", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
+    output = capsys.readouterr()
+    return int(ended.value.code or 0), output.out, output.err
 
 
 def test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json(files, monkeypatch, capsys, tmp_path) -> None:
     out = tmp_path / "scores.json"
     arguments = ("score", "--references", files[0], "--candidates", files[1], "--meteor", "off")
-    code, said, _ = hearsight(monkeypatch, capsys, *arguments)
-    told = json.loads(said)
-    assert code == 0 and told["images"] == 4
-    assert set(told["metrics"]) | set(told["left_out"]) <= set(METRICS)
-    assert set(told["metrics"]) >= {"bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider"}
-    assert told["left_out"]["meteor"] == "not asked for" and "--spice PATH" in told["left_out"]["spice"]
-    assert [item["image_id"] for item in told["items"]] == list(PHOTOS)
+    code, actual, _ = hearsight(monkeypatch, capsys, *arguments)
+    result = json.loads(actual)
+    assert code == 0 and result["images"] == 4
+    assert set(result["metrics"]) | set(result["left_out"]) <= set(METRICS)
+    assert set(result["metrics"]) >= {"bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider"}
+    assert result["left_out"]["meteor"] == "not asked for" and "--spice PATH" in result["left_out"]["spice"]
+    assert [item["image_id"] for item in result["items"]] == list(PHOTOS)
     for name in ("rouge_l", "cider"):
-        assert told["metrics"][name] == pytest.approx(sum(item[name] for item in told["items"]) / 4)
+        assert result["metrics"][name] == pytest.approx(sum(item[name] for item in result["items"]) / 4)
     code, shorter, _ = hearsight(monkeypatch, capsys, *arguments, "--out", str(out))
-    assert "items" not in json.loads(shorter) and json.loads(out.read_text()) == told
+    assert "items" not in json.loads(shorter) and json.loads(out.read_text()) == result
 
 
 @pytest.mark.skipif(shutil.which("java") is None or find_packaged_file("meteor", "meteor-1.5.jar") is None, reason="needs Java")
@@ -90,35 +90,35 @@ def test_score_equals_the_published_tool_from_raw_captions_on(files, monkeypatch
     from pycocoevalcap.rouge.rouge import Rouge
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
-    _, said, _ = hearsight(monkeypatch, capsys, "score", "--references", files[0], "--candidates", files[1], "--meteor", "off")
-    told = json.loads(said)
+    _, actual, _ = hearsight(monkeypatch, capsys, "score", "--references", files[0], "--candidates", files[1], "--meteor", "off")
+    result = json.loads(actual)
     gts = PTBTokenizer().tokenize({image: [{"caption": text} for text in known] for image, (known, _) in PHOTOS.items()})
     res = PTBTokenizer().tokenize({image: [{"caption": text}] for image, (_, text) in PHOTOS.items()})
     with contextlib.redirect_stdout(io.StringIO()):
         bleu, each_bleu = Bleu(4).compute_score(gts, res)
-    assert [told["metrics"][f"bleu_{size}"] for size in range(1, 5)] == pytest.approx(bleu, abs=1e-9)
-    assert [[item[f"bleu_{size}"] for item in told["items"]] for size in range(1, 5)] == [
+    assert [result["metrics"][f"bleu_{size}"] for size in range(1, 5)] == pytest.approx(bleu, abs=1e-9)
+    assert [[item[f"bleu_{size}"] for item in result["items"]] for size in range(1, 5)] == [
         pytest.approx(each) for each in each_bleu
     ]
     for name, (mean, each) in {"rouge_l": Rouge().compute_score(gts, res), "cider": Cider().compute_score(gts, res)}.items():
-        assert told["metrics"][name] == pytest.approx(mean, abs=1e-9)
-        assert [item[name] for item in told["items"]] == pytest.approx(list(each), abs=1e-9)
+        assert result["metrics"][name] == pytest.approx(mean, abs=1e-9)
+        assert [item[name] for item in result["items"]] == pytest.approx(list(each), abs=1e-9)
 
 
-def test_a_part_of_the_images_is_scored_only_when_asked(files, monkeypatch, capsys, tmp_path) -> None:
+def test_a_part_of_the_images_is_scored_only_on_request(files, monkeypatch, capsys, tmp_path) -> None:
     # The published example's 1,000 captions are of val2014's 40,504 images, and only those are scored.
     part = tmp_path / "part.json"
     part.write_text(results(dict(list(PHOTOS.items())[:2])))
     arguments = ("score", "--references", files[0], "--candidates", str(part), "--meteor", "off")
-    code, said, problem = hearsight(monkeypatch, capsys, *arguments)
-    assert (code, said) == (2, "") and problem.count("\n") == 1
+    code, result, problem = hearsight(monkeypatch, capsys, *arguments)
+    assert (code, result) == (2, "") and problem.count("\n") == 1
     assert "no candidate for 2 images (632, 724) of 4" in problem and "--subset" in problem
-    code, said, _ = hearsight(monkeypatch, capsys, *arguments, "--subset")
-    assert code == 0 and [item["image_id"] for item in json.loads(said)["items"]] == [139, 285]
+    code, result, _ = hearsight(monkeypatch, capsys, *arguments, "--subset")
+    assert code == 0 and [item["image_id"] for item in json.loads(result)["items"]] == [139, 285]
 
 
 @pytest.mark.parametrize(
-    ("known", "written", "said"),
+    ("known", "written", "expected"),
     [
         (None, "[]", "R.json: cannot be read: No such file"),
         ("", "[]", "R.json: is empty"),
@@ -129,26 +129,26 @@ def test_a_part_of_the_images_is_scored_only_when_asked(files, monkeypatch, caps
         (annotations(PHOTOS | {8: ([], "")}), results(PHOTOS | {8: ([], "a")}), "no reference for 1 image (8)"),
     ],
 )
-def test_bad_files_are_one_line_exit_code_2_and_no_result(known, written, said, monkeypatch, capsys, tmp_path) -> None:
+def test_bad_files_give_one_line_exit_code_2_and_no_result(known, written, expected, monkeypatch, capsys, tmp_path) -> None:
     for name, text in (("R.json", known), ("C.json", written)):
         if text is not None:
             (tmp_path / name).write_text(text)
     paths = ("--references", str(tmp_path / "R.json"), "--candidates", str(tmp_path / "C.json"))
-    code, told, problem = hearsight(monkeypatch, capsys, "score", *paths, "--out", str(tmp_path / "out.json"))
-    assert (code, told) == (2, "") and said in problem and problem.count("\n") == 1
+    code, actual, problem = hearsight(monkeypatch, capsys, "score", *paths, "--out", str(tmp_path / "out.json"))
+    assert (code, actual) == (2, "") and expected in problem and problem.count("\n") == 1
     assert not (tmp_path / "out.json").exists()
 
 
-def test_without_java_the_rest_is_scored_and_what_is_missing_is_told(files, monkeypatch, capsys) -> None:
+def test_without_java_other_metrics_are_scored_and_missing_ones_named(files, monkeypatch, capsys) -> None:
     arguments = ("score", "--references", files[0], "--candidates", files[1], "--java", "no-such-java", "--spice", "/nowhere")
-    code, said, _ = hearsight(monkeypatch, capsys, *arguments)
-    told = json.loads(said)
-    assert code == 0 and told["metrics"]["cider"] > 0
-    assert "install" in told["left_out"]["meteor"] or "pycocoevalcap" in told["left_out"]["meteor"]
-    assert "/nowhere/spice-1.0.jar does not exist" in told["left_out"]["spice"]
+    code, actual, _ = hearsight(monkeypatch, capsys, *arguments)
+    result = json.loads(actual)
+    assert code == 0 and result["metrics"]["cider"] > 0
+    assert "install" in result["left_out"]["meteor"] or "pycocoevalcap" in result["left_out"]["meteor"]
+    assert "/nowhere/spice-1.0.jar does not exist" in result["left_out"]["spice"]
 
 
-def test_one_candidate_is_scored_with_a_note_that_its_cider_says_nothing() -> None:
+def test_one_candidate_is_scored_with_a_note_that_cider_is_not_meaningful() -> None:
     scores = score(Captions([1], ["a dog"], [["a dog"]]), meteor_path="off")
     assert scores.corpus["bleu_1"] == pytest.approx(1, abs=1e-6) and scores.corpus["cider"] == 0
     assert any("idf" in note for note in scores.notes)
@@ -174,12 +174,12 @@ def test_a_submission_is_written_a_split_at_a_time_into_one_zip(monkeypatch, cap
     written.write_text(results({2: ([], "a café"), 1: ([], "a dog")}))
     ids.write_text(json.dumps({"images": [{"id": 1}, {"id": 2}]}))
     arguments = ("submission", "--candidates", str(written), "--algorithm", "t2t-8x8", "--out", str(out), "--images", str(ids))
-    code, said, _ = hearsight(monkeypatch, capsys, *arguments, "--split", "test2014")
-    assert code == 0 and "val2014" in json.loads(said)["lacking"]
-    code, said, _ = hearsight(monkeypatch, capsys, *arguments, "--split", "val2014")
-    told = json.loads(said)
-    assert "lacking" not in told and told["captions"] == 2 and told["images_of_the_split"] == 40_504
-    with zipfile.ZipFile(told["zip"]) as bundle:
+    code, actual, _ = hearsight(monkeypatch, capsys, *arguments, "--split", "test2014")
+    assert code == 0 and "val2014" in json.loads(actual)["lacking"]
+    code, actual, _ = hearsight(monkeypatch, capsys, *arguments, "--split", "val2014")
+    result = json.loads(actual)
+    assert "lacking" not in result and result["captions"] == 2 and result["images_of_the_split"] == 40_504
+    with zipfile.ZipFile(result["zip"]) as bundle:
         assert bundle.namelist() == ["captions_val2014_t2t-8x8_results.json", "captions_test2014_t2t-8x8_results.json"]
         for name in bundle.namelist():
             content = json.loads(bundle.read(name))
@@ -188,7 +188,7 @@ def test_a_submission_is_written_a_split_at_a_time_into_one_zip(monkeypatch, cap
 
 
 @pytest.mark.parametrize(
-    ("change", "captions", "said"),
+    ("change", "captions", "expected"),
     [
         ({"--split": "train2014"}, {1: "a"}, "no split of the server"),
         ({"--algorithm": "my_model"}, {1: "a"}, "is no name for the server's files"),
@@ -200,12 +200,14 @@ def test_a_submission_is_written_a_split_at_a_time_into_one_zip(monkeypatch, cap
         ({"--images": "words"}, {1: "a"}, "invalid image id"),
     ],
 )
-def test_a_bad_submission_is_one_line_exit_code_2_and_no_file(change, captions, said, monkeypatch, capsys, tmp_path) -> None:
+def test_an_invalid_submission_gives_one_line_exit_code_2_and_no_file(
+    change, captions, expected, monkeypatch, capsys, tmp_path
+) -> None:
     (tmp_path / "C.json").write_text(json.dumps([{"image_id": image, "caption": text} for image, text in captions.items()]))
     (tmp_path / "ids").write_text("1\n2\n")
     (tmp_path / "words").write_text("one\ntwo\n")
     options = {"--candidates": "C.json", "--split": "val2014", "--algorithm": "x", "--out": "server", "--images": "ids"} | change
     monkeypatch.chdir(tmp_path)
-    code, told, problem = hearsight(monkeypatch, capsys, "submission", *(word for pair in options.items() for word in pair))
-    assert (code, told) == (2, "") and said in problem and problem.count("\n") == 1
+    code, result, problem = hearsight(monkeypatch, capsys, "submission", *(word for pair in options.items() for word in pair))
+    assert (code, result) == (2, "") and expected in problem and problem.count("\n") == 1
     assert not (tmp_path / "server").exists()

@@ -20,7 +20,7 @@ from components.web.warc import Entry, build_record, read_member
 @example(SHORTEST + 1)
 @example(65535 + SHORTEST)
 @example(2 * 65535 + 40)
-def test_any_length_is_met_with_one_whole_member_of_one_record(length: int) -> None:
+def test_a_filler_of_any_length_is_one_gzip_member_with_one_record(length: int) -> None:
     member = build_filler(length)
     assert len(member) == length
     assert read_member(io.BytesIO(member)) == (gzip.decompress(member), length)
@@ -28,15 +28,15 @@ def test_any_length_is_met_with_one_whole_member_of_one_record(length: int) -> N
     assert record == ("metadata", b"")
 
 
-def test_a_segment_with_a_blank_in_it_is_walked_to_its_end() -> None:
+def test_a_segment_that_contains_a_space_is_read_completely() -> None:
     first, last = (
         build_record(Entry(f"http://a.sample/{n}", 200), b"body", [("Content-Type", "text/html")], "OK") for n in (1, 2)
     )
-    told = [
+    result = [
         (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"))
         for record in ArchiveIterator(io.BytesIO(first + build_filler(12_345) + last))
     ]
-    assert told == [("response", "http://a.sample/1"), ("metadata", None), ("response", "http://a.sample/2")]
+    assert result == [("response", "http://a.sample/1"), ("metadata", None), ("response", "http://a.sample/2")]
 
 
 def test_the_shortest_record_of_a_store_has_room_for_one() -> None:

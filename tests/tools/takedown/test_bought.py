@@ -31,7 +31,7 @@ def utterance(record: str, spoken: str, voice: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("shaped_there", [False, True])
-def test_a_removed_captions_bought_speech_goes_and_anothers_stays(tmp_path: Path, shaped_there: bool) -> None:
+def test_paid_speech_of_a_removed_caption_is_deleted_and_other_speech_kept(tmp_path: Path, shaped_there: bool) -> None:
     rows = [
         utterance("gone", "a dog", "google-wavenet-a"),
         utterance("kept", "a cat", "google-wavenet-a"),
@@ -56,7 +56,7 @@ def test_a_removed_captions_bought_speech_goes_and_anothers_stays(tmp_path: Path
     assert list(ResultCache(tmp_path / "annotations").read_existing(SPEECH, list(bought.values())).values()) == [b"kept"]
 
 
-def test_a_current_record_of_the_same_words_in_the_same_voice_keeps_them() -> None:
+def test_an_answer_used_by_another_current_record_is_kept() -> None:
     removed, current = Content(), Content()
     for content in (removed, current):
         content.add_rows([utterance("any", "a dog", "google-wavenet-a")])
@@ -65,6 +65,6 @@ def test_a_current_record_of_the_same_words_in_the_same_voice_keeps_them() -> No
     assert removed.bought == set()
 
 
-def test_other_voices_people_and_older_shards_have_nothing_bought() -> None:
+def test_free_voices_human_speech_and_older_shards_have_no_paid_answers() -> None:
     assert cache_keys(utterance("r", "a dog", "hibari-heart")) == set() == cache_keys({"key": "k", "voice": "google-wavenet-a"})
     assert cache_keys({**utterance("r", "un chien", "speaker 3"), "rate": None}) == set()

@@ -49,7 +49,7 @@ def three_days(crawl, web: CountingWeb) -> None:  # noqa: F811
     crawl(web, "day-3", "day-2")
 
 
-def test_what_day_1_fetched_is_taken_down_on_day_3_and_the_chain_still_stands(crawl, tmp_path):  # noqa: F811
+def test_content_of_day_1_is_taken_down_on_day_3_and_the_snapshot_chain_stays_valid(crawl, tmp_path):  # noqa: F811
     stores = tmp_path / "data/store"
     with CountingWeb(site(range(8))) as web:
         three_days(crawl, web)
@@ -90,7 +90,7 @@ def test_what_day_1_fetched_is_taken_down_on_day_3_and_the_chain_still_stands(cr
         assert bodies(stores / "day-4") == before["day-3"]
 
 
-def test_a_later_snapshot_that_nobody_cleared_yet_is_read_as_if_it_were(crawl, tmp_path):  # noqa: F811
+def test_a_later_snapshot_with_listed_content_is_read_without_it(crawl, tmp_path):  # noqa: F811
     with CountingWeb(site(range(8))) as web:
         three_days(crawl, web)
         add(tmp_path, "url", GONE)
@@ -100,13 +100,13 @@ def test_a_later_snapshot_that_nobody_cleared_yet_is_read_as_if_it_were(crawl, t
         assert not [row for row in third.table().to_pylist() if listed(row["page_url"])]
 
 
-def test_a_base_changed_by_anything_but_a_takedown_is_still_told(crawl, tmp_path):  # noqa: F811
+def test_a_base_changed_by_anything_but_a_takedown_is_refused(crawl, tmp_path):  # noqa: F811
     with CountingWeb(site(range(8))) as web:
         three_days(crawl, web)
         add(tmp_path, "url", GONE)
         crawl(web, "day-3", "day-2")
-        said = tmp_path / "data/store/day-1/COMPLETE"
-        said.write_text(said.read_text().replace('"digest": "', '"digest": "0'))
+        result = tmp_path / "data/store/day-1/COMPLETE"
+        result.write_text(result.read_text().replace('"digest": "', '"digest": "0'))
         with (
             FetchStore(tmp_path / "data/store/day-3") as store,
             pytest.raises(HearsightError, match="'day-1' of 'day-3' was changed"),
@@ -118,7 +118,7 @@ KILLS_APART = 1 if THOROUGH else 7
 """Every how many writes a run is killed; 7 is prime to the writes of one day."""
 
 
-def test_a_kill_at_any_write_to_any_of_the_days_is_made_good(crawl, tmp_path, monkeypatch):  # noqa: F811
+def test_a_takedown_of_several_days_killed_at_any_write_is_completed_by_the_next_call(crawl, tmp_path, monkeypatch):  # noqa: F811
     stores, made = tmp_path / "data/store", tmp_path / "made"
     with CountingWeb(site(range(4))) as web:
         crawl(web, "day-1")
@@ -173,7 +173,7 @@ def test_a_kill_at_any_write_to_any_of_the_days_is_made_good(crawl, tmp_path, mo
         assert steps > 25
 
 
-def test_a_redirect_to_what_is_listed_is_never_written_nor_asked_for_again(crawl, tmp_path):  # noqa: F811
+def test_a_redirect_to_a_listed_item_is_never_stored_nor_requested_again(crawl, tmp_path):  # noqa: F811
     things = site(range(4))
     moved = f"{HOST}/moved.jpg"
     page = b'<!doctype html><html lang=en><img src="/moved.jpg" alt="A moved picture">'
@@ -191,7 +191,7 @@ def test_a_redirect_to_what_is_listed_is_never_written_nor_asked_for_again(crawl
         assert crawl(web, "day-1")[0].digest == digest
 
 
-def test_a_listed_page_takes_along_no_file_that_others_need(crawl, tmp_path):  # noqa: F811
+def test_a_listed_page_removes_no_file_that_other_pages_show(crawl, tmp_path):  # noqa: F811
     things = site(range(3))
     things[f"{HOST}/away.jpg"] = Thing(b"", "text/plain", 302, [("Location", "/p001.html")], validator="none")
     for source in ("/robots.txt", "/", "/p001.html", "/away.jpg", image(2, 0)):  # of a hostile page
@@ -206,7 +206,7 @@ def test_a_listed_page_takes_along_no_file_that_others_need(crawl, tmp_path):  #
             assert f"{HOST}/away.jpg" not in store and image(0, 0) not in store and image(0, 1) not in store
 
 
-def test_a_retry_asks_for_nothing_that_is_listed(tmp_path):
+def test_a_retry_requests_no_listed_item(tmp_path):
     things = {f"{HOST}/robots.txt": Thing(b"", "text/plain"), f"{HOST}/": Thing(b'<img src="/a.jpg" alt="One of them">')}
     things[f"{HOST}/"].body += f'<img src="{MEDIA}/b.jpg" alt="The other of them">'.encode()
     things |= {f"{HOST}/a.jpg": Thing(b"", status=503), f"{MEDIA}/b.jpg": Thing(b"", status=503)}
@@ -216,13 +216,13 @@ def test_a_retry_asks_for_nothing_that_is_listed(tmp_path):
         run(stage)
         asked = len(web.log)
         add(tmp_path, "host", MEDIA.removeprefix("http://"))
-        told = retry_snapshot(stage, ["http_5xx"])
-        assert [one.url for one in web.log[asked:]] == [f"{HOST}/a.jpg"] and told["asked"] == 1
+        result = retry_snapshot(stage, ["http_5xx"])
+        assert [one.url for one in web.log[asked:]] == [f"{HOST}/a.jpg"] and result["asked"] == 1
         with FetchStore(tmp_path / "data/store/fixture") as store:
-            assert store.verified_digest() == told["digest"] and f"{MEDIA}/b.jpg" not in store
+            assert store.verified_digest() == result["digest"] and f"{MEDIA}/b.jpg" not in store
 
 
-def test_what_leads_to_something_listed_is_no_class_to_retry(tmp_path):
+def test_a_redirect_to_a_listed_host_is_not_retried(tmp_path):
     with CountingWeb({f"{HOST}/": Thing(b'<img src="/a.jpg" alt="One of them">')}) as web:
         web.things[f"{HOST}/a.jpg"] = Thing(b"", "text/plain", 302, [("Location", f"{MEDIA}/a.jpg")])
         values = {"web": "open", "proxy": web.proxy, "contact": "mail@example.org", "seeds": [f"{HOST}/"], "hosts": ["a.sample"]}
@@ -230,7 +230,7 @@ def test_what_leads_to_something_listed_is_no_class_to_retry(tmp_path):
         add(tmp_path, "host", MEDIA.removeprefix("http://"))
         run(stage)
         with FetchStore(tmp_path / "data/store/fixture") as store:
-            told = store.get(f"{HOST}/a.jpg")
-            assert (told.status, told.failure, told.location) == (0, "takedown", "")
+            result = store.get(f"{HOST}/a.jpg")
+            assert (result.status, result.failure, result.location) == (0, "takedown", "")
         with pytest.raises(HearsightError, match="'takedown' is no class of failure here"):
             retry_snapshot(stage, ["takedown"])

@@ -78,8 +78,8 @@ def tell(project: Project, stage: str) -> None:
     from components.tracking.recorder import record_run
 
     out = StageOutput(project.root / "data" / "english" / stage)
-    told = json.loads(lineage_path(out.path).read_text())
-    result = StageResult(project.root, "english", stage, out.path, out.manifest, told, [("kept", 1.0, None)], {})
+    results = json.loads(lineage_path(out.path).read_text())
+    result = StageResult(project.root, "english", stage, out.path, out.manifest, results, [("kept", 1.0, None)], {})
     assert record_run(result)
 
 
@@ -106,12 +106,12 @@ def own(project: Project, stage: str, host: str) -> list[dict[str, Any]]:
 def annotated(root: Path) -> dict[str, set[str]]:
     import sqlite3
 
-    found = {}
+    result = {}
     for path in (root / ".hearsight" / "annotations").glob("*.sqlite"):
         base = sqlite3.connect(path)
-        found[path.name.partition("-v")[0]] = {key for (key,) in base.execute("SELECT key FROM results")}
+        result[path.name.partition("-v")[0]] = {key for (key,) in base.execute("SELECT key FROM results")}
         base.close()
-    return found
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,9 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
+    before: Before, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project, root = before.project, before.project.root
     assert before.rows["split"], "the fixture must carry something through the chain"
     untouched = everything(root / ".dvc" / "cache")
@@ -228,12 +230,12 @@ def test_a_host_leaves_every_file_and_the_scan_can_tell(before: Before, monkeypa
     assert walked == ["pretrain_retrieval", *reversed(STAGES)]
 
 
-def test_the_command_line_proves_it_with_its_exit_code(before: Before, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_the_scan_command_reports_its_result_as_exit_code(before: Before, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     root = before.project.root
     assert hearsight(monkeypatch, root, "takedown", "scan", "--host", GONE) == 0
-    said = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert said["nothing left"] is True and said["files"] > 100 and said["bytes"] > 100_000
+    shown = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert shown["nothing left"] is True and shown["files"] > 100 and shown["bytes"] > 100_000
     assert hearsight(monkeypatch, root, "takedown", "scan", "--host", STAYS) == 2
-    told = capsys.readouterr()
-    assert "places hold what is listed" in told.err and len(told.err.strip().splitlines()) == 1
-    assert {"where", "what", "times"} == set(json.loads(told.out.splitlines()[0]))
+    output = capsys.readouterr()
+    assert "places hold what is listed" in output.err and len(output.err.strip().splitlines()) == 1
+    assert {"where", "what", "times"} == set(json.loads(output.out.splitlines()[0]))

@@ -20,13 +20,13 @@ def listed(root, **what: str) -> Takedown:
     return read_takedown(root / NAME)
 
 
-def test_a_missing_and_an_empty_list_list_nothing(tmp_path):
+def test_a_missing_and_an_empty_list_contain_no_item(tmp_path):
     assert not read_takedown(tmp_path / NAME)
     (tmp_path / NAME).write_text("")
     assert not read_takedown(tmp_path / NAME) and not EMPTY_LIST.url("http://a.sample/")
 
 
-def test_a_host_covers_its_pages_ports_and_subdomains_and_no_other_host(tmp_path):
+def test_a_host_matches_its_pages_ports_and_subdomains_and_no_other_host(tmp_path):
     taken = listed(tmp_path, host="Gimp.Sample.")
     for url in ("http://gimp.sample/", "https://GIMP.sample:8080/a?b", "http://www.deep.gimp.sample/x", "//gimp.sample/a"):
         assert taken.url(url), url
@@ -40,23 +40,23 @@ def test_a_host_covers_its_pages_ports_and_subdomains_and_no_other_host(tmp_path
         assert not taken.url(url), url
 
 
-def test_a_bare_top_level_name_takes_down_no_host_below_it(tmp_path):
+def test_a_top_level_domain_matches_no_host_below_it(tmp_path):
     taken = listed(tmp_path, host="sample")
     assert taken.url("http://sample/a") and not taken.url("http://gimp.sample/")
 
 
-def test_a_url_covers_its_spellings_and_no_other_page(tmp_path):
+def test_a_url_matches_its_spellings_and_no_other_page(tmp_path):
     taken = listed(tmp_path, url="http://A.sample/ü b/../c?x=1#top")
     assert taken.url("https://a.sample/c?x=1") and taken.url("http://a.sample:80/c?x=1#else")
     assert not taken.url("http://a.sample/c") and not taken.url("http://a.sample/c?x=1&y") and not taken.owner("c")
 
 
-def test_an_owner_is_found_whatever_its_case_or_mark(tmp_path):
+def test_an_owner_matches_in_any_case_with_or_without_an_at_sign(tmp_path):
     taken = listed(tmp_path, owner="@Some.Body")
     assert taken.owner("some.body ") and not taken.owner("somebody") and not taken.url("http://some.body/")
 
 
-def test_the_list_names_nothing_in_plain_and_a_thing_once(tmp_path):
+def test_the_list_stores_hashes_and_each_item_once(tmp_path):
     first, new = add(tmp_path, "host", "gimp.sample", "asked by mail")
     again, second = add(tmp_path, "host", "GIMP.sample")
     assert new and not second and again == first
@@ -70,21 +70,21 @@ def test_the_list_names_nothing_in_plain_and_a_thing_once(tmp_path):
     ("kind", "value"),
     [("host", "http://a.b/"), ("host", "a b"), ("host", ""), ("url", "gimp.sample"), ("url", "ftp://a/b"), ("owner", " @ ")],
 )
-def test_what_is_none_of_its_kind_is_one_line_and_writes_nothing(tmp_path, kind, value):
+def test_an_invalid_item_gives_a_one_line_error_and_writes_no_file(tmp_path, kind, value):
     with pytest.raises(HearsightError, match=f"is no {kind}"):
         add(tmp_path, kind, value)
     assert not (tmp_path / NAME).exists()
 
 
 @pytest.mark.parametrize("line", ["{", "[]", "{}", '{"kind": "page", "salt": "", "sha256": "", "date": ""}'])
-def test_a_damaged_list_stops_and_says_where(tmp_path, line):
+def test_a_damaged_list_is_an_error_that_names_the_line(tmp_path, line):
     (tmp_path / NAME).write_text("\n" + line + "\n")
     with pytest.raises(HearsightError, match="line 2 is not a takedown entry"):
         read_takedown(tmp_path / NAME)
 
 
 @given(host=HOST, other=st.text(max_size=40))
-def test_any_text_can_be_asked_about(tmp_path_factory, host, other):
+def test_a_name_of_any_text_can_be_requested(tmp_path_factory, host, other):
     taken = listed(tmp_path_factory.mktemp("list"), host=host)
     assert taken.url(f"http://{host}/{other}")
     for url in (other, f"http://{other}", f"//{other}/", f"http://x{other}.{host}"):
@@ -92,7 +92,7 @@ def test_any_text_can_be_asked_about(tmp_path_factory, host, other):
     assert taken.mask(f"http://{host}/{other}").startswith("takedown:")
 
 
-def test_parameters_that_name_something_listed_are_told(tmp_path):
+def test_parameters_with_a_listed_item_are_reported(tmp_path):
     taken = listed(tmp_path, host="a.sample")
     params = {"english": {"crawl": {"source": {"seeds": ["http://a.sample/", "http://b.sample/"], "depth": 3}}}}
     assert list(find_listed_settings(params, taken)) == ["english.crawl.source.seeds"]

@@ -45,13 +45,13 @@ def test_an_address_is_found_however_it_is_written(matcher: Matcher, text: str) 
 
 @BOTH
 @pytest.mark.parametrize("text", ["notgone.sample", "gone.sample.org", "http://gone.samples/", "gone", "http://a.b/gone", ""])
-def test_another_address_is_not(matcher: Matcher, text: str) -> None:
+def test_an_unlisted_address_does_not_match(matcher: Matcher, text: str) -> None:
     assert not matcher.find_in_text(text) and matcher.redact(text) == text
 
 
 @settings(deadline=None)
 @given(before=st.binary(max_size=60), after=st.binary(max_size=60))
-def test_no_bytes_around_an_address_hide_it_or_raise(before: bytes, after: bytes) -> None:
+def test_an_address_is_found_between_any_bytes(before: bytes, after: bytes) -> None:
     framed = before + b' "http://gone.sample/x" ' + after
     assert PLAIN.find_in_bytes(framed) and HASHES.find_in_bytes(framed)
     assert isinstance(HASHES.find_in_bytes(before + after), set)
@@ -59,7 +59,7 @@ def test_no_bytes_around_an_address_hide_it_or_raise(before: bytes, after: bytes
 
 @settings(deadline=None)
 @given(st.text(max_size=80))
-def test_what_is_redacted_names_nothing_any_more(words: str) -> None:
+def test_redacted_text_contains_no_listed_item(words: str) -> None:
     assert not HASHES.find_in_text(HASHES.redact(f"{words} http://gone.sample/{words}"))
 
 
@@ -78,7 +78,7 @@ def test_an_address_across_two_pieces_of_a_large_file_is_found(tmp_path: Path) -
     assert FileSearch(HASHES).in_file(path).hits and FileSearch(PLAIN).in_file(path).hits
 
 
-def test_packed_files_databases_and_tars_are_looked_into(tmp_path: Path) -> None:
+def test_packed_files_databases_and_tars_are_searched(tmp_path: Path) -> None:
     body = b"http://gone.sample/"
     (tmp_path / "log.gz").write_bytes(gzip.compress(b"first") + gzip.compress(body))
     base = sqlite3.connect(tmp_path / "base.db")
@@ -97,7 +97,7 @@ def test_packed_files_databases_and_tars_are_looked_into(tmp_path: Path) -> None
     assert FileSearch(Matcher(LISTED, digests=["b" * 64])).in_file(tmp_path / "media.tar").hits == {"a tar member": 1}
 
 
-def test_a_torn_gzip_and_a_broken_parquet_are_searched_as_far_as_they_go(tmp_path: Path) -> None:
+def test_truncated_gzip_and_broken_parquet_files_are_searched_as_far_as_readable(tmp_path: Path) -> None:
     (tmp_path / "torn.gz").write_bytes(gzip.compress(b"http://gone.sample/") + gzip.compress(b"x" * 999)[:12])
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 http://gone.sample/ PAR")
     assert FileSearch(HASHES).in_file(tmp_path / "torn.gz").hits and FileSearch(HASHES).in_file(tmp_path / "broken.parquet").hits
@@ -109,7 +109,7 @@ def test_any_text_is_a_host_or_none(words: str) -> None:
 
 
 @BOTH
-def test_an_address_of_another_that_names_it_is_a_mention(matcher: Matcher, tmp_path: Path) -> None:
+def test_an_address_of_another_host_that_contains_it_is_a_mention(matcher: Matcher, tmp_path: Path) -> None:
     proxied = b"http://proxy.sample/gone.sample/a.jpg"
     assert matcher.split_mentions(b"see " + proxied + b" there") == (set(), 1)
     assert matcher.redact(proxied.decode()) == proxied.decode()
@@ -118,7 +118,7 @@ def test_an_address_of_another_that_names_it_is_a_mention(matcher: Matcher, tmp_
     assert matcher.split_mentions(b"\0" + proxied)[0]
 
 
-def test_a_ledgers_words_are_addresses_of_ours_in_the_crawl_and_quotations_after_it(tmp_path: Path) -> None:
+def test_addresses_in_ledgers_are_matched_as_addresses_in_the_crawl_and_as_quotations_later(tmp_path: Path) -> None:
     write_table(tmp_path / "ledger.parquet", ledger_table([kept("a" * 16, detail="a boat, by http://gone.sample/")]))
     for place, hit in (
         ("data/english/crawl/ledger/00000.parquet", True),
@@ -134,7 +134,7 @@ def test_a_ledgers_words_are_addresses_of_ours_in_the_crawl_and_quotations_after
 
 @settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_a_cleaned_ledger_row_names_nothing_and_an_empty_list_changes_none(before: str, after: str) -> None:
+def test_a_cleaned_ledger_row_names_no_listed_item_and_an_empty_list_changes_no_row(before: str, after: str) -> None:
     words = f"{before} http://gone.sample/{after}"
     row = dropped("http://gone.sample/x", "rule", words, words, detail=words)
     cleaned = redact_row(row, LISTED)

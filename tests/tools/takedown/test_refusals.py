@@ -45,7 +45,7 @@ def test_an_output_of_an_older_input_is_refused(root: Path) -> None:
         purge(root, apply=True)
 
 
-def test_an_output_that_names_what_is_listed_is_refused_and_nothing_is_touched(root: Path) -> None:
+def test_an_output_with_a_listed_item_is_refused_and_unchanged(root: Path) -> None:
     add(root, "url", "http://stays.sample/")
     before = StageOutput(root / "data/english/crawl").digest
     with pytest.raises(HearsightError, match="still holds what is listed"):
@@ -55,7 +55,7 @@ def test_an_output_that_names_what_is_listed_is_refused_and_nothing_is_touched(r
     assert {item["where"] for item in left} >= {f"data/english/{stage}/shards/00000.parquet" for stage in ("crawl", "filter")}
 
 
-def test_a_purge_clears_the_snapshots_that_no_run_reads_any_more(root: Path) -> None:
+def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
     current = yaml.safe_load((root / "params.yaml").read_text())["english"]["crawl"]["snapshot"]
     picture = ("http://media.sample/1.jpg", b"\xff\xd8 a picture that only the host's page showed")
     others = ("http://stays.sample/2.jpg", b"\xff\xd8 another's")
@@ -75,7 +75,7 @@ def test_a_purge_clears_the_snapshots_that_no_run_reads_any_more(root: Path) -> 
     assert scan(root).left == [] and purge(root, apply=True).items == []
 
 
-def test_a_damaged_annotation_store_is_one_line(root: Path) -> None:
+def test_a_damaged_annotation_store_gives_a_one_line_error(root: Path) -> None:
     add(root, "host", "gone.sample")
     folder = root / ".hearsight" / "annotations"
     folder.mkdir(parents=True)

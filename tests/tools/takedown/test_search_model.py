@@ -41,8 +41,8 @@ PARENTS = {
 def lineage_of(root: Path, stage: str) -> dict[str, Any]:
     """The stage's lineage, with the parents that the small set's own files leave out."""
     path = lineage_path(root / "data" / "stamps" / stage)
-    told: dict[str, Any] = json.loads(path.read_text())
-    told["parents"] = told["parents"] or [
+    result: dict[str, Any] = json.loads(path.read_text())
+    result["parents"] = result["parents"] or [
         {
             "name": name,
             "output": f"stamps/{parent}",
@@ -50,8 +50,8 @@ def lineage_of(root: Path, stage: str) -> dict[str, Any]:
         }
         for name, parent in PARENTS[stage].items()
     ]
-    path.write_text(json.dumps(told))
-    return told
+    path.write_text(json.dumps(result))
+    return result
 
 
 def make_index(root: Path, pictures: int) -> dict[str, bytes]:
@@ -136,7 +136,7 @@ def models(root: Path) -> list[str]:
     return [place for place in places(root) if "search model" in place]
 
 
-def test_an_older_index_leaves_mlflow_and_dvc_and_the_newer_one_still_answers(made: Made) -> None:
+def test_an_older_index_is_removed_from_mlflow_and_dvc_and_the_newer_one_answers(made: Made) -> None:
     import mlflow
 
     root, client = made.root, connect(made.root)
@@ -175,7 +175,7 @@ def test_an_older_index_leaves_mlflow_and_dvc_and_the_newer_one_still_answers(ma
 
 
 @pytest.mark.parametrize("left", ["picture", "items.parquet"])
-def test_a_file_that_is_left_is_found(made: Made, left: str) -> None:
+def test_the_scan_reports_a_file_that_still_contains_a_listed_item(made: Made, left: str) -> None:
     root = made.root
     purge(root, apply=True)
     gone = sha256_bytes(world.picture(PICTURES - 1))
@@ -186,7 +186,7 @@ def test_a_file_that_is_left_is_found(made: Made, left: str) -> None:
     assert set(places(root)) == {place.relative_to(root).as_posix()}
 
 
-def test_an_original_picture_or_sound_by_itself_is_known_by_its_bytes(made: Made) -> None:
+def test_an_original_picture_or_recording_is_recognised_by_its_bytes(made: Made) -> None:
     root = made.root
     purge(root, apply=True)
     stray = root / "data/stamps/build_search_index/audio/unnamed.png"
@@ -196,7 +196,7 @@ def test_an_original_picture_or_sound_by_itself_is_known_by_its_bytes(made: Made
 
 
 @pytest.mark.parametrize("step", ["files", *(pytest.param(step, marks=pytest.mark.slow) for step in ("version", "model"))])
-def test_a_purge_cut_off_at_any_step_is_ended_by_the_next(made: Made, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+def test_an_interrupted_purge_is_completed_by_the_next(made: Made, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     from mlflow import MlflowClient
     from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
 
@@ -219,7 +219,7 @@ def test_a_purge_cut_off_at_any_step_is_ended_by_the_next(made: Made, monkeypatc
     assert places(made.root) == []
 
 
-def test_what_somebody_deleted_in_mlflow_goes_too(made: Made) -> None:
+def test_runs_deleted_in_mlflow_are_removed_too(made: Made) -> None:
     client = connect(made.root)
     first = client.get_model_version("stamps-search", "1")
     model_id = first.source.removeprefix("models:/")
@@ -232,7 +232,7 @@ def test_what_somebody_deleted_in_mlflow_goes_too(made: Made) -> None:
     assert places(made.root) == [] and not any(folder.rglob("*.jpg"))
 
 
-def test_an_index_in_a_copied_project_is_left_to_a_purge_of_the_original(
+def test_a_purge_of_a_copied_project_keeps_the_index_of_the_original(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = tmp_path / "copy"

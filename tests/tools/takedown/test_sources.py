@@ -52,7 +52,7 @@ def own(output: StageOutput, host: str) -> list[dict]:
     return [{name: value for name, value in row.items() if name != "media"} for row in rows]
 
 
-def test_a_host_leaves_what_is_made_of_archives_and_the_rest_keeps_its_places(crawl, web, tmp_path):  # noqa: F811
+def test_a_taken_down_host_is_removed_from_archive_outputs_and_other_records_stay(crawl, web, tmp_path):  # noqa: F811
     archive_web(web, tmp_path / "warc", 2)
     write_warc(tmp_path / "warc/broken.warc.gz", [("ftp://" + GONE + "/x", b"<p>no page"), *web_pages(web)[:1]])
     before = crawl(**ARCHIVES)
@@ -76,7 +76,7 @@ def test_a_host_leaves_what_is_made_of_archives_and_the_rest_keeps_its_places(cr
     assert crawl(**ARCHIVES).digest == after.digest
 
 
-def test_a_listed_page_of_an_archive_takes_along_the_pictures_that_it_alone_shows(crawl, web, tmp_path):  # noqa: F811
+def test_a_listed_archive_page_removes_the_pictures_that_no_other_page_shows(crawl, web, tmp_path):  # noqa: F811
     alone, shared = f"http://{STAYS}/pictures/alone.jpg", f"http://{STAYS}/pictures/shared.jpg"
     for url, name in ((alone, "0000.jpg"), (shared, "0001.jpg")):
         shutil.copy(next((web / GONE / "pictures").glob(f"*{name[-5:]}")), web / url.removeprefix("http://"))
@@ -94,7 +94,7 @@ def test_a_listed_page_of_an_archive_takes_along_the_pictures_that_it_alone_show
     assert alone.encode() not in read_unpacked(tmp_path / "data/store/fixture")
 
 
-def test_an_owner_leaves_with_his_pictures_and_is_known_by_his_records_keys(crawl, tmp_path):
+def test_a_removed_owners_pictures_are_removed_by_the_keys_of_the_records(crawl, tmp_path):
     sets.pracegover(tmp_path / "dataset.json")
     sets.images(tmp_path / "pictures")
     before = crawl(**TABLE, image_folder="pictures")
@@ -115,7 +115,7 @@ def test_an_owner_leaves_with_his_pictures_and_is_known_by_his_records_keys(craw
     assert known.images == {first["image_sha256"]} and len(known.texts) >= 1
 
 
-def test_an_address_of_a_proxy_that_names_a_listed_host_is_its_own(crawl, web, tmp_path):  # noqa: F811
+def test_a_proxy_address_that_contains_a_listed_host_is_not_listed(crawl, web, tmp_path):  # noqa: F811
     proxied = f"http://{STAYS}/{GONE}/p.jpg"
     (web / STAYS / GONE).mkdir()
     shutil.copy(next((web / GONE / "pictures").glob("*.jpg")), web / STAYS / GONE / "p.jpg")
@@ -130,7 +130,7 @@ def test_an_address_of_a_proxy_that_names_a_listed_host_is_its_own(crawl, web, t
 
 
 @pytest.mark.parametrize("language", ["en", "un", "pt"])
-def test_a_removed_text_is_known_as_the_filter_crops_it_whatever_its_pages_language(language):
+def test_a_removed_text_is_matched_in_its_cropped_form_in_every_language(language):
     alt = "Stock photo of a red boat on the sea"
     cropped = crop(alt, load_boilerplate("en")).text
     known = Content()

@@ -52,7 +52,7 @@ def small_segments(monkeypatch):
     monkeypatch.setattr(segments, "SEGMENT_BYTES", 900)
 
 
-def test_nothing_of_a_listed_host_is_left_and_every_other_answer_is(tmp_path):
+def test_all_answers_of_a_listed_host_and_no_others_are_removed(tmp_path):
     bodies = small(tmp_path / "s")
     before = FetchStore(tmp_path / "s").digest()
     assert GONE.encode() in read_unpacked(tmp_path / "s")
@@ -66,7 +66,7 @@ def test_nothing_of_a_listed_host_is_left_and_every_other_answer_is(tmp_path):
     assert len(note["texts"]) == 8
 
 
-def test_one_listed_page_leaves_alone(tmp_path):
+def test_only_the_listed_page_is_removed(tmp_path):
     bodies = small(tmp_path / "s")
     add(tmp_path, "url", f"https://{STAYS}/3")
     assert erase(tmp_path / "s", read_takedown(tmp_path / NAME)) == 1
@@ -77,7 +77,7 @@ def test_one_listed_page_leaves_alone(tmp_path):
 
 @pytest.mark.parametrize("torn", [False, True], ids=["before a write", "in the middle of it"])
 @pytest.mark.parametrize("complete", [True, False], ids=["complete", "open"])
-def test_a_kill_at_any_write_is_made_good_by_the_next_call(tmp_path, monkeypatch, torn, complete):
+def test_a_takedown_killed_at_any_write_is_completed_by_the_next_call(tmp_path, monkeypatch, torn, complete):
     bodies = small(tmp_path / "made", complete)
     add(tmp_path, "host", GONE)
     listed = read_takedown(tmp_path / NAME)
@@ -148,7 +148,7 @@ def crawl(make, **changes) -> StageOutput:
     return StageOutput(job.out)
 
 
-def test_the_next_crawl_drops_a_host_tells_no_address_and_asks_nothing(stage, tmp_path, monkeypatch):  # noqa: F811
+def test_the_next_crawl_drops_a_listed_host_without_its_address_or_a_request(stage, tmp_path, monkeypatch):  # noqa: F811
     before = crawl(stage).table().to_pylist()
     add(tmp_path, "host", GONE)
     monkeypatch.setattr("components.web.fetch.Fetcher._ask", None)
@@ -164,7 +164,7 @@ def test_the_next_crawl_drops_a_host_tells_no_address_and_asks_nothing(stage, tm
     assert crawl(stage).digest == after.digest
 
 
-def test_a_fresh_crawl_never_asks_a_listed_host(stage, tmp_path, monkeypatch):  # noqa: F811
+def test_a_fresh_crawl_sends_no_request_to_a_listed_host(stage, tmp_path, monkeypatch):  # noqa: F811
     asked = []
     from components.web.fetch import Fetcher
 
@@ -175,7 +175,7 @@ def test_a_fresh_crawl_never_asks_a_listed_host(stage, tmp_path, monkeypatch):  
     assert asked and not [url for url in asked if GONE in url]
 
 
-def test_a_listed_picture_leaves_every_page_and_its_redirects(stage, tmp_path):  # noqa: F811
+def test_a_listed_picture_is_removed_from_every_page_and_redirect(stage, tmp_path):  # noqa: F811
     url = f"http://{STAYS}/odd.jpg"
     before = crawl(stage).table().to_pylist()
     assert [row for row in before if row["image_url"] == url] and [

@@ -49,12 +49,12 @@ def test_no_lines_give_no_lines() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_an_unknown_dataset_is_one_line() -> None:
+def test_an_unknown_dataset_gives_a_one_line_error() -> None:
     done = command.hearsight("try", "--dataset", "nonsense", stdin=b"A dog\n", HEARSIGHT_WORDNET=str(EXTRACT))
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and b"nonsense" in done.stderr
 
 
-def test_explain_all_tells_every_rule_also_after_a_drop(trial: Trial) -> None:
+def test_explain_all_lists_every_rule_also_after_a_drop(trial: Trial) -> None:
     (result,) = trial.of(["dog 4711xyz"], explain_all=True)
     rules = [rule["rule"] for rule in result["rules"]]
     assert result["rule"] == "first_capital" and {"boilerplate_pattern", "unknown_token", "profanity", "noun_ratio"} <= set(rules)
@@ -112,6 +112,6 @@ def test_any_text_gets_a_verdict_and_its_steps_chain(trial: Trial, alt: str) -> 
 
 
 @given(st.lists(st.binary(max_size=20)))
-def test_bytes_that_are_no_text_are_lines_all_the_same(lines: list[bytes]) -> None:
+def test_bytes_that_are_not_text_are_read_as_lines(lines: list[bytes]) -> None:
     lines = [line.replace(b"\n", b"") for line in lines]
     assert len(list(read_lines(line + b"\n" for line in lines))) == len(lines)

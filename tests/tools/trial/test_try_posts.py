@@ -49,9 +49,9 @@ def test_a_bad_line_is_named_and_the_others_are_answered() -> None:
         "try", "--posts", stdin=good + b"\n#PraCegoVer: no JSON\n[1]\n\n\xff\xfe\n" + b"[" * 100_000 + b"\n" + good
     )
     assert done.returncode == 2 and len(done.stdout.splitlines()) == 2
-    told = done.stderr.decode().splitlines()
-    assert [line.split(":")[1].strip() for line in told] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
-    assert "no string" in told[1] and all("JSON string" in line for line in told)
+    output = done.stderr.decode().splitlines()
+    assert [line.split(":")[1].strip() for line in output] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
+    assert "no string" in output[1] and all("JSON string" in line for line in output)
 
 
 def test_no_lines_give_no_lines() -> None:
@@ -59,13 +59,13 @@ def test_no_lines_give_no_lines() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_dataset_without_descriptions_is_one_line() -> None:
+def test_a_dataset_without_descriptions_gives_a_one_line_error() -> None:
     done = command.hearsight("try", "--posts", "--dataset", "paper", stdin=b'"x"\n')
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and b"paper" in done.stderr
 
 
 @given(st.text())
-def test_any_string_of_json_is_answered_by_one_line_of_utf_8(trial: PostTrial, caption: str) -> None:
+def test_any_json_string_is_answered_with_one_line_of_utf_8(trial: PostTrial, caption: str) -> None:
     for spelled in (json.dumps(caption), json.dumps(caption + "\ud83d")):
         (answer,) = trial.lines([spelled.encode()])
         assert answer.result is not None and answer.problem == ""

@@ -61,7 +61,7 @@ def test_the_headers_charset_is_used():
     assert read(record(body=b"<img src=a alt='\xb1'>", status=status))[0].candidates[0].alt == "ą"
 
 
-def test_a_truncated_last_member_is_the_only_loss():
+def test_a_truncated_last_member_loses_no_other_member():
     parts = warc()
     for cut in (1, 9, len(parts[2]) // 2, len(parts[2]) - 12):
         pages = read(b"".join(parts)[:-cut])
@@ -69,16 +69,16 @@ def test_a_truncated_last_member_is_the_only_loss():
         assert pages[2].offset == len(parts[0] + parts[1])
 
 
-def test_a_broken_member_in_the_middle_is_the_only_loss():
+def test_a_broken_member_loses_no_other_member():
     parts = warc()
     flipped = bytearray(parts[1])
     flipped[len(flipped) // 2] ^= 0xFF
     checksum = bytearray(parts[1])
     checksum[-6] ^= 0xFF
     for middle in (parts[1][:60], parts[1][:-9], bytes(flipped), bytes(checksum), b"rubbish between", bytes(600)):
-        found = urls(read(parts[0] + middle + parts[2]))
-        assert found[0] == "http://a.sample/0/p" and found[-1] == "http://a.sample/2/p", middle
-        assert set(found[1:-1]) <= {"bad_gzip", "not_gzip", "bad_record", "truncated", "wrong_length"} and len(found) > 2
+        result = urls(read(parts[0] + middle + parts[2]))
+        assert result[0] == "http://a.sample/0/p" and result[-1] == "http://a.sample/2/p", middle
+        assert set(result[1:-1]) <= {"bad_gzip", "not_gzip", "bad_record", "truncated", "wrong_length"} and len(result) > 2
 
 
 @pytest.mark.parametrize("wrong", [b"1", b"400", b"99999", b"-5", b"x", b"9" * 30, b""])
@@ -89,16 +89,16 @@ def test_a_wrong_content_length_loses_one_record_only(wrong, gzipped):
     parts[1] = head + mark + wrong + rest[rest.index(b"\r") :]
     if gzipped:
         parts = [gzip.compress(part) for part in parts]
-    found = urls(read(b"".join(parts)))
-    assert found[0] == "http://a.sample/0/p" and found[-1] == "http://a.sample/2/p"
-    assert found[1] in ("wrong_length", "bad_record", "too_large") and "http://a.sample/1/p" not in found
+    result = urls(read(b"".join(parts)))
+    assert result[0] == "http://a.sample/0/p" and result[-1] == "http://a.sample/2/p"
+    assert result[1] in ("wrong_length", "bad_record", "too_large") and "http://a.sample/1/p" not in result
 
 
-def test_a_bomb_is_too_large_and_memory_stays_small():
+def test_a_decompression_bomb_is_too_large_and_uses_little_memory():
     bomb = gzip.compress(record(body=b"<p>" + bytes(80_000_000), gzipped=False))
     parts = warc(2)
-    found = read(parts[0] + bomb + parts[1], limit=1 << 20)
-    assert urls(found) == ["http://a.sample/0/p", "too_large", "http://a.sample/1/p"]
+    result = read(parts[0] + bomb + parts[1], limit=1 << 20)
+    assert urls(result) == ["http://a.sample/0/p", "too_large", "http://a.sample/1/p"]
     inner = gzip.compress(bytes(50_000_000))
     zipped = record(body=inner, status=("200 OK", [*OK[1], ("Content-Encoding", "gzip")]))
     assert urls(read(zipped + parts[1], limit=1 << 20)) == ["too_large", "http://a.sample/1/p"]
@@ -132,7 +132,7 @@ def test_ten_times_the_input_takes_no_more_memory(gzipped):
     assert peaks[1] < 1.1 * peaks[0]
 
 
-def test_a_response_without_a_head_is_reported():
+def test_a_response_without_headers_is_reported():
     broken = record(gzipped=False).replace(b"HTTP/1.1 200 OK", b"GARBAGE 200 OKE")
     assert urls(read(gzip.compress(broken) + record())) == ["bad_record", "http://a.sample/p"]
 
@@ -149,9 +149,9 @@ def test_undamaged_records_of_a_damaged_archive_are_read(data, gzipped):
     at = data.draw(st.integers(begin + 1, end - 1))  # what stands right behind a record may be its own too long body
     cut = data.draw(st.integers(0, end - at))
     whole[at : at + cut] = data.draw(st.binary(max_size=40))
-    found = urls(read(bytes(whole)))
-    assert found[0] == "http://a.sample/0/p"
-    assert found[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in found
+    result = urls(read(bytes(whole)))
+    assert result[0] == "http://a.sample/0/p"
+    assert result[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in result
 
 
 @settings(max_examples=200, deadline=None)

@@ -61,7 +61,7 @@ BODY = st.one_of(
 @settings(max_examples=30, deadline=None)
 @given(st.lists(BODY, min_size=1, max_size=4))
 @example([PAGE + b"<p>" + b"long " * 400_000 + b"<img src=z alt=last>", PAGE])
-def test_the_same_records_give_the_same_pages_in_every_form(bodies):
+def test_equal_records_give_equal_pages_in_every_form(bodies):
     records = [record(f"http://a.sample/{at}", body=body, gzipped=False) for at, body in enumerate(bodies)]
     expected = same(read(b"".join(records)))
     assert len(expected) == len(bodies)
@@ -82,7 +82,7 @@ def test_other_skippable_frames_are_ignored_and_dictionaries_replaced():
     assert urls(read(data)) == ["http://a.sample/0/p", "http://a.sample/1/p"] * 2
 
 
-def test_a_broken_frame_is_the_only_loss():
+def test_a_broken_frame_loses_no_other_frame():
     parts = members(warc(4, gzipped=False, body=PAGE + bytes(range(256)) * 8), "zstd, dictionary")
     flipped = bytearray(parts[2])
     flipped[len(flipped) // 2] ^= 0xFF
@@ -94,16 +94,16 @@ def test_a_broken_frame_is_the_only_loss():
         bytes(600),
         skippable(b"x" * 99)[:20],
     ):
-        found = urls(read(b"".join([*parts[:2], middle, *parts[3:]])))
-        assert found[0] == "http://a.sample/0/p" and found[-2:] == ["http://a.sample/2/p", "http://a.sample/3/p"], middle
-        assert set(found[1:-2]) <= {"bad_zstd", "not_zstd", "truncated", "wrong_length", "bad_record"} and len(found) > 3
+        result = urls(read(b"".join([*parts[:2], middle, *parts[3:]])))
+        assert result[0] == "http://a.sample/0/p" and result[-2:] == ["http://a.sample/2/p", "http://a.sample/3/p"], middle
+        assert set(result[1:-2]) <= {"bad_zstd", "not_zstd", "truncated", "wrong_length", "bad_record"} and len(result) > 3
     assert urls(read(b"".join(parts)[:-4])) == [f"http://a.sample/{at}/p" for at in range(3)] + ["truncated"]
 
 
 @pytest.mark.parametrize("content", [b"", b"no dictionary at all", b"\x37\xa4\x30\xec", zstd.compress(b"no dictionary")[:-2]])
 def test_a_broken_dictionary_is_reported_and_other_frames_are_read(content):
-    found = urls(read(skippable(content) + b"".join(members(warc(2, gzipped=False), "zstd"))))
-    assert found == ["bad_zstd", "http://a.sample/0/p", "http://a.sample/1/p"]
+    result = urls(read(skippable(content) + b"".join(members(warc(2, gzipped=False), "zstd"))))
+    assert result == ["bad_zstd", "http://a.sample/0/p", "http://a.sample/1/p"]
 
 
 def test_frames_with_a_missing_dictionary_are_reported():
@@ -124,9 +124,9 @@ def test_frames_after_a_damaged_one_are_read(data, form):
     at = data.draw(st.integers(begin + 1, end - 1))
     cut = data.draw(st.integers(0, end - at))
     whole[at : at + cut] = data.draw(st.binary(max_size=40))
-    found = urls(read(bytes(whole)))
-    assert found[0] == "http://a.sample/0/p"
-    assert found[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in found
+    result = urls(read(bytes(whole)))
+    assert result[0] == "http://a.sample/0/p"
+    assert result[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in result
 
 
 HEADS = [b"", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"\x50\x2a\x4d\x18\x03\0\0\0", zstd.compress(PAGE)[:20], b"PK\x03\x04"]
@@ -226,7 +226,7 @@ def test_a_refused_file_in_a_wacz_is_reported(data):
     assert {page.failure for page in read(data)} == {"bad_zip"}
 
 
-def test_a_broken_file_in_a_wacz_is_the_only_loss():
+def test_a_broken_file_in_a_wacz_loses_no_other_file():
     pages = read(broken_checksum())
     assert "bad_zip" in urls(pages[:-2]) and urls(pages)[-2:] == ["http://a.sample/0/p", "http://a.sample/1/p"]
 
@@ -279,9 +279,9 @@ def test_the_input_type_is_detected_from_its_bytes(tmp_path):
         assert len(list(read_input(str(path)))) == 3, form
     for page in (PAGE, gzip.compress(PAGE), zstd.compress(PAGE)):
         path.write_bytes(page)
-        assert [candidate.alt for found in read_input(str(path)) for candidate in found.candidates] == ["A red kite"]
+        assert [candidate.alt for result in read_input(str(path)) for candidate in result.candidates] == ["A red kite"]
     path.write_bytes(zstd.compress(PAGE * 90)[:-9])
-    assert [found.failure for found in read_input(str(path))] == ["truncated"]
+    assert [result.failure for result in read_input(str(path))] == ["truncated"]
 
 
 @given(st.binary(max_size=300), st.booleans(), st.booleans(), st.integers(0, 40), st.binary(max_size=20))

@@ -27,9 +27,9 @@ PAIR = record(gzipped=False)
 
 def limited_faults(pages):
     """The failures, of which a row is not told one by one without end."""
-    found = urls(pages)
-    assert len(found) <= FAULTS + 10
-    return found
+    result = urls(pages)
+    assert len(result) <= FAULTS + 10
+    return result
 
 
 HEADS = [
@@ -46,8 +46,8 @@ HEADS = [
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd.compress])
 @pytest.mark.parametrize("head", HEADS)
 def test_a_record_after_two_megabytes_of_heads_is_read(head, packed):
-    found = limited_faults(read(packed(head * (2_000_000 // len(head))) + (record() if packed is gzip.compress else b"")))
-    assert found and (packed is not gzip.compress or found[-1] == "http://a.sample/p")
+    result = limited_faults(read(packed(head * (2_000_000 // len(head))) + (record() if packed is gzip.compress else b"")))
+    assert result and (packed is not gzip.compress or result[-1] == "http://a.sample/p")
 
 
 def test_many_consecutive_faults_are_summarised():
@@ -57,7 +57,7 @@ def test_many_consecutive_faults_are_summarised():
 
 
 @pytest.mark.parametrize("limit", [records.HEAD_LIMIT, 10 * records.HEAD_LIMIT])
-def test_a_head_is_held_to_its_limit_before_it_is_parsed(limit, monkeypatch):
+def test_a_head_over_its_limit_is_refused_before_parsing(limit, monkeypatch):
     seen = []
     monkeypatch.setattr(
         records, "parse_fields", lambda data, at, over, real=records.parse_fields: seen.append(over - at) or real(data, at, over)
@@ -66,7 +66,7 @@ def test_a_head_is_held_to_its_limit_before_it_is_parsed(limit, monkeypatch):
     assert max(seen) <= records.HEAD_LIMIT
 
 
-def test_equal_fields_are_joined_and_lines_are_limited():
+def test_equal_headers_are_joined_and_their_number_is_limited():
     joined = START + b"X: a\r\n" * 900 + PAIR.partition(b"\r\n")[2]
     assert urls(read(joined)) == ["http://a.sample/p"]
     many = b"HTTP/1.1 200 OK\r\n" + b"a:" + b"x" * 200 + b"\r\n"
@@ -76,7 +76,7 @@ def test_equal_fields_are_joined_and_lines_are_limited():
     assert parse_response(many + b"A: y\r\n\r\nz").headers[b"a"] == b"x" * 200 + b", y"
 
 
-def test_a_charset_after_very_many_blanks_is_ignored():
+def test_a_charset_after_very_many_spaces_is_ignored():
     for blank in (b" ", b"\t"):
         block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=" + blank * 250_000 + b"!\r\n\r\n"
         assert parse_response(block).charset is None
@@ -92,7 +92,7 @@ def test_a_charset_after_very_many_blanks_is_ignored():
         b"\x28\xb5\x2f\xfd\x20\x05",
     ],
 )
-def test_trials_at_false_member_starts_are_bounded(magic, monkeypatch):
+def test_attempts_at_false_member_starts_are_limited(magic, monkeypatch):
     tried = []
     kind = gzip_members.GzipMembers if magic[:1] == b"\x1f" else zstd_members.ZstdMembers
     begins = kind._begins_record
@@ -122,8 +122,8 @@ def test_rereading_of_overlapping_broken_members_is_bounded(monkeypatch):
     monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: fed.append(len(data := piece(self))) or data)
     data = nested(2500, 60)
     assert zlib.decompressobj(31).decompress(data[:100_000])[:5] == b"WARC/"
-    found = limited_faults(read(data + record()))
-    assert found[-1] == "http://a.sample/p"
+    result = limited_faults(read(data + record()))
+    assert result[-1] == "http://a.sample/p"
     assert sum(fed) <= (members.AGAIN + 3) * len(data) + members.KEEP
 
 
@@ -165,29 +165,29 @@ def peak(call):
 
 
 @pytest.mark.parametrize(("kind", "coding"), [("brotli", "br"), ("zstd", "zstd"), ("gzip", "gzip"), ("gzip", "gzip, gzip")])
-def test_a_compression_bomb_in_a_body_is_refused_without_holding_it(kind, coding):
+def test_a_compression_bomb_in_a_body_is_refused_with_little_memory(kind, coding):
     body = bomb(kind, 200_000_000)
     if "," in coding:
         body = gzip.compress(body)
     data = record(body=body, status=("200 OK", [*OK[1], ("Content-Encoding", coding)])) + record()
-    found, most = peak(lambda: urls(read(data, limit=1 << 20)))
-    assert found == ["too_large", "http://a.sample/p"] and most < 20_000_000
+    result, most = peak(lambda: urls(read(data, limit=1 << 20)))
+    assert result == ["too_large", "http://a.sample/p"] and most < 20_000_000
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
-def test_a_bomb_member_is_abandoned_and_the_next_is_read(kind, monkeypatch):
+def test_a_member_that_is_a_bomb_is_skipped_and_the_next_is_read(kind, monkeypatch):
     given = []
     piece = members.PackedMembers.read_piece
     monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
     pack = gzip.compress if kind == "gzip" else zstd.compress
     data = pack(PAIR) + bomb(kind, 500_000_000) + pack(PAIR)
-    found, most = peak(lambda: urls(read(data, limit=1 << 20)))
-    assert found[0] == found[-1] == "http://a.sample/p" and set(found[1:-1]) <= {"bad_record", "too_large"} and len(found) > 2
+    result, most = peak(lambda: urls(read(data, limit=1 << 20)))
+    assert result[0] == result[-1] == "http://a.sample/p" and set(result[1:-1]) <= {"bad_record", "too_large"} and len(result) > 2
     assert max(given) <= members.PIECE + (1 << 25) and sum(given) < 2 * members.FREE_MEMBER and most < 80_000_000
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
-def test_many_bombs_end_the_reading(kind, monkeypatch):
+def test_many_bombs_stop_reading(kind, monkeypatch):
     monkeypatch.setattr(members, "FREE", 1 << 26)
     monkeypatch.setattr(Expansion.__init__, "__defaults__", (float(1 << 26), 1.0))
     given = []
@@ -200,7 +200,7 @@ def test_many_bombs_end_the_reading(kind, monkeypatch):
     assert sum(given) < (1 << 26) + members.RATIO * len(lies) * 40 + 2 * members.PIECE
 
 
-def test_a_bomb_of_good_records_ends_the_reading(monkeypatch):
+def test_a_bomb_of_valid_records_stops_reading(monkeypatch):
     small = b"WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
     monkeypatch.setattr(members, "FREE_MEMBER", 1 << 22)
     pages = read(zstd.compress(small * 200_000))
@@ -257,6 +257,6 @@ def test_pages_with_too_many_images_are_reported():
     images = b"<img src=a>" * 20
     wat = dumped(envelope([{"path": "IMG@/src", "url": f"{at}.png"} for at in range(20)]))
     data = record(body=images) + record(body=wat, kind="metadata", content_type="application/json") + record()
-    found = read(data, budget=Budget(page_images=19))
-    assert urls(found) == ["page_over_budget", "page_over_budget", "http://a.sample/p"] and "20 images" in found[1].detail
+    result = read(data, budget=Budget(page_images=19))
+    assert urls(result) == ["page_over_budget", "page_over_budget", "http://a.sample/p"] and "20 images" in result[1].detail
     assert urls(read(data, budget=Budget(page_images=20))) == ["http://a.sample/p"] * 3

@@ -63,14 +63,14 @@ def test_a_trickling_server_is_abandoned(first, short):
 def test_bytes_received_before_the_time_limit_are_returned(short):
     big = b"".join(warc(5, body=PAGE + b"".join(b"%d " % (number * number) for number in range(60_000))))
     with RawWeb({"/a": trickle(head(200, "application/warc", None) + big)}) as web:
-        found = []
+        result = []
         with pytest.raises(HearsightError, match="in all"):
             for page in read_input(web.url("/a")):
-                found.append(page.url)
-        assert found
+                result.append(page.url)
+        assert result
 
 
-def test_time_that_is_not_spent_waiting_does_not_count(short, monkeypatch):
+def test_only_waiting_time_counts(short, monkeypatch):
     monkeypatch.setattr(http_stream.time, "monotonic", iter(range(10**6)).__next__)  # every look at the clock: a second
     monkeypatch.setattr(http_stream, "SECONDS", 10_000.0)
     with RawWeb({"/a": plain(ARCHIVE, "application/warc")}) as web:

@@ -15,8 +15,8 @@ from tests.web.archives.samples import dumped, envelope, read, record, urls
 
 def test_a_wat_record_gives_its_image_links():
     page = read_wat_page(dumped(envelope()), "http://a.sample/x/y")
-    found = [(c.image_url, c.alt, c.position, c.data_uri, c.has_alt) for c in page.candidates]
-    assert found == [
+    result = [(c.image_url, c.alt, c.position, c.data_uri, c.has_alt) for c in page.candidates]
+    assert result == [
         ("http://a.sample/x/a%20b.png", 'A "red" kite \\', 0, False, True),
         ("http://cdn.sample/c.png", "", 1, False, False),
         (None, "", 2, True, True),

@@ -214,7 +214,7 @@ def test_the_language_is_declared_or_guessed(page, expected):
         ("<figure><img src=a><figcaption>" + "long " * 1000 + "</figcaption></figure>", [("long " * 400).strip()]),
     ],
 )
-def test_an_image_has_its_figures_caption(html, figcaptions):
+def test_an_image_gets_the_caption_of_its_figure(html, figcaptions):
     assert [candidate.figcaption for candidate in read_page(html, PAGE).candidates] == figcaptions
 
 
@@ -225,5 +225,5 @@ def test_deeply_nested_blocks_are_read_quickly(block):
 
 
 @pytest.mark.parametrize("piece", ["<li>word", "<p>word", "<img src=a>", "<div></div></div>", "<td>"])
-def test_a_long_page_that_is_not_deep_is_read_to_its_end(piece):
+def test_a_long_flat_page_is_read_completely(piece):
     assert read_page(piece * 20_000 + "<img src=b>", PAGE).candidates[-1].image_url == "http://a.sample/folder/b"

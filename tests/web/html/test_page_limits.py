@@ -68,19 +68,19 @@ def test_a_long_srcset_is_read_in_one_pass():
 @pytest.mark.parametrize("inner", ["{}", "<picture>{}</picture>", "<source srcset='n.png 8w'>{}"])
 def test_the_sources_of_a_picture_are_read_once(inner):
     images = inner.format("<img src=a>" * 40_000)
-    found = read_page(f"<picture>{'<source srcset=s.png>' * 40_000}{images}</picture>", PAGE).candidates
-    assert len(found) == 40_000 and len({candidate.image_url for candidate in found}) == 1
+    result = read_page(f"<picture>{'<source srcset=s.png>' * 40_000}{images}</picture>", PAGE).candidates
+    assert len(result) == 40_000 and len({candidate.image_url for candidate in result}) == 1
 
 
-def test_a_picture_offers_only_its_own_sources():
+def test_a_picture_element_uses_only_its_own_sources():
     html = "<picture><source srcset='o.png 5w'><picture><source srcset='i.png 9w'><img src=a></picture><img src=b></picture>"
     assert [c.image_url for c in read_page(html, PAGE).candidates] == [f"http://a.sample/folder/{name}.png" for name in "io"]
 
 
 def test_the_figcaption_of_many_images_is_read_once():
     html = f"<figure>{'<img src=a>' * 5_000}<figcaption>{'long &amp;amp; ' * MANY}</figcaption></figure>"
-    found = read_page(html, PAGE).candidates
-    assert {c.figcaption for c in found} == {("long & " * 300)[:2000].rstrip()} and len(found) == 5_000
+    result = read_page(html, PAGE).candidates
+    assert {c.figcaption for c in result} == {("long & " * 300)[:2000].rstrip()} and len(result) == 5_000
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,10 @@ SLOW = {
 
 def read_within(html, budget):
     """One page read within a budget."""
-    (found,) = read_pages_within([Source(html, PAGE, None)], "hearsight", budget)
-    if isinstance(found, Exception):
-        raise found
-    return found
+    (result,) = read_pages_within([Source(html, PAGE, None)], "hearsight", budget)
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 @pytest.mark.parametrize("kind", ["misnested formatting", "attributes", "end tags of nothing", "options"])
@@ -153,15 +153,15 @@ def test_a_page_read_without_a_child_uses_little_memory(kind):
     size = next(n for n in range(10, SMALL) if len(SLOW[kind](n)) > SMALL)
     html = SLOW[kind](size - 1)
     assert len(html) <= SMALL
-    (found,) = run_limited(lambda page: len(read_page(page, PAGE).candidates), [html], seconds=30, memory=1 << 28)
-    assert isinstance(found, int)
+    (result,) = run_limited(lambda page: len(read_page(page, PAGE).candidates), [html], seconds=30, memory=1 << 28)
+    assert isinstance(result, int)
 
 
 def test_pages_of_a_batch_are_independent():
     slow, good = SLOW["attributes"](MANY), "<img src=x>" + "<p>word" * 5_000
     pages = [Source(html, PAGE, None) for html in (good, slow, "<img src=small>", good, slow)]
-    found = read_pages_within(pages, "hearsight", Budget(page_seconds=0.5))
-    assert [getattr(page, "reason", "") or len(page.candidates) for page in found] == [
+    result = read_pages_within(pages, "hearsight", Budget(page_seconds=0.5))
+    assert [getattr(page, "reason", "") or len(page.candidates) for page in result] == [
         1,
         "out of CPU time",
         1,

@@ -202,7 +202,7 @@ def test_references_resolve_as_absolute_does(reference, base):
 
 
 @given(st.text(max_size=20) | st.text("ab& \t\x7f", max_size=8))
-def test_is_folded_implies_that_folding_changes_nothing(alt):
+def test_a_text_that_is_folded_is_unchanged_by_folding(alt):
     assert not fast.is_folded(alt) or fold(alt) == alt
 
 
@@ -216,9 +216,9 @@ def test_is_folded_implies_that_folding_changes_nothing(alt):
     ],
 )
 def test_ordinary_pages_are_read_without_a_tree(html):
-    found = scan(html)
-    assert found is not None
-    assert len(found.images) == len(read_page(html, PAGE).candidates)
+    result = scan(html)
+    assert result is not None
+    assert len(result.images) == len(read_page(html, PAGE).candidates)
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,9 @@ def test_the_size_equals_the_decoders(kind, width, height):
 def test_the_header_is_final_once_the_size_is_known(kind):
     """So the verdict cannot depend on the pieces in which a body comes."""
     data = SAMPLES[kind]
-    said = [read_head(data[:cut]) for cut in range(len(data))]
-    first = next(at for at, head in enumerate(said) if head is not None)
-    assert set(said[:first]) <= {None} and set(said[first:]) == {Head(OPTIONS[kind][0], 37, 21)}
+    result = [read_head(data[:cut]) for cut in range(len(data))]
+    first = next(at for at, head in enumerate(result) if head is not None)
+    assert set(result[:first]) <= {None} and set(result[first:]) == {Head(OPTIONS[kind][0], 37, 21)}
     assert read_head(data[: first - 1], last=True) in (Head(OPTIONS[kind][0]), Head(""))
 
 
@@ -84,12 +84,12 @@ def test_mutated_headers_never_raise_and_keep_the_verdict_once_it_is_given(kind,
     assert late is not None and (early is None or early == late)
 
 
-def test_a_jpeg_of_nothing_but_fill_bytes_ends():
+def test_reading_a_jpeg_of_fill_bytes_terminates():
     assert read_head(b"\xff\xd8" + b"\xff" * 200_000) is None
     assert read_head(b"\xff\xd8" + b"\xff" * 200_000, last=True) == Head("JPEG")
 
 
-def test_fill_bytes_before_a_marker_are_stepped_over_however_many_there_are():
+def test_any_number_of_fill_bytes_before_a_marker_is_skipped():
     data = SAMPLES["jpeg"]
     assert read_head(data[:2] + b"\xff" * 200_000 + data[2:]) == Head("JPEG", 37, 21)
 

@@ -62,7 +62,7 @@ def test_arbitrary_bytes_never_raise(noise, start, cut):
     decode_image(PNG[:cut] + noise + PNG[cut + len(noise) :])
 
 
-def test_the_hash_is_near_for_the_same_picture_and_far_for_another():
+def test_the_hash_distance_is_small_for_the_same_picture_and_large_for_another():
     with Image.open(io.BytesIO(PNG)) as image:
         small = io.BytesIO()
         image.resize((image.width // 2, image.height // 2)).save(small, "JPEG", quality=60)
@@ -119,7 +119,7 @@ def test_truncation_is_detected_wherever_a_full_decode_detects_it():
 
 
 @pytest.mark.parametrize("size", [(1200, 900), (640, 480), (3000, 400), (257, 300)])
-def test_the_hash_of_a_reduced_decode_is_near_that_of_the_full_one(size):
+def test_the_hash_of_a_reduced_decode_is_close_to_that_of_a_full_one(size):
     data = photograph(*size)
     with Image.open(io.BytesIO(data)) as image:
         assert hamming(decode_image(data).phash, perceptual_hash(image)) <= 4
@@ -141,7 +141,7 @@ def test_every_mode_gives_a_hash_and_a_small_upright_thumbnail(mode):
         assert (small.format, small.size) == ("JPEG", (64, 128))
 
 
-def test_a_thumbnail_looks_like_its_picture():
+def test_a_thumbnail_is_close_to_its_picture():
     facts = decode_image(photograph(1200, 900))
     with Image.open(io.BytesIO(base64.b64decode(facts.thumbnail))) as small:
         assert small.size == (128, 96) and hamming(perceptual_hash(small), facts.phash) <= 4

@@ -50,13 +50,13 @@ def test_bombs_are_dropped_within_memory_and_others_decoded(bombs, seconds, tmp_
     for number, data in enumerate(bodies):
         (tmp_path / f"{number:03d}").write_bytes(data)
     command = [sys.executable, "-c", LOOK_ALL, str(tmp_path), str(MEMORY), str(seconds)]
-    said = json.loads(subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout)
-    for (name, (_, (rule, detail))), facts in zip(bombs.items(), said["facts"][::2], strict=True):
+    output = json.loads(subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout)
+    for (name, (_, (rule, detail))), facts in zip(bombs.items(), output["facts"][::2], strict=True):
         assert facts["reason"] == rule and facts["detail"].startswith(detail), (name, facts)
         assert bool(facts["phash"]) is (rule == ""), name
-    assert said["facts"][1::2] == [asdict(decode_image(GOOD[0]))] * len(bombs)
+    assert output["facts"][1::2] == [asdict(decode_image(GOOD[0]))] * len(bombs)
     # The children hold what the parent held when they were forked, and what their budget allows.
-    assert said["children"] < said["own"] + MEMORY and said["own"] < 1 << 28
+    assert output["children"] < output["own"] + MEMORY and output["own"] < 1 << 28
 
 
 def test_a_result_over_budget_states_format_and_budget():
@@ -101,7 +101,7 @@ class Unreadable:
         raise HearsightError("is damaged", where="a segment", hint="crawl again")
 
 
-def test_an_error_of_reading_an_image_is_raised():
+def test_an_error_while_reading_an_image_is_raised():
     with pytest.raises(HearsightError, match=r"^a segment: is damaged — crawl again$"):
         ImageLook().compute_many([GOOD[0], Unreadable()])
 
