@@ -12,10 +12,10 @@ from PIL import Image
 from components.sample.captions import ENDS, INTROS, MALFORMED
 from components.sample.entities import BASE
 from components.sample.material import materials
-from components.sample.moments import TODAY
 from components.sample.pictures import CHANGES, render, size_of
 from components.sample.plan import handle_of
 from components.sample.posts import PostsSite
+from components.sample.statuses import TODAY
 from tests.sample.posts_client import TIMELINE, ask, follow
 
 

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from components.tools.release import release
-from components.tools.release.publisher import Publisher
-from components.tools.release.questions import QUESTIONS
+from components.tools.release.sheet import QUESTIONS, Publisher
 from tests.tools.release.posts_files import refusal
 from tests.tools.release.posts_project import project
 
