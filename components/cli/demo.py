@@ -32,7 +32,7 @@ def demo() -> None:
 
 @app.command()
 def experiments() -> None:
-    """Train and compare the models of the large tables (experiments.yaml over params.yaml); a second call continues."""
+    """Run the full experiments (params.yaml overridden by experiments.yaml); a second call continues."""
     # Here: as above.
     from components.tools.demo.overlay import experiment_params
 

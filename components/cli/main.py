@@ -39,7 +39,7 @@ def main() -> None:
     try:
         raise SystemExit(report_errors(app))
     except BrokenPipeError:
-        # The reader (head, say) has seen enough.
+        # The reading process (e.g. head) has closed the pipe.
         raise SystemExit(0) from None
 
 

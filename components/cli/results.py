@@ -131,7 +131,7 @@ def release(
 
 @tracking.command("flush")
 def tracking_flush() -> None:
-    """Log the stage runs that wait for it, after the background process if it is at work; fails when MLflow cannot be reached."""
+    """Log the queued stage runs to MLflow, after a running background process; fails when MLflow cannot be reached."""
     from components.tracking.recorder import flush
 
     try:

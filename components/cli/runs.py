@@ -57,7 +57,7 @@ def params(
 @app.command()
 def cost(
     dataset: Dataset = "english",
-    language: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
+    language: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: as in params.yaml.")] = "",
     vision: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
     stage: Annotated[str, typer.Option(help="The stage to estimate: filter or synthesize.")] = "filter",
     voices: Annotated[str, typer.Option(help="Assume these voices, separated by commas. Default: the parameter's.")] = "",
@@ -72,7 +72,7 @@ def cost(
 
         lines = estimate(find_root(), dataset, language, vision)
     else:
-        raise HearsightError(f"'{stage}' asks no paid provider", where="hearsight cost", hint="take filter or synthesize")
+        raise HearsightError(f"'{stage}' uses no paid provider", where="hearsight cost", hint="give filter or synthesize")
     print_table([line.plain() for line in lines])
 
 
@@ -84,7 +84,7 @@ def data(
     ] = False,
     voices: Annotated[bool, typer.Option("--voices", help="Fetch only the speech engine flite.")] = False,
     benchmarks: Annotated[
-        bool, typer.Option("--benchmarks", help="Fetch the pages and pictures that only benchmarks read as well.")
+        bool, typer.Option("--benchmarks", help="Also fetch the pages and pictures that only the benchmarks use.")
     ] = False,
 ) -> None:
     """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
@@ -110,7 +110,7 @@ def retry(
         ),
     ] = "timeout,connection,http_5xx",
 ) -> None:
-    """Request the failed answers of a complete snapshot again, and nothing else, and complete it anew."""
+    """Repeat only the failed requests of a complete snapshot, then mark it complete again."""
     from components.tools.snapshots.retry import retry as retry_failed
 
     print_line(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()]))
@@ -129,5 +129,5 @@ def snapshot_next(
     try:
         chosen = date.fromisoformat(day) if day else datetime.now(UTC).date()
     except ValueError:
-        raise HearsightError(f"'{day}' is no day", where="--day", hint="write it as 2026-11-21") from None
+        raise HearsightError(f"'{day}' is not a date", where="--day", hint="write it as 2026-11-21") from None
     print_line(next_snapshot(find_root(), dataset, chosen))

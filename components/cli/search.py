@@ -38,7 +38,7 @@ def search(
     page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with pictures and players.")] = None,
     encoder_weights: Annotated[
         Path | None,
-        typer.Option(help="The weights of the frozen image encoder, if prepare was given a file of them."),
+        typer.Option(help="The frozen image encoder's weights file, if extract_features was given one."),
     ] = None,
 ) -> None:
     """Find the pictures and the spoken captions nearest to a sound or a picture. Captions are not compared."""
@@ -88,7 +88,7 @@ def find_index_folder(index: str) -> Path:
     datasets = sorted(graph.chain.get("build_search_index", {}))
     if index not in datasets:
         raise HearsightError(
-            "is no dataset with an index, nor a folder of one", where=index, hint=f"known are {', '.join(datasets)}"
+            "is neither a dataset with an index nor an index folder", where=index, hint=f"known are {', '.join(datasets)}"
         )
     folder = graph.output("build_search_index", index)
     if not (folder / "manifest.json").is_file():

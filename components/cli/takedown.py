@@ -62,7 +62,7 @@ def purge(yes: Annotated[bool, typer.Option("--yes", help="Remove it; without th
     for (name, version), grade in plan.models.items():
         print_line({"model": f"{name}/{version}", "tainted": grade})
     for line in plan.manual:
-        print_line({"yours": line})
+        print_line({"to do by hand": line})
     print_line({"removed" if yes else "would remove": len(plan.items), **({} if yes else {"next": "give --yes to do it"})})
 
 

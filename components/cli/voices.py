@@ -1,4 +1,4 @@
-"""``hearsight voices`` and ``hearsight say``: who can speak here, and one text spoken."""
+"""``hearsight voices`` and ``hearsight say``: list the voices, and synthesise one text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def say(
     pitch: Annotated[float, typer.Option(min=-24.0, max=24.0, help="Semitones up.")] = 0.0,
     gain: Annotated[float, typer.Option(min=-60.0, max=60.0, help="dB.")] = 0.0,
 ) -> None:
-    """Speak one text into a FLAC file, as the stage synthesize does: made speakable, shaped, trimmed, never clipped."""
+    """Synthesise one text as a FLAC file like the stage synthesize: text normalisation, prosody, trimming, no clipping."""
     from dataclasses import asdict
 
     from components.speech.text_normalization import RejectedText, normalise_for_speech
@@ -60,7 +60,7 @@ def say(
     if absent:
         raise HearsightError(f"the voice '{voice}' is not installed", where="--voice", hint=f"run `{absent[0].install}`")
     if voice_named(voice).paid:
-        raise HearsightError(f"'{voice}' is paid for, and asked by the stage alone", where="--voice", hint="take another voice")
+        raise HearsightError(f"'{voice}' is a paid voice, which only the stage uses", where="--voice", hint="take another voice")
     require_folder(out)
     said = normalise_for_speech(text, voice_named(voice).language, max_characters=LONGEST)
     if isinstance(said, RejectedText):

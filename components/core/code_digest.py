@@ -1,6 +1,6 @@
 """Digest of the code and data that a module can reach.
 
-DVC and the caches do not see imports. They are read from the source, without executing it, by these rules:
+DVC and the caches do not see imports, so imports are read from the source, without executing it, by these rules:
 
 - an import reaches the module and executes the ``__init__`` of each package above it;
 - a name imported from a package reaches all modules of the package;
@@ -49,7 +49,7 @@ EXCLUDED = {
 }
 """Files that steps reach but no digest covers, each with the reason why it cannot change a result.
 
-The files that they import count.
+The files that they import are included.
 """
 _NOT_DATA = (".py", ".pyc", ".so", ".o", ".pyd")
 """Source and compiled files; the source is covered."""
@@ -80,7 +80,7 @@ class Code:
 
         Args:
             modules: dotted names; of a package all modules count.
-            executed: dotted names of modules of which only module level and classes count, not functions.
+            executed: dotted names of modules of which only the module-level code and the classes are followed, not the functions.
             parents: whether importing a module also executes the packages above it.
         """
         visited: dict[str, bool] = {}  # file → whether its functions count

@@ -1,7 +1,7 @@
 """Find where the parts of a stage disagree: dvc.yaml, its package, schema, suite, settings, chain and code dependencies.
 
-A stage of dvc.yaml = a package of ``components/stages`` with ``Params`` and ``run`` = a schema = a suite = takers in
-``params.yaml:chain`` = a check. Everything is read from files; nothing is imported.
+Every stage in dvc.yaml needs a package in ``components/stages`` with ``Params`` and ``run``, a schema, a suite, datasets in
+``params.yaml:chain``, and a check. Everything is read from files; nothing is imported.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _chain(graph: Graph) -> Iterator[str]:
             for name, value in wired.items():
                 source, made_by = parse_output_name(str(value))
                 if source not in graph.chain.get(made_by, {}):
-                    yield f"params.yaml: chain.{stage}.{dataset}.{name} names '{value}', which nothing makes"
+                    yield f"params.yaml: chain.{stage}.{dataset}.{name} names '{value}', which no stage produces"
     trained = {(cell.set, MATRICES[cell.matrix][0]) for cell in graph.cells.values()}
     for dataset in graph.datasets:
         for stage in graph.params.get(dataset) or {}:
@@ -116,7 +116,7 @@ def _checks(graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
                 yield f"dvc.yaml: {name} does not depend on {dep}"
         for out in (f"reports/gates/{dataset}/{stage}.json", f"reports/warnings/{dataset}/{stage}.json"):
             if {out: {"cache": False}} not in body.get("outs", []):
-                yield f"dvc.yaml: {name} does not give out {out}, uncached"
+                yield f"dvc.yaml: {name} does not list the output {out} with cache: false"
     for name in sorted(name for name in pipeline if name.startswith(CHECK)):
         if name.removeprefix(CHECK) not in graph.stages:
             yield f"dvc.yaml: {name} checks no stage"
@@ -179,7 +179,7 @@ def _input(stage: str, output: str, deps: list[str], name: str) -> Iterator[str]
         yield f"dvc.yaml: {stage} does not depend on its input '{name}'"
     if stage in SHOW_WARNINGS and f"reports/warnings/{output}.json" not in deps:
         yield f"dvc.yaml: {stage} shows the warnings of its inputs but does not depend on reports/warnings/{output}.json"
-    # A check writes gate and warnings at once; pictures come with an input that was made from them.
+    # A check writes gate and warnings at once. ``media`` is exempt: another input of the stage was made from that output.
     checked = {f"reports/{kind}/{output}.json" for kind in ("gates", "warnings")}
     if name != "media" and not checked.intersection(deps):
         yield f"dvc.yaml: {stage} does not wait for the check of its input '{name}'"

@@ -15,7 +15,7 @@ from components.core.errors import HearsightError
 
 
 def fsync_folder(folder: Path) -> None:
-    """Make renames inside ``folder`` durable; of a file, its content."""
+    """Flush a folder's directory entries (or a file's content) to disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -153,7 +153,7 @@ _SYSTEM_FAULTS = frozenset(
         errno.ENAMETOOLONG,
     )
 )
-"""Errors that the user fixes on the machine; no defects of Hearsight."""
+"""Errors of the machine (disk, permissions), which the user can fix; not defects of Hearsight."""
 
 
 def explain_os_error(error: OSError) -> HearsightError | None:

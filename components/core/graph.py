@@ -111,7 +111,7 @@ class Graph:
             )
         if dataset not in self.chain.get(stage, {}):
             raise HearsightError(
-                f"dataset '{dataset}' does not take the stage '{stage}'",
+                f"the stage '{stage}' is not in the chain of dataset '{dataset}'",
                 where=self.root / "params.yaml",
                 hint=_did_you_mean(dataset, list(self.chain.get(stage, {}))),
             )
@@ -149,12 +149,12 @@ class Graph:
         return {cell.set: {stage: settings}}, cell.set
 
     def _require_stages(self, dataset: str) -> None:
-        """Refuse a block that is of no stage: a stage without a block has the defaults, so a misspelt one would be ignored."""
+        """Raise HearsightError for a block that names no stage: otherwise a misspelt stage name would be ignored silently."""
         blocks = self.params.get(dataset)
         for name in blocks if isinstance(blocks, dict) else ():
             if name not in self.stages and not (dataset in MATRICES and name in ("sets", "networks")):
                 where = f"{self.root / 'params.yaml'}: {dataset}.{name}"
-                raise HearsightError("is of no stage of dvc.yaml", where=where, hint=_did_you_mean(str(name), self.stages))
+                raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=_did_you_mean(str(name), self.stages))
 
     def output(self, stage: str, dataset: str) -> Path:
         """Return the folder of a stage's output."""

@@ -1,8 +1,9 @@
-"""Typed parameters: ``params.yaml`` read into each stage's own ``Params``, exactly.
+"""Settings of stages: blocks of ``params.yaml``, validated by the ``Params`` class of each stage.
 
-A value that is unknown or of another type is an error that names the key and, where one is near, the key that was meant.
+An unknown key or a value of the wrong type raises an error that names the key and, if one is similar, the intended key.
 Every setting has a default in its class: the published value where there is one, with its section in the field's docstring,
-otherwise ours, marked so. ``params.yaml`` holds what a dataset changes; :meth:`Settings.plain` gives the effective values.
+otherwise a value chosen by this project, marked ``Ours.``. ``params.yaml`` holds only the settings that a dataset changes;
+:meth:`Settings.plain` returns the effective values.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ YAML_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Settings(BaseModel):
-    """Base of every stage's ``Params``: frozen, strict about types, closed to unknown keys, and numbers are finite."""
+    """Base class of every stage's ``Params``: frozen; strict types; rejects unknown keys and non-finite numbers."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
@@ -32,7 +33,7 @@ class Settings(BaseModel):
         return cls
 
     def plain(self) -> dict[str, Any]:
-        """The effective settings, defaults included, as plain JSON-able values, for digests and for MLflow."""
+        """Return the effective settings, including defaults, as JSON-serialisable values, for digests and for MLflow."""
         return self.model_dump(mode="json")
 
 
@@ -54,7 +55,7 @@ def read_params_file(path: Path) -> dict[str, Any]:
 
 
 def stage_params(path: Path, content: Mapping[str, Any], dataset: str, stage: str, kind: type[Settings]) -> Settings:
-    """The parameters of one stage for one dataset; a stage without a block has the defaults.
+    """Return the parameters of one stage for one dataset; a stage without a block gets the defaults.
 
     Raises:
         HearsightError: the dataset is missing, or the block does not fit ``kind`` exactly; names the first key at fault.
@@ -68,7 +69,7 @@ def stage_params(path: Path, content: Mapping[str, Any], dataset: str, stage: st
 
 
 def parse_settings(kind: type[Settings], block: Any, where: str) -> Settings:
-    """``block`` as ``kind``; see :func:`stage_params` for the errors."""
+    """Return ``block`` validated as the settings class ``kind``; raises as :func:`stage_params`."""
     if not isinstance(block, Mapping):
         raise HearsightError(f"should hold settings, not {block!r}", where=where, hint="write one 'name: value' a line")
     kind = kind.of(block)
@@ -93,7 +94,7 @@ def tags_of(kind: type[Settings]) -> dict[str, str]:
 
 
 class _Place(NamedTuple):
-    """Where an error is, as params.yaml spells it: pydantic names the class of a union as well (``source.site.depth``)."""
+    """The place of an error as keys of params.yaml; pydantic's own path also has the union's tag (``source.site.depth``)."""
 
     keys: list[str]
     holders: list[type[Settings]]
@@ -119,7 +120,7 @@ def _place(kind: type[Settings], loc: Iterable[int | str]) -> _Place:
 
 
 def _one_line(error: ValidationError, kind: type[Settings], where: str) -> HearsightError:
-    # A setting that selects the class decides which keys are known; an unknown key usually is another one misspelt.
+    # A setting that selects the class decides which keys are valid; an unknown key is usually a misspelt one.
     selecting = {name for variant in kind.__subclasses__() for name in tags_of(variant)}
     details = sorted(error.errors(), key=lambda item: (item["loc"][0] not in selecting, item["type"] != "extra_forbidden"))
     first, more = details[0], len(details) - 1
@@ -164,7 +165,7 @@ def _names(kinds: Iterable[type[Settings]]) -> list[str]:
 def _help(at: _Place) -> str:
     fields = [kind.model_fields[at.keys[-1]] for kind in at.holders if at.keys and at.keys[-1] in kind.model_fields]
     text = (fields[0].description or "").strip().split("\n")[0] if fields else ""
-    return f"give a value: {text}" if text else "give it a value of that kind"
+    return f"give a value: {text}" if text else "set a value of the expected type"
 
 
 def dotted(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -180,4 +181,4 @@ def _did_you_mean(name: str, names: list[str]) -> str:
     near = difflib.get_close_matches(name, [str(n) for n in names], n=1, cutoff=0.6)
     if near:
         return f"did you mean '{near[0]}'?"
-    return f"known are: {', '.join(map(str, names))}" if names else "add the block to params.yaml"
+    return f"known names: {', '.join(map(str, names))}" if names else "add the block to params.yaml"

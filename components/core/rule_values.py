@@ -1,4 +1,4 @@
-"""What one rule of a stage measured of a record, for people: value, threshold and verdict in a line."""
+"""The result of one rule for one record, formatted for display: measured value, threshold and verdict in one line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RuleValue:
     """What decided, where the value alone does not show it."""
 
     def text(self) -> str:
-        """For a person, one line."""
+        """Return the result as one line of text."""
         if self.passed is None:
             return f"not shown  {self.rule}: {self.note}. {self.meaning}"
         measured = f"{self.rule}: {self.value or 'none'} ({allowed(self.threshold, self.setting)})"
@@ -52,6 +52,6 @@ def setting_names(dataset: str, stage: str, settings: Sequence[str] | None) -> s
 
 
 def in_words(threshold: str) -> str:
-    """A threshold with its sign of comparison in words: ``>= 2`` as ``at least 2``."""
+    """Return a threshold with its comparison operator in words: ``>= 2`` becomes ``at least 2``."""
     sign, _, bound = threshold.partition(" ")
     return f"{_SIGNS[sign]} {bound}" if sign in _SIGNS else threshold

@@ -33,7 +33,7 @@ def run_limited(
 ) -> list[Result | OverLimit]:
     """Return the result of ``function`` for each item, or an :class:`OverLimit`.
 
-    One child processes many items; when an item ends it, another child continues after that item.
+    One child processes many items; if an item kills it, another child continues with the next item.
 
     Args:
         function: returns a value that can be pickled; its exceptions are raised here. It runs in a forked process, so its side

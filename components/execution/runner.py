@@ -136,7 +136,7 @@ def stage_settings(graph: Graph, stage: str, dataset: str) -> Any:
     """Return the effective settings of one stage for one dataset, defaults included: its ``Params``.
 
     Raises:
-        HearsightError: the dataset does not take the stage, or its block does not fit.
+        HearsightError: the stage is not in the dataset's chain, or its settings are not valid.
     """
     graph.require(stage, dataset)
     content, block = graph.block(stage, dataset)

@@ -230,7 +230,7 @@ class Stage:
         return progress(iterable, total, desc)
 
     def cache_summary(self) -> dict[str, str]:
-        """Return step → share of its items that were cached, e.g. ``7 of 8``."""
+        """Return step → how many of its items were cached, e.g. ``7 of 8``."""
         return {step: f"{self.cached.get(step, 0)} of {total}" for step, total in sorted(self.done.items())}
 
     def finish(self) -> Manifest:

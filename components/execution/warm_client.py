@@ -112,6 +112,6 @@ def _request(connection: socket.socket) -> int | None:
         finally:
             os.close(writer)
         connection.sendall(json.dumps(request).encode() + b"\n")
-        # Reads until the fork has ended, however it ended: the caller must not run the command before.
+        # Blocks until the fork has ended in any way: the caller must not run the command at the same time.
         code = answer.read()
     return int(code) if code else None

@@ -26,7 +26,7 @@ from components.core.files import disk_error
 POLL = 0.1
 """Seconds between two attempts to take a lock."""
 OVERLAP = 180.0
-"""Seconds to wait for an earlier attempt of the same item, on a node that the cluster has lost but that still runs."""
+"""Timeout in seconds for an earlier attempt of the same item to end, e.g. on a node that lost contact with the cluster."""
 FIRST_ITEM = 1
 """The byte of item 0; byte 0 is the driver's."""
 

@@ -137,7 +137,7 @@ class GoogleClient:
                         if waiting[0][1]:
                             tasks.add(pool.submit(self._post, call, method, waiting))
                         else:
-                            yield waiting[0][0], refusal_answer(INVALID_ARGUMENT, "not asked: blank, empty or not to be read")
+                            yield waiting[0][0], refusal_answer(INVALID_ARGUMENT, "not sent: blank, empty or unreadable")
                         try:
                             waiting = next(batches, None)
                         except HearsightError as error:

@@ -11,23 +11,23 @@ USAGE = "google"
 
 
 class Asking(Settings):
-    """How Google is asked; it never changes what comes out."""
+    """Settings of requests to Google; they do not affect results."""
 
     at_once: int = 4
     """Requests of one worker at a time. Ours."""
     timeout: float = 30.0
-    """s that a request may wait for the service's next bytes. Ours."""
+    """Read timeout of a request in seconds. Ours."""
     retries: int = 6
     """How often a request is made again. Ours."""
     backoff: float = 1.0
-    """s before the first of them; doubled each time. Ours: 63 s in all, since quotas are renewed by the minute."""
+    """Seconds before the first retry, doubled each time. Ours: 63 s in total, since quotas are per minute."""
 
 
 class Prices(Settings):
     """US dollars for 1,000 units of each feature."""
 
     syntax: float = 0.5
-    """A unit is 1,000 characters of a text, begun ones counted whole."""
+    """A unit is 1,000 characters of a text, rounded up."""
     entities: float = 1.0
     """As syntax."""
     sentiment: float = 1.0
@@ -44,7 +44,7 @@ class Prices(Settings):
 
 
 class GoogleParams(Settings):
-    """``params.yaml:google``: how Google is asked and what it takes for it; never changes what comes out."""
+    """``params.yaml:google``: request settings and prices; they do not affect results."""
 
     asking: Asking = Asking()
     """How it is asked."""

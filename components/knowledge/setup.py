@@ -64,7 +64,7 @@ def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
     if "wikidata_index" in order and not settings.index:
         raise problem("is empty", "name the folder that `hearsight knowledge index` made", "knowledge_settings.index")
     if "wikidata" in order and not settings.contact:
-        raise problem("is empty, and Wikidata asks who is asking", "give a mail address or URL", "knowledge_settings.contact")
+        raise problem("is empty, but Wikidata requires a contact", "give a mail address or URL", "knowledge_settings.contact")
     for name in ("timeout", "connections"):
         if getattr(settings, name) <= 0:
             raise problem("must be more than 0", "give a positive number", f"knowledge_settings.{name}")

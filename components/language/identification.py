@@ -57,7 +57,7 @@ def _by_model(words: list[str], language: str) -> float:
 
 
 def _by_words(words: list[str], language: str) -> float:
-    """Return the posterior of ``language`` among :data:`COMPARED`, all equally likely before, the words independent."""
+    """Return the posterior of ``language`` among :data:`COMPARED`: naive Bayes over words with a uniform prior."""
     scores = {other: sum(_zipf(word, other) for word in words) for other in COMPARED}
     # Clipped against overflow; such a difference is decisive anyway.
     return 1 / sum(10 ** min(score - scores[language], 300.0) for score in scores.values())
@@ -65,7 +65,7 @@ def _by_words(words: list[str], language: str) -> float:
 
 @lru_cache(maxsize=65536)
 def _zipf(word: str, language: str) -> float:
-    # On use: slow to load, and posts that no model can tell need it alone.
+    # Imported here: slow to load, and needed only for texts that the model cannot decide.
     import wordfreq
 
     return max(float(wordfreq.zipf_frequency(word, language, wordlist="small")), _UNLISTED)

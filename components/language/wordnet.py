@@ -87,7 +87,7 @@ class WordNet:
         return word.lower() in self._verbs
 
     def ancestors(self, synset: Synset) -> list[Synset]:
-        """Every hypernym above a meaning, nearest first, each once; an instance's class counts as its hypernym."""
+        """Return all hypernyms of a synset, nearest first, each once; an instance's class counts as its hypernym."""
         found: dict[int, Synset] = {}
         row = [synset]
         while row:

@@ -1,6 +1,6 @@
 """BLEU-1..4 of captions (Papineni et al. 2002), as in the COCO caption evaluation.
 
-One candidate and at least one reference an item. The effective reference length is the closest one (the shorter of two equally
+One candidate and at least one reference per item. The effective reference length is the closest one (the shorter of two equally
 close ones). n-gram counts are clipped by their maximum over the references. Precisions get the COCO tool's tiny constants instead
 of smoothing, so a corpus without a match scores almost, not exactly, 0. An item's score is the same formula over that item alone;
 the corpus score is not their mean.

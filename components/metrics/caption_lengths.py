@@ -100,7 +100,7 @@ def compare_lengths(candidates: Sequence[str], references: Sequence[Sequence[str
         ValueError: lengths differ, or an item has no reference.
     """
     if len(candidates) != len(references) or not all(references):
-        raise ValueError("one candidate and at least one reference an item are needed")
+        raise ValueError("each item needs one candidate and at least one reference")
     return compare_word_counts(word_counts(candidates), [word_counts(item) for item in references])
 
 

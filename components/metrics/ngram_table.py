@@ -156,13 +156,13 @@ class Match:
     known: Ints
     """For each n-gram of the candidates' numbering, its number in the table's, or -1."""
     rows: Ints
-    """Of each distinct n-gram of each candidate: the candidate,"""
+    """Candidate of each distinct n-gram of each candidate."""
     grams: Ints
-    """its number among the candidates' n-grams,"""
+    """Number of that n-gram in the candidates' numbering."""
     counts: Ints
-    """and its count there."""
+    """Count of that n-gram in that candidate."""
     entries: Ints
-    """For each n-gram shared by a candidate and a reference: the table's entry,"""
+    """Entry in the table of each n-gram shared by a candidate and a reference."""
     sources: Ints
     """and its index in ``rows``."""
 

@@ -49,7 +49,7 @@ class NounPhrases:
         return denied or (words[position].dep == "pobj" and words[head].lemma == "without")
 
     def is_through(self, position: int) -> bool:
-        """Return whether it only leads to what follows its "of": "group of", "picture of"."""
+        """Return whether it is a container noun, whose "of" phrase names the object: "group of", "picture of"."""
         lemma = self.sentence.words[position].lemma
         return lemma in PICTURES | GROUPS and bool(self.after_of(position))
 

@@ -31,7 +31,7 @@ class Step:
 def align(reference: Sequence[str], transcript: Sequence[str]) -> list[Step]:
     """Return an alignment with the fewest errors, in order; among several, the one that substitutes earliest from the end.
 
-    Time and memory grow with ``len(said) * len(heard)``.
+    Time and memory grow with ``len(reference) * len(transcript)``.
     """
     table = list(_distances(reference, transcript))
     steps: list[Step] = []

@@ -38,7 +38,7 @@ def read_config(path: Path, kind: str, needed: tuple[str, ...] = ()) -> dict[str
     except FileNotFoundError:
         raise ValueError(f"{path}: is missing: this folder holds no trained {label}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: is not whole JSON ({_line(error)})") from None
+        raise ValueError(f"{path}: is not complete JSON ({_line(error)})") from None
     if not isinstance(config, dict) or config.get("kind") != kind:
         raise ValueError(f"{path}: does not describe a {label}")
     missing = [name for name in ("network", *needed) if name not in config]
@@ -71,7 +71,7 @@ def load_state(model: nn.Module, weights: Mapping[str, Tensor], path: Path, depe
     state = model.state_dict()
     missing, extra = sorted(set(state) - set(weights)), sorted(set(weights) - set(state))
     if missing or extra:
-        difference = f"{len(missing)} weights are missing, {len(extra)} too many, as {(missing + extra)[0]}"
+        difference = f"{len(missing)} weights are missing and {len(extra)} unexpected, e.g. {(missing + extra)[0]}"
         raise ValueError(f"{path}: is of another network than its config.json says: {difference}")
     for name, tensor in state.items():
         if tensor.shape != weights[name].shape:

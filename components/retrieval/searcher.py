@@ -133,7 +133,7 @@ class Searcher:
         if not any(results.values()):
             filters = " and ".join(f"{name} {value}" for name, value in (("language", language), ("split", split)) if value)
             what = (
-                f"nothing is left: no {' or '.join(kinds)} of {filters}"
+                f"the filters leave no result: no {' or '.join(kinds)} of {filters}"
                 if filters
                 else f"the index holds no {' or '.join(kinds)}"
             )

@@ -17,7 +17,7 @@ STARTS: dict[str, frozenset[str]] = {
     "image": frozenset({"image"}),
     "both": frozenset({"speech", "image"}),
 }
-"""What a row of table 2 calls a warm start, and the towers that it takes from the pretrained model."""
+"""Warm start as named in rows of table 2 → the towers copied from the pretrained model."""
 
 
 class Towers(Settings):
@@ -39,7 +39,7 @@ class Towers(Settings):
     """0: the raw dot product (eq. 1). Above 0: embeddings are L2-normalised, and their cosine is multiplied by this. The paper
     names neither normalisation nor temperature. CSC §3: the raw dot product."""
     pool_padding: bool = True
-    """Whether a paper's tower pools over a clip's padding too. Open in the paper; a plain global pool does. Ours."""
+    """Whether inception_resnet_v2 pools over padding too. Open in the paper; plain global pooling does. Ours."""
     norm_momentum: float = 0.1
     """A paper's tower: share of each batch in batch norms' running figures; open in the paper. Ours."""
     dropout: float = 0.0
@@ -54,14 +54,14 @@ class Clips(Settings):
     """What a clip goes through (CSC, section 4.1)."""
 
     frames: int = 350
-    """10 ms each: what a clip is cropped or padded to. CSC §4.2: 350 (3.5 s)."""
+    """Length in frames of 10 ms that clips are cropped or padded to. CSC §4.2: 350 (3.5 s)."""
     mask_coefficients: int = 20
     """SpecAugment's F. CSC §4.1: 20."""
     mask_frames: int = 40
     """SpecAugment's T. CSC §4.1: 40."""
     held: int = 2000
     """MB of coefficients that each process keeps, so that they are computed in the first epoch alone; 0, for sets that would not
-    fit, computes no more of a clip than is seen. Changes no result, but that 0 may round otherwise. Ours."""
+    fit, computes only the frames in use. Results are equal except for rounding with 0. Ours."""
 
 
 class Loss(Settings):
@@ -74,7 +74,7 @@ class Loss(Settings):
     margin_every: int = 1000
     """Steps from one growth of δ to the next. CSC §4.1: 1000."""
     margin_schedule: Literal["continuous", "stepwise"] = "continuous"
-    """Whether δ glides or jumps. Ours; open in CSC §4.1."""
+    """Whether δ grows continuously or in steps. Ours; open in CSC §4.1."""
     triplet_margin: float = 1.0
     """δ of the triplet loss. Ours, as Harwath et al. 2018; open in CSC §3."""
     triplet_reduction: Literal["sum", "mean"] = "sum"
@@ -123,7 +123,7 @@ class FineTuningSettings(DualEncoderSettings):
 
 
 def read_row(row: str, kinds: list[str], unit: str, where: str, most: int = 1_000_000) -> tuple[str, int]:
-    """A table's row, ``<kind>-<number>``, as its kind and its number, 1 to ``most`` without leading zeros.
+    """Return kind and number of a row name ``<kind>-<number>``; the number is 1 to ``most``, no leading zeros.
 
     Raises:
         HearsightError: it is no such row.

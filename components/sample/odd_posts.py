@@ -1,4 +1,4 @@
-"""Change the sample's posts into what real servers have: recent posts, unusual posts, boosts, private and deleted accounts.
+"""Make the posts resemble a real server's: recent and unusual posts, boosts, private and deleted accounts.
 
 Each function takes the planned posts and returns changed ones; every choice is keyed by the post's material or owner.
 """
@@ -94,11 +94,11 @@ def boosts(posts: list[Post], handles: Sequence[str]) -> list[Post]:
 def accounts(
     owners: dict[str, Owner], posts: list[Post], collections: tuple[str, ...], day: int
 ) -> tuple[dict[str, Owner], list[Post]]:
-    """Two private accounts, two that ask not to be collected, two that are gone; on day 2 another private one, a post less."""
+    """Return owners and posts with 2 private, 2 opted-out and 2 deleted accounts; day 2: 1 more private, 1 post deleted."""
     count: dict[str, int] = {}
     for post in posts:
         count[post.owner] = count.get(post.owner, 0) + 1
-    # No person who made a picture is said to have gone or turned private; and a timeline of seven days shows them all.
+    # Only invented accounts that the seven-day timeline shows are chosen, never authors of pictures.
     seen = {post.owner for post in posts if TODAY - RECENT < post.posted <= TODAY and post.visibility == "public"}
     open_to = [handle for handle in owners if handle.startswith(collections) and 2 <= count.get(handle, 0) <= 15]
     ranked = sorted(seen.intersection(open_to), key=lambda handle: (seeded_rng(handle, "account").random(), handle))
@@ -110,7 +110,7 @@ def accounts(
     newest = {handle: max(post.number for post in posts if post.owner == handle and post.posted <= TODAY) for handle in private}
     kept = []
     for post in posts:
-        # Of a private account one post from before it was private is still about.
+        # One post of a private account stays public, as if posted before the account became private.
         hidden = post.owner in private and post.number != newest[post.owner]
         kept.append(replace(post, visibility="private") if hidden or (post.owner in turning and day > 1) else post)
     if day > 1:

@@ -33,7 +33,7 @@ class Source:
     """Its own first page."""
     picture: str
     caption: str
-    """A picture of the package and what the package says about it, for the odd page."""
+    """A picture of the package and its caption, for the page of unusual images."""
     disallow: tuple[str, ...]
     credit: str
 

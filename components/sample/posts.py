@@ -24,7 +24,7 @@ from components.sample.sites import TYPES, Reply, Site
 from components.sample.statuses import Owner, Picture, Plan, Post
 
 MOST, USUAL = 40, 20
-"""Posts a page: the most, and without a limit asked for."""
+"""Posts per page: the maximum, and the default without a ``limit`` parameter."""
 CACHED = 512
 """Rendered files kept in memory; about 20 kB each."""
 ROBOTS = "User-agent: *\nDisallow: /interact/\n\nUser-agent: badbot\nDisallow: /\n"
@@ -42,7 +42,7 @@ class Truth:
     original: int | None
     """The post whose picture it shows again."""
     duplicate_of: int | None
-    """The same where its caption is (nearly) the same as well: definition 3 of the paper."""
+    """The post it duplicates: same picture and (nearly) same caption (PCV definition 3); None for none."""
     change: str
     """What was done to the picture (``pictures.CHANGES``); empty for nothing."""
 

@@ -1,7 +1,7 @@
-"""A record's whole life, told from the ledgers alone: every stage it entered, what each decided, and why.
+"""The history of a record, read from the ledgers: every stage it entered, what the stage decided, and why.
 
-Records are named by key, by page, or by picture: its address, its sha256 or a file. Not in scope: the values of rules that let
-a record pass, which no ledger holds (``filter.measured``).
+Records are looked up by key, page URL, or image (URL, sha256 or file). Not in scope: the values of rules that a record
+passed, which are in no ledger (see ``filter.measured``).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Event:
     detail: str
     facts: dict[str, Any]
     rules: tuple[RuleValue, ...] = ()
-    """The rules of the stage in the order they are asked, up to the one that dropped the record."""
+    """The rules of the stage in order of evaluation, up to the one that dropped the record."""
     setting: str = ""
     """The settings of params.yaml that set the threshold, "no setting", or '' where the stage lists none."""
 
@@ -80,7 +80,7 @@ class Life:
         return {"key": self.key, "kind": self.kind, "life": [asdict(event) for event in self.events]}
 
     def text(self) -> str:
-        """For a person."""
+        """Return the history as text for display."""
         lines, shown = [f"{self.kind} {self.key}"], dict[str, Any]()
         for event in self.events:
             lines.append(f"  {event.output}: {event.verdict}{event.why()}{' · ' + event.detail if event.detail else ''}")
@@ -98,7 +98,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
     Args:
         graph: the project's stages and chain.
         what: a key, the beginning of one (at least six digits), a page's or picture's address, a picture's sha256 or the
-            beginning of it (more than 16 digits), or a picture's file, of which only the sha256 counts.
+            prefix of it (more than 16 digits), or an image file, which is looked up by its sha256.
         dataset: only this one's stages; '' for all.
         report: is told in a line how many records are not shown.
 
@@ -108,7 +108,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
     digest = _digest_of(what)
     lives: dict[str, Life] = {}
     more: set[str] = set()
-    # A ledger's detail names addresses among other words; the one asked for must stand there whole.
+    # A ledger's detail may contain addresses among other words; match the given one as a whole word.
     whole = rf"(^|\s){re.escape(what)}(\s|$)"
     for stage_output in finished_outputs(graph, dataset):
         ledger = stage_output.ledger()
@@ -147,13 +147,13 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
             )
     if not lives and digest:
         raise HearsightError(
-            f"no record shows the picture with the sha256 {digest}",
+            f"no record has an image with the sha256 {digest}",
             where=graph.root / "data",
-            hint="give its address: one that the crawl dropped is known by that alone",
+            hint="give its URL: an image that the crawl dropped is recorded only by URL",
         )
     if not lives:
         raise HearsightError(
-            f"no finished stage knows '{what}'",
+            f"no finished stage has a record of '{what}'",
             where=graph.root / "data",
             hint="give a key of a ledger, an address that was crawled, or a picture's file or sha256",
         )
@@ -166,7 +166,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
 
 
 def with_rules(lives: Sequence[Life], measured: Mapping[str, Mapping[str, Sequence[RuleValue]]]) -> list[Life]:
-    """Return the lives with what the rules of a stage measured in that stage's events.
+    """Return the histories with the measured values of the rules added to each stage's event.
 
     Args:
         lives: of :func:`explain`.
@@ -185,7 +185,7 @@ def _setting(output: str, rule: str) -> str:
 
 
 def _asked(values: Sequence[RuleValue], event: Event) -> tuple[RuleValue, ...]:
-    """The rules up to the one that dropped the record, that one with the ledger's own value."""
+    """Return the rules up to the one that dropped the record, which gets the value and threshold in the ledger."""
     names = [each.rule for each in values]
     if event.verdict != DROPPED:
         return tuple(values)
@@ -201,7 +201,7 @@ def _strings(values: list[str]) -> Any:
 
 
 def _digest_of(what: str) -> str:
-    """The sha256, or its beginning, of the picture that is named; '' for anything else."""
+    """Return the sha256 (or a prefix of it) of the image that ``what`` identifies; '' for anything else."""
     if _DIGEST.fullmatch(what.lower()):
         return what.lower()
     if _KEY.fullmatch(what) or "://" in what:
@@ -227,7 +227,7 @@ def _keys_of_url(stage_output: StageOutput, url: str) -> Any:
 
 
 def _facts(stage_output: StageOutput, keys: set[str]) -> dict[str, dict[str, Any]]:
-    """The telling columns of the kept records, and the rewriting steps where there are any."""
+    """Return key → the columns to show of a kept record, with its rewriting steps if there are any."""
     if not keys or not stage_output.shards:
         return {}
     table = stage_output.table()

@@ -37,7 +37,7 @@ def trace_lineage(root: Path, target: str) -> list[Step]:
     """Return the steps from ``target`` back to the crawl's snapshot, nearest first.
 
     Args:
-        target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or the path of a ``dvc.lock``,
+        target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or a ``dvc.lock`` (all its steps).
             which gives every step that it locks.
 
     Raises:
@@ -171,7 +171,7 @@ class LineageWalk:
                 continue
             runs = self._runs("output_digest", digest)
             if not runs:
-                what = name or "its train output"
+                what = name or "the training output"
                 hint = AGAIN.format(address=stage_address(*parse_output_name(name))) if name else "train again"
                 raise HearsightError(
                     f"no finished run made {what} {digest[:8]}, which {child} came from", where="mlflow", hint=hint

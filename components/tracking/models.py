@@ -74,7 +74,7 @@ def model_tags(model: Mapping[str, Any], weights: str, record: Record) -> dict[s
 
 
 def version_of(client: MlflowClient, run_id: str, dataset: str, kind: str, tags: dict[str, str], log: Callable[[], str]) -> str:
-    """Return the registry's version of the model with these tags; when there is none, of the model that ``log`` logs."""
+    """Return the registered version with these tags; if there is none, call ``log`` and register the model it logs."""
     from mlflow.exceptions import MlflowException  # here: takes seconds
 
     name = registered_name(dataset, kind)

@@ -56,7 +56,7 @@ class ServedDualEncoder:
         """Return embeddings under the names of the inputs.
 
         Args:
-            inputs: ``images``: pictures × image features; ``speech``: clips × coefficients × frames, with ``lengths``: the
+            inputs: ``images``: images × features; ``speech``: clips × coefficients × frames; ``lengths``: frames of each clip.
                 frames of each clip.
         """
         import torch  # here: as above

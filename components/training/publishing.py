@@ -28,7 +28,7 @@ def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows:
     Args:
         jobs: one a model; its name is the model's key.
         folders: what each job left.
-        rows: the models are of several rows of a table, ``<row>-<seed>``: the tracker has a run below this one for each row.
+        rows: whether models are named ``<row>-<seed>`` by row of a table; the tracker then gets a child run per row.
     """
     models: list[dict[str, Any]] = []
     curves = ["model,kind,seed,epoch,phase,loss,validation,reward"]

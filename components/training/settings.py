@@ -1,4 +1,4 @@
-"""Settings that everything trained shares: how it is optimised, and what it runs on."""
+"""Settings shared by all training: optimisation and hardware."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Optimisation(Settings):
     optimiser: Literal["adam", "adamw", "adagrad"] = "adam"
     """Adam, Adam with decoupled decay, or Adagrad. CSC §4.1: adam."""
     learning_rate: float = 0.001
-    """At its highest. CSC §4.1: .001."""
+    """Peak learning rate. CSC §4.1: .001."""
     warm_up_steps: int = 0
     """Steps over which the learning rate rises to its highest. No paper names a warm-up."""
     decay_per_1000: float = 0.999
@@ -52,9 +52,9 @@ class Hardware(Settings):
     channels_last: bool = False
     """Keep pictures and convolutions with the channels last: faster on GPUs, slower on processors. Ours."""
     threads: int = 1
-    """Threads of the processor each device's process computes with. Ours."""
+    """CPU threads per device process. Ours."""
     workers: int = 0
-    """Processes each device's process reads ahead with; 0 reads between the steps. Ours."""
+    """Data loading processes per device; 0: batches are loaded in the training process. Ours."""
     checkpoint_steps: int = 0
     """Steps from one checkpoint inside an epoch to the next; 0 writes one at each epoch's end alone. Ours."""
 
@@ -78,7 +78,7 @@ class Hardware(Settings):
         return "cpu"
 
     def plain(self) -> dict[str, Any]:
-        """What changes a result's bits and differs from the reference; two machines with equal answers share their results.
+        """Return the settings that affect a result's bits and differ from the reference, as part of cache keys.
 
         ``world`` counts, for sums of gradients are formed in another order; how it is split among nodes does not. ``workers`` and
         ``checkpoint_steps`` change nothing: draws are keyed by the record, and a resumed run is exact.

@@ -35,7 +35,7 @@ class GoogleVision:
         self.asker = asker
 
     def compute(self, payload: bytes) -> dict[str, Any]:
-        """Google's answer for one encoded picture."""
+        """Return Google's answer for one encoded picture."""
         return request_one(self.asker, self, payload)
 
     def ask_many(self, payloads: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -65,7 +65,7 @@ class Consent:
 
 
 class Answers:
-    """A fetch store, read as one robot reads the web."""
+    """Outcomes of URLs, read from a fetch store under the rules for one robot (user agent)."""
 
     def __init__(
         self,
@@ -83,9 +83,9 @@ class Answers:
         """``agent``: the robot's product token."""
         self.consent, self.taken = consent or Consent(), taken
         self.touched: set[str] = set()
-        """The addresses followed, recorded while anything is taken down."""
+        """URLs that were looked up; recorded only if the takedown list is not empty."""
         self.unruled: tuple[str, ...] = ()
-        """Address prefixes without robots.txt rules: an API under its own contract."""
+        """URL prefixes to which robots.txt is not applied: those of an API with its own terms of use."""
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
         self._granted: set[str] = set()
@@ -94,7 +94,7 @@ class Answers:
     def under(
         cls, settings: FetchSettings, store: FetchStore, *, consent: Consent | None = None, taken: Takedown = EMPTY_LIST
     ) -> Answers:
-        """Return a store's reader under a crawl's settings."""
+        """Return an instance with the user agent, limits and address policy of a crawl's settings."""
         return cls(
             store,
             settings.user_agent,
@@ -221,7 +221,7 @@ class Answers:
         return self._rules[origin]
 
     def _well_known(self, current: str) -> tuple[int, bytes]:
-        """Return status (599 for a failure) and body of a host's file about itself, following redirects."""
+        """Return status (599 for a failure) and body of a host's robots.txt or tdmrep.json, following redirects."""
         for _ in range(MAX_REDIRECTS + 1):
             if self.taken.url(current):
                 return 599, b""  # rules that must not be read forbid everything
@@ -240,5 +240,5 @@ class Answers:
 
 
 def _listed_outcome(url: str, mark: str) -> Outcome:
-    """Return the outcome of a listed URL, or of one that leads to it: without hops, which would name it."""
+    """Return the outcome of a URL on the takedown list, or one redirecting to it; no hops, which would reveal it."""
     return Outcome(url, url, RULE, *LEDGER_VALUES, f"{RULE}:{mark}")

@@ -102,7 +102,7 @@ class Api:
         return Ruling(stop="it asks for a token", hint=hint)
 
     def rest(self, sent: Mapping[str, str]) -> float:
-        """Return the seconds to wait after a good answer: the stated limit is used up."""
+        """Return the seconds to wait after a good answer whose headers say that the rate limit is used up, else 0."""
         remaining = sent.get("x-ratelimit-remaining", "").strip()
         return seconds_until_reset(sent) if remaining == "0" else 0.0
 
@@ -158,7 +158,7 @@ async def call_api(client: Client, url: str) -> Entry:
     if ruling.stop:
         raise _stopped(client, url, ruling)
     if ruling.failure and not entry.failure:
-        entry, body, headers, reason = Entry(url, 0, ruling.failure, "what was asked for did not come"), b"", (), ""
+        entry, body, headers, reason = Entry(url, 0, ruling.failure, "no valid response after all retries"), b"", (), ""
     if entry.status == 200:
         body = api.reduced(url, body)
     return client.keep(Response(entry, api.scrub(body), tuple(api.scrubbed(headers)), reason))
@@ -194,7 +194,7 @@ async def _wait_for_limit(client: Client, host: Any) -> None:
             )
         if remaining > 1.0:
             seconds = range(math.ceil(remaining))
-            for _ in client.progress(seconds, total=len(seconds), desc="waiting as the API's rate limit says, s"):
+            for _ in client.progress(seconds, total=len(seconds), desc="waiting for the API's rate limit (s)"):
                 await asyncio.sleep(min(1.0, max(0.0, host.held_until - asyncio.get_running_loop().time())))
 
 

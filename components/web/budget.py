@@ -1,4 +1,4 @@
-"""What one page, image, archive record or host may cost a crawl. What costs more is dropped by a named rule."""
+"""Limits per page, image, archive record and host; what exceeds one is dropped by the rule named with it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from components.core.params import Settings
 
 
 class Budget(Settings):
-    """The limits on one item. Every default is ours; the papers name none."""
+    """The limits on one item. All defaults are this project's choice; the papers state none."""
 
     page_seconds: float = 10.0
     """CPU seconds to read one page; above it the page is dropped (``page_over_budget``)."""

@@ -60,7 +60,7 @@ class Client:
         self._lag = LoopLag()
 
     def note_changes(self, listed: Mapping[str, str]) -> None:
-        """Use the change dates in a sitemap: what the base fetched later than these is not requested again."""
+        """Use a sitemap's change dates: pages that the base fetched after their last change are not requested again."""
         if self._earlier:
             self._earlier.changed = {url: parse_moment(lastmod) for url, lastmod in listed.items() if lastmod}
 
@@ -90,7 +90,7 @@ class Client:
                 delay = self.settings.delay if role == "robots" else max(self.settings.delay, self.answers.rules(url).delay)
                 await host.wait_turn(delay)
                 if host.closed:
-                    return self.store.add(Entry(url, 0, "retry_later", "the host asked to be left alone"))
+                    return self.store.add(Entry(url, 0, "retry_later", "host asked for more than crawl.max_retry_after"))
                 if host.given_up:
                     return self.store.add(_given_up(url, self.settings.budget.host_failures))
                 answer, slow = await self._timed(host, url, role)

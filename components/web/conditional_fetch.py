@@ -20,7 +20,7 @@ LASTING = (200, 301, 302, 303, 307, 308, 404, 410)
 
 @dataclass
 class ConditionalFetch:
-    """The base of a crawl and what it holds of a URL."""
+    """Decides which answers of the base snapshot are reused, and makes other requests conditional."""
 
     base: FetchStore
     fresh_for: float
@@ -33,7 +33,7 @@ class ConditionalFetch:
     def spared(self, url: str, role: str) -> Entry | None:
         """Return the answer to reuse without a request, or None.
 
-        That is a fresh image without a validator, or a page that its sitemap declares older than our copy.
+        Reused: URLs in ``lasting``, fresh images without a validator, pages unchanged since our copy by their sitemap.
         """
         known = self.base.get(url)
         if known is None or known.failure or not known.fetched:

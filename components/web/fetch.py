@@ -76,7 +76,7 @@ class Fetcher(Client):
 
         Args:
             hosts: hosts that redirects may lead to; None for any.
-            wait: False: return when few are left (:data:`WINDOW`), and leave those to later calls.
+            wait: wait for all; if False, return once at most :data:`WINDOW` are pending, which later calls finish.
 
         Raises:
             HearsightError: the disk is full, or the network is lost (fetched answers are kept).

@@ -1,6 +1,6 @@
 """Detect that this machine has lost its network, as opposed to hosts that are down.
 
-Dead hosts are normal in an old table. The network counts as lost only when many distinct hosts failed over some time in which
+Old image lists have many dead hosts. The network counts as lost only when many distinct hosts failed over some time in which
 none answered, and hosts that answered before cannot be reached either.
 """
 

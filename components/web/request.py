@@ -147,7 +147,7 @@ class Session:
             address, allow_redirects=False, proxy=self._proxy, timeout=timeouts, headers=dict(asks)
         ) as answer:
             if answer.status < 100:
-                return Response(Entry(url, 0, "bad_http", "the answer breaks HTTP's rules or limits"))
+                return Response(Entry(url, 0, "bad_http", "the response is not valid HTTP or exceeds a header limit"))
             received = [(decode_wire(name), decode_wire(value)) for name, value in answer.raw_headers]
             sent = index_headers(received)
             headers = tuple((name, value) for name, value in received if name.lower() not in _DROP_HEADERS)

@@ -1,4 +1,4 @@
-"""How the web is asked: politeness, patience and limits. They are part of the crawl's parameters."""
+"""Settings of requests to the web: delays, timeouts, retries and limits; part of the crawl's parameters."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Web = Annotated[SampleWeb | FolderWeb | OpenWeb, Field(discriminator="kind")]
 
 
 class FetchSettings(Settings):
-    """What the fetcher goes by."""
+    """Settings of the fetcher."""
 
     per_host: int = 2
-    """Requests in flight to one host. Ours; a site of one's own bears more."""
+    """Concurrent requests to one host. Ours; raise it only for your own site."""
     connections: int = 16
     """Requests in flight in all. Ours."""
     delay: float = 1.0
@@ -52,7 +52,7 @@ class FetchSettings(Settings):
     timeout: float = 20.0
     """Seconds for one request, its body included. Ours."""
     retries: int = 2
-    """How often a timeout, a lost connection or a 429/5xx answer is asked about again. Ours."""
+    """Retries after a timeout, a lost connection or a 429 or 5xx response. Ours."""
     backoff: float = 0.5
     """Seconds before the first retry; doubled for each further one. Ours."""
     max_page_bytes: int = 5_000_000
@@ -65,13 +65,13 @@ class FetchSettings(Settings):
     """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any. Ours: ``filter``
     decides."""
     user_agent: str = "hearsight"
-    """The robot's product token, which robots.txt rules go by. Ours."""
+    """Product token of the crawler, matched against robots.txt groups. Ours."""
     contact: str = ""
     """A URL or mail address where the crawl's owner is reached; sent with every request."""
     allow_private: bool = False
     """Whether addresses of private networks may be asked. Ours."""
     max_retry_after: float = 60.0
-    """Seconds a host that answers 429 or 503 is waited for at its own word; one that asks for more is left alone. Ours;
+    """Maximum Retry-After (429, 503) that is waited for, in seconds; a host asking for more is dropped. Ours;
     Mastodon's limits are renewed every 300 s."""
     budget: Budget = Budget()
-    """What one page, image, archive record or host may cost."""
+    """Limits per page, image, archive record and host."""

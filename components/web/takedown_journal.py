@@ -57,7 +57,7 @@ def follow_digest(folder: Path, digest: str) -> set[str]:
 
 
 def read_swept(folder: Path) -> str:
-    """Return the list and digest for which content of removed pages was last searched in the snapshot; '' for none."""
+    """Return the state (takedown list and digest) of the last search for orphaned images in the snapshot; '' for none."""
     try:
         return (folder / SWEPT).read_text(encoding="utf-8").strip()
     except FileNotFoundError:

@@ -107,9 +107,9 @@ def read_sound(data: bytes | Path, where: str = "") -> Sound:
     mono, rate, channels = decoded
     not_finite = int(np.count_nonzero(~np.isfinite(mono)))
     if not_finite == len(mono):
-        raise HearsightError("holds no samples" if not len(mono) else "holds no number among its samples", where=where)
+        raise HearsightError("holds no samples" if not len(mono) else "has no finite sample", where=where)
     if not_finite:
-        warnings.append(f"{not_finite} samples are no numbers: silence in their place")
+        warnings.append(f"{not_finite} samples are NaN or infinite: replaced by zeros")
         mono = np.where(np.isfinite(mono), mono, 0.0)
     over = int(np.count_nonzero(np.abs(mono) >= FULL_SCALE))
     mono, factor = _attenuate(mono, warnings)

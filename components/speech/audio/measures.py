@@ -20,9 +20,9 @@ FRAME = RATE_HZ // 100
 ACTIVE_DB = 35.0
 """A frame is active when its RMS is within this many dB of the loudest frame's."""
 FAINT_DB = 50.0
-"""Speech extends before its first and after its last active frame over frames within this many dB of the loudest,"""
+"""dB below the loudest frame down to which frames adjoining active ones still count as speech."""
 FAINT_FRAMES = 25
-"""... at most this many: a fricative is shorter than 250 ms, a longer sound is noise."""
+"""Maximum number of such frames at either end: a fricative is shorter than 250 ms, a longer sound is noise."""
 QUIET_DB = -60.0
 """dB of full scale: a frame with a lower RMS is inaudible."""
 HEARD_FRAMES = 3

@@ -39,7 +39,7 @@ def read_wav(content: bytes, where: str, warnings: list[str], longest: float) ->
     order = ">" if content[:4] == b"RIFX" else "<"
     chunks = _chunks(content, order)
     if content[8:12] != b"WAVE" or "fmt " not in chunks:
-        raise HearsightError("is a WAV file without its format", where=where, hint="leave it out, or convert it")
+        raise HearsightError("is a WAV file without a format chunk", where=where, hint="leave it out, or convert it")
     start, _ = chunks["fmt "]
     form = _format(content[start : start + _FORMAT_BYTES], order, where, warnings)
     if form.tag not in (_PCM, _FLOAT):
@@ -96,7 +96,7 @@ def _format(chunk: bytes, order: str, where: str, warnings: list[str]) -> _Forma
         other = align // width if align % width == 0 else 0
         if channels not in plausible or (speed == rate * align and other in plausible):
             channels = other
-        warnings.append(f"says {stated} channels and {align} bytes for all: taken for {channels} channels")
+        warnings.append(f"states {stated} channels but {align} bytes per frame: read as {channels} channels")
     if channels not in plausible:
         raise HearsightError(f"says {channels} channels", where=where, hint="convert it")
     if not LOWEST_RATE_HZ <= rate <= HIGHEST_RATE_HZ:

@@ -46,7 +46,7 @@ def _below_thousand(number: int, gender: str) -> str:
 
 
 def cardinal(number: int, gender: str = "") -> str:
-    """123 → "cent vingt-trois"; the gender turns un alone."""
+    """123 → "cent vingt-trois"; the gender inflects "un" only."""
     if number == 0:
         return "zéro"
     parts = []
@@ -87,7 +87,7 @@ def fraction(above: int, below: int) -> str:
 
 
 def feminine(noun: str) -> bool:
-    """Return whether a noun in the singular is feminine, most often."""
+    """Return whether a singular noun is feminine, by its ending and a list of exceptions (a heuristic)."""
     noun = noun.removesuffix("s")
     return noun in _FEMININE or bool(_FEMININE_END.search(noun))
 

@@ -21,7 +21,7 @@ class NanoTts:
 
     carries_on = False
     VOLUME = 0.5
-    """At its own volume the engine clips."""
+    """Volume at which the engine does not clip, unlike its default."""
     RATE_HZ = 16_000
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class NanoTts:
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.voice.Engine`. The engine reads memory it never wrote, so memory is zeroed."""
-        # In pointed brackets it would take orders, such as to play a file.
+        # Text in angle brackets would be run as commands, such as playing a file.
         text = text.replace("<", " ").replace(">", " ")
         with _zeroed_memory():
             raw = self._engine.speak(text, voice=speaker, volume=self.VOLUME)
@@ -41,7 +41,7 @@ class NanoTts:
 
 @contextmanager
 def _zeroed_memory() -> Iterator[None]:
-    """Have glibc hand out zeroed memory meanwhile, so that reading it unwritten gives one result, not any.
+    """Make glibc return zeroed memory inside the block, so that reads of uninitialised memory are deterministic.
 
     Without it the same sentence came out differently after other sentences had been spoken. A C library without
     ``mallopt`` (not glibc) is left as it is.

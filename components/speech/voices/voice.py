@@ -34,7 +34,7 @@ class Voice:
     level: float = 0.0
     """dB that bring its captions to a mean active level of -26 dBFS (measured: ``python -m benchmarks.voices NAME``)."""
     extra: bool = False
-    """Left out of a run, with a line that says so, where it is not installed; any other voice must be there."""
+    """Optional: skipped with a message if not installed; other voices must be installed."""
     paid: bool = False
     """Spoken by a service over the network that charges for each answer."""
 

@@ -37,7 +37,7 @@ class Params(Settings):
     model: str = "best"
     """``best``: the one with the highest selection metric, of equal ones the lower seed; or a model's key. Ours."""
     splits: list[str] = ["train", "validation", "test"]
-    """Which sides are indexed. Ours."""
+    """Splits that are indexed. Ours."""
     crop: Literal["centre", "whole"] = "centre"
     """What of a picture the model is shown, of queries too. CSC §4.1: its centre."""
     approximate: bool = False

@@ -54,8 +54,8 @@ def docs_folder(root: Path, dataset: str, stage: str) -> Path:
 def check(root: Path, dataset: str, stage: str) -> Gate:
     """Check ``data/<dataset>/<stage>``, write its warnings, and its gate if every other expectation is met.
 
-    First every file against the manifest, then each shard against its Arrow schema, then ``expectations/<stage>.json``. A gate
-    left by an earlier check is removed first, so that neither a failure nor a kill leaves one for data it has not seen.
+    Compares every file with the manifest, then each shard with its Arrow schema, and then runs ``expectations/<stage>.json``. A
+    gate left by an earlier check is removed first, so that neither a failure nor a kill leaves one for data it has not seen.
 
     Raises:
         HearsightError: one line with the file, the column, the expectation, the values and the Data Docs page.
@@ -89,7 +89,7 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
 
 def warm() -> None:
     """Import what a check needs and compile the templates of Data Docs, in a process that forks checks."""
-    # The waiting process loads them once; a check that it answers loads nothing.
+    # The server process imports them once; the checks that it forks import nothing.
     import pandas as pd
 
     from components.stages.check import tables  # noqa: F401

@@ -39,9 +39,9 @@ BINS = [0.0, EDGE, *(tenth / 10 for tenth in range(1, 10)), 1.0 - EDGE, 1.0]
 
 
 def draws_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
-    """Return a row a parameter, and one a language's voices: ``test``, ``utterances``, ``outside``, ``statistic``, ``p``.
+    """Return one row per parameter and per language: ``test``, ``utterances``, ``outside``, ``statistic``, ``p``.
 
-    ``outside`` counts values that no clipped draw has. A gain may be below the lower edge: loud clips are turned down.
+    ``outside`` counts values beyond the clipping limits. A gain may be below the lower one, since loud clips are attenuated.
     """
     distributions, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
     keys, number = rows["key"].tolist(), len(rows)
@@ -67,7 +67,7 @@ def draws_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataF
 
 
 def voices_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
-    """Return a row for each voice, configured or speaking.
+    """Return a row for each voice that is configured or has utterances.
 
     Columns: ``voice``, ``language``, ``asked`` (yes if in ``draws.json``), ``utterances``, ``share`` of its language,
     ``p`` of that number under a uniform draw (exact binomial), ``own_level``: its mean level without gain (dB of full scale),

@@ -1,6 +1,6 @@
 """Suites, run by Great Expectations in an ephemeral context.
 
-``expectations/<stage>.json`` holds types, arguments and a ``why`` each, without generated ids. An entry with
+``expectations/<stage>.json`` holds the type, arguments and reason (``why``) of each expectation, without ids. An entry with
 ``"severity": "warning"`` (Great Expectations' own field) does not fail the gate. The context lives in memory; its stores stay
 empty.
 """
@@ -82,7 +82,7 @@ class TableResult:
 def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataFrame]) -> list[TableResult]:
     """Return the results of every table's expectations.
 
-    Only failed expectations run again, to list their rows: that is the expensive part of a validation.
+    Failed expectations are run a second time to list their bad rows; this is the slow part of a validation.
 
     Raises:
         HearsightError: the suite has an unknown expectation, argument or column.
@@ -160,7 +160,7 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
         raise HearsightError(f"{where}: there is no expectation '{entry['type']}'", where=path, hint="fix its type") from None
     except (ValidationError, TypeError, ValueError) as error:
         raise HearsightError(
-            f"{where}: {entry['type']} does not take that ({error})", where=path, hint="fix its arguments"
+            f"{where}: {entry['type']} has invalid arguments ({error})", where=path, hint="fix its arguments"
         ) from None
 
 
@@ -188,7 +188,7 @@ def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFr
     else:
         detail = f"found {quote([result.result.get('observed_value')])}"
     if arguments := arguments_of(entry):
-        detail += f" (asked: {arguments})"
+        detail += f" (expected: {arguments})"
     return Failure(files[0] if files else _table_file(table, frame), column, entry["type"], detail, entry["why"], table)
 
 

@@ -12,7 +12,7 @@
 
 In ``shards`` and ``ledger`` a column ``a+b`` holds the texts of both with a plus between: ``kept+no``.
 
-In ``balance``, ``unaccounted`` counts the keys that no ledger row keeps, ``lost`` what the ledger keeps and no shard has,
+In ``balance``, ``unaccounted`` counts records without a kept ledger row, ``lost`` kept ledger rows whose record no shard has,
 ``twice`` the ledger rows beyond the first for a key. Every table has a ``file`` column, the path inside the output that a message
 names. ``listed_sha256`` is the manifest's digest of the file a record refers to (``weights`` of a model, ``path`` of a figure),
 empty when the manifest does not list it; ``media_sha256`` is the digest of the record's own media when this output holds them.

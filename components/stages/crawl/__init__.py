@@ -18,22 +18,22 @@ class Params(FetchSettings):
     """What is crawled and how."""
 
     snapshot: str = ""
-    """The snapshot of the web the records are made of; a new name crawls anew. It has to be given."""
+    """Name of the snapshot that records are made from; a new name starts a new crawl. Required."""
     base: str = ""
-    """An earlier complete snapshot: its answers are asked for conditionally, its records keep their shards; '' for none."""
+    """Complete snapshot to build on: its URLs get conditional requests, its records keep their shards; '' for none."""
     fresh_for: float = 30.0
-    """Days in which an image of the base whose host gave no validator is not asked for again; 0 asks always. Ours."""
+    """Days for which an image without ETag or Last-Modified is not requested again; 0: always requested. Ours."""
     source: AnySource = Site()
     """Where candidates come from, by ``kind``: site, archives, table or posts."""
     web: Web = OpenWeb()
-    """What is asked, by ``kind``: sample, folder or open."""
+    """Where requests are sent, by ``kind``: the sample web, a local folder, or the open web."""
     tdmrep: bool = True
     """Whether each host is asked for /.well-known/tdmrep.json; such headers and meta tags always count. Ours."""
     consent: Literal["opt_out", "opt_in"] = "opt_out"
-    """opt_out: what does not say no is taken; opt_in: what says yes. Ours; CC and PCV ask nobody."""
+    """opt_out: collect unless refused; opt_in: collect only with consent. Ours; CC and PCV check neither."""
     consenting: list[str] = []
-    """For opt_in, hosts whose owners said yes by other ways."""
+    """For opt_in: hosts whose owners have given consent by other means."""
     min_alt: int = 1
     """Characters an alt-text needs at least (1: any). Ours."""
     shard_size: int = 500
-    """Records a shard. Ours."""
+    """Maximum records per shard. Ours."""

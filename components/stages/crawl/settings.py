@@ -16,7 +16,7 @@ LIMITS = ("shard_size", "per_host", "connections", "max_page_bytes", "max_image_
 
 
 def sound(params: Params) -> Params:
-    """The parameters, after the checks that types alone do not make."""
+    """Return ``params`` if they pass the checks beyond types; raise HearsightError for the first that fails."""
 
     def wrong(name: str, what: str, hint: str) -> HearsightError:
         return HearsightError(what, where=f"params.yaml: crawl.{name}", hint=hint)
@@ -44,7 +44,7 @@ def sound(params: Params) -> Params:
         raise wrong("base", f"is set, but only sources of kind {' and '.join(again)} are crawled again", "empty it")
     source.check(params, wrong)
     if params.web.kind == "open" and not params.contact and not source.is_local:
-        raise wrong("contact", "is empty, and a crawl of the open web must say whose it is", "give a URL or a mail address")
+        raise wrong("contact", "is empty; a crawl of the open web must give a contact", "give a URL or a mail address")
     if params.web.kind == "folder" and not params.web.root:
         raise wrong("web.root", "is empty", "name the folder of <host>/ folders")
     return params

@@ -55,7 +55,7 @@ class Site(SourceSettings):
     max_pages: int = 10_000
     """Pages asked for in all. Ours; CC §3 has "billions of webpages"."""
     sitemaps: bool = True
-    """Whether the pages that the hosts' sitemaps list are begun with, besides the seeds. Ours."""
+    """Whether pages in the hosts' sitemaps are start pages too, besides the seeds. Ours."""
 
     def check(self, params: Any, wrong: Wrong) -> None:
         """Require a seed."""
@@ -69,7 +69,7 @@ class Files(SourceSettings):
     inputs: list[str] = []
     """Files, globs, path lists (.paths, .paths.gz), s3:// addresses; relative to the project; at least one."""
     input_prefix: str = ""
-    """For path lists: what their relative paths are put behind (s3://commoncrawl); empty: the list's bucket, or the project."""
+    """For path lists: prefix of relative paths (s3://commoncrawl); empty: the list's bucket, or the project's root."""
     sample: int = 0
     """How many of the inputs to draw without replacement; 0: all. Ours."""
     sample_seed: int = 0
@@ -100,7 +100,7 @@ class Table(Files):
     language: str = ""
     """The language of the captions, ISO 639-1, where the layout's rows do not tell theirs; else empty."""
     languages: list[str] = []
-    """The languages that are taken, where the layout's rows tell theirs (stamps); else empty."""
+    """Languages to keep, for layouts whose rows state a language (stamps); else empty."""
 
     @property
     def is_local(self) -> bool:

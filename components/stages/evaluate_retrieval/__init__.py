@@ -17,12 +17,12 @@ PAGE = "retrieval.html"
 
 
 class Params(Settings):
-    """On what models are tried, and what is counted."""
+    """Settings of evaluate_retrieval: test data, recall depths and bootstrap."""
 
     split: Literal["train", "validation", "test"] = "test"
     """The split that is asked. CSC table 1: validation; table 2: test."""
     crops: list[Literal["centre", "whole"]] = ["centre", "whole"]
-    """What of the pictures is seen; the first is the one that tables show. CSC §4.1: the centre; the whole besides is ours."""
+    """Crops of the pictures to evaluate; tables show the first. CSC §4.1: the centre; whole pictures are ours."""
     depths: list[int] = [1, 5, 10, 50, 100]
     """k of R@k. CSC §4.2: 1, 5, 10, 50, 100."""
     matching: list[Matching] = ["picture"]

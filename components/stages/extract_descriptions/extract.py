@@ -31,13 +31,13 @@ REASONS = {
     "too_long": "the caption has more than `max_characters` characters",
     "no_tag": "no hashtag of the data file's `tag` list",
     "tag_in_word": "the tag is part of a longer word, hashtag or link only",
-    "tag_in_sentence": "the tag is only talked of, as a word of a sentence",
+    "tag_in_sentence": "the tag occurs only as a word of a sentence",
     "nothing_after_tag": "nothing stands behind the tag",
-    "before_tag": "nothing stands behind the tag, and a description is marked before it",
+    "before_tag": "no text follows the tag, but the text before it is marked as a description",
     "only_marks": "only hashtags, mentions, links, emoji or punctuation stand behind the tag",
     "too_short": "not more than `min_words` words are left",
     "not_portuguese": "what stands behind the tag is in another language",
-    "unsettled": "the rules do not come to rest in a few rounds, as no person's caption makes them",
+    "unsettled": "the text still changes after the last round of rules; ordinary captions settle",
 }
 """All reasons of a malformed caption, with their meaning."""
 
@@ -156,7 +156,7 @@ def _apply_rules(
 
 
 def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
-    draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
+    draft.update("lead-in", without_lead_in(draft.text, rules), "words that announce a description")
     text, ended = before_end_mark(draft.text, rules)
     draft.update("end mark", text, "a mark says that the description ends")
     draft.update("section", own_section(draft.text, rules, min_language, guess), "marked as another language")
@@ -178,7 +178,7 @@ def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_wor
     for name, remove in removals:
         draft.update(name, remove(draft.text, rules), f"{name}s")
     draft.update("spacing", one_line(draft.text), "one line")
-    draft.update("punctuation", clean_ends(fix_punctuation(draft.text)), "what the cuts left; an end")
+    draft.update("punctuation", clean_ends(fix_punctuation(draft.text)), "remains of removals; final full stop")
 
 
 def _marked_before(text: str, rules: Rules) -> bool:

@@ -15,7 +15,7 @@ from components.core.params import Settings
 
 
 class Encoder(Settings):
-    """The network that looks at the pictures."""
+    """The image encoder."""
 
     name: Literal["inception_resnet_v2", "efficientnet_lite0"] = "inception_resnet_v2"
     """Which; efficientnet_lite0's weights are at hand. CC §5.2, CSC §4.1: inception_resnet_v2."""

@@ -56,7 +56,7 @@ def count(captions: Iterable[Sequence[str]], level: str, knowledge: Knowledge) -
 
 
 def resolve(counts: Counts, level: str, minimum: int, knowledge: Knowledge) -> dict[str, str]:
-    """Return noun → concept, or "" where even the widest allowed hypernym has fewer than ``least`` captions."""
+    """Return noun → concept, or "" where even the widest allowed hypernym has fewer than ``minimum`` captions."""
     captions = counts.captions
     return {
         noun: next((concept for concept in concept_chain(noun, level, knowledge) if captions[concept] >= minimum), "")

@@ -50,7 +50,7 @@ def find_dates(words: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _date(lowered: Sequence[str], words: Sequence[str], start: int) -> int:
-    """Where the date that begins at ``start`` ends; ``start`` itself when none does."""
+    """Return the end (exclusive) of the date that begins at ``start``; ``start`` if none does."""
 
     def at(position: int) -> str:
         return lowered[position] if position < len(lowered) else ""

@@ -137,7 +137,7 @@ def _next_person(sentence: Sentence, position: int) -> Entity | None:
 
 
 def merge_coordination(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Nouns of the same name in coordination become one plural: "actor and actor", "person, person and person"."""
+    """Merge equal coordinated nouns into one plural: "actor and actor", "person, person and person"."""
     merged = _level_people(sentence, knowledge)
     alive = sentence.alive()
     order = 0

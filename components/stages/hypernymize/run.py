@@ -1,4 +1,4 @@
-"""Run hypernymize: count the hypernyms, rewrite each caption, and drop the rare ones."""
+"""Run hypernymize: rewrite each text, count the concepts, and drop captions with a rare one."""
 
 from __future__ import annotations
 

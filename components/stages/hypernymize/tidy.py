@@ -72,7 +72,7 @@ def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str]
     if digits:
         return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
     if alive[0].pos == "ADP" and not any(word.pos == "VERB" or (word.dep == "ROOT" and word.pos == "NOUN") for word in alive):
-        return "inconsistent", f"nothing but what '{alive[0].text}' leads to", "a noun or a verb of its own"
+        return "inconsistent", f"only the phrase after '{alive[0].text}' is left", "a noun or a verb of its own"
     for index, word in enumerate(alive):
         rest = alive[index + 1 :]
         following = rest[0] if rest else None
@@ -84,7 +84,7 @@ def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str]
         ):
             return "inconsistent", f"'{word.text}' leads nowhere", "a noun after an article"
         if word.tag == "IN" and word.pos == "ADP" and (ends or (following is not None and following.pos in ("CCONJ", "AUX"))):
-            return "inconsistent", f"'{word.text}' leads nowhere", "an object after a preposition"
+            return "inconsistent", f"'{word.text}' has no object", "an object after a preposition"
         if word.pos == "CCONJ" and (ends or index == 0):
             return "inconsistent", f"'{word.text}' joins nothing", "something on both sides"
     if alive[0].pos == "VERB" and alive[0].tag in ("VBD", "VBZ"):

@@ -13,7 +13,7 @@ PAGE = "analysis.html"
 
 
 class Params(Settings):
-    """Settings of analyze."""
+    """Settings of posts_report."""
 
     language: str = "pt"
     """ISO 639-1 code of the descriptions: whose stop words, lists of offensive words and of groups are taken. PCV: Portuguese."""
@@ -30,8 +30,8 @@ class Params(Settings):
     min_documents: int = 3
     """Descriptions that a word of a topic is in, at least. Ours."""
     min_together: int = 3
-    """Descriptions in which a group and a word meet, at least, to be told. Ours."""
+    """Minimum descriptions with both a group and a word for the pair to be reported. Ours."""
     min_group: int = 5
-    """Descriptions that name a group, at least, to tell of it. Ours."""
+    """Minimum descriptions that name a group for it to be reported. Ours."""
     bias_words: int = 12
     """Words told for a group. Ours."""

@@ -1,7 +1,7 @@
 """Splits from published lists: a file of picture names for each split, as Flickr8k's ``Flickr_8k.trainImages.txt``.
 
 A list may also be Karpathy's ``dataset_coco.json``, which names the split of each picture. A test-only set (Flickr 1K, COCO C40,
-the validation file of Conceptual Captions) has no other lists, or its test split takes every picture. A record of an unlisted
+the validation file of Conceptual Captions) has a test list only, or "*" as its test list. A record of an unlisted
 picture is dropped (``unlisted``). A listed picture without a record is a ledger row of kind ``image`` (``no_record``). A picture
 in two lists is an error, because the result would not be the published split. If two names of one picture (or two
 near-duplicates, where groups are known) are in two splits, test keeps them, then validation; the others are dropped by
@@ -23,7 +23,7 @@ from components.execution.stage import Stage
 from components.stages.split.records import ACROSS, ONE_SPLIT, groups_of_pictures, is_grouped, read_grouped, write_split
 
 FIRST = ("test", "validation", "train")
-"""Order in which splits keep shared pictures: test pictures must be unseen, and results stay comparable with others'."""
+"""Priority of splits for a picture listed in several: test first, so that test results stay comparable with published ones."""
 EVERY = "*"
 """In place of a file: every picture that no other list names."""
 KARPATHY = {"train": ("train", "restval"), "validation": ("val",), "test": ("test",)}

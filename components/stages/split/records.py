@@ -20,7 +20,7 @@ from components.execution.stage import Stage
 SPLITS = ("train", "validation", "test")
 ACROSS = "duplicate_across_sides"
 """Rule of a record that duplicates one in another split, which is kept. Its name is stored in ledgers."""
-ONE_SPLIT = "one side a picture"
+ONE_SPLIT = "one split per picture"
 """Threshold of that rule in ledgers."""
 PICTURE = "image_sha256"
 """Column by which candidates are grouped."""

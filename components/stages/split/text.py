@@ -1,6 +1,6 @@
 """Splits by text: records with the same caption, picture or group are in one split.
 
-A recording belongs to a text, not to a picture: one "une pomme" may describe five apples. So the records form connected
+A recording belongs to a text, not to an image: one caption may describe five images. So the records form connected
 components of equal normalised captions, equal pictures and equal groups, across languages, and each component is placed as a
 whole. Large components first, each goes to the split that lacks most of its share (``owners.place_owners``), so shares are close
 though components differ in size. Added records may move others, which matters little for a set that is published once.

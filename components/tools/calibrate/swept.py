@@ -42,7 +42,7 @@ class Swept(NamedTuple):
         return stays | np.isnan(values)
 
     def samples_at(self, present: float) -> list[float]:
-        """The thresholds that get samples, the present one among them."""
+        """Return the thresholds for which samples are shown, including the current one."""
         return sorted({*self.shown, present})
 
     def grid(self, present: float) -> list[float]:

@@ -42,7 +42,7 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         contact: the address that requests to the open web name.
 
     Returns:
-        What ``dvc repro`` calls the check of the last stage.
+        The name of the last stage's check, to pass to ``dvc repro``.
 
     Raises:
         HearsightError: the name is taken or has other characters than letters, digits and ``_``, a stage cannot be added,
@@ -68,7 +68,7 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         as_meant = False
     if not as_meant:
         raise HearsightError(
-            "has another shape than 'chain: stage: dataset', one a line", where=path, hint="add the dataset by hand"
+            "is not laid out as 'chain: stage: dataset' with one entry per line", where=path, hint="add the dataset by hand"
         )
     publish_bytes(path, changed.encode("utf-8"))
     return check_stage_address(name, list(wiring)[-1])
@@ -90,7 +90,7 @@ def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, 
     for stage in (stage for stage in graph.stages if stage in stages):
         before = next((earlier for earlier in AFTER.get(stage, ()) if earlier in stages), "")
         if stage in AFTER and not before:
-            raise HearsightError(f"'{stage}' needs one of {', '.join(AFTER[stage])}", where="--stages", hint="name that, too")
+            raise HearsightError(f"'{stage}' needs one of {', '.join(AFTER[stage])}", where="--stages", hint="name one of them")
         inputs = {"input": f"{name}/{before}"} if before else {}
         wiring[stage] = inputs | ({"media": f"{name}/crawl"} if stage in READS_IMAGES else {})
     return wiring

@@ -22,7 +22,7 @@ POSTS = ("crawl", "extract_descriptions", "dedup", "split", "extract_features")
 
 @dataclass(frozen=True)
 class NewDataset:
-    """What is written for a dataset of one kind."""
+    """The settings and stages that are written to params.yaml for a new dataset."""
 
     crawl: dict[str, Any]
     """The settings of ``crawl`` that are no defaults."""
@@ -61,7 +61,7 @@ def of_table(table: str, language: str, images: str) -> NewDataset:
 
 
 def of_posts(posts: str, name: str) -> NewDataset:
-    """The posts of a hashtag on a Mastodon-compatible server; owners keep their side of the split from day to day."""
+    """Return the dataset of a hashtag on a Mastodon-compatible server; later crawls keep each owner's posts in one split."""
     server, mark, tag = posts.partition("#")
     if not mark or not re.fullmatch(r"\w+", tag):
         raise HearsightError(

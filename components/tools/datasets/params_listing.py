@@ -24,7 +24,7 @@ class Listed(NamedTuple):
     changed: bool
     """Whether the value is not the default."""
     source: str
-    """Where the default is from: a paper's section, or "Ours"; empty where the default only says "none"."""
+    """Origin of the default: a section of a paper, or "Ours" (chosen by this project); empty if not stated."""
     meaning: str
 
     def plain(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _walk(settings: Settings, default: Settings | None, prefix: str) -> Iterator
 
 
 def _against(row: Listed, selected: Mapping[str, Any], prefix: str) -> Listed:
-    """The row, compared with the selecting settings of another class."""
+    """Return the row; if its setting selects the class, with the default in ``selected`` (name → default)."""
     name = row.name.removeprefix(prefix)
     return row._replace(default=selected[name], changed=row.value != selected[name]) if name in selected else row
 

@@ -29,7 +29,7 @@ class Lane:
 
 
 def lanes(graph: Graph) -> list[Lane]:
-    """Return every stage and check in a lane; the lanes that wait for none come first, and of these the longest."""
+    """Return the lanes of all stages and checks; lanes that wait for no other come first, the longest of them first."""
     inputs = {
         f"{dataset}/{stage}": set(read.values()) for stage, takers in graph.chain.items() for dataset, read in takers.items()
     }

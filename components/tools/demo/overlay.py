@@ -55,10 +55,10 @@ def merge_settings(base: Mapping[str, Any], over: Mapping[str, Any], where: str,
 
 @contextmanager
 def experiment_params(root: Path) -> Iterator[None]:
-    """Let ``params.yaml`` hold the settings of the large tables inside the block.
+    """Write the merged settings to ``params.yaml`` for the duration of the ``with`` block.
 
     Raises:
-        HearsightError: either file is missing or unreadable, or they do not fit, each other or the stages.
+        HearsightError: either file is missing or unreadable, or the merged settings are not valid.
     """
     restore_params(root)
     path, backup = root / "params.yaml", backup_path(root)
@@ -75,7 +75,7 @@ def experiment_params(root: Path) -> Iterator[None]:
 
 
 def _check(graph: Graph) -> None:
-    """Hold every block to its stage's settings, before hours of work; raises HearsightError for the first that does not fit."""
+    """Validate every block against its stage's settings before a long run; raise HearsightError for the first invalid one."""
     for stage, takers in graph.chain.items():
         for dataset in takers:
             with suppress(ModuleNotFoundError):  # a stage that is a command of another program has no settings

@@ -114,7 +114,7 @@ def _require_no_successor(folder: Path) -> None:
     """Raise HearsightError when a later snapshot has this one as its base, which must then not change."""
     for later in find_dependents(folder):
         raise HearsightError(
-            f"the later snapshot '{later.name}' stands on it, so it must stay as it is",
+            f"the later snapshot '{later.name}' is based on it, so it must not change",
             where=folder,
             hint=f"retry '{later.name}', or crawl the next day",
         )

@@ -98,7 +98,7 @@ class Trial:
 
 
 def learn(group: str, alive: Mapping[str, Subject]) -> None:
-    """Compute the annotations that a group of rules needs, which the stage reads from the result caches."""
+    """Add the annotations that a group of rules needs to the subjects; the stage reads them from the result caches instead."""
     # Parsers and classifiers load only for the groups that need them.
     if group == "tone":
         polarity, profanity = EnglishPolarity(), EnglishProfanity()

@@ -51,7 +51,7 @@ def read_input(path: str, page_url: str = "") -> Iterator[ArchivePage]:
             else:
                 raise HearsightError("is not HTML, WARC, WAT or WACZ", where=path, hint="give a page or an archive of pages")
     except OSError as error:
-        raise HearsightError(f"reading broke off ({error})", where=path, hint="try again") from None
+        raise HearsightError(f"reading failed ({error})", where=path, hint="try again") from None
 
 
 def _is_compressed(head: bytes) -> bool:

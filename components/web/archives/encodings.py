@@ -35,7 +35,7 @@ def decode_body(data: bytes, encodings: bytes, limit: int) -> bytes:
     """
     codings = [coding for word in encodings.lower().split(b",") if (coding := word.strip()) not in (b"", b"identity")]
     if len(codings) > CODINGS:
-        raise BadResponse("bad_encoding", f"{len(codings)} content encodings upon each other, more than {CODINGS}")
+        raise BadResponse("bad_encoding", f"{len(codings)} nested content encodings, more than {CODINGS}")
     for coding in reversed(codings):
         data = _decode(data, coding, limit) if data else data
     return data
@@ -66,7 +66,7 @@ def _decode(data: bytes, coding: bytes, limit: int) -> bytes:
         elif markup:
             return data
         else:
-            raise BadResponse("bad_encoding", f"the content encoding '{coding[:20].decode('latin-1')}' is not read")
+            raise BadResponse("bad_encoding", f"the content encoding '{coding[:20].decode('latin-1')}' is not supported")
     except (BROKEN, zlib.error, ZstdError, brotli.error) as error:
         if coding == b"br" and markup:
             return data

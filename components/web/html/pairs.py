@@ -1,6 +1,6 @@
 """Read a page's candidates without building its tree where possible; equal to ``components.web.html.page``.
 
-Pages that the scanner gives up on (see ``scan``) are read from the tree. Tests hold both readings equal. Links are not read.
+Pages that the scanner gives up on (see ``scan``) are read from the tree. Tests check that both are equal. Links are not read.
 """
 
 from __future__ import annotations

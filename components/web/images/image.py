@@ -94,7 +94,7 @@ def decode_image(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
         if "out of memory" in message or not _has_memory(head.width * head.height * _MEMORY_PER_PIXEL.get(kind, 0)):
             raise MemoryError(message) from error
         if type(error).__name__ == "UnidentifiedImageError":
-            return DecodeResult("truncated_image", f"begins as {kind} and ends before it says anything", **size)
+            return DecodeResult("truncated_image", f"has the signature of a {kind} but ends within its header", **size)
         return DecodeResult("truncated_image", f"{kind}: {message}", **size)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,6 @@ def evaluation(root: Path, spoken: dict[str, StageOutput], models: StageOutput, 
 
 def finished(component: Any, stage: Stage) -> StageOutput:
     """What a stage makes."""
-    component.run(stage)
+    import_module(f"{component.__name__}.run").run(stage)
     stage.finish()
     return StageOutput(stage.out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def chain(tmp_path: Path):
     def one(module, name: str, params, **inputs: StageOutput) -> StageOutput:
         stage = make_stage(tmp_path, name, "stamps", params, inputs)
         shutil.rmtree(stage.out)
-        module.run(stage)
+        import_module(f"{module.__name__}.run").run(stage)
         stage.finish()
         return StageOutput(stage.out)
 

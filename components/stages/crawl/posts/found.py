@@ -40,7 +40,7 @@ def account_to_pages(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
     else:
         yield SourcePage(kept(account_key(owner), kind="page", detail=f"{name}, {owner.note}"))
     if owner.problem[0]:
-        yield SourcePage.drop(f"listing:{name}", *owner.problem, f"{name}: not read whole")
+        yield SourcePage.drop(f"listing:{name}", *owner.problem, f"{name}: not read completely")
     for post in owner.posts:
         yield from post_to_pages(apply_rules(post, tags), name)
     for kind, key in owner.withdrawn:

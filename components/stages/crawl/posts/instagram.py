@@ -83,13 +83,13 @@ class GraphApi(Api):
         if code in (102, 190):
             return self.refused()
         if code in (3, 10) or 200 <= code < 300:
-            hint = "let the app have instagram_basic and Instagram Public Content Access, and the token's user its page"
+            hint = "grant the app instagram_basic and Public Content Access, and the token's user access to its page"
             return Ruling(stop=f"the token lacks a permission ({error_text})", hint=hint)
         if code in (1, 2):
             return Ruling(True, failure="http_500", stop=f"it answers {error_text}" if self.essential(url) else "")
         if code and self.essential(url):
             text = self.scrub(message.encode()).decode("utf-8", "replace")
-            return Ruling(stop=f"it answers {error_text} ({text})", hint="see that crawl.source.tag is a hashtag of Instagram's")
+            return Ruling(stop=f"it answers {error_text} ({text})", hint="check that crawl.source.tag is an Instagram hashtag")
         return super().ruling(url, status, sent, body)
 
     def rest(self, sent: Mapping[str, str]) -> float:

@@ -50,7 +50,7 @@ class PostsSource(Source):
         self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken
         self._reusable: set[str] = set()
         self.hidden: set[str] = set()
-        """Hashes of the addresses of answers and images that only taken-down accounts gave."""
+        """Hashes of the URLs of API answers and images that belong to taken-down accounts only."""
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Yield the timelines' rows, then the accounts by name, each with its posts by date."""
