@@ -21,7 +21,7 @@ from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, first_failures, make_subject
 from components.stages.filter.overlap import common_stems
 from components.stages.filter.text_rules import unknown_token
-from components.tools.trial.texts import AT_A_TIME, learn
+from components.tools.trial.texts import AT_A_TIME, annotate_group
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -41,7 +41,7 @@ def cascade(alts: Sequence[str]) -> dict[str, Any]:
     def learn_timed(group: str, alive: Any) -> None:
         nonlocal parsed
         began = time.process_time()
-        learn(group, alive)
+        annotate_group(group, alive)
         if group in spent:
             spent[group] += time.process_time() - began
         if group == "parse":
@@ -75,7 +75,7 @@ def loop(alts: Sequence[str]) -> dict[str, Any]:
             "head": [token.head.i for token in doc],
             "entities": [[entity.start, entity.end, entity.label_] for entity in doc.ents],
         }
-        found = evaluate_all({"": subject}, learn, params, TEXT_GROUPS)[""]
+        found = evaluate_all({"": subject}, annotate_group, params, TEXT_GROUPS)[""]
         kept += all(finding.passed for finding in found.values())
     return {"kept": kept, "parsed": len(alts)}
 

@@ -15,13 +15,13 @@ import numpy as np
 
 from components.search import scan
 from components.search.index import SearchIndex
-from components.search.rough import Single
+from components.search.rough import Float32Products
 
 
 def main() -> None:
     """Answer line by line until the input ends."""
     if "single" in sys.argv:
-        scan.fitting = lambda *_: Single
+        scan.fitting = lambda *_: Float32Products
     start = time.perf_counter()
     index = SearchIndex.open(Path(sys.argv[1]), verify=False)
     queries = np.load(sys.argv[2])

@@ -49,11 +49,11 @@ FEW = 12
 
 def voices() -> list[str]:
     """Those named, else the default ones that are at hand."""
-    from components.speech.voices.catalogue import at_hand
+    from components.speech.voices.catalogue import split_installed
     from components.stages.synthesize import Params
 
     named = os.environ.get(VOICES, "").split()
-    return [voice.name for voice in at_hand(named or Params().voices)[0]]
+    return [voice.name for voice in split_installed(named or Params().voices)[0]]
 
 
 def make_split(root: Path, count: int) -> None:

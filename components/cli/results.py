@@ -59,8 +59,8 @@ def explain(
 ) -> None:
     """Print what each stage decided about a record, with each filter rule's value, threshold and setting; or list records."""
     from components.stages.filter.measured import measured_by_output
+    from components.tracking.explain import add_rule_values
     from components.tracking.explain import explain as explain_record
-    from components.tracking.explain import with_rules
     from components.tracking.listings import dropped_by, kept_records
 
     if [bool(what), bool(rule), kept].count(True) != 1:
@@ -73,14 +73,14 @@ def explain(
     if not what:
         return print_table(kept_records(graph, dataset) if kept else dropped_by(graph, rule, dataset))
     notes: list[str] = []
-    lives = explain_record(graph, what, dataset, notes.append)
-    lives = with_rules(lives, measured_by_output(graph, [life.key for life in lives]))
+    histories = explain_record(graph, what, dataset, notes.append)
+    histories = add_rule_values(histories, measured_by_output(graph, [history.key for history in histories]))
     if sys.stdout.isatty():
-        for life in lives:
-            print_text(life.text())
+        for history in histories:
+            print_text(history.text())
     else:
-        for life in lives:
-            print_json(life.plain())
+        for history in histories:
+            print_json(history.plain())
     for note in notes:
         print_error(note)
 
@@ -117,7 +117,7 @@ def release(
     from components.tools.release import release as write_release
     from components.tools.release.subsets import parse_subsets
 
-    told = write_release(
+    summary = write_release(
         find_root(),
         dataset,
         out,
@@ -126,7 +126,7 @@ def release(
         key_file=key_file,
         mask_mentions=mask_mentions,
     )
-    print_line(told)
+    print_line(summary)
 
 
 @tracking.command("flush")

@@ -51,12 +51,12 @@ def say(
     from dataclasses import asdict
 
     from components.speech.text_normalization import RejectedText, normalise_for_speech
-    from components.speech.voices.catalogue import at_hand, voice_named
+    from components.speech.voices.catalogue import split_installed, voice_named
     from components.speech.voices.failures import SILENT
     from components.stages.synthesize.prosody import Prosody
     from components.stages.synthesize.speech import Speech, Unspoken, unpack
 
-    _, absent = at_hand([voice])
+    _, absent = split_installed([voice])
     if absent:
         raise HearsightError(f"the voice '{voice}' is not installed", where="--voice", hint=f"run `{absent[0].install}`")
     if voice_named(voice).paid:

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class OverLimit:
+class ItemFailure:
     """The outcome of an item that has no result."""
 
     reason: str
@@ -30,8 +30,8 @@ class OverLimit:
 
 def run_limited(
     function: Callable[[Item], Result], items: Sequence[Item], *, seconds: float, memory: int
-) -> list[Result | OverLimit]:
-    """Return the result of ``function`` for each item, or an :class:`OverLimit`.
+) -> list[Result | ItemFailure]:
+    """Return the result of ``function`` for each item, or an :class:`ItemFailure`.
 
     One child processes many items; if an item kills it, another child continues with the next item.
 
@@ -41,7 +41,7 @@ def run_limited(
         seconds: CPU time for one item, rounded up to whole seconds.
         memory: bytes of address space that one item may add.
     """
-    results: list[Result | OverLimit] = []
+    results: list[Result | ItemFailure] = []
     while len(results) < len(items):
         received, status = _run_child(function, items[len(results) :], seconds, memory)
         for ok, value in received:
@@ -49,7 +49,7 @@ def run_limited(
                 raise value
             results.append(value)
         if len(results) < len(items):
-            results.append(OverLimit("cpu" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU else "crash"))
+            results.append(ItemFailure("cpu" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU else "crash"))
     return results
 
 
@@ -89,7 +89,7 @@ def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, 
                 try:
                     outcome: tuple[bool, Any] = (True, function(item))
                 except MemoryError:
-                    outcome = (True, OverLimit("memory"))
+                    outcome = (True, ItemFailure("memory"))
                 except Exception as error:
                     outcome = (False, error)
                 pickle.dump(outcome, stream, pickle.HIGHEST_PROTOCOL)

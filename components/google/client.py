@@ -25,7 +25,7 @@ from components.core.errors import HearsightError
 from components.google.credentials import WHERE, find_credentials
 from components.google.method import INVALID_ARGUMENT, Method, refusal_answer
 from components.google.responses import RETRY_HINT, SERVICE_NAMES, TRANSIENT, Verdict, classify_failure
-from components.google.settings import Asking
+from components.google.settings import RequestSettings
 from components.google.shutdown import SharedStop
 from components.google.usage import REQUESTS, Usage
 
@@ -70,7 +70,7 @@ class GoogleClient:
         folder: scratch folder that the workers of one run share, for usage counts and a common stop.
     """
 
-    def __init__(self, asking: Asking, folder: Path | None = None) -> None:
+    def __init__(self, asking: RequestSettings, folder: Path | None = None) -> None:
         self.asking = asking
         self.usage = Usage(folder) if folder is not None else None
         self.shared_stop = SharedStop(folder) if folder is not None else None

@@ -16,7 +16,7 @@ from components.core.errors import HearsightError
 from components.google.credentials import KEY, WHERE
 
 SERVICE_NAMES = {"language": "Google Natural Language", "vision": "Google Vision", "texttospeech": "Google Text-to-Speech"}
-AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 """Transient HTTP statuses."""
 TRANSIENT = frozenset({4, 8, 10, 13, 14})
 """google.rpc.Code of transient errors inside an answer: deadline, exhausted, aborted, internal, unavailable."""
@@ -69,7 +69,7 @@ def _classify_response(service: str, status: int, headers: Mapping[str, str], bo
     exhausted = status == 429 or error.get("status") == "RESOURCE_EXHAUSTED" or bool(reasons & SLOWER)
     if status in (403, 429) and (reasons & FINAL or (exhausted and _DAY.search(text))):
         raise HearsightError(f"{service_name}'s quota is used up ({why})", where=where, hint=RETRY_HINT)
-    if exhausted or status in AGAIN:
+    if exhausted or status in RETRY_STATUSES:
         return Verdict("again", why, retry_after(headers))
     if status == 401 or reasons & {"API_KEY_INVALID", "API_KEY_EXPIRED"} or (status == 400 and "API key" in text):
         raise HearsightError(

@@ -10,7 +10,7 @@ USAGE = "google"
 """Folder of a stage's scratch for usage counts."""
 
 
-class Asking(Settings):
+class RequestSettings(Settings):
     """Settings of requests to Google; they do not affect results."""
 
     at_once: int = 4
@@ -46,7 +46,7 @@ class Prices(Settings):
 class GoogleParams(Settings):
     """``params.yaml:google``: request settings and prices; they do not affect results."""
 
-    asking: Asking = Asking()
+    asking: RequestSettings = RequestSettings()
     """How it is asked."""
     prices: Prices = Prices()
     """What it takes."""

@@ -29,7 +29,7 @@ MOST_BYTES = 8_000_000
 """Maximum bytes of an answer."""
 LONGEST_WAIT = 60.0
 """Maximum seconds of Retry-After; a longer value closes the source."""
-AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 
 
 class Question(NamedTuple):
@@ -198,7 +198,9 @@ class Remote:
             # Only the class: the text of some errors contains the address with the key.
             raise Failed(f"no connection ({type(error).__name__})", again=True) from None
         if status != 200:
-            raise Failed(f"HTTP {status}{_reason(body)}", again=status in AGAIN, wait=_seconds(headers.get("Retry-After", "")))
+            raise Failed(
+                f"HTTP {status}{_reason(body)}", again=status in RETRY_STATUSES, wait=_seconds(headers.get("Retry-After", ""))
+            )
         if len(body) > MOST_BYTES:
             raise Failed(f"an answer of more than {MOST_BYTES} bytes", again=False)
         try:

@@ -38,7 +38,7 @@ class NounPhrases:
         word = self.sentence.words[position]
         if not self.is_noun(position) or word.dep in ("compound", "amod", "nmod", "npadvmod", "nummod"):
             return False
-        return not (self.is_denied(position) or self.is_through(position) or self.is_position(position))
+        return not (self.is_denied(position) or self.is_container_noun(position) or self.is_position(position))
 
     def is_denied(self, position: int) -> bool:
         """Return whether "no" or "without" negates it."""
@@ -48,7 +48,7 @@ class NounPhrases:
         denied = any(words[child].lemma == "no" for child in self.sentence.below(position, "det"))
         return denied or (words[position].dep == "pobj" and words[head].lemma == "without")
 
-    def is_through(self, position: int) -> bool:
+    def is_container_noun(self, position: int) -> bool:
         """Return whether it is a container noun, whose "of" phrase names the object: "group of", "picture of"."""
         lemma = self.sentence.words[position].lemma
         return lemma in PICTURES | GROUPS and bool(self.after_of(position))
@@ -78,7 +78,7 @@ class NounPhrases:
         words, objects = self.sentence.words, []
         for first in places:
             for position in self.joined(first):
-                if self.is_through(position) or (self.is_position(position) and self.after_of(position)):
+                if self.is_container_noun(position) or (self.is_position(position) and self.after_of(position)):
                     objects.extend(self.things(self.after_of(position)))
                 elif self.is_object(position):
                     objects.append(position)
@@ -99,7 +99,7 @@ class NounPhrases:
 
     def things_alone(self, position: int) -> list[int]:
         """Return :meth:`things` without coordinated ones: a relative clause describes the noun before it."""
-        if self.is_through(position) or (self.is_position(position) and self.after_of(position)):
+        if self.is_container_noun(position) or (self.is_position(position) and self.after_of(position)):
             return self.things(self.after_of(position))
         return [position] if self.is_object(position) else []
 
@@ -111,7 +111,7 @@ class NounPhrases:
         while words[index].dep == "pobj" and words[words[index].head].lemma == "of":
             index = words[words[index].head].head
             index = words[index].head if words[index].lemma == "up" else index
-            if not self.is_through(index):
+            if not self.is_container_noun(index):
                 break
             leading_words.append(index)
         return leading_words

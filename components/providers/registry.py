@@ -16,7 +16,7 @@ from components.core.params import Settings
 from components.core.result_cache import Annotator
 from components.google.client import GoogleClient
 from components.google.method import refusal_reason
-from components.google.settings import USAGE, Asking, google_params
+from components.google.settings import USAGE, RequestSettings, google_params
 from components.language.google import GoogleModeration, GoogleSentiment, GoogleSyntax
 from components.language.google_parse import to_parse
 from components.language.parser import EnglishParser, Parse
@@ -131,7 +131,7 @@ def make_providers(plan: Mapping[str, Any], work: Path | None = None) -> Provide
     """
     client = None
     if "asking" in plan:
-        client = GoogleClient(Asking(**plan["asking"]), work / USAGE if work is not None else None)
+        client = GoogleClient(RequestSettings(**plan["asking"]), work / USAGE if work is not None else None)
     language = _google_language(client, plan["text"]) if plan["language"] == "google" else _embedded_language()
     vision = _google_vision(client) if plan["vision"] == "google" else _embedded_vision()
     return Providers(*language, *vision)

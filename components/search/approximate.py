@@ -31,7 +31,7 @@ __all__ = ["ApproximateContents", "ApproximateIndex", "GraphSettings"]
 
 VERSION = 1
 GRAPH, DESCRIPTION = "approximate.usearch", "approximate.json"
-AGAIN = "build the approximate index again, or search exactly"
+REBUILD_HINT = "build the approximate index again, or search exactly"
 QUERIES_AT_ONCE = 1024
 
 
@@ -118,17 +118,17 @@ class ApproximateIndex:
         except FileNotFoundError:
             raise HearsightError("has no approximate index", where=index.folder, hint="build one, or search exactly") from None
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise HearsightError("is damaged: not readable as a description", where=path, hint=AGAIN) from error
+            raise HearsightError("is damaged: not readable as a description", where=path, hint=REBUILD_HINT) from error
         if contents.version != VERSION:
-            raise HearsightError(f"has version {contents.version}, not {VERSION}", where=path, hint=AGAIN)
+            raise HearsightError(f"has version {contents.version}, not {VERSION}", where=path, hint=REBUILD_HINT)
         if contents.embeddings != index.contents.files[files.EMBEDDINGS]["sha256"]:
-            raise HearsightError("is an approximate index of other embeddings", where=path, hint=AGAIN)
+            raise HearsightError("is an approximate index of other embeddings", where=path, hint=REBUILD_HINT)
         files.require_whole(index.folder / GRAPH, contents.graph, verify=verify)
         graph = empty_graph(library, index.dimension, settings)
         try:
             graph.view(str(index.folder / GRAPH))
         except RuntimeError as error:
-            raise HearsightError("is damaged: not readable as a graph", where=index.folder / GRAPH, hint=AGAIN) from error
+            raise HearsightError("is damaged: not readable as a graph", where=index.folder / GRAPH, hint=REBUILD_HINT) from error
         return cls(index, contents, graph, float(index.norms.max()) or 1.0)
 
     def search(

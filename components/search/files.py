@@ -34,7 +34,7 @@ KINDS = ("image", "speech")
 MOST_DIMENSIONS = 1 << 16
 LARGEST_NORM = 1e30
 ROWS_AT_ONCE = 4096
-AGAIN = "build the index again"
+REBUILD_HINT = "build the index again"
 
 
 @dataclass(frozen=True)
@@ -105,18 +105,20 @@ def read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
         contents = Contents(**values) if values.get("version") == VERSION else None
     except FileNotFoundError:
         state = "an index that was not finished" if (folder / EMBEDDINGS).exists() else "no index"
-        raise HearsightError(f"holds {state}", where=folder, hint=AGAIN) from None
+        raise HearsightError(f"holds {state}", where=folder, hint=REBUILD_HINT) from None
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise HearsightError("is damaged: not readable as the description of an index", where=path, hint=AGAIN) from error
+        raise HearsightError("is damaged: not readable as the description of an index", where=path, hint=REBUILD_HINT) from error
     if contents is None:
         raise HearsightError(
-            f"is an index of version {values.get('version')!r}; this version of Hearsight reads {VERSION}", where=path, hint=AGAIN
+            f"is an index of version {values.get('version')!r}; this version of Hearsight reads {VERSION}",
+            where=path,
+            hint=REBUILD_HINT,
         )
     if model is not None and model != contents.model:
         what = f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)"
-        raise HearsightError(what, where=folder, hint=f"search with the model it was built with, or {AGAIN} with this one")
+        raise HearsightError(what, where=folder, hint=f"search with the model it was built with, or {REBUILD_HINT} with this one")
     if set(contents.files) != {EMBEDDINGS, NORMS, ITEMS} or contents.n < 1 or not 1 <= contents.dimension <= MOST_DIMENSIONS:
-        raise HearsightError("is damaged: it does not describe a complete index", where=path, hint=AGAIN)
+        raise HearsightError("is damaged: it does not describe a complete index", where=path, hint=REBUILD_HINT)
     for name, entry in contents.files.items():
         require_whole(folder / name, entry, verify=verify)
     return contents
@@ -127,11 +129,11 @@ def require_whole(path: Path, entry: dict[str, Any], *, verify: bool) -> None:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise HearsightError("is missing from the index", where=path, hint=AGAIN) from error
+        raise HearsightError("is missing from the index", where=path, hint=REBUILD_HINT) from error
     if size != entry.get("bytes"):
-        raise HearsightError(f"is damaged: {size} bytes instead of {entry.get('bytes')}", where=path, hint=AGAIN)
+        raise HearsightError(f"is damaged: {size} bytes instead of {entry.get('bytes')}", where=path, hint=REBUILD_HINT)
     if verify and sha256_file(path) != entry.get("sha256"):
-        raise HearsightError("is damaged: its sha256 differs from the recorded one", where=path, hint=AGAIN)
+        raise HearsightError("is damaged: its sha256 differs from the recorded one", where=path, hint=REBUILD_HINT)
 
 
 def map_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
@@ -139,9 +141,9 @@ def map_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise HearsightError("is damaged: not readable as an array", where=path, hint=AGAIN) from error
+        raise HearsightError("is damaged: not readable as an array", where=path, hint=REBUILD_HINT) from error
     if array.shape != shape or array.dtype != np.dtype("<f4") or not array.flags.c_contiguous:
-        raise HearsightError(f"is damaged: {array.dtype} {array.shape} instead of float32 {shape}", where=path, hint=AGAIN)
+        raise HearsightError(f"is damaged: {array.dtype} {array.shape} instead of float32 {shape}", where=path, hint=REBUILD_HINT)
     # A plain array over the same pages, since slices of numpy's memmap class are slower.
     return np.asarray(array)
 
@@ -151,9 +153,9 @@ def read_items(path: Path, rows: int) -> pa.Table:
     try:
         table = pq.read_table(path, memory_map=True)
     except (OSError, pa.ArrowException) as error:
-        raise HearsightError("is damaged: not readable as a table", where=path, hint=AGAIN) from error
+        raise HearsightError("is damaged: not readable as a table", where=path, hint=REBUILD_HINT) from error
     if table.num_rows != rows or not {"key", "kind"} <= set(table.column_names):
-        raise HearsightError(f"is damaged: {table.num_rows} items, not {rows} with key and kind", where=path, hint=AGAIN)
+        raise HearsightError(f"is damaged: {table.num_rows} items, not {rows} with key and kind", where=path, hint=REBUILD_HINT)
     return table
 
 
@@ -201,7 +203,7 @@ def _write_embeddings(
                 np.lib.format.write_array_header_1_0(out, header)
             if block.shape[1] != dimension:
                 what = f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}"
-                raise HearsightError(what, where=folder, hint=AGAIN)
+                raise HearsightError(what, where=folder, hint=REBUILD_HINT)
             if done + len(block) > norms.shape[1]:
                 raise HearsightError(f"more embeddings than the {norms.shape[1]} items", where=folder, hint="give one item each")
             with np.errstate(over="ignore"):

@@ -1,9 +1,10 @@
 """Approximate scores of many rows at once, with error bounds: the first pass of the exact search.
 
-:class:`Single` multiplies in float32 with numpy's BLAS. :class:`Half` rounds both sides to bfloat16 and multiplies with oneDNN
-(in torch), on CPUs with instructions for it (AVX512-BF16, AMX): three to four times as fast there. Products of bfloat16 numbers
-are exact in float32 and are summed in float32, so the bound of ``products.slack`` holds for them. Rounding of the vectors adds at
-most ‖q − q̂‖ ‖x̂‖ + ‖q‖ ‖x − x̂‖, with known norms of each row's rounding errors, and the result is rounded to bfloat16.
+:class:`Float32Products` multiplies in float32 with numpy's BLAS. :class:`BFloat16Products` rounds both operands to bfloat16 and
+multiplies with oneDNN (in torch), on CPUs with instructions for it (AVX512-BF16, AMX): three to four times as fast there.
+Products of bfloat16 numbers are exact in float32 and are summed in float32, so the bound of ``products.slack`` holds for them.
+Rounding of the vectors adds at most ‖q − q̂‖ ‖x̂‖ + ‖q‖ ‖x − x̂‖, with known norms of each row's rounding errors, and the result is
+rounded to bfloat16.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ TORCH_WORTHWHILE = 3e10
 """Multiplications above which loading torch (a second or two) pays off."""
 
 
-class Single:
+class Float32Products:
     """Approximate products of q × D queries (of norms below 1) with at most ``most_rows`` rows a call, in float32."""
 
     rounding = 0.0
@@ -50,7 +51,7 @@ class Single:
         return slack(self._queries.shape[1], norms, 1.0)
 
 
-class Half(Single):
+class BFloat16Products(Float32Products):
     """The same in bfloat16."""
 
     rounding = 1.02 * 2.0**-8
@@ -79,14 +80,14 @@ class Half(Single):
         return np.asarray(slack(2 * self._dimension, wide, 1.0) + errors + self._roundings[query] * (wide + errors))
 
 
-def choose_products(queries: NDArray[np.float32], rows: int, known: bool) -> type[Single]:
+def choose_products(queries: NDArray[np.float32], rows: int, known: bool) -> type[Float32Products]:
     """Return the faster class for these queries and this number of rows.
 
     Args:
         known: whether the rows' rounding errors are known.
     """
     worthwhile = len(queries) * rows * queries.shape[1] > TORCH_WORTHWHILE or "torch" in sys.modules
-    return Half if known and worthwhile and len(queries) >= FEWEST_QUERIES and has_half() else Single
+    return BFloat16Products if known and worthwhile and len(queries) >= FEWEST_QUERIES and has_half() else Float32Products
 
 
 @functools.cache

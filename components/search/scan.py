@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from components.core.progress import progress as progress_bar
 from components.search.best import Best
 from components.search.products import exact_products
-from components.search.rough import OneThread, Single, choose_products
+from components.search.rough import Float32Products, OneThread, choose_products
 
 QUERIES_AT_ONCE = 1024
 PAIRS_AT_ONCE = 1 << 21
@@ -112,7 +112,7 @@ def _block_rows(queries: int) -> int:
 
 
 def _scan_part(
-    matrix: Matrix, queries: NDArray[np.float32], k: int, products: type[Single], workers: int, steps: Iterator[None]
+    matrix: Matrix, queries: NDArray[np.float32], k: int, products: type[Float32Products], workers: int, steps: Iterator[None]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     scaled, exponents = _scaled(queries)
     norms = np.ldexp(1.0, exponents)
@@ -152,7 +152,7 @@ def _scan_part(
     return rows, np.ldexp(scores, exponents[:, None]) + 0.0  # turns -0 into 0
 
 
-def _search_block(matrix: Matrix, rough: Single, start: int, stop: int, best: Best) -> None:
+def _search_block(matrix: Matrix, rough: Float32Products, start: int, stop: int, best: Best) -> None:
     """Score one block and add to ``best`` the rows that may be among its k."""
     vectors, rows, which = matrix.block(start, stop)
     products = rough.products(vectors)

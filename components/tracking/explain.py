@@ -68,7 +68,7 @@ class Event:
 
 
 @dataclass
-class Life:
+class RecordHistory:
     """One key and its events, stage by stage."""
 
     key: str
@@ -77,7 +77,7 @@ class Life:
 
     def plain(self) -> dict[str, Any]:
         """As JSON-able values."""
-        return {"key": self.key, "kind": self.kind, "life": [asdict(event) for event in self.events]}
+        return {"key": self.key, "kind": self.kind, "history": [asdict(event) for event in self.events]}
 
     def text(self) -> str:
         """Return the history as text for display."""
@@ -92,21 +92,21 @@ class Life:
         return "\n".join(lines)
 
 
-def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], object] = lambda _: None) -> list[Life]:
-    """The lives of every record that ``what`` names, of the first :data:`MOST` if it names more.
+def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], object] = lambda _: None) -> list[RecordHistory]:
+    """The histories of every record that ``what`` names, of the first :data:`MOST` if it names more.
 
     Args:
         graph: the project's stages and chain.
         what: a key, the beginning of one (at least six digits), a page's or picture's address, a picture's sha256 or the
             prefix of it (more than 16 digits), or an image file, which is looked up by its sha256.
         dataset: only this one's stages; '' for all.
-        report: is told in a line how many records are not shown.
+        report: receives a line on how many records are not shown.
 
     Raises:
         HearsightError: no finished stage knows it, or there is no such dataset.
     """
     digest = _digest_of(what)
-    lives: dict[str, Life] = {}
+    histories: dict[str, RecordHistory] = {}
     more: set[str] = set()
     # A ledger's detail may contain addresses among other words; match the given one as a whole word.
     whole = rf"(^|\s){re.escape(what)}(\s|$)"
@@ -121,19 +121,19 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
             chosen = pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring_regex(ledger["detail"], whole)))
         else:
             chosen = pc.starts_with(keys, what) if len(what) >= 6 else pc.equal(keys, what)
-        known = [key for key in lives if key not in (what,)]
+        known = [key for key in histories if key not in (what,)]
         if known:
             chosen = pc.or_(chosen, pc.is_in(keys, value_set=_strings(known)))
         rows = ledger.filter(chosen).to_pylist()
         for row in rows:
-            if row["key"] not in lives and len(lives) < MOST:
-                lives[row["key"]] = Life(row["key"], row["kind"])
-        more.update(row["key"] for row in rows if row["key"] not in lives)
-        rows = [row for row in rows if row["key"] in lives]
+            if row["key"] not in histories and len(histories) < MOST:
+                histories[row["key"]] = RecordHistory(row["key"], row["kind"])
+        more.update(row["key"] for row in rows if row["key"] not in histories)
+        rows = [row for row in rows if row["key"] in histories]
         facts = _facts(stage_output, {row["key"] for row in rows})
         for row in rows:
-            life = lives[row["key"]]
-            life.events.append(
+            history = histories[row["key"]]
+            history.events.append(
                 Event(
                     output=stage_output.name,
                     verdict=verdict_in_words(row["verdict"], row["rule"]),
@@ -145,13 +145,13 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
                     setting=_setting(stage_output.name, row["rule"]),
                 )
             )
-    if not lives and digest:
+    if not histories and digest:
         raise HearsightError(
             f"no record has an image with the sha256 {digest}",
             where=graph.root / "data",
             hint="give its URL: an image that the crawl dropped is recorded only by URL",
         )
-    if not lives:
+    if not histories:
         raise HearsightError(
             f"no finished stage has a record of '{what}'",
             where=graph.root / "data",
@@ -159,24 +159,29 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
         )
     if more:
         report(
-            f"{len(lives)} of {len(lives) + len(more)} records shown: name one by its key or by its page's or image's "
+            f"{len(histories)} of {len(histories) + len(more)} records shown: name one by its key or by its page's or image's "
             "address, or one dataset by --dataset ('hearsight explain --kept' and '--rule RULE' list keys)"
         )
-    return list(lives.values())
+    return list(histories.values())
 
 
-def with_rules(lives: Sequence[Life], measured: Mapping[str, Mapping[str, Sequence[RuleValue]]]) -> list[Life]:
+def add_rule_values(
+    histories: Sequence[RecordHistory], measured: Mapping[str, Mapping[str, Sequence[RuleValue]]]
+) -> list[RecordHistory]:
     """Return the histories with the measured values of the rules added to each stage's event.
 
     Args:
-        lives: of :func:`explain`.
+        histories: of :func:`explain`.
         measured: output (``<dataset>/<stage>``) → key → every rule, in the order of asking (``filter.measured``).
     """
 
-    def told(life: Life, event: Event) -> Event:
-        return replace(event, rules=_asked(measured.get(event.output, {}).get(life.key, ()), event))
+    def with_values(history: RecordHistory, event: Event) -> Event:
+        return replace(event, rules=_asked(measured.get(event.output, {}).get(history.key, ()), event))
 
-    return [Life(life.key, life.kind, [told(life, event) for event in life.events]) for life in lives]
+    return [
+        RecordHistory(history.key, history.kind, [with_values(history, event) for event in history.events])
+        for history in histories
+    ]
 
 
 def _setting(output: str, rule: str) -> str:
@@ -234,10 +239,10 @@ def _facts(stage_output: StageOutput, keys: set[str]) -> dict[str, dict[str, Any
     if "key" not in table.column_names:
         return {}
     rows = table.filter(pc.is_in(table["key"], value_set=_strings(sorted(keys)))).to_pylist()
-    told: dict[str, dict[str, Any]] = {}
+    facts_by_key: dict[str, dict[str, Any]] = {}
     for row in rows:
         facts = {name: row[name] for name in (*URL_COLUMNS, *TEXT_COLUMNS) if row.get(name)}
         for step in row.get("steps") or []:
             facts.setdefault("steps", []).append(f"{step['step']}: {step['before']!r} → {step['after']!r} ({step['reason']})")
-        told[row["key"]] = facts
-    return told
+        facts_by_key[row["key"]] = facts
+    return facts_by_key

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-AGAIN = "run `dvc repro -f -s {address}` to make and record it again"
+REBUILD_HINT = "run `dvc repro -f -s {address}` to make and record it again"
 
 
 def trace_lineage(root: Path, target: str) -> list[Step]:
@@ -142,7 +142,7 @@ class LineageWalk:
             md5 = next(iter(sums))
             runs = [run for run in self._runs("dataset", dataset) if tag(run, "stage") == stage and gate_md5(run) == md5]
             if not runs:
-                again = AGAIN.format(address=stage_address(dataset, stage))
+                again = REBUILD_HINT.format(address=stage_address(dataset, stage))
                 raise HearsightError(f"no finished run made the output of this gate (md5 {md5[:8]})", where=where, hint=again)
             steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
         self._verify_parents(steps, path)
@@ -172,7 +172,7 @@ class LineageWalk:
             runs = self._runs("output_digest", digest)
             if not runs:
                 what = name or "the training output"
-                hint = AGAIN.format(address=stage_address(*parse_output_name(name))) if name else "train again"
+                hint = REBUILD_HINT.format(address=stage_address(*parse_output_name(name))) if name else "train again"
                 raise HearsightError(
                     f"no finished run made {what} {digest[:8]}, which {child} came from", where="mlflow", hint=hint
                 )
@@ -234,7 +234,7 @@ class LineageWalk:
             raise HearsightError(
                 f"does not match: sha256 {actual[:12]}…, made by no recorded run (expected {digest[:12]}…)",
                 where=path,
-                hint=AGAIN.format(address=stage_address(dataset, stage)),
+                hint=REBUILD_HINT.format(address=stage_address(dataset, stage)),
             )
         return "newer"
 

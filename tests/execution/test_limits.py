@@ -8,7 +8,7 @@ import signal
 import psutil
 import pytest
 
-from components.execution.limits import OverLimit, run_limited
+from components.execution.limits import ItemFailure, run_limited
 
 MEMORY = 1 << 28
 
@@ -28,7 +28,7 @@ def work(what: str) -> str:
     return what.upper()
 
 
-def limited(*items: str) -> list[str | OverLimit]:
+def limited(*items: str) -> list[str | ItemFailure]:
     return run_limited(work, items, seconds=0.5, memory=MEMORY)
 
 
@@ -40,7 +40,7 @@ def test_each_item_has_its_result_in_order():
 @pytest.mark.parametrize("fault", ["cpu", "memory", "crash", "exit"])
 def test_an_item_over_its_limit_loses_no_other_item(fault):
     reason = {"exit": "crash"}.get(fault, fault)
-    assert limited("a", fault, "b", fault) == ["A", OverLimit(reason), "B", OverLimit(reason)]
+    assert limited("a", fault, "b", fault) == ["A", ItemFailure(reason), "B", ItemFailure(reason)]
 
 
 def test_an_error_of_the_function_is_raised_here():

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from components.google.client import GoogleClient
-from components.google.settings import Asking
+from components.google.settings import RequestSettings
 from components.language.google import GoogleSentiment
 from components.vision.google import GoogleVision
 from tests.google.fake_google import Reply
 
-QUICK = Asking(at_once=4, timeout=5.0, retries=3, backoff=0.01)
+QUICK = RequestSettings(at_once=4, timeout=5.0, retries=3, backoff=0.01)
 
 
-def sentiment(asking: Asking = QUICK, folder: Path | None = None) -> GoogleSentiment:
+def sentiment(asking: RequestSettings = QUICK, folder: Path | None = None) -> GoogleSentiment:
     return GoogleSentiment(GoogleClient(asking, folder), "en")
 
 
-def vision(asking: Asking = QUICK, folder: Path | None = None) -> GoogleVision:
+def vision(asking: RequestSettings = QUICK, folder: Path | None = None) -> GoogleVision:
     return GoogleVision(GoogleClient(asking, folder))
 
 

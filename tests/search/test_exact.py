@@ -15,7 +15,15 @@ from threadpoolctl import threadpool_info
 
 from components.search import best, scan
 from components.search.products import exact_products, norms_above, slack
-from components.search.rough import Half, OneThread, Single, choose_products, has_half, roundings_above, sums_in_single
+from components.search.rough import (
+    BFloat16Products,
+    Float32Products,
+    OneThread,
+    choose_products,
+    has_half,
+    roundings_above,
+    sums_in_single,
+)
 from components.search.scan import Matrix
 from tests.search.indexes import brute
 
@@ -28,13 +36,13 @@ def searched(vectors: Vectors, queries: Vectors, k: int, **options: Any) -> tupl
     return rows.tolist(), scores.tolist()
 
 
-@pytest.fixture(params=[Single, Half])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Single]:
+@pytest.fixture(params=[Float32Products, BFloat16Products])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Float32Products]:
     """Both ways of rough products, whatever the processor would choose."""
-    if request.param is Half and not sums_in_single():
+    if request.param is BFloat16Products and not sums_in_single():
         pytest.skip("this torch does not sum bfloat16 products in float32")
     monkeypatch.setattr(scan, "choose_products", lambda *_: request.param)
-    result: type[Single] = request.param
+    result: type[Float32Products] = request.param
     return result
 
 
@@ -82,7 +90,9 @@ def cases() -> dict[str, tuple[Vectors, Vectors]]:
 
 @pytest.mark.parametrize("k", [1, 10, 299, 300])
 @pytest.mark.parametrize("name", cases())
-def test_the_order_is_that_of_the_definition(name: str, k: int, way: type[Single], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_is_that_of_the_definition(
+    name: str, k: int, way: type[Float32Products], monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Blocks of 32 rows, so that floors, thinning and both threads take part at this size.
     monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
@@ -103,7 +113,7 @@ def test_equal_scores_are_ordered_as_defined(data: st.DataObject) -> None:
     assert searched(vectors, queries, min(k, count)) == brute(vectors, queries, k)
 
 
-def test_many_ties_are_scored_exactly_and_cut(way: type[Single], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_ties_are_scored_exactly_and_cut(way: type[Float32Products], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
     monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
     monkeypatch.setattr(best, "FEW_PAIRS", 16)
@@ -122,7 +132,7 @@ def test_many_ties_are_scored_exactly_and_cut(way: type[Single], monkeypatch: py
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_the_number_of_threads_changes_no_result(threads: int, way: type[Single]) -> None:
+def test_the_number_of_threads_changes_no_result(threads: int, way: type[Float32Products]) -> None:
     draw = np.random.default_rng(1)
     vectors = draw.standard_normal((20_000, 16)).astype(np.float32)[draw.integers(0, 9_000, 20_000)]
     queries = draw.standard_normal((7, 16)).astype(np.float32)
@@ -181,7 +191,7 @@ def test_the_bound_of_bfloat16_products_holds_and_is_tight(dimension: int, seed:
     )
     queries = np.concatenate([np.full((1, dimension), 1 + 2.0**-8), draw.standard_normal((2, dimension))]).astype(np.float32)
     queries /= (norms_above(queries) * np.float32(1.0001))[:, None]
-    rough = Half(queries, 5)
+    rough = BFloat16Products(queries, 5)
     result = rough.products(vectors).astype(np.float64)
     norms, roundings = norms_above(vectors), roundings_above(vectors)
     for query in range(3):
@@ -200,8 +210,8 @@ def test_roundings_are_those_of_torch() -> None:
 
 def test_few_queries_and_unknown_roundings_are_multiplied_in_float32() -> None:
     many = np.ones((1000, 8), np.float32)
-    assert choose_products(many[:3], 10**9, True) is Single and choose_products(many, 10**9, False) is Single
-    assert choose_products(many, 10**9, True) is (Half if has_half() else Single)
+    assert choose_products(many[:3], 10**9, True) is Float32Products and choose_products(many, 10**9, False) is Float32Products
+    assert choose_products(many, 10**9, True) is (BFloat16Products if has_half() else Float32Products)
 
 
 def test_thread_settings_are_restored_after_a_search() -> None:

@@ -90,9 +90,9 @@ def test_an_address_of_more_records_than_are_shown_says_how_many_and_shows_whole
     finish(graph.root, "split", [row("split", key=key, page_url=url) for key in last], [kept(key) for key in last])
     graph.stages_of = lambda _: ["crawl", "filter", "split"]
     notes: list[str] = []
-    lives = explain(graph, url, "english", notes.append)
-    assert [life.key for life in lives] == keys[:MOST]
-    assert all([event.output for event in life.events] == ["english/filter", "english/split"] for life in lives)
+    histories = explain(graph, url, "english", notes.append)
+    assert [history.key for history in histories] == keys[:MOST]
+    assert all([event.output for event in history.events] == ["english/filter", "english/split"] for history in histories)
     assert len(notes) == 1 and notes[0].startswith(f"{MOST} of {MOST + 7} records shown: name one by its key")
     explain(graph, keys[0], report=notes.append)
     assert len(notes) == 1
@@ -103,9 +103,9 @@ def test_a_record_outside_a_sample_is_not_drawn_and_a_threshold_names_its_settin
     finish(graph.root, "evaluate_speech", [], [rule])
     finish(graph.root, "hypernymize", [], [dropped("a" * 16, "too_short", "1", ">= 2 words")])
     graph.stages_of = lambda _: ["hypernymize", "evaluate_speech"]
-    (life,) = explain(graph, "a" * 16, "english")
-    assert [event.verdict for event in life.events] == ["dropped", "not drawn"]
-    assert life.text().splitlines()[1:] == [
+    (history,) = explain(graph, "a" * 16, "english")
+    assert [event.verdict for event in history.events] == ["dropped", "not drawn"]
+    assert history.text().splitlines()[1:] == [
         "  english/hypernymize: dropped by too_short: 1 (allowed: at least 2 words, set by english.hypernymize.min_words)",
         "  english/evaluate_speech: not drawn for the sample (allowed: 6 a voice, set by english.evaluate_speech.per_voice)",
     ]

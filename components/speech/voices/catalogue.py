@@ -37,7 +37,7 @@ def installed(voice: Voice) -> bool:
     return google.lack(voice.name) is None if voice.paid else ENGINES[voice.engine].is_installed()
 
 
-def at_hand(names: Sequence[str]) -> tuple[list[Voice], list[Voice]]:
+def split_installed(names: Sequence[str]) -> tuple[list[Voice], list[Voice]]:
     """Split the named voices into those to draw from and the extras that are not installed.
 
     Raises:

@@ -44,7 +44,7 @@ class Espeak:
     Its oscillators keep their state from one text to the next.
     """
 
-    carries_on = True
+    keeps_state = True
 
     def __init__(self) -> None:
         home = espeak_home()

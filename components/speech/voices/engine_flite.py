@@ -41,7 +41,7 @@ class _Wave(ctypes.Structure):
 class Flite:
     """The library with its three voices registered."""
 
-    carries_on = False
+    keeps_state = False
 
     def __init__(self) -> None:
         require_library(*SOUND)

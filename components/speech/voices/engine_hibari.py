@@ -13,7 +13,7 @@ from components.speech.voices.voice import EngineEntry, Voice
 class HibariHeart:
     """``hibari-tts``, the voice in the package: a woman, American English, 24 kHz, a neural model on one thread."""
 
-    carries_on = False
+    keeps_state = False
 
     def __init__(self) -> None:
         # Here: an engine that is not installed must not stop the others.

@@ -19,7 +19,7 @@ _M_PERTURB = -6
 class NanoTts:
     """``py-nanotts`` (SVOX Pico): a woman, 16 kHz; a speaker is one of its languages, such as en-US."""
 
-    carries_on = False
+    keeps_state = False
     VOLUME = 0.5
     """Volume at which the engine does not clip, unlike its default."""
     RATE_HZ = 16_000

@@ -31,7 +31,7 @@ class Piper:
     text, which would take 12 % longer.
     """
 
-    carries_on = False
+    keeps_state = False
 
     def __init__(self) -> None:
         # Imported on use: an optional extra under the GPL, loaded only in the host.

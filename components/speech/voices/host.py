@@ -1,7 +1,7 @@
 """The program that runs one engine: ``python -m components.speech.voices.host ENGINE PARENT``.
 
 It loads the engine once, then answers requests (``frames``) from standard input on standard output until that closes.
-An answer is a function of the text, independent of earlier texts. For an engine that keeps state (``Engine.carries_on``),
+An answer is a function of the text, independent of earlier texts. For an engine that keeps state (``Engine.keeps_state``),
 each text is spoken in a fork of the freshly loaded engine, which ends with the answer. When such a fork crashes, the host
 dies of the same signal.
 
@@ -37,7 +37,7 @@ def main(engine: str, parent: int) -> int:
     gc.collect()
     gc.freeze()  # forks then share the loaded objects: collection would copy their pages
     while (request := _read(requests)) is not None:
-        if not loaded.carries_on:
+        if not loaded.keeps_state:
             _write(answers, _answer(loaded, request))
         elif (code := _answer_in_fork(loaded, request, answers)) != 0:
             return code

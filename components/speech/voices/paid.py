@@ -16,7 +16,7 @@ import numpy as np
 
 from components.google.client import GoogleClient
 from components.google.method import refusal_reason
-from components.google.settings import USAGE, Asking, google_params
+from components.google.settings import USAGE, RequestSettings, google_params
 from components.speech.audio.files import Samples, from_flac
 from components.speech.audio.measures import is_silent
 from components.speech.voices.google import WAVENET, google_name
@@ -41,7 +41,7 @@ def google_speech(plan: Mapping[str, Any], work: Path) -> GoogleSpeech:
         plan: from :func:`plan_for`, not empty.
         work: the stage's scratch folder, for usage counts (``google.cost.record_usage``).
     """
-    return GoogleSpeech(GoogleClient(Asking(**plan["asking"]), work / USAGE))
+    return GoogleSpeech(GoogleClient(RequestSettings(**plan["asking"]), work / USAGE))
 
 
 def speech_request(text: str, voice: str, *, rate: float, pitch: float, gain: float, shaped_there: bool) -> SpeechRequest:

@@ -42,7 +42,7 @@ class Voice:
 class Engine(Protocol):
     """A loaded speech engine. Only a host process loads one (``host``)."""
 
-    carries_on: bool
+    keeps_state: bool
     """Whether earlier texts change the speech of later ones, so that each text needs a fork of its own."""
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:

@@ -13,7 +13,7 @@ from components.core.records import LEDGER, OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.stages.check.failures import Failure
 
-BESIDE = frozenset({"manifest.json"})
+UNLISTED_FILES = frozenset({"manifest.json"})
 """Files of an output that its manifest does not list."""
 
 
@@ -45,7 +45,7 @@ def _files(output: StageOutput) -> Iterator[Failure]:
             yield Failure(name, "", "file_matches_manifest", f"{found}: changed after the stage ended")
     for path in sorted(output.path.rglob("*")):
         name = path.relative_to(output.path).as_posix()
-        if path.is_file() and name not in expected and name not in BESIDE:
+        if path.is_file() and name not in expected and name not in UNLISTED_FILES:
             yield Failure(name, "", "file_is_listed_in_manifest", "the stage did not write this file: remove it")
 
 

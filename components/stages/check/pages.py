@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.files import publish_folder
-from components.stages.check.suites import Judged, TableResult, arguments_of, columns_of
+from components.stages.check.suites import ExpectationResult, TableResult, arguments_of, columns_of
 
 STYLE = (
     "body{font:15px/1.5 sans-serif;margin:2em;max-width:75em}table{border-collapse:collapse}"
@@ -70,7 +70,7 @@ def _index(name: str, results: Sequence[TableResult]) -> str:
     )
 
 
-def _row(judged: Judged) -> str:
+def _row(judged: ExpectationResult) -> str:
     state = ("warning" if judged.is_warning else "failed") if judged.failure else "met"
     entry = judged.entry
     found = judged.failure.detail if judged.failure else ""

@@ -20,10 +20,10 @@ from components.stages.check.failures import Failure, quote
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMING = ("file", "key")
+ROW_ID_COLUMNS = ("file", "key")
 """Columns that identify a bad row: its file, and the key for ``hearsight explain``."""
 SEVERITIES = ("critical", "warning")
-KEEP_OUT = frozenset({"type", "why"})
+NON_ARGUMENT_KEYS = frozenset({"type", "why"})
 """Keys of an entry that are not arguments of the expectation; ``why`` becomes its note in Data Docs."""
 
 
@@ -52,7 +52,7 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ExpectationResult:
     """An entry of a suite and its result."""
 
     table: str
@@ -75,7 +75,7 @@ class TableResult:
     """The entries of one table, in the suite's order, and Great Expectations' result for rendering."""
 
     table: str
-    judged: list[Judged]
+    judged: list[ExpectationResult]
     outcome: Any
 
 
@@ -111,14 +111,14 @@ def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path
             for info in _exceptions(outcome.results[indices[str(number)]].exception_info):
                 what = f"{entries[number]['type']} cannot be run on {table}: {info}"
                 raise HearsightError(what, where=path, hint="fix its column or arguments")
-        id_columns = [column for column in NAMING if column in frame]
+        id_columns = [column for column in ROW_ID_COLUMNS if column in frame]
         validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": id_columns}
         for result in validator.validate_expectation_suite(_suite(table, entries, unmet, path)).results:
             outcome.results[indices[_number(result)]] = result
     judged = []
     for number, entry in enumerate(entries):
         result = outcome.results[indices[str(number)]]
-        judged.append(Judged(table, entry, None if result.success else _failure(table, entry, result, frame)))
+        judged.append(ExpectationResult(table, entry, None if result.success else _failure(table, entry, result, frame)))
     return TableResult(table, judged, outcome)
 
 
@@ -147,7 +147,7 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
     from great_expectations.compatibility.pydantic import ValidationError
 
     kind = "".join(part.capitalize() for part in entry["type"].split("_"))
-    arguments = {key: value for key, value in entry.items() if key not in KEEP_OUT}
+    arguments = {key: value for key, value in entry.items() if key not in NON_ARGUMENT_KEYS}
     if entry.get("severity") == "warning":
         # Data Docs shows no severity, but it shows a description in place of the generated sentence.
         description = (
@@ -172,7 +172,7 @@ def columns_of(entry: Mapping[str, Any]) -> str:
 
 def arguments_of(entry: Mapping[str, Any]) -> str:
     """Return an entry's arguments as text, without its columns."""
-    skipped = KEEP_OUT | {"severity", "column", "column_A", "column_B", "column_list"}
+    skipped = NON_ARGUMENT_KEYS | {"severity", "column", "column_A", "column_B", "column_list"}
     return ", ".join(f"{key} {json.dumps(value)}" for key, value in entry.items() if key not in skipped)
 
 

@@ -38,7 +38,7 @@ from components.core.shards import read_table
 from components.core.stage_output import StageOutput
 from components.stages.check import draws
 
-JUDGED = ("words", "word_errors", "characters", "character_errors")
+ERROR_COUNT_COLUMNS = ("words", "word_errors", "characters", "character_errors")
 """Columns whose sums give error rates."""
 FILE_COLUMNS = ("weights", "path")
 """Columns that name an extra file of the output."""
@@ -106,7 +106,7 @@ def _needed_columns(output: StageOutput, suite: Mapping[str, Any], schema: pa.Sc
         elif table in ("draws", "voices"):
             wanted |= set(draws.COLUMNS)
         elif table.startswith("by_"):
-            wanted |= {table[3:], "split", *JUDGED}
+            wanted |= {table[3:], "split", *ERROR_COUNT_COLUMNS}
     return [name for name in schema.names if name in wanted]
 
 
@@ -192,13 +192,13 @@ def _balance(shards: Mapping[str, pa.Table], ledgers: Mapping[str, pa.Table]) ->
 
 
 def _by(column: str, shards: Mapping[str, pa.Table], schema: pa.Schema) -> pd.DataFrame:
-    names = [name for name in dict.fromkeys([column, "split", *JUDGED]) if name in schema.names]
+    names = [name for name in dict.fromkeys([column, "split", *ERROR_COUNT_COLUMNS]) if name in schema.names]
     parts = {file: table.select(names) for file, table in shards.items()}
     frame = _frame(parts or {"shards": schema.empty_table().select(names)})
     grouped = frame.groupby(column, sort=True)
     made = grouped.agg(file=("file", "first"), rows=("file", "size"), splits=("split", "nunique"))
-    if set(JUDGED) <= set(frame.columns):
-        sums = frame[frame["word_errors"].notna()].groupby(column)[list(JUDGED)].sum()
+    if set(ERROR_COUNT_COLUMNS) <= set(frame.columns):
+        sums = frame[frame["word_errors"].notna()].groupby(column)[list(ERROR_COUNT_COLUMNS)].sum()
         made["words"] = sums["words"].reindex(made.index).fillna(0)
         for unit in ("word", "character"):
             made[f"{unit}_error_rate"] = (sums[f"{unit}_errors"] / sums[f"{unit}s"]).reindex(made.index)

@@ -21,7 +21,7 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.execution.engine import LocalEngine
-from components.execution.limits import OverLimit, set_limits
+from components.execution.limits import ItemFailure, set_limits
 from components.execution.process import die_with_parent
 from components.execution.stage import Job, Stage, Task
 from components.stages.crawl.sources.inputs import job_project_root
@@ -144,7 +144,7 @@ class _InProcessLook(ImageLook):
             try:
                 results.append(asdict(decode_within(self.budget, payload)))
             except MemoryError:
-                results.append(self.result_over(OverLimit("memory"), payload))
+                results.append(self.result_over(ItemFailure("memory"), payload))
         return results
 
 

@@ -10,11 +10,11 @@ import re
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.sentence import Entity, Sentence
 
-VAGUELY = frozenset(
+UNKNOWN_PLACE_PREPOSITIONS = frozenset(
     {"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along", "during"}
 )
 """Prepositions before a name of unknown kind that is removed as a location."""
-WHEREABOUTS = frozenset({"in", "at", "near", "from", "inside", "around", "to"})
+LOCATING_PREPOSITIONS = frozenset({"in", "at", "near", "from", "inside", "around", "to"})
 BETWEEN = frozenset({"between", "from"})
 _STATE = re.compile(r"[A-Z]{2}$|[A-Z]\.[A-Z]\.$|[A-Z][a-z]{2,4}\.$")
 """Abbreviation of a state after a comma: "ON", "N.C.", "Calif."."""
@@ -24,7 +24,7 @@ _PLACING = """
     in at near from of on around outside inside across through over off along above below behind beside by to towards
     toward within off
 """
-PLACING = frozenset(_PLACING.split())
+PLACE_PREPOSITIONS = frozenset(_PLACING.split())
 NO_NAMES = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT", "DATE", "TIME"})
 
 
@@ -48,9 +48,9 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
             continue
         lead = lead_positions(sentence, entity.start)
         word = sentence.words[lead[0]].text.lower() if lead else ""
-        if word not in WHEREABOUTS and _names_its_kind(sentence, entity, knowledge):
+        if word not in LOCATING_PREPOSITIONS and _names_its_kind(sentence, entity, knowledge):
             continue
-        if not lead or (word not in PLACING and word not in BETWEEN):
+        if not lead or (word not in PLACE_PREPOSITIONS and word not in BETWEEN):
             lead = _set_off(sentence, entity)
             if not lead:
                 continue
@@ -78,7 +78,12 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
         lead = lead_positions(sentence, entity.start)
         if entity.kind == "EVENT" and lead and sentence.words[lead[0]].text.lower() == "during":
             continue  # "during the event" is informative
-        if known is None or known.source != "type" or not lead or sentence.words[lead[0]].text.lower() not in VAGUELY:
+        if (
+            known is None
+            or known.source != "type"
+            or not lead
+            or sentence.words[lead[0]].text.lower() not in UNKNOWN_PLACE_PREPOSITIONS
+        ):
             continue
         if sentence.modifies(entity.start, entity.end) is not None or sentence.noun_beside(entity) is not None:
             continue

@@ -22,9 +22,9 @@ from components.core.params import Settings
 from components.execution.stage import Stage
 from components.stages.split.records import ACROSS, ONE_SPLIT, groups_of_pictures, is_grouped, read_grouped, write_split
 
-FIRST = ("test", "validation", "train")
+SPLIT_PRIORITY = ("test", "validation", "train")
 """Priority of splits for a picture listed in several: test first, so that test results stay comparable with published ones."""
-EVERY = "*"
+ALL_OTHER_PICTURES = "*"
 """In place of a file: every picture that no other list names."""
 KARPATHY = {"train": ("train", "restval"), "validation": ("val",), "test": ("test",)}
 """Split → its names in Karpathy's files; ``restval`` (the rest of COCO's validation pictures) is commonly used for training."""
@@ -56,12 +56,14 @@ def read_lists(lists: Lists, home: Path) -> dict[str, str]:
         HearsightError: a list cannot be read or is empty, a picture is in two, two splits take every picture, or all are empty.
     """
     splits: dict[str, str] = {}
-    files = {split: getattr(lists, split) for split in FIRST if getattr(lists, split)}
-    if not files or list(files.values()).count(EVERY) > 1:
-        what = f'"{EVERY}" is set for two splits' if files else "are all empty"
-        raise HearsightError(what, where="split.lists", hint=f'set a file for at least one split, and "{EVERY}" at most once')
+    files = {split: getattr(lists, split) for split in SPLIT_PRIORITY if getattr(lists, split)}
+    if not files or list(files.values()).count(ALL_OTHER_PICTURES) > 1:
+        what = f'"{ALL_OTHER_PICTURES}" is set for two splits' if files else "are all empty"
+        raise HearsightError(
+            what, where="split.lists", hint=f'set a file for at least one split, and "{ALL_OTHER_PICTURES}" at most once'
+        )
     for split, file in files.items():
-        if file == EVERY:
+        if file == ALL_OTHER_PICTURES:
             continue
         path = home / file
         names = _names(path, split)
@@ -98,7 +100,7 @@ def winners(groups: Iterable[tuple[str, str]]) -> Mapping[str, str]:
     """Return group → the split that keeps it, from (group, split) of every record."""
     kept_by: dict[str, str] = {}
     for group, split in groups:
-        if group not in kept_by or FIRST.index(split) < FIRST.index(kept_by[group]):
+        if group not in kept_by or SPLIT_PRIORITY.index(split) < SPLIT_PRIORITY.index(kept_by[group]):
             kept_by[group] = split
     return kept_by
 
@@ -110,7 +112,7 @@ def split_as_published(stage: Stage) -> None:
     # The folder of the caches, because a test's stage has its code elsewhere.
     home = stage.state.parent
     listed = read_lists(stage.params.lists, home)
-    default = next((split for split in FIRST if getattr(stage.params.lists, split) == EVERY), None)
+    default = next((split for split in SPLIT_PRIORITY if getattr(stage.params.lists, split) == ALL_OTHER_PICTURES), None)
     splits: dict[str, str] = {}
     names: dict[str, str] = {}
     grouped: list[tuple[str, str]] = []
@@ -142,4 +144,4 @@ def split_as_published(stage: Stage) -> None:
     write_split(stage, groups, decide, missing)
     stage.metric("pictures_listed", len(listed))
     stage.metric("pictures_without_record", len(missing))
-    stage.note_parent("lists", digest_value([*sorted(listed.items()), *([EVERY, default] if default else [])]))
+    stage.note_parent("lists", digest_value([*sorted(listed.items()), *([ALL_OTHER_PICTURES, default] if default else [])]))

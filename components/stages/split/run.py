@@ -18,7 +18,7 @@ from components.stages.split.published import split_as_published
 from components.stages.split.records import ACROSS, ONE_SPLIT, SPLITS, is_grouped, requested_shares, write_split
 from components.stages.split.text import split_by_text
 
-CLOSE = 0.01
+MAX_DEVIATION = 0.01
 """Deviation of a split from its share above which a warning is logged, unless one owner holds more than that."""
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def run(stage: Stage) -> None:
             where=f"{where}.by",
             hint="put dedup before it, or use 'text' or 'published'",
         )
-    WAYS[params.by](stage)
+    SPLITTERS[params.by](stage)
 
 
 def _by_group(stage: Stage) -> None:
@@ -115,17 +115,17 @@ def _measure(stage: Stage, placement: Placement, posts: list[Post], shares: dict
         ("records_without_owner", sum(not post.owner for post in posts)),
     ):
         stage.metric(name, value)
-    if worst > CLOSE:
+    if worst > MAX_DEVIATION:
         reason = (
             f"one owner holds {largest:.1%} of the posts, and all of an owner's posts are in one split"
-            if largest > CLOSE
+            if largest > MAX_DEVIATION
             else "owners assigned earlier grew unevenly, or groups and posts without owners are few and large"
         )
         shown = ", ".join(f"{name} {shares[name] + deviation[name]:.1%}" for name in SPLITS)
         log.warning("split: %s holds %s, which is off by up to %.1f points: %s", stage.dataset, shown, worst * 100, reason)
 
 
-WAYS: dict[str, Callable[[Stage], None]] = {
+SPLITTERS: dict[str, Callable[[Stage], None]] = {
     "group": _by_group,
     "owner": _by_owner,
     "text": split_by_text,

@@ -9,7 +9,7 @@ from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.google.cost import record_usage
-from components.speech.voices.catalogue import at_hand
+from components.speech.voices.catalogue import split_installed
 from components.speech.voices.paid import plan_for
 from components.stages.synthesize import DRAWS, Params
 from components.stages.synthesize.packing import pack_shard, with_failures
@@ -65,7 +65,7 @@ def _check(stage: Stage, params: Params) -> None:
 
 def _voices(stage: Stage, params: Params) -> dict[str, dict[str, str]]:
     """Return language → voice → model of the installed voices; print these, and how to install the others."""
-    installed, missing = at_hand(params.voices)
+    installed, missing = split_installed(params.voices)
     if not installed:
         raise HearsightError(
             "none of the voices is installed",

@@ -11,7 +11,7 @@ import yaml
 
 from components.core.errors import HearsightError
 from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
-from components.speech.voices.catalogue import at_hand, lack_of, voice_named
+from components.speech.voices.catalogue import lack_of, split_installed, voice_named
 from components.stages.synthesize import Params
 from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
 
@@ -51,7 +51,7 @@ def voices(root: Path) -> list[Finding]:
         findings.append(Finding(MISSING, f"engine {engine}", f"does not load: {said}", install))
     for dataset, names in named.items():
         try:
-            if not any(voice.name in there or voice.paid for voice in at_hand(names)[0]):
+            if not any(voice.name in there or voice.paid for voice in split_installed(names)[0]):
                 findings.append(Finding(MISSING, "voices", f"none of {dataset}'s is installed", free[names[0]].install))
         except HearsightError as error:
             if error.what not in {f"the voice '{name}' is not installed" for name in free}:  # which has a line already

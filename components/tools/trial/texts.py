@@ -64,8 +64,8 @@ class Trial:
             subjects = {
                 str(at): make_subject(fold(alt), self._lists, self._filter.max_characters) for at, alt in enumerate(chunk)
             }
-            failed = first_failures(subjects, learn, self._filter, TEXT_GROUPS)
-            studied = evaluate_all(subjects, learn, self._filter, TEXT_GROUPS) if explain_all else {}
+            failed = first_failures(subjects, annotate_group, self._filter, TEXT_GROUPS)
+            studied = evaluate_all(subjects, annotate_group, self._filter, TEXT_GROUPS) if explain_all else {}
             for key, alt in zip(subjects, chunk, strict=True):
                 result = {"alt": alt} | self._verdict(subjects[key], failed.get(key))
                 yield result | ({"rules": self._plain(studied[key])} if explain_all else {})
@@ -97,7 +97,7 @@ class Trial:
         return [{"rule": name, **finding._asdict(), "setting": self._setting(name)} for name, finding in findings.items()]
 
 
-def learn(group: str, alive: Mapping[str, Subject]) -> None:
+def annotate_group(group: str, alive: Mapping[str, Subject]) -> None:
     """Add the annotations that a group of rules needs to the subjects; the stage reads them from the result caches instead."""
     # Parsers and classifiers load only for the groups that need them.
     if group == "tone":

@@ -22,7 +22,7 @@ PIECE = 1 << 20
 """Decompressed bytes returned at once."""
 KEEP = 1 << 22
 """Compressed bytes of a member kept until it is known to be sound; larger members hold many records."""
-AGAIN = 4
+RESEARCH_RATIO = 4
 """Limit on bytes of broken members searched again, and on bytes spent on trials, per byte read."""
 TRY = 512
 """Bytes charged for each trial (decompression at a position that may begin a member), besides those it reads."""
@@ -233,7 +233,7 @@ class PackedMembers(Members):
         self.fault, self.detail, self._ended = fault, detail, True
         self._searched += self._position - self._start
         # Bounds repeated reading of broken members that overlap.
-        if self._searched <= AGAIN * self.position + KEEP:
+        if self._searched <= RESEARCH_RATIO * self.position + KEEP:
             self._position = self._start
         self._position = min(self._position + 1, len(self._buffer))
         self._resync()
@@ -260,7 +260,7 @@ class PackedMembers(Members):
 
     def _try(self, at: int) -> bool:
         size = self._trial_size(at)
-        if self._tried > AGAIN * (self._buffer_start + at) + KEEP:
+        if self._tried > RESEARCH_RATIO * (self._buffer_start + at) + KEEP:
             return False
         self._tried += TRY + size
         return self._begins_record(self._buffer[at : at + size])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from components.execution.limits import OverLimit, run_limited
+from components.execution.limits import ItemFailure, run_limited
 from components.web.budget import Budget
 from components.web.html.language import load_model
 from components.web.html.page import Page, PageOverBudget, read_page
@@ -53,7 +53,7 @@ def read_in_child(read: Callable[[Source], Page], sources: Sequence[Source], bud
         load_model()  # once, not in each child
     read_outcome = partial(_outcome, read)
     outcomes = run_limited(read_outcome, sources, seconds=budget.page_seconds, memory=budget.page_memory)
-    return [make_over_budget(outcome, budget) if isinstance(outcome, OverLimit) else outcome for outcome in outcomes]
+    return [make_over_budget(outcome, budget) if isinstance(outcome, ItemFailure) else outcome for outcome in outcomes]
 
 
 def _may_state_language(html: bytes | str) -> bool:
@@ -76,12 +76,12 @@ def call_limited(read: Callable[[], Result], budget: Budget) -> Result:
         PageOverBudget: the child runs out of CPU time or memory, or crashes.
     """
     (result,) = run_limited(lambda _: read(), [None], seconds=budget.page_seconds, memory=budget.page_memory)
-    if isinstance(result, OverLimit):
+    if isinstance(result, ItemFailure):
         raise make_over_budget(result, budget)
     return result
 
 
-def make_over_budget(over: OverLimit, budget: Budget) -> PageOverBudget:
+def make_over_budget(over: ItemFailure, budget: Budget) -> PageOverBudget:
     """Return the error for a page that ended its child."""
     thresholds = {"cpu": f"{budget.page_seconds:g} s", "memory": f"{budget.page_memory} bytes"}
     return PageOverBudget(_REASONS[over.reason], thresholds.get(over.reason, "a page that can be read"))

@@ -15,7 +15,7 @@ from PIL import Image
 
 from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
-from components.execution.limits import OverLimit, run_limited
+from components.execution.limits import ItemFailure, run_limited
 from components.web.budget import Budget
 from components.web.images.head import Head, find_exceeded_limit, read_head
 from components.web.images.image import DecodeResult, decode_image
@@ -48,19 +48,19 @@ class ImageLook:
         """Return the decode result of each image as plain values; raises what reading a payload raises."""
         results = self._run(payloads)
         # If the machine itself lacks memory, any process may be killed: one retry is cheap.
-        crashed = [index for index, result in enumerate(results) if result == OverLimit("crash")]
+        crashed = [index for index, result in enumerate(results) if result == ItemFailure("crash")]
         for index, retried in zip(crashed, self._run([payloads[index] for index in crashed]), strict=True):
             results[index] = retried
         return [
-            self.result_over(result, payload) if isinstance(result, OverLimit) else asdict(result)
+            self.result_over(result, payload) if isinstance(result, ItemFailure) else asdict(result)
             for result, payload in zip(results, payloads, strict=True)
         ]
 
-    def _run(self, payloads: Sequence[bytes | Stored]) -> list[DecodeResult | OverLimit]:
+    def _run(self, payloads: Sequence[bytes | Stored]) -> list[DecodeResult | ItemFailure]:
         decode = partial(decode_within, self.budget)
         return run_limited(decode, payloads, seconds=self.budget.image_seconds, memory=self.budget.image_memory)
 
-    def result_over(self, over: OverLimit, payload: bytes | Stored) -> dict[str, Any]:
+    def result_over(self, over: ItemFailure, payload: bytes | Stored) -> dict[str, Any]:
         """Return the decode result of an image that exceeds the budget, as plain values."""
         data = _bytes(payload)
         head = read_head(data, last=True) or Head("")

@@ -6,7 +6,7 @@ import base64
 from pathlib import Path
 
 from components.google.client import GoogleClient
-from components.google.settings import Asking
+from components.google.settings import RequestSettings
 from components.speech.voices.google_speech import (
     GoogleSpeech,
     SpeechRequest,
@@ -19,7 +19,7 @@ VOICE = "en-US-Wavenet-C"
 CAPTION = SpeechRequest("a dog on the beach", VOICE)
 
 
-def speech(asking: Asking = QUICK, folder: Path | None = None) -> GoogleSpeech:
+def speech(asking: RequestSettings = QUICK, folder: Path | None = None) -> GoogleSpeech:
     return GoogleSpeech(GoogleClient(asking, folder))
 
 

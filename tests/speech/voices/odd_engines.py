@@ -15,7 +15,7 @@ import numpy as np
 class Obedient:
     """Does what the text says; else it says one second of a tone that tells the process and how many texts it has had."""
 
-    carries_on = False
+    keeps_state = False
 
     def __init__(self) -> None:
         self.count = 0
@@ -57,7 +57,7 @@ class Obedient:
 class Forgetful(Obedient):
     """The same, which must be forked for each text."""
 
-    carries_on = True
+    keeps_state = True
 
 
 class Broken:

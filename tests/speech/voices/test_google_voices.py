@@ -17,7 +17,7 @@ import yaml
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import to_flac
-from components.speech.voices.catalogue import VOICES, at_hand, installed, voice_named
+from components.speech.voices.catalogue import VOICES, installed, split_installed, voice_named
 from components.speech.voices.google import WAVENET, google_name
 from components.speech.voices.paid import plan_for, read_answer
 from components.stages.synthesize import Params
@@ -41,7 +41,7 @@ def test_the_papers_six_are_three_of_each_sex_and_paid_and_no_extras() -> None:
 
 def test_with_credentials_paid_voices_are_drawn_without_a_request(google: FakeGoogle) -> None:
     assert all(installed(voice_named(name)) for name in SIX)
-    voices, missing = at_hand(["nanotts-en-us", *SIX])
+    voices, missing = split_installed(["nanotts-en-us", *SIX])
     assert [voice.name for voice in voices] == ["nanotts-en-us", *SIX] and missing == [] and not google.requests
 
 
@@ -53,7 +53,7 @@ def test_without_credentials_the_voice_the_variable_and_the_command_are_named(
     monkeypatch.setenv("CLOUDSDK_CONFIG", "/nonexistent")
     assert not installed(voice_named(SIX[0])) and installed(voice_named("nanotts-en-us"))
     with pytest.raises(HearsightError, match="'google-wavenet-b' is not available") as caught:
-        at_hand(["nanotts-en-us", SIX[1]])
+        split_installed(["nanotts-en-us", SIX[1]])
     assert "set GOOGLE_API_KEY, or run `gcloud auth application-default login`" in str(caught.value)
     monkeypatch.setenv("GOOGLE_API_KEY", "key-of-a-test")
     assert installed(voice_named(SIX[0])) and not google.requests

@@ -22,7 +22,7 @@ from components.core.errors import HearsightError
 from components.core.params import parse_settings
 from components.speech.audio.measures import measure
 from components.speech.voices import engine_espeak, hosts, libraries, speaking
-from components.speech.voices.catalogue import VOICES, at_hand, installed, voice_named
+from components.speech.voices.catalogue import VOICES, installed, split_installed, voice_named
 from components.speech.voices.engines import ENGINES
 from components.speech.voices.failures import EngineFailure
 from components.speech.voices.speaking import speak
@@ -204,11 +204,11 @@ def test_a_missing_optional_extra_is_skipped_and_a_required_one_is_an_error_with
     monkeypatch.setitem(ENGINES, "piper", ENGINES["piper"]._replace(is_installed=lambda: False))
     monkeypatch.setitem(ENGINES, "espeak", ENGINES["espeak"]._replace(is_installed=lambda: False))
     names = ["hibari-heart", "piper-joe", "espeak-fr"]
-    there, absent = at_hand(names)
+    there, absent = split_installed(names)
     assert [voice.name for voice in there] == ["hibari-heart"]
     assert [voice.name for voice in absent] == ["piper-joe", "espeak-fr"]
     with pytest.raises(HearsightError, match=r"'flite-rms' is not installed.*hearsight data --voices"):
-        at_hand([*names, "flite-rms"])
+        split_installed([*names, "flite-rms"])
 
 
 def test_installed_checks_each_library(tmp_path, monkeypatch):
@@ -250,7 +250,7 @@ def test_every_language_of_a_dataset_has_a_voice_that_is_no_extra():
 
 
 def test_an_unknown_voice_is_refused_with_the_available_ones():
-    for ask in (lambda: speak("one", "alto"), lambda: at_hand(["alto"]), lambda: voice_named("alto")):
+    for ask in (lambda: speak("one", "alto"), lambda: split_installed(["alto"]), lambda: voice_named("alto")):
         with pytest.raises(HearsightError, match=r"'alto' is not a voice.*flite-kal16"):
             ask()
 

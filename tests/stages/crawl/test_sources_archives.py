@@ -176,10 +176,10 @@ def test_explain_shows_page_archive_and_offset(crawl, web, tmp_path):
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
     for row in output.table().to_pylist()[:3]:
-        (life,) = explain(load_graph(tmp_path), row["key"])
+        (history,) = explain(load_graph(tmp_path), row["key"])
         where = f"on {row['page_url']} in part-00.warc.gz at {row['archive_offset']}"
-        assert life.events[0].detail == f"{row['image_url']} {where}"
-        page = [life for life in explain(load_graph(tmp_path), row["page_url"]) if life.kind == "page"]
+        assert history.events[0].detail == f"{row['image_url']} {where}"
+        page = [history for history in explain(load_graph(tmp_path), row["page_url"]) if history.kind == "page"]
         assert page[0].events[0].detail.endswith(f"images, in part-00.warc.gz at {row['archive_offset']}")
 
 

@@ -144,5 +144,5 @@ def test_explain_shows_table_and_row(table, tmp_path):
     key = table("cc3m", "train.tsv").table()["key"][1].as_py()
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
-    (life,) = explain(load_graph(tmp_path), key)
-    assert life.events[0].detail == f"{sets.WEB}/0002.jpg in train.tsv at 2"
+    (history,) = explain(load_graph(tmp_path), key)
+    assert history.events[0].detail == f"{sets.WEB}/0002.jpg in train.tsv at 2"

@@ -198,8 +198,8 @@ def test_explain_accepts_the_file_and_the_address_of_an_image(crawled, tmp_path)
     # The dataset of these tests is none of params.yaml's.
     graph.params["chain"]["crawl"]["pets"] = {}
     for what in (str(tmp_path / "pets/pictures/0 ü.jpg"), "file:pictures/0%20%C3%BC.jpg"):
-        (life,) = explain(graph, what)
-        assert life.key == key and life.events[0].detail.endswith("in pets/captions.tsv at 2")
+        (history,) = explain(graph, what)
+        assert history.key == key and history.events[0].detail.endswith("in pets/captions.tsv at 2")
 
 
 def test_a_table_passes_the_filter_and_becomes_features(crawled, tmp_path, monkeypatch):

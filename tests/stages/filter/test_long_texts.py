@@ -114,11 +114,11 @@ def test_any_text_gets_a_verdict_and_no_rule_raises(text: str, max_characters: i
     params = PAPER.model_copy(update={"max_characters": max_characters})
     subjects = {"": make_subject(text, LISTS, max_characters)}
 
-    def learn(group: str, alive: object) -> None:
+    def annotate_group(group: str, alive: object) -> None:
         """The texts' rules need nothing but the text."""
 
-    result = evaluate_all(subjects, learn, params, ["text"])[""]
-    failed = first_failures(subjects, learn, params, ["text"])
+    result = evaluate_all(subjects, annotate_group, params, ["text"])[""]
+    failed = first_failures(subjects, annotate_group, params, ["text"])
     broken = [name for name, finding in result.items() if not finding.passed]
     assert ([failed[""][0]] if failed else []) == broken[:1]
     assert ("max_characters" in broken) == (len(text) > max_characters)

@@ -17,7 +17,7 @@ from components.core.graph import Graph, load_graph
 from components.core.rule_values import RuleValue
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.measured import measured_by_output
-from components.tracking.explain import Life, explain, with_rules
+from components.tracking.explain import RecordHistory, add_rule_values, explain
 from tests.knowledge.dictionary import EXTRACT
 from tests.stages.filter.subjects import PAPER
 from tests.stages.filter.test_stage import ALTS, dictionary, filtered
@@ -48,14 +48,14 @@ def graph(finished: Path, tmp_path: Path) -> Graph:
     return load_graph(shutil.copytree(finished, tmp_path / "project"))
 
 
-def explained(graph: Graph, what: str) -> Life:
-    lives = explain(graph, what)
-    (life,) = with_rules(lives, measured_by_output(graph, [life.key for life in lives]))
-    return life
+def explained(graph: Graph, what: str) -> RecordHistory:
+    histories = explain(graph, what)
+    (history,) = add_rule_values(histories, measured_by_output(graph, [history.key for history in histories]))
+    return history
 
 
-def rules(life: Life) -> dict[str, RuleValue]:
-    (event,) = [event for event in life.events if event.output == "english/filter"]
+def rules(history: RecordHistory) -> dict[str, RuleValue]:
+    (event,) = [event for event in history.events if event.output == "english/filter"]
     return {each.rule: each for each in event.rules}
 
 
@@ -105,9 +105,9 @@ def test_explain_finds_a_picture_by_its_file_its_digest_and_a_prefix_of_it(graph
     file = tmp_path / "picture.jpg"
     file.write_bytes(crawled.read_media(row["media"]))
     for what in (str(file), row["image_sha256"], row["image_sha256"][:17], row["image_sha256"].upper()):
-        lives = explain(graph, what)
-        assert sorted(life.key for life in lives) == sorted([*ALTS, "kite"]), what
-        assert all([event.output for event in life.events] == ["english/crawl", "english/filter"] for life in lives)
+        histories = explain(graph, what)
+        assert sorted(history.key for history in histories) == sorted([*ALTS, "kite"]), what
+        assert all([event.output for event in history.events] == ["english/crawl", "english/filter"] for history in histories)
     file.write_bytes(b"another")
     with pytest.raises(HearsightError, match=r"no record shows the picture with the sha256 [0-9a-f]{64}"):
         explain(graph, str(file))
@@ -124,8 +124,8 @@ def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypat
     assert lines[-1].startswith("failed     first_capital: a (allowed: begins with a capital, no setting). ")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(graph.root))
     printed = CliRunner().invoke(app, ["explain", "lower"])
-    (life,) = [json.loads(line) for line in printed.stdout.splitlines()]
-    assert life["life"][0]["rules"] == [] and life["life"][1]["rules"][1]["threshold"] == "> 400 px"
+    (history,) = [json.loads(line) for line in printed.stdout.splitlines()]
+    assert history["history"][0]["rules"] == [] and history["history"][1]["rules"][1]["threshold"] == "> 400 px"
 
 
 def test_without_the_settings_of_the_run_those_of_params_yaml_are_used(graph: Graph) -> None:

@@ -15,7 +15,7 @@ from components.core.stage_output import StageOutput
 from components.stages.check import check
 from components.stages.split import ByGroup
 from components.stages.split.owners import Post, deviations, place_owners
-from components.stages.split.run import ACROSS, CLOSE, SPLITS
+from components.stages.split.run import ACROSS, MAX_DEVIATION, SPLITS
 from tests.stages.check.boundaries import make
 from tests.stages.split.owner_posts import DAYS, SHARES, record, split, splits_by_key, splits_by_owner
 from tests.support import PROJECT
@@ -51,7 +51,7 @@ def test_splits_are_within_one_percent_of_their_shares_while_no_owner_holds_more
     placement = place_owners(posts, SHARES, seed, {}, lambda key: "train")
     assert set(placement.owners) == {post.owner for post in posts}
     deviation = deviations((placement.splits_of(post)[0] for post in posts), SHARES)
-    assert max(map(abs, deviation.values())) <= CLOSE
+    assert max(map(abs, deviation.values())) <= MAX_DEVIATION
 
 
 @settings(max_examples=60, deadline=None)
@@ -100,7 +100,7 @@ def test_new_owners_restore_the_shares(tmp_path: Path) -> None:
     split(tmp_path, [record(n, f"o{n % 20}") for n in range(100)])
     more = [record(n, f"o{n % 20}") for n in range(100)] + [record(500 + n, f"p{n % 150}", day=1) for n in range(450)]
     counts = Counter(splits_by_key(split(tmp_path, more)).values())
-    assert max(abs(counts[name] / 550 - share) for name, share in SHARES.items()) <= CLOSE
+    assert max(abs(counts[name] / 550 - share) for name, share in SHARES.items()) <= MAX_DEVIATION
 
 
 def test_spellings_of_one_account_are_one_owner(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_shares_are_met_when_one_owner_holds_half_of_the_posts(tmp_path: Path) -
     rows = [record(n, "half") for n in range(100)] + [record(500 + n, f"one{n}") for n in range(100)]
     stage = split(tmp_path, rows)
     metrics = {name: value for name, value, _ in stage.metrics}
-    assert metrics["largest_owner_share"] == 0.5 and metrics["deviation"] <= CLOSE and metrics["owners"] == 101
+    assert metrics["largest_owner_share"] == 0.5 and metrics["deviation"] <= MAX_DEVIATION and metrics["owners"] == 101
     assert metrics["records_train"] == 120 and metrics["owners_validation"] == 40
 
 

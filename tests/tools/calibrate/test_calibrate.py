@@ -26,7 +26,7 @@ from components.tools.calibrate.run import measure
 from components.tools.calibrate.sweep import SAMPLES, Sweep
 from components.tools.calibrate.swept import SWEPT, choose_rules
 from components.tools.calibrate.values import line_shards, measured_schema, parse_number
-from components.tools.trial.texts import learn
+from components.tools.trial.texts import annotate_group
 from tests import command
 from tests.stages.filter.subjects import PAPER
 from tests.support import PROJECT, make_output, make_stage, row
@@ -88,13 +88,13 @@ def test_every_threshold_counts_what_the_rule_itself_would_keep(tables: list[pa.
     for subject in subjects.values():
         subject.language = "en"
     for group in TEXT_GROUPS:
-        learn(group, subjects)
+        annotate_group(group, subjects)
     (test,) = [rule.test for rules in GROUPS.values() for rule in rules if rule.name == each.rule]
     (curve,) = [curve for curve in swept(tables).curves if curve.swept is each]
     for threshold in [t for t in curve.grid if t in curve.inside or round(t * 20) == t * 20]:
         params = PAPER.model_copy(update={each.setting: threshold})
         alone = [key for key, subject in subjects.items() if test(subject, params).passed]
-        left = subjects.keys() - first_failures(subjects, learn, params, TEXT_GROUPS).keys()
+        left = subjects.keys() - first_failures(subjects, annotate_group, params, TEXT_GROUPS).keys()
         assert curve.at(threshold) == (len(alone), len(left)), threshold
 
 

@@ -12,7 +12,7 @@ import pytest
 from components.core.records import UTTERANCE
 from components.core.result_cache import ResultCache
 from components.google.client import GoogleClient
-from components.google.settings import Asking
+from components.google.settings import RequestSettings
 from components.speech.voices.google_speech import GoogleSpeech, answer_key
 from components.speech.voices.paid import cache_keys, speech_request
 from components.tools.takedown.caches import delete_annotations, find_annotations
@@ -23,7 +23,7 @@ from components.web.takedown_list import read_takedown
 from tests.support import row
 
 MANNER = {"rate": 1.0735, "pitch": -0.9114, "gain": 3.1001}
-SPEECH = GoogleSpeech(GoogleClient(Asking(at_once=1, timeout=1.0, retries=0, backoff=0.0)))
+SPEECH = GoogleSpeech(GoogleClient(RequestSettings(at_once=1, timeout=1.0, retries=0, backoff=0.0)))
 
 
 def utterance(record: str, spoken: str, voice: str) -> dict[str, object]:

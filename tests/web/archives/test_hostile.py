@@ -99,7 +99,7 @@ def test_attempts_at_false_member_starts_are_limited(magic, monkeypatch):
     monkeypatch.setattr(kind, "_begins_record", lambda self, window: tried.append(len(window)) or begins(self, window))
     data = magic * (5_000_000 if len(magic) == 3 else 1_000_000)
     assert limited_faults(read(data))
-    assert sum(size + members.TRY for size in tried) <= members.AGAIN * len(data) + members.KEEP + (1 << 18)
+    assert sum(size + members.TRY for size in tried) <= members.RESEARCH_RATIO * len(data) + members.KEEP + (1 << 18)
 
 
 def stored(size, last=False):
@@ -124,7 +124,7 @@ def test_rereading_of_overlapping_broken_members_is_bounded(monkeypatch):
     assert zlib.decompressobj(31).decompress(data[:100_000])[:5] == b"WARC/"
     result = limited_faults(read(data + record()))
     assert result[-1] == "http://a.sample/p"
-    assert sum(fed) <= (members.AGAIN + 3) * len(data) + members.KEEP
+    assert sum(fed) <= (members.RESEARCH_RATIO + 3) * len(data) + members.KEEP
 
 
 class Trickle:
