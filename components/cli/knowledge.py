@@ -41,5 +41,4 @@ def knowledge_ask(
     dataset: Dataset = "english",
 ) -> None:
     """Look up the hypernym of one name in the dataset's knowledge sources, in order."""
-
     print_line(lookup_once(find_root(), dataset, name, kind))

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from components.cli import cache, datasets, demo, doctor, knowledge, results, runs, scoring, search, takedown, texts, voices
-from components.cli.entry import report_errors
+from components.cli.stages import report_errors
 
 app = typer.Typer(
     add_completion=False,

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from components.cli.entry import check as check_one
-from components.cli.entry import run as run_one
 from components.cli.options import Dataset
+from components.cli.stages import check as check_one
+from components.cli.stages import run as run_one
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_json, print_line, print_table, print_text
@@ -23,14 +23,12 @@ app.add_typer(snapshots, name="snapshot")
 @app.command()
 def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], dataset: Dataset = "english") -> None:
     """Run one stage for one dataset (what `dvc repro` calls)."""
-
     raise typer.Exit(run_one(stage, dataset))
 
 
 @app.command()
 def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
     """Check a stage's output against its manifest, its schema and its expectations."""
-
     raise typer.Exit(check_one(stage, dataset))
 
 

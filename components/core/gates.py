@@ -19,7 +19,8 @@ def gate_path(root: Path, dataset: str, stage: str) -> Path:
 def gate_bytes(name: str, digest: str) -> bytes:
     """Return the content of a gate file: the output name and the digest that passed.
 
-    Later stages depend on this file. It holds nothing of the suite, so an edited suite runs its check again and no stage.
+    Later stages depend on this file. It holds nothing of the suite, so an edited suite causes its check, but no
+    stage, to run again.
     """
     return (canonical_json({"output": name, "manifest_sha256": digest, "passed": True}) + "\n").encode()
 

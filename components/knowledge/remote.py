@@ -180,7 +180,7 @@ class Remote:
         return {}
 
     async def _once(self, session: Any, request: Request) -> dict[str, Any]:
-        # On use: only sources on the network need it.
+        # Imported here: only sources on the network need it.
         import aiohttp
 
         self.requests += 1

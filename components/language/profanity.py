@@ -52,7 +52,7 @@ def _predictor() -> Any:
     with warnings.catch_warnings():
         # The model was saved by an older scikit-learn; a test checks its predictions. Imported on use: loads scikit-learn.
         warnings.simplefilter("ignore")
-        # On use: loads scikit-learn.
+        # Imported here: loads scikit-learn.
         from profanity_check import predict_prob
 
     return predict_prob

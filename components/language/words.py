@@ -57,7 +57,7 @@ def article(phrase: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    # On use: only the rules that compare stems need it.
+    # Imported here: only the rules that compare stems need it.
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
@@ -76,7 +76,7 @@ def inflector() -> Any:
     check = typeguard.typechecked
     typeguard.typechecked = lambda method: method  # type: ignore[assignment]
     try:
-        # On use: slow to load.
+        # Imported here: slow to load.
         import inflect
     finally:
         typeguard.typechecked = check

@@ -188,7 +188,7 @@ def as_json(content: Any, headers: Mapping[str, str] | None = None, status: int 
 
 
 def as_html(title: str, body: str, credit: str, owner: Owner | None = None) -> Reply:
-    """A page; it asks not to be indexed where its owner does."""
+    """Return an HTML page, with a noindex tag if ``owner`` has opted out of indexing."""
     robots = '<meta name="robots" content="noindex">' if owner is not None and owner.noindex else ""
     return whole(page(title, body, credit, robots, "pt"), TYPES[".html"])
 

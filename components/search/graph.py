@@ -48,7 +48,7 @@ class GraphSettings:
 def graph_library() -> Any:
     """Return the module usearch; raise HearsightError if it is not installed."""
     try:
-        # On use: usearch is an optional dependency, of the approximate index alone.
+        # Imported here: usearch is an optional dependency, of the approximate index alone.
         import usearch
         import usearch.index
     except ImportError as error:

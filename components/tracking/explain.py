@@ -93,7 +93,7 @@ class RecordHistory:
 
 
 def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], object] = lambda _: None) -> list[RecordHistory]:
-    """The histories of every record that ``what`` names, of the first :data:`MOST` if it names more.
+    """Return the history of every record that ``what`` names, of the first :data:`MOST` if it names more.
 
     Args:
         graph: the project's stages and chain.
@@ -103,7 +103,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
         report: receives a line on how many records are not shown.
 
     Raises:
-        HearsightError: no finished stage knows it, or there is no such dataset.
+        HearsightError: no finished stage has a row for it, or there is no such dataset.
     """
     digest = _digest_of(what)
     histories: dict[str, RecordHistory] = {}
@@ -117,7 +117,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
             chosen = pc.is_in(keys, value_set=_keys_of_picture(stage_output, digest))
         elif "://" in what or what.startswith("file:"):
             named = pc.is_in(keys, value_set=pc.unique(_keys_of_url(stage_output, what)))
-            # The ledger knows addresses of what never became a record.
+            # The ledger also holds addresses of what never became a record.
             chosen = pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring_regex(ledger["detail"], whole)))
         else:
             chosen = pc.starts_with(keys, what) if len(what) >= 6 else pc.equal(keys, what)
@@ -176,7 +176,7 @@ def add_rule_values(
     """
 
     def with_values(history: RecordHistory, event: Event) -> Event:
-        return replace(event, rules=_asked(measured.get(event.output, {}).get(history.key, ()), event))
+        return replace(event, rules=_evaluated(measured.get(event.output, {}).get(history.key, ()), event))
 
     return [
         RecordHistory(history.key, history.kind, [with_values(history, event) for event in history.events])
@@ -189,12 +189,12 @@ def _setting(output: str, rule: str) -> str:
     return setting_names(dataset, stage, RULE_SETTINGS.get(stage, {}).get(rule)) if rule else ""
 
 
-def _asked(values: Sequence[RuleValue], event: Event) -> tuple[RuleValue, ...]:
+def _evaluated(values: Sequence[RuleValue], event: Event) -> tuple[RuleValue, ...]:
     """Return the rules up to the one that dropped the record, which gets the value and threshold in the ledger."""
     names = [each.rule for each in values]
     if event.verdict != DROPPED:
         return tuple(values)
-    if event.rule not in names:  # a provider gave no answer: the rules that have a value were asked
+    if event.rule not in names:  # a provider gave no answer: the rules that have a value were evaluated
         return tuple(each for each in values if each.passed is not None)
     at = names.index(event.rule)
     failed = replace(values[at], passed=False, value=event.value, threshold=event.threshold, note="")

@@ -22,7 +22,7 @@ LONGEST = 60
 
 
 def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str, str]]:
-    """What a rule dropped, stage by stage: ledger rows with the name of the stage's output as ``output``.
+    """Yield the ledger rows that a rule dropped, in stage order, with the name of the stage's output as ``output``.
 
     Args:
         graph: the project's stages and chain.

@@ -183,7 +183,7 @@ DUAL_ENCODER = ("epoch", "loss", "validation")
 
 
 def history_csv(history: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Return a line an epoch with these columns, six digits behind the point; what an epoch does not have is empty."""
+    """Return CSV with one line per epoch and these columns, with six decimals; missing values are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

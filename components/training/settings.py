@@ -67,7 +67,7 @@ class Hardware(Settings):
         """What ``accelerator`` comes to on this machine; raise HearsightError if a GPU is asked for and there is none."""
         if self.accelerator == "cpu":
             return "cpu"
-        # On use: torch is slow to load, and commands that only read settings import this module.
+        # Imported here: torch is slow to load, and commands that only read settings import this module.
         import torch
 
         # device_count asks the driver's library; is_available would begin CUDA, which no forked process could use then.

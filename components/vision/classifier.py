@@ -46,7 +46,7 @@ def read_picture(data: bytes) -> torch.Tensor:
     Raises:
         OSError: the bytes cannot be decoded completely.
     """
-    # On use, as above.
+    # Imported here, as above.
     import torch
     from PIL import Image
 
@@ -68,7 +68,7 @@ class ImageNetClassifier:
 
     def compute(self, payload: bytes) -> np.ndarray:
         """Return the softmax over the classes for one encoded picture, (1000,) float16."""
-        # On use, as above.
+        # Imported here, as above.
         import torch
 
         with torch.inference_mode():
@@ -79,10 +79,10 @@ class ImageNetClassifier:
 @lru_cache(maxsize=1)
 def folded_backbone() -> Any:
     """Return the process's own :func:`load_backbone`, folded for inference on one thread."""
-    # On use, as above.
+    # Imported here, as above.
     import torch
 
-    # On use, as above.
+    # Imported here, as above.
     from components.vision.folding import fold_batch_norms
 
     torch.set_num_threads(1)

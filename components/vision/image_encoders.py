@@ -153,7 +153,7 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> Im
     Raises:
         HearsightError: the file is missing, damaged, or of another network; or as :class:`EncodedPicture`.
     """
-    # On use: loads torch.
+    # Imported here: loads torch.
     from components.models.encoders import ImageEncoder
     from components.models.weights import load_weights
 
@@ -181,7 +181,7 @@ def trainable_encoder(encoder: str, weights: Path | None = None, side: int = 0) 
     Raises:
         HearsightError: as :func:`load_encoder`.
     """
-    # On use: loads torch.
+    # Imported here: loads torch.
     from components.models.encoders import ImageEncoder
 
     _encoder_kind(encoder, side)
@@ -192,7 +192,7 @@ def trainable_encoder(encoder: str, weights: Path | None = None, side: int = 0) 
 
 
 def _encoder_kind(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
-    # On use: loads torch.
+    # Imported here: loads torch.
     from components.models.encoders import encoder_kind
 
     try:
@@ -206,7 +206,7 @@ def _encoder_kind(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]
 def _loaded(encoder: str, weights: Path | None, side: int, digest: str) -> ImageEncoder:
     if weights is not None and weights_digest(encoder, weights) != digest:
         raise HearsightError("the weights have changed during the run", where=weights, hint="run again")
-    # On use: loads torch.
+    # Imported here: loads torch.
     from components.vision.folding import fold_batch_norms
 
     loaded = load_encoder(encoder, weights, side)

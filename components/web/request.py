@@ -197,7 +197,7 @@ def classify_failure(error: BaseException) -> tuple[str, str] | None:
         code = getattr(error.certificate_error, "verify_code", 0)
         return (
             "tls",
-            "certificate out of its dates (or the clock is wrong)" if code in _DATE_ERRORS else "certificate not accepted",
+            "certificate expired or not yet valid (or a wrong clock)" if code in _DATE_ERRORS else "certificate not accepted",
         )
     if isinstance(error, aiohttp.ClientSSLError):
         return "tls", "no secure connection"

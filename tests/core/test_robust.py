@@ -211,9 +211,9 @@ class Here:
     def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
 
-    def remote(self, *arguments: Any) -> SimpleNamespace:
+    def remote(self, *arguments: Any, **options: Any) -> SimpleNamespace:
         done: Future[Any] = Future()
-        done.set_result(self.method(*arguments))
+        done.set_result(self.method(*arguments, **options))
         return SimpleNamespace(future=lambda: done)
 
 
@@ -228,7 +228,7 @@ def test_only_paid_results_are_flushed_to_disk(tmp_path, monkeypatch, by):
             waits.extend(backend.connection.execute("PRAGMA synchronous").fetchone())
             assert backend.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
-    keeper = SimpleNamespace(**{name: Here(getattr(CacheServer(), name)) for name in ("read", "has", "write")})
+    keeper = SimpleNamespace(call=Here(CacheServer().call))
     monkeypatch.setattr(ray_node, "sqlite_backend", watched)
     monkeypatch.setattr(result_cache, "_open_backend", watched if by == "itself" else partial(served_backend, keeper))
     store, free, bought = ResultCache(tmp_path), Counting(), Bought()

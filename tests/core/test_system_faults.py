@@ -83,6 +83,7 @@ def test_a_full_disk_during_a_crawl_gives_a_one_line_error(tmp_path):
     done = subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True, check=False)
     if "mount" in done.stderr or "unshare" in done.stderr:
         pytest.skip("this host lets no user mount a file system of its own")
-    output = [line for line in done.stderr.splitlines() if "hearsight: " in line]
+    # The database of MLflow may not fit either; that is a warning of its own.
+    output = [line for line in done.stderr.splitlines() if "hearsight: " in line and "not in MLflow" not in line]
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     assert len(output) == 1 and "no space is left on the disk" in output[0]

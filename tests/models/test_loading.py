@@ -75,11 +75,15 @@ def test_folders_of_other_kinds_or_versions_are_refused(tmp_path: Path) -> None:
         saved(tmp_path, tiny())
         change(tmp_path, **changed)
         refused(tmp_path, result)
-    for text, result in (("{", "is not whole JSON"), ("[]", "does not describe"), ('{"kind": "dual_encoder"}', "lacks network")):
+    for text, result in (
+        ("{", "is not complete JSON"),
+        ("[]", "does not describe"),
+        ('{"kind": "dual_encoder"}', "lacks network"),
+    ):
         (tmp_path / CONFIG).write_text(text)
         refused(tmp_path, result)
     (tmp_path / CONFIG).write_bytes(b"\xff\xfe\x00")
-    refused(tmp_path, "is not whole JSON")
+    refused(tmp_path, "is not complete JSON")
     with pytest.raises(ValueError, match="another version: embedding"):
         save_dual_encoder(tmp_path, {}, {"network": {name: value for name, value in network.items() if name != "embedding"}})
 
@@ -88,7 +92,7 @@ def test_missing_and_foreign_weights_are_named(tmp_path: Path) -> None:
     saved(tmp_path, tiny())
     weights = load_file(tmp_path / WEIGHTS)
     save_file({**weights, "more": torch.zeros(1)}, tmp_path / WEIGHTS)
-    refused(tmp_path, "0 weights are missing, 1 too many, as more")
+    refused(tmp_path, "0 weights are missing and 1 unexpected, e.g. more")
     (tmp_path / WEIGHTS).unlink()
     refused(tmp_path, r"weights\.safetensors: is missing")
     (tmp_path / WEIGHTS).mkdir()

@@ -27,7 +27,7 @@ PHASE = {"epochs": 1, "batch": 4, "samples": 2, "baseline": "mean", "learning_ra
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.models.captioners.build", SmallNetwork)
+    monkeypatch.setattr("components.stages.train_captioner.jobs.build", SmallNetwork)
     torch.set_num_threads(1)
 
 

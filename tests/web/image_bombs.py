@@ -127,7 +127,7 @@ BOMBS: dict[str, tuple[Callable[[], bytes], tuple[str, str]]] = {
     "unicode text": (lambda: png(300, 300, extra=chunk(b"iTXt", b"x\0\1\0\0\0" + packed(1 << 27))), (OVER, "memory")),
     "many texts": (lambda: png(300, 300, extra=chunk(b"zTXt", TEXT) * 70), (OVER, "memory")),
     "exif": (lambda: png(300, 300, extra=chunk(b"eXIf", exif_of_overlaps(2000, 1 << 20))), (OVER, "memory")),
-    "no height": (lambda: height_later(SIDE, SIDE), (CUT, "begins as JPEG")),
+    "no height": (lambda: height_later(SIDE, SIDE), (CUT, "has the signature of a JPEG")),
     "cut": (lambda: png(SIDE, SIDE, 1, 0)[:5000], (CUT, "PNG: ")),
     "see-through bit": (lambda: png(SIDE, SIDE, 1, 0, chunk(b"tRNS", bytes(2))), ("", "")),
     "see-through colour": (lambda: png(SIDE, SIDE, 8, 2, chunk(b"tRNS", bytes(6))), ("", "")),

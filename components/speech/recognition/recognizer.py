@@ -148,7 +148,7 @@ def _bytes() -> dict[str, int]:
 @lru_cache(maxsize=2)
 def _loaded(recogniser: Recogniser) -> Any:
     """Return the model, loaded from local files."""
-    # On use: slow to load.
+    # Imported here: slow to load.
     import ctranslate2
 
     try:

@@ -26,7 +26,7 @@ _SHORT = 3
 
 @cache
 def _frequencies(code: str) -> dict[str, float]:
-    # On use: slow to load.
+    # Imported here: slow to load.
     from wordfreq import get_frequency_dict
 
     return {word: share for word, share in get_frequency_dict(code, "small").items() if len(word) <= _SHORT and share > _COMMON}

@@ -37,7 +37,7 @@ def build(docs: Path, name: str, results: Sequence[TableResult]) -> None:
 @cache
 def _renderer_and_view() -> tuple[Any, Any]:
     """Return a renderer and a view, which keeps its compiled templates while the process lives."""
-    # On use: Great Expectations takes seconds to load.
+    # Imported here: Great Expectations takes seconds to load.
     from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
     from great_expectations.render.view import DefaultJinjaPageView
 

@@ -88,7 +88,7 @@ def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataF
         HearsightError: the suite has an unknown expectation, argument or column.
     """
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
-    # On use: Great Expectations takes seconds to load, and its setting above must come first.
+    # Imported here: Great Expectations takes seconds to load, and its setting above must come first.
     import great_expectations as gx
 
     context = gx.get_context(mode="ephemeral")
@@ -129,7 +129,7 @@ def _number(result: Any) -> str:
 
 def _suite(table: str, entries: Sequence[Mapping[str, Any]], numbers: Iterable[int], path: Path) -> Any:
     """Return entries as a Great Expectations suite, each with its number as id, because results come back in another order."""
-    # On use: Great Expectations takes seconds to load, and its setting above must come first.
+    # Imported here: Great Expectations takes seconds to load, and its setting above must come first.
     import great_expectations as gx
 
     chosen = list(numbers)
@@ -142,7 +142,7 @@ def _suite(table: str, entries: Sequence[Mapping[str, Any]], numbers: Iterable[i
 
 
 def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
-    # On use: Great Expectations takes seconds to load, and its setting above must come first.
+    # Imported here: Great Expectations takes seconds to load, and its setting above must come first.
     import great_expectations.expectations as expectations
     from great_expectations.compatibility.pydantic import ValidationError
 

@@ -90,7 +90,7 @@ def project(
     if not neighbours or not np.ptp(vectors, axis=0).any():
         # Too few posts, or equal pictures: UMAP has nothing to separate.
         return np.zeros((len(vectors), max(2, dimensions)), dtype=np.float32)
-    # On use: compiles its kernels when loaded.
+    # Imported here: compiles its kernels when loaded.
     import numba
     import umap
 

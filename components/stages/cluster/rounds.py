@@ -72,7 +72,7 @@ def _hdbscan(points: NDArray[np.float32], settings: dict[str, Any]) -> NDArray[n
     smallest, samples = settings["min_cluster_size"], settings["min_samples"]
     if len(points) < max(smallest, samples) or len(points) < 2 or not np.ptp(points, axis=0).any():
         return np.full(len(points), OUTLIER)  # too few posts, or all at one point
-    # On use: scikit-learn is slow to load.
+    # Imported here: scikit-learn is slow to load.
     from sklearn.cluster import HDBSCAN
 
     largest = settings["max_cluster_size"] or None

@@ -112,7 +112,7 @@ class Table(Files):
         super().check(params, wrong)
         layout = layout_named(self.layout)
         if layout.has_languages != bool(self.languages):
-            what = "is empty, and its rows tell many" if layout.has_languages else "is set, and its rows tell none"
+            what = "is empty, but its rows have languages" if layout.has_languages else "is set, but its rows have no language"
             raise wrong("source.languages", f"{what} (layout: {self.layout})", "name those to take, or leave it out")
         if layout.has_languages:
             if self.language:
@@ -143,7 +143,7 @@ class Hashtag(SourceSettings):
     tag: str = "pracegover"
     """The hashtag, without #. PCV §4.1: pracegover."""
     variants: list[str] = []
-    """Other hashtags that mean the same; each is searched, and each account is asked for each."""
+    """Equivalent hashtags; timelines and accounts are searched for each of them."""
 
     @property
     def tags(self) -> list[str]:
@@ -168,7 +168,7 @@ class PostsSettings(Hashtag):
     window_days: float = 7.0
     """How far back the tag's timeline is searched for accounts, from the time of its first answer. PCV §4.1: 7."""
     relist_days: float = 0.0
-    """Days after which an account's posts are listed whole again; between, newest first until nothing is new. 0: always whole.
+    """Days after which all posts of an account are listed again; before that, only new ones. 0: always all.
     Ours."""
     page_size: int = 40
     """Posts asked for at a time. Ours: what Mastodon gives at most."""
@@ -221,7 +221,7 @@ class InstagramSettings(PostsSettings):
     provider: Literal["instagram"] = "instagram"
     """The Graph API."""
     user: str = ""
-    """The identifier of the Instagram account that asks; has to be given."""
+    """Identifier of the Instagram account whose token is used; required."""
 
     def check(self, params: Any, wrong: Wrong) -> None:
         """Require what every API needs, the account that asks, and a token."""

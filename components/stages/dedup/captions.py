@@ -63,7 +63,7 @@ def words(caption: str, stops: frozenset[str]) -> list[str]:
 
 def language_idf(vocabulary: Iterable[str], languages: Sequence[str]) -> dict[str, float]:
     """Return the idf of each word by its frequency in the language (the highest among ``languages``)."""
-    # On use: slow to load, and only posts need it.
+    # Imported here: slow to load, and only posts need it.
     from wordfreq import get_frequency_dict
 
     lists: list[Mapping[str, float]] = [get_frequency_dict(language) for language in languages]

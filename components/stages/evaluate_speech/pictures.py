@@ -54,7 +54,7 @@ def waveform(samples: Samples) -> str:
 
 def spectrogram(samples: Samples) -> bytes:
     """Return a spectrogram as PNG with 128 rows (0 Hz at the bottom) and up to 480 columns; colour is linear in dB."""
-    # On use: matplotlib is slow to load.
+    # Imported here: matplotlib is slow to load.
     from matplotlib import colormaps
 
     hop = max(HOP, -(-len(samples) // COLUMNS))

@@ -58,7 +58,7 @@ def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
 
 def word_cloud(topic: Topic, seed: int) -> bytes:
     """Return a topic's word cloud as PNG; the more probable a word, the larger."""
-    # On use: matplotlib is slow to load.
+    # Imported here: matplotlib is slow to load.
     from wordcloud import WordCloud
 
     def word_colour(word: str, **_: Any) -> str:
@@ -107,7 +107,7 @@ def _cross(pen: Any, left: int, top: int, colour: str) -> None:
 
 
 def _font_path() -> Path:
-    # On use: matplotlib is slow to load.
+    # Imported here: matplotlib is slow to load.
     import matplotlib
 
     return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"

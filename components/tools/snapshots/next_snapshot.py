@@ -84,7 +84,7 @@ def replace_values(path: Path, block: Sequence[str], values: Mapping[str, str]) 
     except yaml.YAMLError:
         correct = False
     if not correct:  # e.g. an anchor, whose text belongs to several settings
-        raise HearsightError("cannot be changed alone", where=f"{path}: {'.'.join(block)}", hint="change it by hand")
+        raise HearsightError("cannot be edited in place", where=f"{path}: {'.'.join(block)}", hint="change it by hand")
     publish_bytes(path, text.encode("utf-8"))
 
 

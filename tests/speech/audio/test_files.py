@@ -141,8 +141,8 @@ def test_samples_that_are_nan_are_silence() -> None:
     own[200] = np.inf
     result = read_sound(wav(own, subtype="FLOAT"))
     assert np.isfinite(result.samples).all() and (result.samples[100:110] == 0).all()
-    assert result.warnings == ("11 samples are no numbers: silence in their place",)
-    with pytest.raises(HearsightError, match="no number"):
+    assert result.warnings == ("11 samples are NaN or infinite: replaced by zeros",)
+    with pytest.raises(HearsightError, match="has no finite sample"):
         read_sound(wav(np.full(100, np.nan, np.float32), subtype="FLOAT"))
 
 
@@ -161,7 +161,7 @@ def test_floats_above_full_scale_are_attenuated_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "is empty"), (b"<html>no such file</html>", "neither a WAV"), (b"RIFF", "without its format"),
+        (b"", "is empty"), (b"<html>no such file</html>", "neither a WAV"), (b"RIFF", "without a format chunk"),
         (wav(vowel(0.1))[:30], "ends within its format"), (wav(vowel(0.1))[:40], "ends before its samples"),
         (wav(vowel(0.1))[:44], "no samples"), (wav(np.zeros(0, np.float32)), "no samples"),
         (with_field(with_field(wav(vowel(0.1)), RATE, "<I", 0), SPEED, "<I", 0), "says 0 Hz"),

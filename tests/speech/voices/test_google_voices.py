@@ -183,7 +183,7 @@ def test_the_cost_command_needs_no_credentials_and_prints_one_line_errors(projec
     assert done.returncode == 0 and line["provider"] == "Google Text-to-Speech" and total["usd"] == line["usd"] > 0
     assert line["items"] == line["to_ask"] == line["requests"] > 0
     for words, result in (
-        (("--stage", "crawl"), "'crawl' asks no paid provider"),
+        (("--stage", "crawl"), "'crawl' uses no paid provider"),
         (("--stage", "synthesize", "-d", "paper"), "paper"),
     ):
         lacking = command(*words)

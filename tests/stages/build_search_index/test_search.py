@@ -152,5 +152,5 @@ def test_a_damaged_folder_is_refused_with_the_name_of_the_file(
 def test_a_filter_without_results_names_its_conditions(stage: Any) -> None:
     searcher = Searcher.open(stage.out / SEARCH)
     rows = tuple(range(len(searcher.index)))
-    with pytest.raises(HearsightError, match="nothing is left: no image of language fr and split test"):
+    with pytest.raises(HearsightError, match="the filters leave no result: no image of language fr and split test"):
         searcher.find(np.ones(8, np.float32), 1, ("image",), language="fr", split="test", without=rows)

@@ -151,7 +151,7 @@ def test_a_failed_check_removes_the_old_gate(root: Path) -> None:
         ),
         (
             '{"stage": "split", "tables": {"shards": [{"type": "' + UNIQUE + '", "why": "x", "colum": "key"}]}}',
-            "does not take that",
+            "has invalid arguments",
         ),
     ],
 )

@@ -164,7 +164,7 @@ def test_a_complete_snapshot_that_lacks_a_page_is_an_error(stage):
         ({"seeds": ["meadow.sample"]}, "is not an http address"),
         ({"seeds": ["http://else.sample/"]}, "on no host of crawl.source.hosts"),
         ({"seeds": []}, "is empty"),
-        ({"web": "open"}, "must say whose it is"),
+        ({"web": "open"}, "must give a contact"),
         ({"web_root": "nowhere"}, "holds no host folders"),
         ({"web_root": ""}, "web.root: is empty"),
         ({"snapshot": "../x"}, "cannot name a folder"),

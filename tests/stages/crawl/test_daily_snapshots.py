@@ -62,7 +62,7 @@ def test_an_incomplete_snapshot_is_completed_first_and_a_day_is_advanced_once(ro
 
 
 def test_a_dataset_without_crawl_is_a_one_line_error(root):
-    with pytest.raises(HearsightError, match="'paper' does not take the stage 'crawl'"):
+    with pytest.raises(HearsightError, match="the stage 'crawl' is not in the chain of dataset 'paper'"):
         next_snapshot(root, "paper", date(2026, 11, 21))
 
 
@@ -77,7 +77,7 @@ def test_the_command_prints_what_it_changed(root):
     done = hearsight("--day", "2026-11-21")
     assert done.returncode == 0 and json.loads(done.stdout)["snapshot"] == "sample-2-2026-11-21"
     wrong = hearsight("--day", "tomorrow")
-    assert wrong.returncode == 2 and wrong.stderr == "hearsight: --day: 'tomorrow' is no day — write it as 2026-11-21\n"
+    assert wrong.returncode == 2 and wrong.stderr == "hearsight: --day: 'tomorrow' is not a date — write it as 2026-11-21\n"
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cn", "Cs", "Zl", "Zp"]), max_size=20))

@@ -171,7 +171,7 @@ def test_speech_of_other_captions_passes_with_a_warning(tmp_path: Path) -> None:
 def test_without_a_recogniser_the_page_names_the_package_to_install(
     source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
+    monkeypatch.setattr("components.stages.evaluate_speech.run.installed", lambda recogniser: False)
     result = run(tmp_path, source)
     warnings = [line for line in capsys.readouterr().err.splitlines() if line.startswith("hearsight: warning")]
     assert len(warnings) == 1 and INSTALL in warnings[0] and "evaluate_speech@english" in warnings[0]
@@ -191,7 +191,7 @@ def test_other_languages_are_played_without_a_transcript(source: StageOutput, tm
 
 
 def test_the_ledger_has_one_row_for_each_record(source: StageOutput, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("components.speech.recognition.recognizer.installed", lambda recogniser: False)
+    monkeypatch.setattr("components.stages.evaluate_speech.run.installed", lambda recogniser: False)
     ledger = run(tmp_path, source, per_voice=1).ledger().to_pylist()
     assert [r["key"] for r in ledger] == source.table()["record"].to_pylist()
     assert sorted(r["rule"] for r in ledger) == ["", "", "", "not_drawn", "not_drawn"]

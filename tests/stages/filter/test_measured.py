@@ -109,7 +109,7 @@ def test_explain_finds_a_picture_by_its_file_its_digest_and_a_prefix_of_it(graph
         assert sorted(history.key for history in histories) == sorted([*ALTS, "kite"]), what
         assert all([event.output for event in history.events] == ["english/crawl", "english/filter"] for history in histories)
     file.write_bytes(b"another")
-    with pytest.raises(HearsightError, match=r"no record shows the picture with the sha256 [0-9a-f]{64}"):
+    with pytest.raises(HearsightError, match=r"no record has an image with the sha256 [0-9a-f]{64}"):
         explain(graph, str(file))
 
 

@@ -82,7 +82,7 @@ def test_a_warm_start_copies_only_the_towers_of_its_row(
     one = spoken_set(tmp_path)
     start = pretrain(tmp_path, one)
     # No step: what comes out is what training began with.
-    monkeypatch.setattr("components.training.fit.fit", begin_only)
+    monkeypatch.setattr("components.retrieval.jobs.fit", begin_only)
     models, _ = fine_tune(tmp_path, one, start, rows=[f"{row}-100"])
     before = load_file(start.file("models/mms-4-0/weights.safetensors"))
     after = load_file(models.file(f"models/{row}-100-0/weights.safetensors"))

@@ -9,5 +9,5 @@ from tests.stages.train_captioner.support import SmallNetwork
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.models.captioners.build", SmallNetwork)
+    monkeypatch.setattr("components.stages.train_captioner.jobs.build", SmallNetwork)
     monkeypatch.setattr("components.models.trained.build", SmallNetwork)

@@ -69,7 +69,7 @@ def test_missing_and_damaged_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="does not describe a captioner"):
         load_trained(tmp_path)
     (tmp_path / CONFIG).write_text("{")
-    with pytest.raises(ValueError, match="is not whole JSON"):
+    with pytest.raises(ValueError, match="is not complete JSON"):
         load_trained(tmp_path)
 
 

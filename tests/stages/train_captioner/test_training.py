@@ -106,7 +106,7 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dict[str, b
     root = tmp_path_factory.mktemp("straight")
     source = prepared(root)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("components.models.captioners.build", SmallNetwork)
+        patch.setattr("components.stages.train_captioner.jobs.build", SmallNetwork)
         return source, outcome(root, source, spec_of())
 
 

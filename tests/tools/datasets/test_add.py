@@ -109,4 +109,4 @@ def test_an_invalid_addition_gives_a_one_line_error_and_changes_no_file(tmp_path
 def test_a_file_with_another_structure_is_refused(tmp_path: Path) -> None:
     root = project(tmp_path)
     (root / "params.yaml").write_text("chain: {crawl: {english: {}}}\nenglish: {crawl: {snapshot: a}}\n")
-    assert "has another shape" in add(root, "mine", *KINDS["site"])
+    assert "is not laid out as" in add(root, "mine", *KINDS["site"])

@@ -242,7 +242,7 @@ def test_an_unfinished_dataset_and_one_without_a_split_give_a_one_line_error(tmp
     (root / "data/english/split/manifest.json").unlink()
     with pytest.raises(HearsightError, match="no finished output"):
         release(root, "english", tmp_path / "out")
-    with pytest.raises(HearsightError, match="does not take the stage 'split'"):
+    with pytest.raises(HearsightError, match="the stage 'split' is not in the chain"):
         release(root, "paper", tmp_path / "out")
 
 

@@ -53,7 +53,7 @@ def test_a_record_after_two_megabytes_of_heads_is_read(head, packed):
 def test_many_consecutive_faults_are_summarised():
     pages = read(START * 100_000 + PAIR)
     assert urls(pages)[-1] == "http://a.sample/p" and len(pages) == FAULTS + 2
-    assert pages[-2].detail.startswith(f"{100_000 - FAULTS} more in a row") and pages[-2].offset == 10 * 99_999
+    assert pages[-2].detail.startswith(f"{100_000 - FAULTS} more consecutive faults") and pages[-2].offset == 10 * 99_999
 
 
 @pytest.mark.parametrize("limit", [records.HEAD_LIMIT, 10 * records.HEAD_LIMIT])

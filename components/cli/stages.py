@@ -1,0 +1,68 @@
+"""``hearsight run`` and ``hearsight check``. Imports are inside the functions: ``dvc repro`` starts them a hundred times."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+
+def report_errors(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code; an error that a user can fix is one line on standard error, and 2."""
+    # Here: as above.
+    from components.core.errors import HearsightError
+    from components.core.printing import print_error
+
+    try:
+        return command()
+    except HearsightError as error:
+        print_error(str(error))
+    except OSError as error:
+        from components.core.files import explain_os_error
+
+        if (fault := explain_os_error(error)) is None:
+            raise
+        print_error(str(fault))
+    return 2
+
+
+def run(stage: str, dataset: str) -> int:
+    """Run a stage; return the exit code."""
+    from components.execution.process import die_with_ancestor
+
+    die_with_ancestor("dvc")  # before the slow imports: a dvc that is killed during them would not be noticed
+    from components.core.addresses import find_root
+    from components.core.printing import print_line
+    from components.execution.runner import run_stage, summary
+    from components.tracking import recorder
+
+    print_line(summary(run_stage(find_root(), stage, dataset, recorder)))
+    return 0
+
+
+def check(stage: str, dataset: str) -> int:
+    """Check an output, in the background process if possible; return the exit code."""
+    from components.core.addresses import find_root
+    from components.execution.process import die_with_ancestor
+    from components.execution.warm_client import run_warm
+
+    die_with_ancestor("dvc")
+    root = find_root()
+    # Great Expectations takes seconds to import; a background process imports it once for all checks.
+    code = run_warm(root, "components.cli.check_server", (Path(__file__).with_name("check_server.py"),))
+    return check_here(stage, dataset) if code is None else code
+
+
+def check_here(stage: str, dataset: str) -> int:
+    """Check an output in this process; return the exit code."""
+    from components.core.graph import find_root, load_graph
+    from components.core.printing import escape_controls, print_line
+    from components.stages.check import check as check_boundary
+
+    root = find_root()
+    load_graph(root).require(stage, dataset)
+    gate = check_boundary(root, dataset, stage)
+    for line in gate.warning_lines():
+        print(escape_controls(line), file=sys.stderr)
+    print_line(gate.summary())
+    return 0
