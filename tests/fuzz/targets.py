@@ -26,7 +26,7 @@ class Target:
     """Tokens that inputs are built from; see ``tests.fuzz.words``."""
     longest: int = 2000
     """Maximum bytes of an input, corpus files included."""
-    quick: int = 2000
+    quick: int = 700
     """Inputs of the run in `make test`."""
     of: str = ""
     """The target whose inputs it shares; '' for its own."""
@@ -45,7 +45,7 @@ class Target:
 
 TARGETS: dict[str, Target] = {
     "html": Target("pages:html", words.HTML),
-    "html_interpreted": Target("pages:html", words.HTML, quick=1000, of="html", interpreted=True),
+    "html_interpreted": Target("pages:html", words.HTML, quick=400, of="html", interpreted=True),
     "srcset": Target("pages:srcset", r"1w 2x 1.5x 100h \x20 , \n http://a.sample/ data:image/gif;base64,", longest=600),
     "urls": Target("pages:urls", words.URL, longest=300),
     "robots": Target("answers:robots", words.ROBOTS),
@@ -55,17 +55,17 @@ TARGETS: dict[str, Target] = {
     "segment": Target("answers:segment", f"{words.WARC} {words.ENTRY}", longest=6000),
     "index": Target("answers:index", f"{words.ENTRY} {words.JSON}", longest=6000),
     "warc": Target("archives:warc", words.WARC, longest=4000),
-    "warc_packed": Target("archives:warc_packed", words.WARC, longest=4000, quick=1000),
+    "warc_packed": Target("archives:warc_packed", words.WARC, longest=4000, quick=400),
     "response": Target("archives:response", words.WARC),
     "wat": Target("archives:wat", f"{words.WAT} {words.JSON}"),
     "wat_interpreted": Target("archives:wat", f"{words.WAT} {words.JSON}", of="wat", interpreted=True),
-    "wacz": Target("archives:wacz", f"{words.WARC} {words.ZIP}", 6000, quick=1000),
+    "wacz": Target("archives:wacz", f"{words.WARC} {words.ZIP}", 6000, quick=400),
     "image_head": Target("images:image_head", words.IMAGES),
-    "image": Target("images:image", words.IMAGES, longest=3000, quick=500),
+    "image": Target("images:image", words.IMAGES, longest=3000, quick=300),
     "tables": Target("sets:tables", words.SETS, longest=700),
     "documents": Target("sets:documents", f"{words.DOCUMENTS} {words.JSON}", longest=6000),
-    "mastodon": Target("posts:mastodon", f"{words.POSTS} {words.JSON}", quick=1000),
-    "instagram": Target("posts:instagram", f"{words.POSTS} {words.JSON}", quick=1000),
+    "mastodon": Target("posts:mastodon", f"{words.POSTS} {words.JSON}", quick=400),
+    "instagram": Target("posts:instagram", f"{words.POSTS} {words.JSON}", quick=400),
     "exported": Target("posts:exported", f"{words.POSTS} {words.JSON}"),
     "sound": Target("sound:sound", words.SOUND, longest=3000),
 }

@@ -165,6 +165,7 @@ def test_a_configuration_round_trips_with_its_picture_size() -> None:
         DualEncoderConfig.of({name: value for name, value in config.plain().items() if name != "layers"} | {"heads": 8})
 
 
+@pytest.mark.slow
 def test_both_towers_compile_whole_and_run_under_bf16_with_channels_last() -> None:
     model = tiny(image="convolutions", side=32, scale=16.0).to(memory_format=torch.channels_last)
     clips, lengths = torch.randn(2, 6, 40), torch.tensor([40, 11])

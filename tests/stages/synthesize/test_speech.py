@@ -31,6 +31,7 @@ for text in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_equal_texts_give_equal_bytes_in_any_order_and_process() -> None:
     texts = ["a red ball", "the moon over 3 mountains", "statue of an elephant"]
     result = [

@@ -85,7 +85,7 @@ def versions(root: Path) -> dict[str, str]:
     return digests
 
 
-@pytest.mark.parametrize("kind", ["folder", "s3"])
+@pytest.mark.parametrize("kind", ["folder", pytest.param("s3", marks=pytest.mark.slow)])
 def test_exactly_the_older_versions_leave_a_remote(tmp_path: Path, kind: str, request: Any) -> None:
     from dvc.repo import Repo
 
