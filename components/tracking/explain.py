@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -97,8 +98,8 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
 
     Args:
         graph: the project's stages and chain.
-        what: a key, the beginning of one (at least six digits), a page's or picture's address, a picture's sha256 or the
-            prefix of it (more than 16 digits), or an image file, which is looked up by its sha256.
+        what: a key, the beginning of one (at least six digits), a page's or picture's address, an image's path in a
+            table, its sha256 or the prefix of it (more than 16 digits), or an image file, which is looked up by its sha256.
         dataset: only this one's stages; '' for all.
         report: receives a line on how many records are not shown.
 
@@ -108,15 +109,18 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
     digest = _digest_of(what)
     histories: dict[str, RecordHistory] = {}
     more: set[str] = set()
+    is_address = "://" in what or what.startswith("file:")
+    # No key has a dot or a slash: that is the path of an image as a table writes it.
+    address = what if is_address else f"file:{quote(what, safe='/-._~')}" if re.search(r"[./]", what) else ""
     # A ledger's detail may contain addresses among other words; match the given one as a whole word.
-    whole = rf"(^|\s){re.escape(what)}(\s|$)"
+    whole = rf"(^|\s){re.escape(address)}(\s|$)"
     for stage_output in finished_outputs(graph, dataset):
         ledger = stage_output.ledger()
         keys = ledger["key"]
         if digest:
             chosen = pc.is_in(keys, value_set=_keys_of_picture(stage_output, digest))
-        elif "://" in what or what.startswith("file:"):
-            named = pc.is_in(keys, value_set=pc.unique(_keys_of_url(stage_output, what)))
+        elif address:
+            named = pc.is_in(keys, value_set=pc.unique(_keys_of_url(stage_output, address)))
             # The ledger also holds addresses of what never became a record.
             chosen = pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring_regex(ledger["detail"], whole)))
         else:

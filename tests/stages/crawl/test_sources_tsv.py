@@ -197,7 +197,7 @@ def test_explain_accepts_the_file_and_the_address_of_an_image(crawled, tmp_path)
     graph = load_graph(tmp_path)
     # The dataset of these tests is none of params.yaml's.
     graph.params["chain"]["crawl"]["pets"] = {}
-    for what in (str(tmp_path / "pets/pictures/0 ü.jpg"), "file:pictures/0%20%C3%BC.jpg"):
+    for what in (str(tmp_path / "pets/pictures/0 ü.jpg"), "pictures/0 ü.jpg", "file:pictures/0%20%C3%BC.jpg"):
         (history,) = explain(graph, what)
         assert history.key == key and history.events[0].detail.endswith("in pets/captions.tsv at 2")
 
