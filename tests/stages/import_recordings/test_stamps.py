@@ -78,9 +78,9 @@ def test_the_english_line_is_read_and_regions_are_ignored(tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"languages": []}, "languages: is empty, and its rows tell many"),
+        ({"languages": []}, "languages: is empty, but its rows have languages"),
         ({"language": "fr"}, "source.language: is set, and source.languages as well"),
-        ({"layout": "flickr8k"}, "its rows tell none"),
+        ({"layout": "flickr8k"}, "its rows have no language"),
     ],
 )
 def test_languages_are_named_only_where_rows_have_them(chain, changes, message):
