@@ -39,6 +39,8 @@ def texts(language: str) -> list[str]:
         if len(line.strip()) >= SHORTEST:
             found[line.strip()] = None
     every = list(found)
+    if not every:
+        raise SystemExit(f"benchmarks.voices: there are no captions below {STAMPS}: run `hearsight data` first")
     return [every[at * len(every) // TEXTS] for at in range(TEXTS)]
 
 

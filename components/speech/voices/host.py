@@ -30,6 +30,7 @@ def main(engine: str, parent: int) -> int:
     requests, answers = _pipes()
     try:
         loaded = _load(engine)
+        keeps_state = loaded.keeps_state
     except Exception as error:
         _write(answers, frame(FAILED, _line(error)))
         return 1
@@ -37,7 +38,7 @@ def main(engine: str, parent: int) -> int:
     gc.collect()
     gc.freeze()  # forks then share the loaded objects: collection would copy their pages
     while (request := _read(requests)) is not None:
-        if not loaded.keeps_state:
+        if not keeps_state:
             _write(answers, _answer(loaded, request))
         elif (code := _answer_in_fork(loaded, request, answers)) != 0:
             return code
