@@ -9,7 +9,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from components.language.wordnet import VARIABLE, wordnet_folder
+from components.language.wordnet import VARIABLE, unreadable, wordnet_folder
 
 FILES = ("index.noun", "index.verb", "index.adj", "index.adv")
 _ENDINGS = (
@@ -54,7 +54,10 @@ def _known(word: str, lemmas: frozenset[str]) -> bool:
 def _lemmas(folder: str) -> tuple[frozenset[str], int]:
     """Return the listed words, and the length of the longest."""
     lemmas: set[str] = set()
-    for name in FILES:
-        with (Path(folder) / name).open(encoding="utf-8") as file:
-            lemmas.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
+    try:
+        for name in FILES:
+            with (Path(folder) / name).open(encoding="utf-8") as file:
+                lemmas.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(error, folder) from None
     return frozenset(lemmas), max(map(len, lemmas), default=0)

@@ -44,11 +44,7 @@ class WordNet:
             self._verbs = frozenset(line.split(" ", 1)[0] for line in _lines(folder / "index.verb"))
             self._irregular = dict(line.split()[:2] for line in _lines(folder / "noun.exc"))
         except (OSError, UnicodeDecodeError, ValueError) as error:
-            raise HearsightError(
-                f"the WordNet dictionary cannot be read ({error})",
-                where=folder,
-                hint=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
-            ) from None
+            raise unreadable(error, folder) from None
 
     @lru_cache(maxsize=16384)  # noqa: B019 - one dictionary lives as long as the process
     def synset(self, number: int) -> Synset | None:
@@ -120,6 +116,15 @@ class WordNet:
             if word.endswith(ending) and len(word) > len(ending) + 1:
                 forms.append(word[: -len(ending)] + instead)
         return forms
+
+
+def unreadable(error: Exception, folder: Path | str) -> HearsightError:
+    """Return the error for a dictionary that is missing or damaged."""
+    return HearsightError(
+        f"the WordNet dictionary cannot be read ({error})",
+        where=folder,
+        hint=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
+    )
 
 
 def _lines(path: Path) -> list[str]:

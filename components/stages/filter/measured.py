@@ -95,7 +95,10 @@ def _value(rule: Rule, subject: Subject, task: Task, unavailable: str) -> RuleVa
     meaning = " ".join((inspect.getdoc(rule.test) or "").partition("\n\n")[0].split())
     if unavailable:
         return RuleValue(rule.name, None, "", "", meaning, unavailable)
-    finding = rule.test(subject, task.params)
+    try:
+        finding = rule.test(subject, task.params)
+    except HearsightError as error:  # its dictionary is missing
+        return RuleValue(rule.name, None, "", "", meaning, str(error))
     return RuleValue(
         rule.name,
         finding.passed,

@@ -97,6 +97,13 @@ def test_a_value_without_a_cached_answer_is_omitted_and_no_model_runs(graph: Gra
     assert sorted(path.name for path in folder.glob("*.sqlite")) == before
 
 
+def test_a_rule_whose_dictionary_is_missing_is_shown_without_a_value(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEARSIGHT_WORDNET", str(graph.root / "missing"))
+    result = rules(explained(graph, "kite"))
+    assert result["image_side"].passed and result["unknown_token"].passed is None
+    assert "the WordNet dictionary cannot be read" in result["unknown_token"].note
+
+
 def test_explain_finds_a_picture_by_its_file_its_digest_and_a_prefix_of_it(graph: Graph, tmp_path: Path) -> None:
     from components.core.stage_output import StageOutput
 
