@@ -90,7 +90,7 @@ def _owners(found: Sequence[Material], names: dict[str, str]) -> dict[str, Owner
 
 
 def _first(found: Iterable[Material], count: int, what: str) -> list[Material]:
-    """Draw ``count`` materials, each keyed by itself alone."""
+    """Draw ``count`` materials, each from a key of its own."""
     return sorted(found, key=lambda material: (seeded_rng(material.key, what).random(), material.key))[:count]
 
 

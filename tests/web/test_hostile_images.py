@@ -48,7 +48,7 @@ HOSTILE = {
         lambda _: itertools.chain([head(200, "image/jpeg", None, "Transfer-Encoding: chunked")], itertools.repeat(b"1\r\nx\r\n")),
         {"not_an_image"},
     ),
-    # aiohttp tells of it at once only when it comes with the head; else the request's time runs out.
+    # aiohttp reports it at once only if it comes with the head; otherwise the request times out.
     "/bad-chunk": (
         lambda _: [head(200, "image/jpeg", None, "Transfer-Encoding: chunked"), b"zz\r\nx\r\n"],
         {"bad_http", "timeout"},

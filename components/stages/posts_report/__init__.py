@@ -26,7 +26,7 @@ class Params(Settings):
     topics: int = 6
     """Topics of the descriptions. PCV figure 16: 6."""
     topic_words: int = 40
-    """Words of a topic that are told. Ours."""
+    """Words of a topic that the page lists. Ours."""
     min_documents: int = 3
     """Descriptions that a word of a topic is in, at least. Ours."""
     min_together: int = 3

@@ -51,7 +51,7 @@ def release(
         summary, new = publish_folder(out, lambda folder: write_posts(root, posts, folder, pseudonyms, options))
     else:
         if subsets or key_file or mask_mentions:
-            what = "is no set of posts: it has no subsets, users or mentions"
+            what = "is not a set of posts: it has no subsets, users or mentions"
             hint = "leave out --subset, --key-file and --mask-mentions"
             raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
         inputs = find_page_inputs(root, dataset)

@@ -28,7 +28,7 @@ STATED: dict[str, str] = {number: entry["stated"] for number, entry in SHEET["qu
 """Question → the publishers' field that answers it; measured values follow."""
 _FIELDS: dict[str, Any] = {name: (str, Field("", description=QUESTIONS[number])) for number, name in STATED.items()}
 Publisher = create_model("Publisher", __base__=Settings, **_FIELDS)
-"""The publishers' answers, ``params.yaml:release.<dataset>``; an empty one is told to be missing."""
+"""The publishers' answers, ``params.yaml:release.<dataset>``; an empty one is reported as missing."""
 NOT_STATED = "Not stated by the publishers."
 PUBLISHED_SETTINGS = ("kind", "layout", "language", "provider", "server", "tag", "variants")
 """Settings of ``crawl.source`` that are published: none of them names an account."""

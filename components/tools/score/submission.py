@@ -41,7 +41,7 @@ def write_submission(candidates: Path, split: str, algorithm: str, out: Path, im
         raise HearsightError(f"'{split}' is no split of the server", where="--split", hint=f"give {' or '.join(SPLITS)}")
     if not _NAME.fullmatch(algorithm):
         hint = "use letters, digits, full stops and hyphens"
-        raise HearsightError(f"'{algorithm}' is no name for the server's files", where="--algorithm", hint=hint)
+        raise HearsightError(f"'{algorithm}' cannot name the server's files", where="--algorithm", hint=hint)
     captions: dict[int, str] = read_file(candidates, _with_numeric_ids)
     if images is not None:
         _require_images(captions, read_file(images, _image_ids), candidates, images)

@@ -191,8 +191,8 @@ def test_a_submission_is_written_a_split_at_a_time_into_one_zip(monkeypatch, cap
     ("change", "captions", "expected"),
     [
         ({"--split": "train2014"}, {1: "a"}, "no split of the server"),
-        ({"--algorithm": "my_model"}, {1: "a"}, "is no name for the server's files"),
-        ({"--algorithm": "../x"}, {1: "a"}, "is no name for the server's files"),
+        ({"--algorithm": "my_model"}, {1: "a"}, "cannot name the server's files"),
+        ({"--algorithm": "../x"}, {1: "a"}, "cannot name the server's files"),
         ({}, {"1": "a"}, "the server's ids are numbers"),
         ({}, {1: " "}, "an empty caption for image 1"),
         ({}, {1: "a"}, "no caption for 1 of 2 images (2)"),
