@@ -152,7 +152,7 @@ def test_a_damaged_picture_and_parts_of_different_runs_are_refused(tmp_path: Pat
 def test_invalid_options_give_a_one_line_error(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     assert "asks for 40 of 36 collected posts" in refusal(root, tmp_path / "out", subsets={"big": 40})
-    assert "is no set of posts" in refusal(root, tmp_path / "out", dataset="english", subsets={"big": 40})
+    assert "is not a set of posts" in refusal(root, tmp_path / "out", dataset="english", subsets={"big": 40})
     assert "nothing to release" in refusal(project(tmp_path / "q", []), tmp_path / "out")
     for result in ("a", "a=", "=3", "a=0", "a=-1", "../x=3", "a/b=3", "a=1e3"):
         with pytest.raises(HearsightError, match="names no subset"):
