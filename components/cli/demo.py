@@ -33,7 +33,7 @@ def demo() -> None:
 @app.command()
 def experiments() -> None:
     """Run the full experiments (params.yaml overridden by experiments.yaml); a second call continues."""
-    # Here: as above.
+    # Imported here: the command alone needs them.
     from components.tools.demo.overlay import experiment_params
 
     root = find_root()
@@ -43,13 +43,12 @@ def experiments() -> None:
 
 
 def _sole(root: Path) -> AbstractContextManager[None]:
-
     return sole_writer(root / ".hearsight" / "locks" / "pipeline.lock", "the pipeline")
 
 
 def _run(root: Path, kind: str) -> None:
     """Run the pipeline; raises typer.Exit with dvc's exit code when it fails."""
-    # Here: as above.
+    # Imported here: the command alone needs them.
     from components.tools.demo.closing import opening, results
     from components.tools.demo.lanes import lanes, new_lanes
     from components.tools.demo.progress import Progress, count_stages

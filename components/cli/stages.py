@@ -9,7 +9,7 @@ from pathlib import Path
 
 def report_errors(command: Callable[[], int]) -> int:
     """Run a command and return its exit code; an error that a user can fix is one line on standard error, and 2."""
-    # Here: as above.
+    # Imported here: dvc repro calls this a hundred times.
     from components.core.errors import HearsightError
     from components.core.printing import print_error
 

@@ -26,7 +26,7 @@ def test_an_image_without_validator_is_not_requested_while_fresh(crawl_day, tmp_
         with FetchStore(tmp_path / "data/store/day-2b") as store:  # asked for, found equal, and still not kept twice
             entries = [store.get(image(number, 1)) for number in range(6)]
             assert all(entry.held.startswith("day-1/") for entry in entries)
-        # A copy from the future tells of a clock that went wrong: it is asked for.
+        # A copy from the future means that a clock was wrong: it is requested again.
         index = tmp_path / "data/store/day-1/index.jsonl"
         index.write_text(index.read_text().replace('"fetched": "20', '"fetched": "29'))
         wrong = [one for one in crawl_day(web, "day-2c", "day-1")[1] if one.url.endswith("-1.jpg")]
