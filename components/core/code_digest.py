@@ -29,6 +29,7 @@ __all__ = ["EXCLUDED", "Code", "code_digest", "reached_files", "syntax_tree"]
 PACKAGES = ("components", "flows")
 FACTS = Path(".hearsight") / "code"
 EXCLUDED = {
+    "components/core/result_files.py": "stores an annotator's results as they are",
     "components/core/result_cache.py": "returns an annotator's results, keyed by content and version, verified by checksum",
     "components/core/shard_cache.py": "returns the files of an entry, verified by digest",
     "components/core/key_locks.py": "locks",

@@ -1,19 +1,16 @@
 """Cache of expensive results, keyed by content, model and the annotator's version.
 
 A result depends only on its payload and the model, so it stays valid when thresholds, shards or splits change. Each annotator has
-one SQLite file with a write-ahead log, which works on one machine only: a cluster's workers use a server (:func:`use_backend`).
+one SQLite file (:mod:`components.core.result_files`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
-import sqlite3
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -21,16 +18,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from components.core.errors import HearsightError
-from components.core.files import disk_error
 from components.core.key_locks import open_key_locks
+from components.core.result_files import REPAIR, CacheBackend, explain_errors, open_backend
 
-PATIENCE = 120
-"""Seconds a worker waits for another worker's transaction."""
 BATCH = 64
 """Results in one transaction, which a kill can lose. An annotator's attribute ``held`` overrides it."""
-
-REPAIR = "run `hearsight cache repair`, which removes damaged results and keeps the rest"
-"""Hint of errors about damaged results."""
 
 
 @runtime_checkable
@@ -79,19 +71,6 @@ class ResultKind(Protocol):
     def codec(self) -> str: ...
 
 
-class CacheBackend(Protocol):
-    """The open cache file of one annotator, with encoded results."""
-
-    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
-        """Return key, bytes and stored CRC-32 of the cached results among ``keys``."""
-
-    def has(self, keys: Sequence[str]) -> Iterable[str]:
-        """Return those of ``keys`` that have a result."""
-
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
-        """Store (key, bytes, crc32) in one transaction; a ``durable`` one survives a loss of power."""
-
-
 class ResultCache:
     """The cache files of all annotators in one folder."""
 
@@ -114,7 +93,7 @@ class ResultCache:
         # A paid result is stored at once and durably, so a kill loses only requests in flight.
         paid = isinstance(annotator, PaidAnnotator)
         size = 1 if paid else getattr(annotator, "held", BATCH)
-        with _explain_errors(path), _open_backend(path) as backend:
+        with explain_errors(path), open_backend(path) as backend:
             # A damaged result is computed again and replaced, unless it was paid for.
             found = {key: decode(blob) for key, blob in _read_verified(backend, list(payloads), path, skip=not paid)}
             missing = {key: payload for key, payload in payloads.items() if key not in found}
@@ -144,7 +123,7 @@ class ResultCache:
     def read(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
         """Return the cached results among ``keys``; computes nothing. Raises as :meth:`annotate`."""
         decode, path = CODECS[kind.codec][1], self._path(kind)
-        with _explain_errors(path), _open_backend(path) as backend:
+        with explain_errors(path), open_backend(path) as backend:
             return {key: decode(blob) for key, blob in _read_verified(backend, list(dict.fromkeys(keys)), path)}
 
     def find_missing(self, kind: ResultKind, keys: Sequence[str]) -> list[str]:
@@ -152,7 +131,7 @@ class ResultCache:
         path, keys = self._path(kind), list(dict.fromkeys(keys))
         if not path.exists():
             return keys
-        with _explain_errors(path), _open_backend(path) as backend:
+        with explain_errors(path), open_backend(path) as backend:
             cached = set(backend.has(keys))
         return [key for key in keys if key not in cached]
 
@@ -160,7 +139,7 @@ class ResultCache:
         """Store results from elsewhere (answers of a service) in one durable transaction."""
         encode, path = CODECS[kind.codec][0], self._path(kind)
         blobs = {key: encode(value) for key, value in results.items()}
-        with _explain_errors(path), _open_backend(path) as backend:
+        with explain_errors(path), open_backend(path) as backend:
             backend.write([(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()], durable=True)
 
     def _path(self, kind: ResultKind) -> Path:
@@ -187,19 +166,6 @@ def _read_verified(backend: CacheBackend, keys: Sequence[str], path: Path, *, sk
             print(f"hearsight: warning: {path}: the cached result {key} is damaged and computed again", file=sys.stderr)
         else:
             raise HearsightError(f"the cached result {key} is damaged", where=path, hint=REPAIR)
-
-
-@contextmanager
-def _explain_errors(path: Path) -> Iterator[None]:
-    """Turn errors of the file at ``path`` into HearsightError."""
-    try:
-        yield
-    except OSError as error:
-        raise disk_error(error, path) from error
-    except sqlite3.Error as error:
-        known = {"full": "free some disk space", "locked": "another process holds it: run the command again when that has ended"}
-        hint = next((cure for word, cure in known.items() if word in str(error)), REPAIR)
-        raise HearsightError(f"the annotation cache failed ({error})", where=path, hint=hint) from error
 
 
 def _request_results(
@@ -254,60 +220,6 @@ def _compute_results(annotator: Annotator, payloads: Mapping[str, Any | Callable
             yield from zip(batch, annotator.compute_many(list(loaded)), strict=True)
         else:
             yield from zip(batch, map(annotator.compute, loaded), strict=True)
-
-
-@contextmanager
-def sqlite_backend(path: Path) -> Iterator[CacheBackend]:
-    """Open the SQLite file at ``path``; creates it when it is missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(_open(path)) as connection:
-        yield _SqliteBackend(connection)
-
-
-_open_backend: Callable[[Path], AbstractContextManager[CacheBackend]] = sqlite_backend
-
-
-def use_backend(opener: Callable[[Path], AbstractContextManager[CacheBackend]]) -> None:
-    """Set how all caches of this process open their files; ``opener`` gets the path of the SQLite file."""
-    global _open_backend
-    _open_backend = opener
-
-
-class _SqliteBackend:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-
-    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, bytes, int]]:
-        return self._select("key, value, crc", keys)
-
-    def has(self, keys: Sequence[str]) -> Iterator[str]:
-        return (key for (key,) in self._select("key", keys))
-
-    def _select(self, columns: str, keys: Sequence[str]) -> Iterator[Any]:
-        for start in range(0, len(keys), 500):
-            chunk = list(keys[start : start + 500])
-            marks = ",".join("?" * len(chunk))
-            yield from self.connection.execute(f"SELECT {columns} FROM results WHERE key IN ({marks})", chunk)
-
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
-        # A killed process loses nothing either way. Without a sync at each write, a loss of power loses the last results; a sync
-        # took longer than synthesising speech.
-        self.connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
-        with self.connection:
-            self.connection.execute("BEGIN IMMEDIATE")
-            self.connection.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=PATIENCE)
-    # Workers open a new file at the same time, and SQLite's timeout does not cover the switch to the write-ahead log.
-    with path.with_suffix(".lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID"
-        )
-    return connection
 
 
 def _slug(text: str) -> str:

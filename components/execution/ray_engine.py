@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.core.result_cache import sqlite_backend, use_backend
+from components.core.result_files import sqlite_backend, use_backend
 from components.execution.engine import ATTEMPTS, worker_died
 from components.execution.process import LOCK_PATIENCE
 from components.execution.ray_cluster import check_nodes, connect, first_line, pin_to_node

@@ -16,7 +16,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from components.core.result_cache import BATCH, CacheBackend, sqlite_backend, use_backend
+from components.core.result_cache import BATCH
+from components.core.result_files import CacheBackend, sqlite_backend, use_backend
 from components.core.shard_cache import machine_id
 from components.execution.engine import call_item, call_pickled
 from components.execution.writer_lock import WriterLock

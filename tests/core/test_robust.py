@@ -19,10 +19,11 @@ from typing import Any
 
 import pytest
 
-from components.core import result_cache
+from components.core import result_files
 from components.core.errors import HearsightError
 from components.core.files import publish, publish_bytes
-from components.core.result_cache import ResultCache, sqlite_backend
+from components.core.result_cache import ResultCache
+from components.core.result_files import sqlite_backend
 from components.execution import process, ray_node
 from components.execution.process import sole_writer
 from components.execution.ray_node import CacheServer, served_backend
@@ -222,7 +223,7 @@ def test_only_paid_results_are_flushed_to_disk(tmp_path, monkeypatch, by):
     waits: list[int] = []
 
     @contextmanager
-    def watched(path: Path) -> Iterator[result_cache.CacheBackend]:
+    def watched(path: Path) -> Iterator[result_files.CacheBackend]:
         with sqlite_backend(path) as backend:
             yield backend
             waits.extend(backend.connection.execute("PRAGMA synchronous").fetchone())
@@ -230,7 +231,7 @@ def test_only_paid_results_are_flushed_to_disk(tmp_path, monkeypatch, by):
 
     keeper = SimpleNamespace(call=Here(CacheServer().call))
     monkeypatch.setattr(ray_node, "sqlite_backend", watched)
-    monkeypatch.setattr(result_cache, "_open_backend", watched if by == "itself" else partial(served_backend, keeper))
+    monkeypatch.setattr(result_files, "_opener", watched if by == "itself" else partial(served_backend, keeper))
     store, free, bought = ResultCache(tmp_path), Counting(), Bought()
     bought.model = "another"
     store.annotate(free, {"a": "x"})

@@ -87,3 +87,30 @@ def test_a_full_disk_during_a_crawl_gives_a_one_line_error(tmp_path):
     output = [line for line in done.stderr.splitlines() if "hearsight: " in line and "not in MLflow" not in line]
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     assert len(output) == 1 and "no space is left on the disk" in output[0]
+
+
+FILL = """
+import os, sys
+from pathlib import Path
+from types import SimpleNamespace
+from components.core.errors import HearsightError
+from components.core.result_cache import ResultCache
+disk, free = Path(sys.argv[1]), int(sys.argv[2])
+room = os.statvfs(disk)
+(disk / "filled").write_bytes(bytes(room.f_bavail * room.f_bsize - free))
+try:
+    ResultCache(disk / "cache").write(SimpleNamespace(name="n", version=1, model="m", codec="bytes"), {"key": bytes(30_000)})
+except HearsightError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
+@pytest.mark.parametrize("free", [0, 16_384, 40_960])  # no file; no index of the log; no room for the result
+def test_a_full_disk_is_named_wherever_the_result_cache_meets_it(tmp_path, free):
+    mount = 'mount -t tmpfs -o size=1m none "$0" && exec "$@"'
+    words = ["unshare", "-rm", "sh", "-c", mount, tmp_path, sys.executable, "-c", FILL, tmp_path, free]
+    done = subprocess.run([str(word) for word in words], cwd=PROJECT, capture_output=True, text=True, check=False)
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        pytest.skip("this host lets no user mount a file system of its own")
+    assert "no space is left on the disk" in done.stdout, done.stderr

@@ -17,7 +17,7 @@ from pathlib import Path
 from components.core.errors import HearsightError
 from components.core.files import disk_error, move_into_place
 from components.core.graph import load_graph
-from components.core.result_cache import sqlite_backend
+from components.core.result_files import sqlite_backend
 from components.execution.runner import lock_all_outputs
 from components.tools.cache.salvage import salvage_rows
 

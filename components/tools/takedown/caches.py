@@ -9,7 +9,7 @@ from pathlib import Path
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.result_cache import REPAIR
+from components.core.result_files import REPAIR
 from components.tools.takedown.file_search import FileSearch, may_hold_crawl_addresses
 
 

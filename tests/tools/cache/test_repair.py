@@ -19,7 +19,8 @@ from components.cli.cache import SERVICES, holds_answers
 from components.cli.main import app
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.result_cache import ResultCache, sqlite_backend
+from components.core.result_cache import ResultCache
+from components.core.result_files import sqlite_backend
 from components.tools.cache.repair import find_damage
 from components.tools.cache.salvage import PAGE, salvage_rows
 from tests.support import PROJECT
