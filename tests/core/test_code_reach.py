@@ -43,7 +43,6 @@ OUTSIDE = {
     "components/execution/warm_*.py": "the background process of checks",
     "components/execution/ray_*.py": "starts tasks on a cluster; no engine changes what a step computes",
     "components/execution/runner.py": "starts a stage; what it hands over is in the key",
-    "components/core/contract.py": "a test of the project's files",
     "components/core/gates.py": "says whether a stage may run",
     "components/sample/packages.py": "fetches the sample's packages, which are checked by digest",
     "components/metrics/coco.py": "a command that scores files",

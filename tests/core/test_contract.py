@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.core.contract import problems
 from components.core.graph import CHECK, load_graph
+from tests.core.contract import problems
 from tests.support import PROJECT
 
 

@@ -11,13 +11,13 @@ import pytest
 import yaml
 
 from components.core.addresses import lineage_path
-from components.core.contract import problems
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.execution.runner import run_stage
 from components.speech.audio.files import from_flac
 from components.speech.audio.measures import is_silent
 from components.stages.check import check
+from tests.core.contract import problems
 from tests.stages.import_recordings.corpora import DEFECTS, IMAGES, SIDES, caption_of, facc, name_of, wav_of
 from tests.support import PROJECT
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from components.cli.main import app
-from components.core.contract import problems
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.execution.runner import stage_settings
 from components.stages.crawl.settings import sound
 from components.tools.datasets.add import AFTER, add_dataset
 from components.tools.datasets.kinds import of_site
+from tests.core.contract import problems
 from tests.support import PROJECT
 
 KINDS = {
