@@ -49,7 +49,9 @@ def show(dataset: Dataset = "english") -> None:
 def explain(
     what: Annotated[
         str,
-        typer.Argument(help="A record's key (or its beginning), a page's or picture's address, or a picture's file or sha256."),
+        typer.Argument(
+            help="A text, a record's key (or its beginning), a page's or image's address, or an image's file or sha256."
+        ),
     ] = "",
     rule: Annotated[str, typer.Option("--rule", help="Instead: list what this rule dropped, e.g. page_over_budget.")] = "",
     kept: Annotated[

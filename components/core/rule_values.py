@@ -28,12 +28,12 @@ class RuleValue:
     """What decided, where the value alone does not show it."""
 
     def text(self) -> str:
-        """Return the result as one line of text."""
+        """Return the result as one line of text; what the rule means only where the record did not pass."""
         if self.passed is None:
             return f"not shown  {self.rule}: {self.note}. {self.meaning}"
         measured = f"{self.rule}: {self.value or 'none'} ({allowed(self.threshold, self.setting)})"
-        detail = f" {self.detail}." if self.detail else ""
-        return f"{'passed' if self.passed else 'failed':<9}  {measured}.{detail} {self.meaning}"
+        detail = f" {self.detail}" if self.detail else ""
+        return f"passed     {measured}{detail}" if self.passed else f"failed     {measured}.{detail} {self.meaning}"
 
 
 def allowed(threshold: str, setting: str) -> str:

@@ -1,6 +1,6 @@
 """The history of a record, read from the ledgers: every stage it entered, what the stage decided, and why.
 
-Records are looked up by key, page URL, or image (URL, sha256 or file). Not in scope: the values of rules that a record
+Records are looked up by key, text, page URL, or image (URL, sha256 or file). Not in scope: the values of rules that a record
 passed, which are in no ledger (see ``filter.measured``).
 """
 
@@ -25,7 +25,7 @@ from components.core.rule_values import RuleValue, allowed, setting_names
 from components.core.stage_output import StageOutput
 from components.stages import evaluate_speech, extract_descriptions, hypernymize
 from components.stages.filter import cascade
-from components.tracking.listings import NOT_DRAWN, RECORDS, finished_outputs, verdict_in_words
+from components.tracking.listings import NOT_DRAWN, RECORDS, TEXTS, finished_outputs, verdict_in_words
 
 URL_COLUMNS = ("page_url", "image_url")
 TEXT_COLUMNS = ("alt", "text", "caption", "split", "group", "voice", "output")
@@ -99,7 +99,8 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
     Args:
         graph: the project's stages and chain.
         what: a key, the beginning of one (at least six digits), a page's or picture's address, an image's path in a
-            table, its sha256 or the prefix of it (more than 16 digits), or an image file, which is looked up by its sha256.
+            table, its sha256 or the prefix of it (more than 16 digits), or an image file, which is looked up by its sha256;
+            an alt-text or caption, or a part of one where no whole text is equal; case and white space are ignored.
         dataset: only this one's stages; '' for all.
         report: receives a line on how many records are not shown.
 
@@ -114,6 +115,9 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
     address = what if is_address else f"file:{quote(what, safe='/-._~')}" if re.search(r"[./]", what) else ""
     # A ledger's detail may contain addresses among other words; match the given one as a whole word.
     whole = rf"(^|\s){re.escape(address)}(\s|$)"
+    # "bed" may be a text or the beginning of a key; with a digit it is a key.
+    is_key = _KEY.fullmatch(what) and not what.isalpha()
+    with_text = _strings([] if digest or is_address or is_key else _keys_of_text(graph, what))
     for stage_output in finished_outputs(graph, dataset):
         ledger = stage_output.ledger()
         keys = ledger["key"]
@@ -125,6 +129,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
             chosen = pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring_regex(ledger["detail"], whole)))
         else:
             chosen = pc.starts_with(keys, what) if len(what) >= 6 else pc.equal(keys, what)
+        chosen = pc.or_(chosen, pc.is_in(keys, value_set=with_text))
         known = [key for key in histories if key not in (what,)]
         if known:
             chosen = pc.or_(chosen, pc.is_in(keys, value_set=_strings(known)))
@@ -159,7 +164,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
         raise HearsightError(
             f"no finished stage has a record of '{what}'",
             where=graph.root / "data",
-            hint="give a key of a ledger, an address that was crawled, or a picture's file or sha256",
+            hint="give a key of a ledger, a text, an address that was crawled, or an image's file or sha256",
         )
     if more:
         report(
@@ -233,6 +238,24 @@ def _keys_of_url(stage_output: StageOutput, url: str) -> Any:
         for column in URL_COLUMNS:
             found += table.filter(pc.equal(table[column], url))["key"].to_pylist()
     return _strings(found)
+
+
+def _keys_of_text(graph: Graph, text: str) -> list[str]:
+    """Return the keys of records whose alt-text or caption equals ``text``, or contains it where none is equal."""
+    wanted = " ".join(text.lower().split())
+    equal, containing = set[str](), set[str]()
+    for stage_output in finished_outputs(graph):  # also other datasets: a stage's records may be of another one's crawl
+        if stage_output.manifest.record not in RECORDS:
+            continue
+        table = stage_output.table()
+        for column in (name for name in TEXTS if name in table.column_names):
+            for key, value in zip(table["key"].to_pylist(), table[column].to_pylist(), strict=True):
+                written = " ".join(value.lower().split())
+                if written == wanted:
+                    equal.add(key)
+                elif wanted in written:
+                    containing.add(key)
+    return sorted(equal or containing)
 
 
 def _facts(stage_output: StageOutput, keys: set[str]) -> dict[str, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from components.core.errors import HearsightError
@@ -22,7 +23,9 @@ LONGEST = 60
 
 
 def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str, str]]:
-    """Yield the ledger rows that a rule dropped, in stage order, with the name of the stage's output as ``output``.
+    """Yield the ledger rows that a rule dropped, in stage order, with ``output``, and ``text`` and ``address`` of records.
+
+    ``output`` names the stage's output. Text and address are empty for what never became a record.
 
     Args:
         graph: the project's stages and chain.
@@ -33,19 +36,27 @@ def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str,
         HearsightError: there is no such dataset, or no finished stage dropped anything by it; names the rules that did.
     """
     rules: set[str] = set()
-    found = False
+    rows: list[dict[str, str]] = []
     for stage_output in finished_outputs(graph, dataset):
         ledger = stage_output.ledger()
-        for row in ledger.filter(pc.equal(ledger["rule"], rule)).to_pylist():
-            found = True
-            yield {"output": stage_output.name, **row, "verdict": verdict_in_words(row["verdict"], rule)}
+        rows += [
+            {"output": stage_output.name, **row, "verdict": verdict_in_words(row["verdict"], rule)}
+            for row in ledger.filter(pc.equal(ledger["rule"], rule)).to_pylist()
+        ]
         rules.update(name for name in pc.unique(ledger["rule"]).to_pylist() if name)
-    if not found:
+    if not rows:
         raise HearsightError(
             f"no finished stage dropped anything by the rule '{rule}'",
             where=graph.root / "data",
             hint=f"rules that did: {', '.join(sorted(rules)) or 'none'}",
         )
+    keys = pa.array(sorted({row["key"] for row in rows}), pa.string())
+    shown: dict[str, dict[str, str]] = {}
+    for stage_output in finished_outputs(graph):  # the records may be of another dataset's crawl
+        if stage_output.manifest.record in RECORDS:
+            shown |= _texts_and_addresses(stage_output, keys)
+    for row in rows:
+        yield row | shown.get(row["key"], {"text": "", "address": ""})
 
 
 def kept_records(graph: Graph, dataset: str = "") -> Iterator[dict[str, str]]:
@@ -65,19 +76,29 @@ def kept_records(graph: Graph, dataset: str = "") -> Iterator[dict[str, str]]:
     }  # a dataset's stages come in the order of the chain
     found = False
     for output in last.values():
-        table = output.table()
-        texts = [name for name in TEXTS if name in table.column_names]
-        for row in table.select(["key", *texts, "image_url"]).to_pylist():
+        for key, shown in _texts_and_addresses(output).items():
             found = True
-            text = " ".join(next((row[name] for name in texts if row[name]), "").split())
-            shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-            yield {"output": output.name, "key": row["key"], "text": shown, "address": row["image_url"]}
+            yield {"output": output.name, "key": key, **shown}
     if not found:
         raise HearsightError(
             f"no finished stage keeps a record{f' of {dataset}' if dataset else ''}",
             where=graph.root / "data",
             hint="see with 'hearsight show' which stages are finished",
         )
+
+
+def _texts_and_addresses(output: StageOutput, keys: pa.Array | None = None) -> dict[str, dict[str, str]]:
+    """Return key → ``text`` (cut) and ``address`` of the image, of the records of an output or of those among ``keys``."""
+    table = output.table()
+    if keys is not None:
+        table = table.filter(pc.is_in(table["key"], value_set=keys))
+    texts = [name for name in TEXTS if name in table.column_names]
+    shown: dict[str, dict[str, str]] = {}
+    for row in table.select(["key", *texts, "image_url"]).to_pylist():
+        text = " ".join(next((row[name] for name in texts if row[name]), "").split())
+        cut = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+        shown[row["key"]] = {"text": cut, "address": row["image_url"]}
+    return shown
 
 
 def finished_outputs(graph: Graph, only: str = "") -> Iterator[StageOutput]:

@@ -74,6 +74,30 @@ def test_the_kept_records_are_those_of_the_last_stage_with_key_cut_text_and_addr
     assert found["text"].startswith("A dog on the beach A") and len(found["text"]) == LONGEST and found["text"].endswith("…")
 
 
+def test_a_dropped_record_is_listed_with_text_and_address_though_the_crawl_is_another_datasets(graph):
+    url = "http://english.example/a.jpg"
+    finish(graph.root, "crawl", [row("crawl", key="b" * 16, alt="A prune.", image_url=url)], [kept("b" * 16)])
+    finish(graph.root, "filter", [], [dropped("b" * 16, "min_words", 1, ">= 2")])
+    filtered = graph.root / "data" / "english" / "filter"
+    filtered.rename(graph.root / "data" / "other" / "filter")
+    (listed,) = dropped_by(graph, "min_words", "other")
+    assert (listed["output"], listed["text"], listed["address"]) == ("other/filter", "A prune.", url)
+    (page,) = dropped_by(graph, "page_over_budget", "other")
+    assert page["text"] == page["address"] == ""
+
+
+def test_a_record_is_found_by_its_whole_text_or_else_by_a_part_of_it(graph):
+    texts = {"b" * 16: "A dog on a bed", "c" * 16: "A dog", "d" * 16: "a  DOG", "e" * 16: "A cat", "f" * 16: "bed"}
+    rows = [row("filter", key=key, alt=f"Photo of {text}", text=text) for key, text in texts.items()]
+    finish(graph.root, "filter", rows, [kept(key) for key in texts])
+    assert [history.key for history in explain(graph, " a dog ")] == ["c" * 16, "d" * 16]
+    assert [history.key for history in explain(graph, "bed")] == ["f" * 16]
+    assert [history.key for history in explain(graph, "photo of a cat")] == ["e" * 16]
+    assert [history.key for history in explain(graph, "dog")] == ["b" * 16, "c" * 16, "d" * 16]
+    with pytest.raises(HearsightError, match="no finished stage has a record of 'a horse'"):
+        explain(graph, "a horse")
+
+
 def test_a_dataset_that_keeps_nothing_is_one_line(graph):
     finish(graph.root, "filter", [], [dropped("a" * 16, "min_words", 1, ">= 2")])
     with pytest.raises(HearsightError, match="no finished stage keeps a record of english"):
