@@ -21,7 +21,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 from yarl import URL
 
-from components.web.image_precheck import Limits, read_image
+from components.web.image_precheck import read_image
 from components.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.web.settings import FetchSettings
 from components.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
@@ -159,7 +159,7 @@ class Session:
             if role == "page" and not is_readable(entry.type):
                 return Response(Entry(url, 0, "not_html", entry.type[:80], entry.type))
             if role == "image":
-                refusal, body = await read_image(answer, sent, Limits.of(settings))
+                refusal, body = await read_image(answer, sent, settings)
                 if refusal:
                     entry = Entry(url, 0, refusal.rule, refusal.value, entry.type, threshold=refusal.threshold)
                 return Response(entry, body, headers, reason)
