@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from urllib.parse import quote, quote_plus
 
-from components.web.request import parse_retry_after
+from components.web.request import parse_date, parse_retry_after
 
 HIDDEN = b"***"
 """Replaces a token in a stored answer."""
@@ -107,7 +106,7 @@ def seconds_until_reset(sent: Mapping[str, str]) -> float:
     if not value:
         return 0.0
     try:
-        now = parsedate_to_datetime(sent["date"]) if sent.get("date") else datetime.now(UTC)
+        now = parse_date(sent)
         now = now if now.tzinfo else now.replace(tzinfo=UTC)
         if value.isascii() and value.isdigit():
             seconds = float(value[:12])

@@ -13,7 +13,6 @@ import numpy as np
 from numba import njit, types
 
 from components.core.digests import sha256_bytes
-from components.web.html import tag_kinds, tag_syntax
 from components.web.html.tag_kinds import (
     BASE,
     CELL,
@@ -228,5 +227,6 @@ def _compile(others: str) -> Any:
     return find_tags
 
 
-find_tags = _compile(sha256_bytes(b"".join(Path(module.__file__).read_bytes() for module in (tag_kinds, tag_syntax))))
+_OTHERS = [Path(__file__).with_name(name).read_bytes() for name in ("tag_kinds.py", "tag_syntax.py")]
+find_tags = _compile(sha256_bytes(b"".join(_OTHERS)))
 """See :func:`_find_tags`; compiled at import, once, before a pool of workers is forked."""
