@@ -32,9 +32,11 @@ def ours_look(folder: str) -> dict[str, Any]:
 
 def ours_head(folder: str) -> dict[str, Any]:
     """The verdict on headers and first bytes, as the fetcher gives it; repeated, since once takes no time."""
-    from components.web.image_precheck import PREFIX, Limits, check_headers, check_prefix
+    from components.web.image_precheck import PREFIX, check_headers, check_prefix
+    from components.web.settings import FetchSettings
 
-    limits, kinds = Limits(20_000_000, MIN_SIDE["heads"], MAX_ASPECT), {".jpg": "image/jpeg", ".png": "image/png"}
+    settings = FetchSettings(min_side=MIN_SIDE["heads"], max_aspect=MAX_ASPECT)
+    kinds = {".jpg": "image/jpeg", ".png": "image/png"}
     files = [(kinds[path.suffix], path.read_bytes()) for path in sorted(Path(folder).iterdir())]
     repeat = 50
     began = time.process_time()
@@ -42,7 +44,7 @@ def ours_head(folder: str) -> dict[str, Any]:
         kept = 0
         for kind, data in files:
             sent = {"content-type": kind, "content-length": str(len(data))}
-            kept += not (check_headers(sent, limits) or check_prefix(data[:PREFIX], limits, last=False))
+            kept += not (check_headers(sent, settings) or check_prefix(data[:PREFIX], settings, last=False))
     return {"seconds": (time.process_time() - began) / repeat, "kept": kept}
 
 

@@ -10,7 +10,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from components.web.budget import Budget
 from components.web.consent_policy import Reservations, find_refusal, gives_consent, parse_header_statements, tdmrep_url
 from components.web.robots import Rules, robots_url
 from components.web.settings import FetchSettings
@@ -65,22 +64,19 @@ class Consent:
 
 
 class Answers:
-    """Outcomes of URLs, read from a fetch store under the rules for one robot (user agent)."""
+    """Outcomes of URLs, read from a fetch store under the user agent, limits and address policy of a crawl's settings."""
 
     def __init__(
         self,
         store: FetchStore,
-        agent: str,
+        settings: FetchSettings,
         *,
-        allow_private: bool,
         consent: Consent | None = None,
         taken: Takedown = EMPTY_LIST,
-        budget: Budget | None = None,
     ) -> None:
-        self.budget = budget or Budget()
-        """Limits on a page and a host."""
-        self.store, self.agent, self._allow_private = store, agent, allow_private
+        self.store, self.agent, self.budget = store, settings.user_agent, settings.budget
         """``agent``: the robot's product token."""
+        self._allow_private = settings.allow_private
         self.consent, self.taken = consent or Consent(), taken
         self.touched: set[str] = set()
         """URLs that were looked up; recorded only if the takedown list is not empty."""
@@ -89,20 +85,6 @@ class Answers:
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
         self._granted: set[str] = set()
-
-    @classmethod
-    def under(
-        cls, settings: FetchSettings, store: FetchStore, *, consent: Consent | None = None, taken: Takedown = EMPTY_LIST
-    ) -> Answers:
-        """Return an instance with the user agent, limits and address policy of a crawl's settings."""
-        return cls(
-            store,
-            settings.user_agent,
-            allow_private=settings.allow_private,
-            consent=consent,
-            taken=taken,
-            budget=settings.budget,
-        )
 
     def outcome(self, url: str, hosts: Collection[str] | None = None, *, page: bool = False) -> Outcome:
         """Follow ``url`` through the store; ``hosts`` limits where redirects may lead (None: anywhere).

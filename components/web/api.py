@@ -1,28 +1,18 @@
-"""Call a documented API: its token, its rate limit, and the answers that end the run instead of being stored.
+"""Describe a documented API: its token, its rate limit, and what to do with each of its answers. Requests are in ``api_calls``.
 
-A token is sent in a header to the API's own addresses only, and removed from every answer before it is stored. Answers that may
-differ tomorrow (rate limit, refused token, a search that is unavailable) end the run and are never stored.
+A token is sent in a header to the API's own addresses only, and removed from every answer before it is stored.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
-from components.core.errors import HearsightError
-from components.web.request import NO_SUCH_NAME, Response, parse_retry_after
-from components.web.warc import Entry, index_headers
-
-if TYPE_CHECKING:
-    from components.web.client import Client
+from components.web.request import parse_date, parse_retry_after
 
 HIDDEN = b"***"
 """Replaces a token in a stored answer."""
@@ -116,7 +106,7 @@ def seconds_until_reset(sent: Mapping[str, str]) -> float:
     if not value:
         return 0.0
     try:
-        now = parsedate_to_datetime(sent["date"]) if sent.get("date") else datetime.now(UTC)
+        now = parse_date(sent)
         now = now if now.tzinfo else now.replace(tzinfo=UTC)
         if value.isascii() and value.isdigit():
             seconds = float(value[:12])
@@ -125,82 +115,3 @@ def seconds_until_reset(sent: Mapping[str, str]) -> float:
         return max(0.0, ((reset if reset.tzinfo else reset.replace(tzinfo=UTC)) - now).total_seconds())
     except (ValueError, TypeError, OverflowError, IndexError, OSError):
         return 0.0
-
-
-async def call_api(client: Client, url: str) -> Entry:
-    """Request one address of the client's API until it answers or the retries are used up; store and return the result.
-
-    Raises:
-        HearsightError: the answer ends the run (see :class:`Ruling`); nothing of it is stored.
-    """
-    api, settings = client.api, client.settings
-    assert api is not None
-    host = client.host(url, "api")
-    async with host.gate:
-        wait = settings.backoff
-        for attempt in range(settings.retries + 1):
-            await _wait_for_limit(client, host)
-            await host.wait_turn(max(settings.delay, client.answers.rules(url).delay))
-            entry, body, headers, reason, _ = await client.request(url, "api")
-            sent = index_headers(headers)
-            ruling = _rule_on_failure(api, entry) if entry.failure else api.ruling(url, entry.status, sent, body)
-            if entry.status == 200 and not ruling.again and not ruling.stop and not _is_json(body):
-                stop = "its answer is no JSON" if api.essential(url) else ""
-                ruling = Ruling(True, failure="not_json", stop=stop)
-            if ruling.again:
-                host.hold(ruling.pause)
-            elif entry.status == 200:
-                host.hold(api.rest(sent))
-            if not ruling.again or attempt == settings.retries or ruling.pause > settings.max_retry_after:
-                break
-            await asyncio.sleep(min(wait, settings.timeout))
-            wait *= 2
-    if ruling.stop:
-        raise _stopped(client, url, ruling)
-    if ruling.failure and not entry.failure:
-        entry, body, headers, reason = Entry(url, 0, ruling.failure, "no valid response after all retries"), b"", (), ""
-    if entry.status == 200:
-        body = api.reduced(url, body)
-    return client.keep(Response(entry, api.scrub(body), tuple(api.scrubbed(headers)), reason))
-
-
-def _rule_on_failure(api: Api, entry: Entry) -> Ruling:
-    """Return the ruling for a request without an answer."""
-    again = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
-    stop = f"it cannot be reached ({entry.failure}: {entry.detail})" if api.essential(entry.url) else ""
-    return Ruling(again, stop=stop, hint="check the network and crawl.source.server")
-
-
-def _stopped(client: Client, url: str, ruling: Ruling) -> HearsightError:
-    pause = f" and it asks to wait {math.ceil(ruling.pause)} s" if ruling.pause else ""
-    later = "run the stage again later; fetched answers are kept and not requested again"
-    return HearsightError(f"{ruling.stop}{pause}", where=url.partition("?")[0], hint=ruling.hint or later)
-
-
-async def _wait_for_limit(client: Client, host: Any) -> None:
-    """Wait until the API may be requested again, with a progress bar.
-
-    Raises:
-        HearsightError: the wait would exceed ``max_retry_after``.
-    """
-    async with client.waiting:
-        remaining = host.held_until - asyncio.get_running_loop().time()
-        limit = client.settings.max_retry_after
-        if remaining > limit:
-            raise HearsightError(
-                f"its rate limit is used up for {math.ceil(remaining)} s, and crawl.max_retry_after is {limit:g}",
-                where=client.api.prefix if client.api else "",
-                hint="run the stage again after that; fetched answers are kept and not requested again",
-            )
-        if remaining > 1.0:
-            seconds = range(math.ceil(remaining))
-            for _ in client.progress(seconds, total=len(seconds), desc="waiting for the API's rate limit (s)"):
-                await asyncio.sleep(min(1.0, max(0.0, host.held_until - asyncio.get_running_loop().time())))
-
-
-def _is_json(body: bytes) -> bool:
-    try:
-        json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    return True

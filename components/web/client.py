@@ -1,18 +1,18 @@
 """Request single URLs politely, until they answer or their retries are used up, and store the answers.
 
 An answer in the snapshot's base is reused without a request or confirmed by a conditional one. The order of URLs and the queues
-of hosts are in ``fetch``, API calls in ``api``.
+of hosts are in ``fetch``, API calls in ``api_calls``.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from components.core.errors import HearsightError
 from components.web.answers import Answers, Consent
-from components.web.api import Api, call_api
 from components.web.conditional_fetch import ConditionalFetch, parse_moment
 from components.web.erase import replace_redirect
 from components.web.hosts import Host, Slots
@@ -20,54 +20,55 @@ from components.web.network import LoopLag, NetworkWatch
 from components.web.request import NO_SUCH_NAME, RETRY_STATUS, Response, Role, Session
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
-from components.web.takedown_list import Takedown
+from components.web.takedown_list import EMPTY_LIST, Takedown
 from components.web.urls import host_of
 from components.web.warc import Entry
 
 Progress = Callable[..., Iterable[Any]]
 
 
+def _show_nothing(items: Iterable[Any], **_: object) -> Iterable[Any]:
+    return items
+
+
+@dataclass(eq=False)
 class Client:
     """Requests single URLs and stores their answers."""
 
-    def __init__(
-        self,
-        store: FetchStore,
-        settings: FetchSettings,
-        proxy: str,
-        progress: Progress | None,
-        consent: Consent | None,
-        earlier: ConditionalFetch | None,
-        taken: Takedown,
-    ) -> None:
-        self.store, self.settings, self._earlier = store, settings, earlier
-        self.answers = Answers.under(settings, store, consent=consent, taken=taken)
+    store: FetchStore
+    settings: FetchSettings
+    _: KW_ONLY
+    proxy: str = ""
+    progress: Progress = _show_nothing
+    consent: Consent | None = None
+    earlier: ConditionalFetch | None = None
+    taken: Takedown = EMPTY_LIST
+
+    def __post_init__(self) -> None:
+        self.answers = Answers(self.store, self.settings, consent=self.consent, taken=self.taken)
         self.requests = 0
         """Requests sent."""
-        self.progress = progress or (lambda items, **_: items)
         self.spared = 0
         """Answers reused from the base without a request."""
         self.kept = 0
         """Answers whose body is in the base: 304, or an equal body."""
-        self.api: Api | None = None
-        """Builds the requests of the role ``api``."""
         self.waiting = asyncio.Lock()
         """Held while a task waits for an API's rate limit."""
         self._hosts: dict[str, Host] = {}
-        self._slots = Slots(settings.connections)
-        self._session = Session(settings, proxy)
+        self._slots = Slots(self.settings.connections)
+        self._session = Session(self.settings, self.proxy)
         self._network = NetworkWatch(self._session.probe)
         self._lag = LoopLag()
 
     def note_changes(self, listed: Mapping[str, str]) -> None:
         """Use a sitemap's change dates: pages that the base fetched after their last change are not requested again."""
-        if self._earlier:
-            self._earlier.changed = {url: parse_moment(lastmod) for url, lastmod in listed.items() if lastmod}
+        if self.earlier:
+            self.earlier.changed = {url: parse_moment(lastmod) for url, lastmod in listed.items() if lastmod}
 
     def take_over(self, urls: Collection[str]) -> None:
         """Reuse the base's good answers for ``urls``, whatever their age."""
-        if self._earlier:
-            self._earlier.lasting = frozenset(urls)
+        if self.earlier:
+            self.earlier.lasting = frozenset(urls)
 
     def host(self, url: str, role: str = "") -> Host:
         """Return the politeness state of the host of ``url``; an API has its own."""
@@ -76,13 +77,16 @@ class Client:
             self._hosts[name] = Host(self.settings)
         return self._hosts[name]
 
-    async def _ask(self, url: str, role: Role) -> Entry:
-        """Request one URL until it answers or the retries are used up; store and return the result."""
-        if self._earlier and (reusable := self._earlier.spared(url, role)):
+    def reuse(self, url: str, role: Role) -> bool:
+        """Store the base's answer for ``url`` if it needs no request; return whether it does."""
+        reusable = self.earlier.spared(url, role) if self.earlier else None
+        if reusable is not None:
             self.spared += 1
-            return self.store.add(reusable)
-        if role == "api":
-            return await call_api(self, url)
+            self.store.add(reusable)
+        return reusable is not None
+
+    async def fetch(self, url: str, role: Role) -> None:
+        """Request one URL until it answers or the retries are used up, and store the result."""
         host = self.host(url)
         async with host.gate:
             wait = self.settings.backoff
@@ -90,9 +94,11 @@ class Client:
                 delay = self.settings.delay if role == "robots" else max(self.settings.delay, self.answers.rules(url).delay)
                 await host.wait_turn(delay)
                 if host.closed:
-                    return self.store.add(Entry(url, 0, "retry_later", "host asked for more than crawl.max_retry_after"))
+                    self.store.add(Entry(url, 0, "retry_later", "host asked for more than crawl.max_retry_after"))
+                    return
                 if host.given_up:
-                    return self.store.add(_given_up(url, self.settings.budget.host_failures))
+                    self.store.add(_given_up(url, self.settings.budget.host_failures))
+                    return
                 answer, slow = await self._timed(host, url, role)
                 entry = answer.entry
                 retryable = entry.failure in ("timeout", "connection", "dns") and entry.detail != NO_SUCH_NAME
@@ -104,28 +110,24 @@ class Client:
                 await asyncio.sleep(max(min(wait, self.settings.timeout), answer.pause))
                 wait *= 2
             host.note(good=not (slow or retryable or entry.failure in ("tls", "dns")))
-        stored = self.keep(answer)
+        self.keep(answer)
         await self._require_network(url)
-        return stored
 
     async def _timed(self, host: Host, url: str, role: Role) -> tuple[Response, bool]:
         """Send one request; return the answer and whether the host was slow, not counting this machine's own delay."""
         async with self._slots.slot(host):
             loop = asyncio.get_running_loop()
             start, lag = loop.time(), self._lag.seconds
-            answer = await self.request(url, role)
+            answer = await self.request(url, role, self.earlier.conditions(url) if self.earlier else {})
             seconds = loop.time() - start - (self._lag.seconds - lag)
         return answer, seconds > self.settings.budget.slow_answer
 
-    async def request(self, url: str, role: Role) -> Response:
-        """Send one request, conditional if the base has a copy."""
+    async def request(self, url: str, role: Role, headers: Mapping[str, str]) -> Response:
+        """Send one request with further ``headers``."""
         self.requests += 1
-        request_headers = self._earlier.conditions(url) if self._earlier else {}
-        if role == "api" and self.api:  # unconditional: the answer's own headers hold the next page's address
-            request_headers = self.api.headers(url)
-        return await self._session.get(url, role, request_headers)
+        return await self._session.get(url, role, headers)
 
-    def keep(self, answer: Response) -> Entry:
+    def keep(self, answer: Response) -> None:
         """Store an answer, without a body that the base holds; of a redirect to a listed address only that it is one."""
         entry, body, headers, reason, _ = answer
         if entry.failure in ("connection", "dns", "timeout") and entry.detail != NO_SUCH_NAME:
@@ -133,13 +135,15 @@ class Client:
         elif entry.failure not in ("dns", "private_address", "internal_error"):
             self._network.answered(host_of(entry.url), entry.url)
         if (stored := replace_redirect(entry, self.answers.taken)) is not entry:
-            return self.store.add(stored)
-        if self._earlier and entry.status == 304 and self._earlier.conditions(entry.url):
+            self.store.add(stored)
+            return
+        if self.earlier and entry.status == 304 and self.earlier.conditions(entry.url):
             self.kept += 1
-            return self.store.add(self._earlier.confirmed(entry), b"", headers, reason, answered=304)
-        compared = self._earlier.unchanged(entry, body) if self._earlier else entry
+            self.store.add(self.earlier.confirmed(entry), b"", headers, reason, answered=304)
+            return
+        compared = self.earlier.unchanged(entry, body) if self.earlier else entry
         self.kept += bool(compared.held)
-        return self.store.add(compared, b"" if compared.held else body, headers, reason, answered=200 if compared.held else 0)
+        self.store.add(compared, b"" if compared.held else body, headers, reason, answered=200 if compared.held else 0)
 
     async def _require_network(self, url: str) -> None:
         """Raise HearsightError when this machine has lost its network."""

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from components.web.answers import HOSTS_IN_MEMORY, Consent, NotFetched
-from components.web.client import Client, Progress
-from components.web.conditional_fetch import ConditionalFetch
+from components.web.answers import HOSTS_IN_MEMORY, NotFetched
+from components.web.api import Api
+from components.web.api_calls import call_api
+from components.web.client import Client
 from components.web.hosts import Host
 from components.web.request import Role
-from components.web.settings import FetchSettings
-from components.web.store import FetchStore
-from components.web.takedown_list import EMPTY_LIST, Takedown
 from components.web.urls import host_of
-
-__all__ = ["FetchSettings", "Fetcher", "interleave_hosts"]
 
 WINDOW = 20_000
 """URLs that may be pending when ``ensure`` returns without waiting."""
@@ -35,29 +31,20 @@ class _Request:
     hosts: Collection[str] | None
 
 
+@dataclass(eq=False)
 class Fetcher(Client):
     """Fills a store with answers. A context manager with its own event loop."""
 
-    def __init__(
-        self,
-        store: FetchStore,
-        settings: FetchSettings,
-        *,
-        proxy: str = "",
-        progress: Progress | None = None,
-        consent: Consent | None = None,
-        earlier: ConditionalFetch | None = None,
-        taken: Takedown = EMPTY_LIST,
-    ) -> None:
-        super().__init__(store, settings, proxy, progress, consent, earlier, taken)
-        self._pending: dict[str, _Request] = {}
-        """URLs requested and not yet answered."""
-        self._in_flight: dict[str, list[str]] = {}
-        """URL in flight → the pending URLs that wait for it."""
-        self._workers: set[asyncio.Task[None]] = set()
-        self._finished: asyncio.Queue[None] = asyncio.Queue()
-        self._error: BaseException | None = None
-        self._runner = asyncio.Runner()
+    api: Api | None = field(default=None, init=False)
+    """The API that requests of the role ``api`` are sent to."""
+    _pending: dict[str, _Request] = field(default_factory=dict, init=False)
+    """URLs requested and not yet answered."""
+    _in_flight: dict[str, list[str]] = field(default_factory=dict, init=False)
+    """URL in flight → the pending URLs that wait for it."""
+    _workers: set[asyncio.Task[None]] = field(default_factory=set, init=False)
+    _finished: asyncio.Queue[None] = field(default_factory=asyncio.Queue, init=False)
+    _error: BaseException | None = field(default=None, init=False)
+    _runner: asyncio.Runner = field(default_factory=asyncio.Runner, init=False)
 
     def __enter__(self) -> Fetcher:
         return self
@@ -175,6 +162,16 @@ class Fetcher(Client):
             waiting = self._in_flight.pop(needed)
         for pending in waiting:
             self._route(pending)
+
+    async def _ask(self, url: str, role: Role) -> None:
+        """Store an answer for one URL: the base's, if that needs no request, else the host's."""
+        if self.reuse(url, role):
+            return
+        if role == "api":
+            assert self.api is not None
+            await call_api(self, self.api, url)
+        else:
+            await self.fetch(url, role)
 
     async def _stop(self) -> None:
         """Cancel all tasks; fetched answers are in the store."""

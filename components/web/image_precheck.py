@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from components.web.budget import Budget
 from components.web.images.head import FORMATS, find_exceeded_limit, guess_content, read_head
 from components.web.settings import FetchSettings
 
@@ -25,27 +24,6 @@ _OTHER_SUBTYPES = ("json", "xml", "pdf", "zip", "gzip", "javascript", "wasm", "e
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits on an image; 0 disables ``min_side`` and ``max_aspect``."""
-
-    max_bytes: int
-    min_side: int = 0
-    """px of the smaller side."""
-    max_aspect: float = 0.0
-    """Larger side by smaller side."""
-    max_pixels: int = Budget().image_pixels
-    """Total px."""
-    max_side: int = Budget().image_side
-    """px of the larger side."""
-
-    @classmethod
-    def of(cls, settings: FetchSettings) -> Limits:
-        """Return the limits that a crawl's settings give."""
-        budget = settings.budget
-        return cls(settings.max_image_bytes, settings.min_side, settings.max_aspect, budget.image_pixels, budget.image_side)
-
-
-@dataclass(frozen=True)
 class Refusal:
     """Why an image is refused, as the ledger states it."""
 
@@ -55,7 +33,7 @@ class Refusal:
     threshold: str
 
 
-def check_headers(sent: Mapping[str, str], limits: Limits) -> Refusal | None:
+def check_headers(sent: Mapping[str, str], settings: FetchSettings) -> Refusal | None:
     """Return the refusal by the headers (lower-case names) of an answer to a request for an image; None to accept."""
     kind = sent.get("content-type", "").partition(";")[0].strip().lower()
     group, _, name = kind.partition("/")
@@ -63,8 +41,8 @@ def check_headers(sent: Mapping[str, str], limits: Limits) -> Refusal | None:
         return Refusal("not_an_image", kind[:80], "an image type")
     length = parse_content_length(sent)
     # The header states the encoded size; an encoded body is measured while it is read.
-    if length is not None and length > limits.max_bytes and not sent.get("content-encoding", ""):
-        return Refusal("image_too_large", f"{length} bytes", f"{limits.max_bytes} bytes")
+    if length is not None and length > settings.max_image_bytes and not sent.get("content-encoding", ""):
+        return Refusal("image_too_large", f"{length} bytes", f"{settings.max_image_bytes} bytes")
     return None
 
 
@@ -74,7 +52,7 @@ def parse_content_length(sent: Mapping[str, str]) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def check_prefix(prefix: bytes, limits: Limits, *, last: bool) -> Refusal | Literal[False] | None:
+def check_prefix(prefix: bytes, settings: FetchSettings, *, last: bool) -> Refusal | Literal[False] | None:
     """Return the refusal by the first bytes of a body; None to accept, False while more bytes are needed."""
     head = read_head(prefix, last=last)
     if head is None:
@@ -82,41 +60,41 @@ def check_prefix(prefix: bytes, limits: Limits, *, last: bool) -> Refusal | Lite
     if head.format not in FORMATS:
         rule, value = ("foreign_image", head.format) if head.format else ("not_an_image", guess_content(prefix))
         return Refusal(rule, value, WHOLE)
-    return check_size(head.width, head.height, limits) if head.width else None
+    return check_size(head.width, head.height, settings) if head.width else None
 
 
-def check_size(width: int, height: int, limits: Limits) -> Refusal | None:
+def check_size(width: int, height: int, settings: FetchSettings) -> Refusal | None:
     """Return the refusal of an image that is too large to decode, too small, or too narrow; None to accept."""
     size = f"{width} x {height} px"
-    if limit := find_exceeded_limit(width, height, pixels=limits.max_pixels, side=limits.max_side):
+    if limit := find_exceeded_limit(width, height, pixels=settings.budget.image_pixels, side=settings.budget.image_side):
         return Refusal("image_too_large", size, limit)
-    if limits.min_side and min(width, height) < limits.min_side:
-        return Refusal("image_side", size, f"at least {limits.min_side} px")
-    if limits.max_aspect and max(width, height) > limits.max_aspect * min(width, height):
-        return Refusal("image_ratio", size, f"at most {limits.max_aspect:g}")
+    if settings.min_side and min(width, height) < settings.min_side:
+        return Refusal("image_side", size, f"at least {settings.min_side} px")
+    if settings.max_aspect and max(width, height) > settings.max_aspect * min(width, height):
+        return Refusal("image_ratio", size, f"at most {settings.max_aspect:g}")
     return None
 
 
-async def read_image(answer: Any, sent: Mapping[str, str], limits: Limits) -> tuple[Refusal | None, bytes]:
+async def read_image(answer: Any, sent: Mapping[str, str], settings: FetchSettings) -> tuple[Refusal | None, bytes]:
     """Return the body of an image, or its refusal; after a refusal the rest is not read and the connection is closed.
 
     ``answer`` is an ``aiohttp.ClientResponse`` with the headers ``sent`` (lower-case names). Their splitting has no effect.
     """
-    refusal, body = check_headers(sent, limits), bytearray()
+    refusal, body, max_bytes = check_headers(sent, settings), bytearray(), settings.max_image_bytes
     if refusal is None:
-        prefix_limit, next_check, undecided = min(PREFIX, limits.max_bytes), 12, True
+        prefix_limit, next_check, undecided = min(PREFIX, max_bytes), 12, True
         async for piece in answer.content.iter_any():
             body += piece
             if undecided and len(body) >= min(next_check, prefix_limit):
-                verdict = check_prefix(bytes(body[:prefix_limit]), limits, last=len(body) >= prefix_limit)
+                verdict = check_prefix(bytes(body[:prefix_limit]), settings, last=len(body) >= prefix_limit)
                 undecided, refusal = verdict is False, verdict or None
                 next_check = 2 * len(body)  # doubling bounds the work for a body that arrives in small pieces
-            if refusal is None and len(body) > limits.max_bytes:
-                refusal = Refusal("image_too_large", f"over {limits.max_bytes} bytes", f"{limits.max_bytes} bytes")
+            if refusal is None and len(body) > max_bytes:
+                refusal = Refusal("image_too_large", f"over {max_bytes} bytes", f"{max_bytes} bytes")
             if refusal:
                 break
         if undecided:
-            refusal = check_prefix(bytes(body[:prefix_limit]), limits, last=True) or None
+            refusal = check_prefix(bytes(body[:prefix_limit]), settings, last=True) or None
     if refusal is None:
         return None, bytes(body)
     # A small body is complete and its connection can be reused; the rest of any other body is not read.

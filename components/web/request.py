@@ -11,6 +11,7 @@ import resource
 import socket
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal, NamedTuple
@@ -21,7 +22,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 from yarl import URL
 
-from components.web.image_precheck import Limits, read_image
+from components.web.image_precheck import read_image
 from components.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.web.settings import FetchSettings
 from components.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
@@ -102,10 +103,14 @@ class Session:
                 # The fetcher limits connections itself, so that waiting for one does not count as waiting for the host.
                 connector=aiohttp.TCPConnector(limit=0, resolver=resolver, ttl_dns_cache=300),
                 headers={"User-Agent": agent, "Accept-Encoding": "gzip, deflate, br, zstd"},
+                timeout=aiohttp.ClientTimeout(total=settings.timeout, sock_connect=settings.connect_timeout),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
             )
         return self._session
+
+    def _send(self, url: str, headers: Mapping[str, str] | None = None) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        return self.open().get(URL(url, encoded=True), allow_redirects=False, proxy=self._proxy, headers=headers)
 
     async def close(self) -> None:
         if self._session is not None:
@@ -113,10 +118,8 @@ class Session:
 
     async def probe(self, url: str) -> bool:
         """Return whether the host of ``url`` sends any HTTP answer."""
-        timeouts = aiohttp.ClientTimeout(total=self._settings.timeout, sock_connect=self._settings.connect_timeout)
         try:
-            address = URL(url, encoded=True)
-            async with self.open().get(address, allow_redirects=False, proxy=self._proxy, timeout=timeouts):
+            async with self._send(url):
                 return True
         except (aiohttp.ClientResponseError, HttpProcessingError):
             return True
@@ -141,11 +144,7 @@ class Session:
         pages = settings.max_page_bytes
         limits_by_role = {"page": pages, "api": pages, "image": settings.max_image_bytes}
         limit = limits_by_role.get(role, SITEMAP_BYTES if role == "sitemap" else ROBOTS_BYTES)
-        timeouts = aiohttp.ClientTimeout(total=settings.timeout, sock_connect=settings.connect_timeout)
-        address = URL(url, encoded=True)
-        async with self.open().get(
-            address, allow_redirects=False, proxy=self._proxy, timeout=timeouts, headers=dict(asks)
-        ) as answer:
+        async with self._send(url, asks) as answer:
             if answer.status < 100:
                 return Response(Entry(url, 0, "bad_http", "the response is not valid HTTP or exceeds a header limit"))
             received = [(decode_wire(name), decode_wire(value)) for name, value in answer.raw_headers]
@@ -159,7 +158,7 @@ class Session:
             if role == "page" and not is_readable(entry.type):
                 return Response(Entry(url, 0, "not_html", entry.type[:80], entry.type))
             if role == "image":
-                refusal, body = await read_image(answer, sent, Limits.of(settings))
+                refusal, body = await read_image(answer, sent, settings)
                 if refusal:
                     entry = Entry(url, 0, refusal.rule, refusal.value, entry.type, threshold=refusal.threshold)
                 return Response(entry, body, headers, reason)
@@ -214,10 +213,14 @@ def parse_retry_after(sent: Mapping[str, str]) -> float:
         return float(value[:12])
     try:
         until = parsedate_to_datetime(value)
-        since = parsedate_to_datetime(sent["date"]) if sent.get("date") else datetime.now(UTC)
-        return max(0.0, (until.replace(tzinfo=UTC) - since.replace(tzinfo=UTC)).total_seconds())
+        return max(0.0, (until.replace(tzinfo=UTC) - parse_date(sent).replace(tzinfo=UTC)).total_seconds())
     except (ValueError, TypeError, OverflowError, IndexError):
         return 0.0
+
+
+def parse_date(sent: Mapping[str, str]) -> datetime:
+    """Return the answer's ``Date``, or the present time without one; raises what ``parsedate_to_datetime`` raises."""
+    return parsedate_to_datetime(sent["date"]) if sent.get("date") else datetime.now(UTC)
 
 
 def _allow_open_files(number: int) -> None:

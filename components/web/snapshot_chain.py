@@ -134,23 +134,33 @@ def _base_mismatch(folder: Path, present: str, requested: str) -> HearsightError
     )
 
 
-def read_complete(folder: Path) -> dict[str, Any]:
-    """Return the content of ``COMPLETE`` of a snapshot that others build on.
+def read_completion(folder: Path, hint: str) -> dict[str, Any] | None:
+    """Return the content of a snapshot's ``COMPLETE``; None when the snapshot is missing or not complete.
 
     Raises:
-        HearsightError: the snapshot is missing or not complete.
+        HearsightError: the file is not valid; the error has the ``hint``.
     """
     try:
-        completion = json.loads((folder / "COMPLETE").read_bytes())
-        return {**completion, "digest": str(completion["digest"])}
+        content = json.loads((folder / "COMPLETE").read_bytes())
+        if not isinstance(content["digest"], str):
+            raise TypeError
     except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, TypeError, KeyError):
+        raise HearsightError("is not a valid COMPLETE file", where=folder / "COMPLETE", hint=hint) from None
+    return dict(content)
+
+
+def read_complete(folder: Path) -> dict[str, Any]:
+    """Return the content of ``COMPLETE`` of a snapshot that others build on; raises HearsightError without one."""
+    completion = read_completion(folder, "restore it")
+    if completion is None:
         raise HearsightError(
             "is not a complete snapshot, so no snapshot can build on it",
             where=folder,
             hint="complete or restore it, or name another base",
-        ) from None
-    except (ValueError, TypeError, KeyError):
-        raise HearsightError("is not a valid COMPLETE file", where=folder / "COMPLETE", hint="restore it") from None
+        )
+    return completion
 
 
 def identify_bases(folder: Path, bases: Sequence[Base]) -> list[list[str]]:

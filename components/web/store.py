@@ -12,7 +12,6 @@ removed otherwise.
 from __future__ import annotations
 
 import fcntl
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -32,7 +31,7 @@ from components.web.segments import (
     read_index,
     recover,
 )
-from components.web.snapshot_chain import Base, check_held, claim_base, locate_body, read_bases
+from components.web.snapshot_chain import Base, check_held, claim_base, locate_body, read_bases, read_completion
 from components.web.warc import Entry, build_record, http_headers, utc_now
 
 TRANSIENT = (
@@ -114,18 +113,7 @@ class FetchStore:
     @property
     def complete(self) -> dict[str, Any] | None:
         """The content of ``COMPLETE``; None while the snapshot is open."""
-        path = self.folder / "COMPLETE"
-        try:
-            content = json.loads(path.read_bytes())
-            if not isinstance(content["digest"], str):
-                raise TypeError("digest")
-        except FileNotFoundError:
-            return None
-        except (ValueError, KeyError, TypeError):
-            raise HearsightError(
-                "is not a valid COMPLETE file", where=path, hint="remove it and run the crawl stage again: the crawl is resumed"
-            ) from None
-        return dict(content)
+        return read_completion(self.folder, "remove it and run the crawl stage again: the crawl is resumed")
 
     def digest(self) -> str:
         """Return the digest of all answers: (url, status, failure, body's sha256), sorted; no times."""

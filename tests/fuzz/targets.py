@@ -12,7 +12,10 @@ HERE = Path(__file__).resolve().parent
 CORPUS, FOUND = HERE / "corpus", HERE / "found"
 PACKAGES = ("components", "protego", "PIL")
 """Python packages whose branches guide the fuzzer."""
-COMPILED = ("components.web.html.tags", "components.web.archives.wat")
+COMPILED = (
+    *(f"components.web.html.{name}" for name in ("tag_kinds", "tag_syntax", "tags")),
+    "components.web.archives.wat",
+)
 """Modules compiled by numba, which cannot compile instrumented code; only interpreted targets are guided by them."""
 
 

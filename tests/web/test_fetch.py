@@ -15,6 +15,7 @@ from components.web.answers import Answers
 from components.web.fetch import Fetcher, interleave_hosts
 from components.web.request import PrivateAddress, PublicResolver
 from components.web.robots import Rules
+from components.web.settings import FetchSettings
 from components.web.store import FetchStore
 from tests.stages.crawl.conftest import fetch_settings
 from tests.support import HANG
@@ -246,4 +247,4 @@ def test_conditional_and_host_header_requests_work(tmp_path):
 def test_answers_depend_on_the_store_only(tmp_path):
     outcomes, _ = run(tmp_path, {"a.sample": Scripted(x=[Reply(200, HTML)])}, ["http://a.sample/x"])
     with FetchStore(tmp_path / "store") as store:
-        assert Answers(store, "hearsight", allow_private=False).outcome("http://a.sample/x") == outcomes["http://a.sample/x"]
+        assert Answers(store, FetchSettings()).outcome("http://a.sample/x") == outcomes["http://a.sample/x"]

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.web.image_precheck import Limits, Refusal, check_headers, check_size, read_image
+from components.web.budget import Budget
+from components.web.image_precheck import Refusal, check_headers, check_size, read_image
+from components.web.settings import FetchSettings
 from tests.web.image_answers import GOOD, LARGE, crawl, drawn, fetched
 from tests.web.images.test_image import photograph
 from tests.web.raw_web import RawWeb, head, plain
 
-LIMITS = Limits(1_000_000, 100, 2.5)
+LIMITS = FetchSettings(max_image_bytes=1_000_000, min_side=100, max_aspect=2.5)
 
 
 @pytest.mark.parametrize(
@@ -51,13 +53,13 @@ def test_only_types_that_cannot_be_images_are_refused(kind, refused):
 )
 def test_a_refusal_states_value_and_threshold(size, expected):
     assert check_size(*size, LIMITS) == expected
-    assert check_size(*size, Limits(1)) == (expected if max(size) >= 20_000 else None)
+    assert check_size(*size, FetchSettings()) == (expected if max(size) >= 20_000 else None)
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 160_000), st.integers(1, 400))
 def test_px_limits_follow_the_settings(width, height, pixels, side):
-    refused = check_size(width, height, Limits(1, max_pixels=pixels, max_side=side))
+    refused = check_size(width, height, FetchSettings(budget=Budget(image_pixels=pixels, image_side=side)))
     assert (refused is None) is (width * height <= pixels and max(width, height) <= side)
 
 
@@ -135,7 +137,7 @@ BODIES = [
 def test_the_verdict_does_not_depend_on_how_a_body_is_split(body, steps, most):
     cuts = sorted({min(at, len(body)) for at in itertools.accumulate(steps)} | {0, len(body)})
     pieces = [body[one:two] for one, two in itertools.pairwise(cuts)]
-    limits = Limits(most, 100, 2.5)
+    limits = FetchSettings(max_image_bytes=most, min_side=100, max_aspect=2.5)
     whole, parts = Pieces([body] if body else []), Pieces(pieces)
     expected = asyncio.run(read_image(whole, {}, limits))
     assert asyncio.run(read_image(parts, {}, limits)) == expected

@@ -29,10 +29,11 @@ from components.stages.crawl.sources.found import (
 from components.web.answers import Answers, Outcome
 from components.web.budget import Budget
 from components.web.html.page import Candidate
-from components.web.image_precheck import WHOLE, Limits, check_size
+from components.web.image_precheck import WHOLE, check_size
 from components.web.images.head import FORMATS
 from components.web.images.image import DecodeResult
 from components.web.redaction import redact_row
+from components.web.settings import FetchSettings
 from components.web.takedown_list import EMPTY_LIST, RULE, Takedown, takedown_row
 from components.web.urls import host_of
 
@@ -150,13 +151,13 @@ def write_records(
     Args:
         resolve: adjusts the verdicts of a snapshot that has a base; receives all verdicts in one call.
     """
-    params, limits = stage.params, Limits.of(stage.params)
+    params = stage.params
     judge = Judge(params.min_alt, answers.taken, max_alt=params.budget.alt_characters)
-    shards = _Shards(stage, answers, limits)
+    shards = _Shards(stage, answers)
     for chunk in [list(pages)] if resolve else chunk_pages(pages):
         verdicts = resolve(judge.check(chunk)) if resolve else judge.check(chunk)
         outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
-        results = decode_results(stage, answers.store, outcomes.values(), limits.max_bytes)
+        results = decode_results(stage, answers.store, outcomes.values(), params.max_image_bytes)
         following = iter(verdicts)
         for page in chunk:
             if page.row is not None:
@@ -171,8 +172,8 @@ def write_records(
 class _Shards:
     """The shard being filled and the images already written."""
 
-    def __init__(self, stage: Stage, answers: Answers, limits: Limits) -> None:
-        self._stage, self._store, self._taken, self._limits = stage, answers.store, answers.taken, limits
+    def __init__(self, stage: Stage, answers: Answers) -> None:
+        self._stage, self._store, self._taken = stage, answers.store, answers.taken
         self.rows: list[dict[str, str]] = []
         self._records: list[dict[str, Any]] = []
         self._media: dict[str, str] = {}  # image sha256 → "<shard>/<member>"
@@ -185,7 +186,7 @@ class _Shards:
         if row is None:
             assert outcome is not None
             result = results.get(outcome.entry.sha256) if outcome.entry is not None else None
-            row = _drop_row(verdict, outcome, result, self._limits, self._stage.params.budget)
+            row = _drop_row(verdict, outcome, result, self._stage.params)
         if row is not None:
             self.rows.append(row)
             return
@@ -241,30 +242,28 @@ class _Shards:
             self.flush()
 
 
-def _drop_row(
-    verdict: Verdict, outcome: Outcome, result: DecodeResult | None, limits: Limits, budget: Budget
-) -> dict[str, str] | None:
+def _drop_row(verdict: Verdict, outcome: Outcome, result: DecodeResult | None, settings: FetchSettings) -> dict[str, str] | None:
     """Return the row that drops an image for its answer or its decode result; None for a usable image."""
 
     def drop(rule: str, value: str, threshold: object, detail: str = "") -> dict[str, str]:
         return dropped(verdict.key, rule, value, threshold, detail=detail or verdict.where)
 
-    max_bytes = f"{limits.max_bytes} bytes"
+    max_bytes = f"{settings.max_image_bytes} bytes"
     if outcome.rule:
         # An image that a page linked to was requested as a page.
         rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
         threshold = outcome.threshold or (max_bytes if rule == "image_too_large" else "an answer")
         return drop(rule, outcome.value, threshold, outcome.detail if rule == RULE else "")
     assert outcome.entry is not None
-    if outcome.entry.bytes > limits.max_bytes:
+    if outcome.entry.bytes > settings.max_image_bytes:
         return drop("image_too_large", f"{outcome.entry.bytes} bytes", max_bytes)
     assert result is not None
     # Repeats the size check of the fetcher: the snapshot may have looser limits, or the header was unreadable in time.
     # Precedence: too large to decode, then the decode failure, then the other size limits.
-    size_row = check_size(result.width, result.height, limits)
+    size_row = check_size(result.width, result.height, settings)
     if result.reason and (size_row is None or size_row.rule != "image_too_large"):
         over_budget = result.reason == "image_over_budget"
-        return drop(result.reason, result.detail, _budget_text(budget, result.detail) if over_budget else WHOLE)
+        return drop(result.reason, result.detail, _budget_text(settings.budget, result.detail) if over_budget else WHOLE)
     return drop(size_row.rule, size_row.value, size_row.threshold) if size_row else None
 
 

@@ -33,7 +33,8 @@ from components.stages.crawl.sources.found import Source, hash_address
 from components.web.answers import Answers, Consent, NotFetched
 from components.web.conditional_fetch import ConditionalFetch
 from components.web.erase import erase, erase_chain
-from components.web.fetch import Fetcher, FetchSettings
+from components.web.fetch import Fetcher
+from components.web.settings import FetchSettings
 from components.web.snapshot_chain import identify_bases, read_chain, read_complete
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_journal import read_removals, read_swept, write_swept
@@ -65,7 +66,7 @@ def apply_takedown_list(stage: Stage, params: Params, folder: Path) -> Takedown:
 
 def make_answers(params: Params, store: FetchStore, takedown: Takedown) -> Answers:
     """Return the answers of a store under these parameters' consent policy and the takedown list."""
-    return Answers.under(params, store, consent=_consent(params), taken=takedown)
+    return Answers(store, params, consent=_consent(params), taken=takedown)
 
 
 def _consent(params: Params) -> Consent:

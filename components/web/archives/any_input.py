@@ -13,13 +13,12 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from components.core.errors import HearsightError
-from components.web.archives.encodings import BadResponse, decode_body
+from components.web.archives.encodings import BadRecord, decode_body
 from components.web.archives.gzip_members import MAGIC
 from components.web.archives.members import Expansion
 from components.web.archives.opening import PeekedStream, Stream, open_archive, read_fully
 from components.web.archives.reading import ArchivePage, read_stream
 from components.web.archives.records import open_members
-from components.web.archives.responses import PAGE_LIMIT
 from components.web.archives.wacz import ZIP
 from components.web.archives.zstd_members import is_zstd
 from components.web.budget import Budget
@@ -27,6 +26,7 @@ from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, PageOverBudget
 from components.web.html.pairs import read_fast
 
+_BUDGET = Budget()
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
 
 
@@ -45,7 +45,7 @@ def read_input(path: str, page_url: str = "") -> Iterator[ArchivePage]:
             stream = PeekedStream(opened)
             head = _decompress_head(stream.head)
             if head.startswith((b"WARC/", *ZIP)) or (_is_compressed(stream.head) and not head):
-                yield from read_stream(stream, path, context=False, budget=Budget())
+                yield from read_stream(stream, path, context=False)
             elif _TAG.search(head) and not _is_binary(head):
                 yield _read_html(stream, path, page_url, getattr(opened, "headers", None))
             else:
@@ -73,18 +73,18 @@ def _is_binary(head: bytes) -> bool:
 
 def _read_html(stream: Stream, path: str, page_url: str, headers: object) -> ArchivePage:
     """Return the page in ``stream``; its address is ``page_url``, or derived from ``path``."""
-    data, failure, detail = read_fully(stream, PAGE_LIMIT + 1), "", ""
+    data, failure, detail = read_fully(stream, _BUDGET.record_bytes + 1), "", ""
     coding = b"gzip" if data.startswith(MAGIC) else b"zstd" if is_zstd(data) else b""
     try:
-        if len(data) > PAGE_LIMIT:
-            raise BadResponse("too_large", f"more than {PAGE_LIMIT} bytes")
-        data = decode_body(data, coding, PAGE_LIMIT)
-    except BadResponse as error:
+        if len(data) > _BUDGET.record_bytes:
+            raise BadRecord("too_large", f"more than {_BUDGET.record_bytes} bytes")
+        data = decode_body(data, coding, _BUDGET.record_bytes)
+    except BadRecord as error:
         data, failure, detail = b"", error.failure, error.detail
     charset = headers.get_content_charset() if hasattr(headers, "get_content_charset") else None
     address = page_url or (path if "://" in path else Path(path).absolute().as_uri() if path != "-" else "")
     try:
-        page = read_fast(data, address, charset, context=False, budget=Budget())
+        page = read_fast(data, address, charset, context=False)
     except PageOverBudget as error:
         text = f"{error.reason}, asked {error.threshold}"
         return ArchivePage(address or path, [], UNKNOWN, False, path, 0, "page_over_budget", text)

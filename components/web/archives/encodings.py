@@ -19,8 +19,8 @@ CODINGS = 5
 """Maximum nested encodings of one body."""
 
 
-class BadResponse(Exception):
-    """A response that cannot be read; ``failure`` is bad_encoding | too_large | bad_record."""
+class BadRecord(Exception):
+    """A record, or the answer in it, that cannot be read; ``failure`` as in :class:`reading.ArchivePage`."""
 
     def __init__(self, failure: str, detail: str) -> None:
         super().__init__(failure, detail)
@@ -31,11 +31,11 @@ def decode_body(data: bytes, encodings: bytes, limit: int) -> bytes:
     """Return a body without the encodings that Content-Encoding names; each may produce at most ``limit`` bytes.
 
     Raises:
-        BadResponse: an encoding is broken or unknown, or produces more than ``limit`` bytes.
+        BadRecord: an encoding is broken or unknown, or produces more than ``limit`` bytes.
     """
     codings = [coding for word in encodings.lower().split(b",") if (coding := word.strip()) not in (b"", b"identity")]
     if len(codings) > CODINGS:
-        raise BadResponse("bad_encoding", f"{len(codings)} nested content encodings, more than {CODINGS}")
+        raise BadRecord("bad_encoding", f"{len(codings)} nested content encodings, more than {CODINGS}")
     for coding in reversed(codings):
         data = _decode(data, coding, limit) if data else data
     return data
@@ -66,15 +66,15 @@ def _decode(data: bytes, coding: bytes, limit: int) -> bytes:
         elif markup:
             return data
         else:
-            raise BadResponse("bad_encoding", f"the content encoding '{coding[:20].decode('latin-1')}' is not supported")
+            raise BadRecord("bad_encoding", f"the content encoding '{coding[:20].decode('latin-1')}' is not supported")
     except (BROKEN, zlib.error, ZstdError, brotli.error) as error:
         if coding == b"br" and markup:
             return data
-        raise BadResponse("bad_encoding", f"the compressed body is broken ({error})") from None
+        raise BadRecord("bad_encoding", f"the compressed body is broken ({error})") from None
     if len(page) > limit:
-        raise BadResponse("too_large", f"more than {limit} bytes once decompressed")
+        raise BadRecord("too_large", f"more than {limit} bytes once decompressed")
     if not complete:
-        raise BadResponse("bad_encoding", "the compressed body is not whole")
+        raise BadRecord("bad_encoding", "the compressed body is not whole")
     return page
 
 

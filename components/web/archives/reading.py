@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from components.web.archives.encodings import BadRecord
 from components.web.archives.members import Expansion
 from components.web.archives.opening import PeekedStream, Stream, open_archive, open_seekable
 from components.web.archives.records import Record, read_records
-from components.web.archives.responses import PAGE_LIMIT, BadResponse, parse_response
+from components.web.archives.responses import parse_response
 from components.web.archives.wacz import ZIP, iter_inner_files
-from components.web.archives.wat import HTML_METADATA, BadMetadata, read_wat_page
+from components.web.archives.wat import read_wat_page
 from components.web.budget import Budget
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, Page, PageOverBudget
@@ -21,6 +22,7 @@ from components.web.html.page_limits import Source, read_in_child
 from components.web.html.pairs import read_tags, read_tags_or_tree
 
 _log = logging.getLogger(__name__)
+_DEFAULT = Budget()
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,7 @@ class ArchivePage:
     """The name of the file inside a WACZ."""
 
 
-def read_archive(
-    path: str, *, context: bool = True, limit: int = PAGE_LIMIT, budget: Budget | None = None
-) -> Iterator[ArchivePage]:
+def read_archive(path: str, *, context: bool = True, budget: Budget = _DEFAULT) -> Iterator[ArchivePage]:
     """Yield the pages of a WARC, WAT or WACZ file, and a failure for each part that cannot be read.
 
     A page is an HTML response with a 2xx status, or the metadata record that describes one. Equal bytes give equal results in the
@@ -59,22 +59,18 @@ def read_archive(
     Args:
         path: a file, ``-``, ``s3://bucket/key`` or an http(s) address.
         context: whether pages' text is read for their language and figcaptions; see ``read_fast``.
-        limit: maximum decompressed bytes of a record and of a page.
-        budget: limits on reading one page; None for no limits.
 
     Raises:
         HearsightError: the archive is missing or may not be read.
     """
     with open_archive(path) as stream:
-        yield from read_stream(stream, path, context=context, limit=limit, budget=budget)
+        yield from read_stream(stream, path, context=context, budget=budget)
 
 
-def read_stream(
-    stream: Stream, archive: str, *, context: bool = True, limit: int = PAGE_LIMIT, budget: Budget | None = None
-) -> Iterator[ArchivePage]:
+def read_stream(stream: Stream, archive: str, *, context: bool = True, budget: Budget = _DEFAULT) -> Iterator[ArchivePage]:
     """Yield pages as ``read_archive`` does, from an open stream."""
     peeked = stream if isinstance(stream, PeekedStream) else PeekedStream(stream)
-    reader = _Reader(archive, "", context, limit, budget, Expansion())
+    reader = _Reader(archive, "", context, budget, Expansion())
     if not peeked.head.startswith(ZIP):
         yield from reader.pages(peeked)
         return
@@ -105,14 +101,13 @@ class _Reader:
     archive: str
     inner: str
     context: bool
-    limit: int
-    budget: Budget | None
+    budget: Budget
     expansion: Expansion
 
     def pages(self, stream: Stream) -> Iterator[ArchivePage]:
         queue: list[ArchivePage | _QueuedPage] = []
         count = size = 0
-        for record in read_records(stream, self.limit, self.expansion):
+        for record in read_records(stream, self.budget.record_bytes, self.expansion):
             page = self._read_record(record)
             if page is None:
                 continue
@@ -131,11 +126,8 @@ class _Reader:
     def _read_queue(self, queue: Sequence[ArchivePage | _QueuedPage]) -> Iterator[ArchivePage]:
         """Yield the pages of a queue in its order, after reading those that waited."""
         sources = [item.source for item in queue if isinstance(item, _QueuedPage)]
-        outcomes: Iterator[Page | Exception] = iter(())
-        if sources and self.budget is not None:
-            outcomes = iter(
-                read_in_child(partial(read_tags_or_tree, context=self.context, budget=self.budget), sources, self.budget)
-            )
+        read = partial(read_tags_or_tree, context=self.context, budget=self.budget)
+        outcomes = iter(read_in_child(read, sources, self.budget))
         for item in queue:
             if isinstance(item, ArchivePage):
                 yield item
@@ -150,7 +142,7 @@ class _Reader:
         """Return the page or failure of a record; None when it holds no page."""
         try:
             if record.fault:
-                raise BadResponse(record.fault, record.detail)
+                raise BadRecord(record.fault, record.detail)
             kind = record.type
             if kind == b"response":
                 return self._read_response(record)
@@ -163,26 +155,24 @@ class _Reader:
     def _read_response(self, record: Record) -> ArchivePage | _QueuedPage | None:
         if not record.block.startswith(b"HTTP/"):
             if record.headers.get(b"content-type", b"").startswith(b"application/http"):
-                raise BadResponse("bad_record", "the HTTP response has no status line")
+                raise BadRecord("bad_record", "the HTTP response has no status line")
             return None  # dns: and ftp: answers are responses too
         response = parse_response(record.block)
         if not 200 <= response.status < 300 or not response.html:
             return None
         url, offset, opted_out = record.url, record.offset, response.noindex
-        source = Source(response.body(self.limit), url, response.charset)
-        if self.budget is None:
-            return self._make_page(url, offset, opted_out, read_tags_or_tree(source, self.context, None))
+        source = Source(response.body(self.budget.record_bytes), url, response.charset)
         page = read_tags(source, self.context, self.budget)
         return _QueuedPage(source, offset, opted_out) if page is None else self._make_page(url, offset, opted_out, page)
 
     def _read_metadata(self, record: Record) -> ArchivePage | None:
-        if HTML_METADATA not in record.block:
-            return None
         url = record.url
         page = read_wat_page(record.block, url)
-        if page and self.budget and len(page.candidates) > self.budget.page_images:
+        if page is None:
+            return None
+        if len(page.candidates) > self.budget.page_images:
             raise PageOverBudget(f"{len(page.candidates)} images", str(self.budget.page_images))
-        return self._make_page(url, record.offset, False, page) if page else None
+        return self._make_page(url, record.offset, False, page)
 
     def _make_page(self, url: str, offset: int, opted_out: bool, page: Page) -> ArchivePage:
         opted_out = opted_out or page.noindex
@@ -190,10 +180,8 @@ class _Reader:
 
     def _make_failure(self, url: str, offset: int, error: Exception) -> ArchivePage:
         """Return the failure for an error; an unforeseen error is a defect and costs one record."""
-        if isinstance(error, BadResponse):
+        if isinstance(error, BadRecord):
             failure, detail = error.failure, error.detail
-        elif isinstance(error, BadMetadata):
-            failure, detail = "bad_metadata", str(error)
         elif isinstance(error, PageOverBudget):
             failure, detail = "page_over_budget", f"{error.reason}, limit {error.threshold}"
         else:

@@ -17,8 +17,6 @@ from components.web.archives.opening import Stream, read_fully
 from components.web.archives.responses import Fields, parse_fields
 from components.web.archives.zstd_members import ZstdMembers, is_zstd
 
-LIMIT = 1 << 24
-"""Maximum decompressed bytes of a record; a larger one is a fault. Common Crawl cuts pages at 5 MiB."""
 HEAD_LIMIT = 1 << 16
 """Maximum bytes of a record's head."""
 FAULTS = 1000
@@ -101,7 +99,7 @@ class _Cursor:
         return self.members.offset if self.members.is_compressed else self.members.offset + self.dropped + self.position
 
 
-def read_records(stream: Stream, limit: int = LIMIT, expansion: Expansion | None = None) -> Iterator[Record]:
+def read_records(stream: Stream, limit: int, expansion: Expansion | None = None) -> Iterator[Record]:
     """Yield the records and faults of a gzip, zstd or plain archive, in order.
 
     ``limit``: maximum decompressed bytes of a record in memory; ``expansion``: the archive's, when the stream is a part of it.

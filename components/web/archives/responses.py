@@ -9,12 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from components.web.archives.encodings import BadResponse, decode_body
+from components.web.archives.encodings import BadRecord, decode_body
 
-__all__ = ["PAGE_LIMIT", "BadResponse", "Response", "parse_response"]
-
-PAGE_LIMIT = 1 << 24
-"""Maximum bytes of a page, decoded."""
 HEAD_LIMIT = 1 << 18
 """Maximum bytes of a response's head."""
 CHUNKS = 100_000
@@ -91,11 +87,11 @@ class Response:
         directives = re.split(rb"[,:;\s]+", tag.lower())
         return not {b"noindex", b"none", b"noimageindex"}.isdisjoint(directives)
 
-    def body(self, limit: int = PAGE_LIMIT) -> bytes:
+    def body(self, limit: int) -> bytes:
         """Return the body without its encodings.
 
         Raises:
-            BadResponse: an encoding is broken or unknown, or the body has more than ``limit`` bytes.
+            BadRecord: an encoding is broken or unknown, or the body has more than ``limit`` bytes.
         """
         data = self.raw
         if b"chunked" in self.headers.get(b"transfer-encoding", b"").lower():
@@ -103,16 +99,16 @@ class Response:
         if b"content-encoding" in self.headers:
             data = decode_body(data, self.headers[b"content-encoding"], limit)
         if len(data) > limit:
-            raise BadResponse("too_large", f"{len(data)} bytes, more than {limit}")
+            raise BadRecord("too_large", f"{len(data)} bytes, more than {limit}")
         return data
 
 
 def parse_response(block: bytes) -> Response:
-    """Return the response that a record's block holds. Raises BadResponse: the block has no status line."""
+    """Return the response that a record's block holds. Raises BadRecord: the block has no status line."""
     first, headers, start = parse_fields(block, 0, HEAD_LIMIT)
     words = first.split(None, 2)
     if start < 0 or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit() or len(words[1]) > 4:
-        raise BadResponse("bad_record", "the HTTP response has no head")
+        raise BadRecord("bad_record", "the HTTP response has no head")
     return Response(int(words[1]), headers, block[start:])
 
 
@@ -125,7 +121,7 @@ def _join_chunks(data: bytes) -> bytes:
     while len(parts) < CHUNKS:
         size = _CHUNK.match(data, position)
         if size is None:
-            raise BadResponse("bad_encoding", f"no chunk begins at byte {position} of a chunked body")
+            raise BadRecord("bad_encoding", f"no chunk begins at byte {position} of a chunked body")
         length = int(size[1], 16)
         if length == 0:
             return b"".join(parts)
@@ -133,6 +129,6 @@ def _join_chunks(data: bytes) -> bytes:
         parts.append(part)
         position = size.end() + length
         if len(part) < length:
-            raise BadResponse("bad_encoding", "the last chunk of a chunked body is not whole")
+            raise BadRecord("bad_encoding", "the last chunk of a chunked body is not whole")
         position += 2 if data.startswith(b"\r\n", position) else 1 if data.startswith(b"\n", position) else 0
-    raise BadResponse("bad_encoding", f"more than {CHUNKS} chunks in a chunked body")
+    raise BadRecord("bad_encoding", f"more than {CHUNKS} chunks in a chunked body")

@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 from numba import njit, types
 
+from components.web.archives.encodings import BadRecord
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page
 from components.web.html.pairs import asks_noindex, make_candidate
@@ -81,15 +82,11 @@ def find_image_links(data):  # type: ignore[no-untyped-def]
     return rows[:count]
 
 
-class BadMetadata(ValueError):
-    """The JSON is broken or does not have a WAT record's structure."""
-
-
 def read_wat_page(block: bytes, page_url: str) -> Page | None:
     """Return the page that a WAT record describes; None when it describes no HTML page.
 
     Raises:
-        BadMetadata: the block is not a WAT record.
+        BadRecord: the block is not a WAT record.
     """
     if HTML_METADATA not in block:
         return None
@@ -108,7 +105,7 @@ def read_wat_page(block: bytes, page_url: str) -> Page | None:
         language = _language(metas, headers) if b"content-language" in lowered else UNKNOWN
         return Page(_candidates(html.get("Links") or [], base), [], opted_out, language)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadMetadata(f"{type(error).__name__}: {error}"[:200]) from None
+        raise BadRecord("bad_metadata", f"{type(error).__name__}: {error}"[:200]) from None
 
 
 def _drop_other_links(block: bytes) -> bytes:
@@ -135,10 +132,8 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
         alt, source = link.get("alt"), link.get("url")
         source = source.strip() if isinstance(source, str) else ""
         url = resolve(source) if source else None
-        inline = url is None and source[:5].lower() == "data:"
-        candidates.append(
-            make_candidate(url, alt if alt is None or isinstance(alt, str) else "", len(candidates), source, inline)
-        )
+        alt = alt if alt is None or isinstance(alt, str) else ""
+        candidates.append(make_candidate(url, alt, len(candidates), source))
     return candidates
 
 

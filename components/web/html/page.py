@@ -19,7 +19,6 @@ from components.web.html.figures import CAPTION_LIMIT, find_figure, read_figcapt
 from components.web.html.language import detect_language
 from components.web.html.nesting import cut_deep_nesting
 from components.web.html.offers import NO_CHOICE, Choice, choose, pick_larger, read_image_offers, read_source_offers
-from components.web.html.offers import parse_srcset as parse_srcset
 from components.web.urls import make_absolute
 
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.I)

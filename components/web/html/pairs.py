@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from components.web.budget import Budget
@@ -25,10 +26,11 @@ LONG = 1_000_000
 """Bytes or characters up to which a page is scanned without a child: the worst case, non-ASCII addresses, takes 1.5 s."""
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _OPT_OUTS = {"noindex", "none", "noimageindex"}
+_DEFAULT = Budget()
 
 
 def read_fast(
-    html: bytes | str, page_url: str, charset_hint: str | None = None, *, context: bool = True, budget: Budget | None = None
+    html: bytes | str, page_url: str, charset_hint: str | None = None, *, context: bool = True, budget: Budget = _DEFAULT
 ) -> Page:
     """Return a page's candidates, language and opt-out as ``read_page`` does, without its links.
 
@@ -37,14 +39,11 @@ def read_fast(
     Args:
         context: whether the page's text is read for an undeclared language and for figcaptions. If not, the language of such a
             page is ``un`` and figcaptions may be missing.
-        budget: limits on reading the page; None for no limits.
 
     Raises:
         PageOverBudget: the page exceeds ``budget``.
     """
     source = Source(html, page_url, charset_hint)
-    if budget is None:
-        return read_tags_or_tree(source, context, None)
     page = read_tags(source, context, budget)
     return page if page is not None else call_limited(lambda: read_tags_or_tree(source, context, budget), budget)
 
@@ -60,7 +59,7 @@ def read_tags(source: Source, context: bool, budget: Budget) -> Page | None:
     return _read_from_tags(source, context, budget) or (_read_from_tree(source, budget) if len(source.html) <= SMALL else None)
 
 
-def read_tags_or_tree(source: Source, context: bool, budget: Budget | None) -> Page:
+def read_tags_or_tree(source: Source, context: bool, budget: Budget) -> Page:
     """Read a page as ``read_fast`` does, with no limit but that on images.
 
     Raises:
@@ -69,10 +68,10 @@ def read_tags_or_tree(source: Source, context: bool, budget: Budget | None) -> P
     return _read_from_tags(source, context, budget) or _read_from_tree(source, budget)
 
 
-def _read_from_tags(source: Source, context: bool, budget: Budget | None) -> Page | None:
+def _read_from_tags(source: Source, context: bool, budget: Budget) -> Page | None:
     """Return the page as its tags describe it; None where the tree is needed."""
     markup = _markup(source.html, source.charset)
-    scanned = scan(markup, budget.page_images if budget else None)
+    scanned = scan(markup, budget.page_images)
     if scanned is None:
         return None
     declared = parse_lang(scanned.language)
@@ -81,9 +80,9 @@ def _read_from_tags(source: Source, context: bool, budget: Budget | None) -> Pag
     return Page(_candidates(scanned, source.url), [], asks_noindex(scanned.metas), declared or UNKNOWN)
 
 
-def _read_from_tree(source: Source, budget: Budget | None) -> Page:
-    page = read_page(*source, most_images=budget.page_images if budget else None, most_links=0)
-    return Page(page.candidates, [], page.noindex, page.language)
+def _read_from_tree(source: Source, budget: Budget) -> Page:
+    page = read_page(*source, most_images=budget.page_images, most_links=0)
+    return replace(page, metas=())
 
 
 def _has_figcaption(markup: str | bytes) -> bool:
@@ -139,9 +138,14 @@ def is_folded(alt: str) -> bool:
 
 
 def make_candidate(
-    url: str | None, alt: str | None, position: int, source: str, inline: bool, *, new: Callable[..., Any] = Candidate.__new__
+    url: str | None, alt: str | None, position: int, source: str, *, new: Callable[..., Any] = Candidate.__new__
 ) -> Candidate:
-    """Return a ``Candidate``; the constructor of the frozen class takes three times as long."""
+    """Return a ``Candidate``; the constructor of the frozen class takes three times as long.
+
+    Args:
+        url: its address in absolute form; None when it cannot be fetched.
+        source: its address as spelled.
+    """
     folded = "" if alt is None else alt if is_folded(alt) else fold(alt)
     made: Candidate = new(Candidate)
     attributes = {
@@ -149,7 +153,7 @@ def make_candidate(
         "alt": folded,
         "position": position,
         "source": source[:200],
-        "data_uri": inline,
+        "data_uri": url is None and source[:5].lower() == "data:",
         "has_alt": alt is not None,
         "figcaption": "",
         "taken": "",
@@ -163,6 +167,6 @@ def _candidate(image: Attributes, shared: Choice, position: int, resolve: Resolv
     source = (image.get("src") or "").strip()
     if shared is NO_CHOICE and _OFFERS.isdisjoint(image):
         url = resolve(source) if source else None
-        return make_candidate(url, alt, position, source, url is None and source[:5].lower() == "data:")
+        return make_candidate(url, alt, position, source)
     spelled, url = pick_larger(choose(read_image_offers(image), resolve), shared)
-    return make_candidate(url, alt, position, spelled, url is None and spelled[:5].lower() == "data:")
+    return make_candidate(url, alt, position, spelled)

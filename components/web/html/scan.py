@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from components.web.html.page import check_image_count
-from components.web.html.tags import ATTRIBUTES, BASE, HTML, IMG, META, PICTURE, SOURCE, find_tags
+from components.web.html.tag_kinds import BASE, HTML, IMG, META, PICTURE, SOURCE
+from components.web.html.tag_syntax import ATTRIBUTES
+from components.web.html.tags import find_tags
 
 Attributes = dict[str, str | None]
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]++)|([0-9]++));?|([a-zA-Z][a-zA-Z0-9]*+)(;?))")

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from components.core.errors import HearsightError
 from components.web.archives.reading import ArchivePage
+from components.web.budget import Budget
 from tests.fuzz.checks.common import PAGE, as_file, candidates, storable
 
 LIMIT = 1 << 14
@@ -58,7 +59,7 @@ def warc_packed(data: bytes) -> None:
 def _pages(data: bytes) -> None:
     from components.web.archives.reading import read_stream
 
-    _good(read_stream(io.BytesIO(data), "archive", limit=LIMIT))
+    _good(read_stream(io.BytesIO(data), "archive", budget=Budget(record_bytes=LIMIT)))
 
 
 def _read(data: bytes) -> None:
@@ -80,24 +81,26 @@ def _good(pages: Iterable[ArchivePage]) -> None:
 
 def response(data: bytes) -> None:
     """Check that an HTTP response yields a page within the limit or a named failure."""
-    from components.web.archives.responses import BadResponse, parse_response
+    from components.web.archives.encodings import BadRecord
+    from components.web.archives.responses import parse_response
 
     try:
         result = parse_response(data)
         storable([result.status, result.html, result.charset, result.noindex])
         assert len(result.body(LIMIT)) <= LIMIT
-    except BadResponse as bad:
+    except BadRecord as bad:
         storable([bad.failure, bad.detail])
 
 
 def wat(data: bytes) -> None:
-    """Check that a WAT record yields candidates, nothing, or ``BadMetadata``."""
-    from components.web.archives.wat import BadMetadata, read_wat_page
+    """Check that a WAT record yields candidates, nothing, or ``BadRecord``."""
+    from components.web.archives.encodings import BadRecord
+    from components.web.archives.wat import read_wat_page
 
     try:
         page = read_wat_page(data, PAGE)
-    except BadMetadata as bad:
-        storable(str(bad))
+    except BadRecord as bad:
+        storable(bad.detail)
         return
     if page is not None:
         storable(page)

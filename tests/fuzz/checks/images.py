@@ -9,11 +9,12 @@ from tests.fuzz.checks.common import storable
 
 def image_head(data: bytes) -> None:
     """Check that a result from a prefix is final, and that nothing beyond the prefix is read."""
-    from components.web.image_precheck import Limits, check_prefix
+    from components.web.image_precheck import check_prefix
     from components.web.images.head import read_head
     from components.web.images.jpeg_scans import extract_mean_scans
+    from components.web.settings import FetchSettings
 
-    limits = Limits(1 << 20, 100, 5.0)
+    limits = FetchSettings(max_image_bytes=1 << 20, min_side=100, max_aspect=5.0)
     decided, cuts = None, [*range(0, min(len(data), 32), 3), *range(32, len(data), 1 + len(data) // 16), len(data)]
     for cut in cuts:
         head = read_head(data[:cut])

@@ -54,7 +54,7 @@ def _as_ints() -> None:
 
 def srcset(data: bytes) -> None:
     """Check that every srcset candidate is an address of the attribute with a valid size."""
-    from components.web.html.page import parse_srcset
+    from components.web.html.offers import parse_srcset
 
     text = data.decode("utf-8", "surrogateescape")
     at = 0

@@ -16,7 +16,7 @@ from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
 from components.stages.crawl import Params
 from components.stages.crawl.run import run
-from components.web.fetch import FetchSettings
+from components.web.settings import FetchSettings
 from tests.stages.crawl.counting_web import Asked, CountingWeb
 from tests.stages.crawl.daily_site import HOST
 from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds

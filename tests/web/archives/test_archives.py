@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.web.archives import read_stream
+from components.web.budget import Budget
 from tests.web.archives.samples import OK, PAGE, read, record, urls, warc
 
 
@@ -97,11 +98,11 @@ def test_a_wrong_content_length_loses_one_record_only(wrong, gzipped):
 def test_a_decompression_bomb_is_too_large_and_uses_little_memory():
     bomb = gzip.compress(record(body=b"<p>" + bytes(80_000_000), gzipped=False))
     parts = warc(2)
-    result = read(parts[0] + bomb + parts[1], limit=1 << 20)
+    result = read(parts[0] + bomb + parts[1], budget=Budget(record_bytes=1 << 20))
     assert urls(result) == ["http://a.sample/0/p", "too_large", "http://a.sample/1/p"]
     inner = gzip.compress(bytes(50_000_000))
     zipped = record(body=inner, status=("200 OK", [*OK[1], ("Content-Encoding", "gzip")]))
-    assert urls(read(zipped + parts[1], limit=1 << 20)) == ["too_large", "http://a.sample/1/p"]
+    assert urls(read(zipped + parts[1], budget=Budget(record_bytes=1 << 20))) == ["too_large", "http://a.sample/1/p"]
 
 
 def test_a_record_with_a_huge_stated_length_is_skipped():

@@ -11,8 +11,8 @@ from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.web.archives.encodings import CODINGS
-from components.web.archives.responses import BadResponse, parse_response
+from components.web.archives.encodings import CODINGS, BadRecord
+from components.web.archives.responses import parse_response
 from tests.web.archived import skippable
 from tests.web.archives.samples import CHUNKED, OK, PAGE, bare, encoded, read, record, urls
 
@@ -58,7 +58,7 @@ def test_arbitrary_responses_raise_bad_response_only(body, coding, chunked):
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: " + coding + (b"\r\nTransfer-Encoding: chunked" if chunked else b"")
     try:
         parse_response(head + b"\r\n\r\n" + body).body(1000)
-    except BadResponse as bad:
+    except BadRecord as bad:
         assert bad.failure in ("bad_encoding", "too_large", "bad_record")
 
 
@@ -119,5 +119,5 @@ def test_arbitrary_encodings_raise_bad_response_only(body, codings, start):
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: " + b",".join(codings) + b"\r\n\r\n"
     try:
         parse_response(head + start + body).body(1000)
-    except BadResponse as bad:
+    except BadRecord as bad:
         assert bad.failure in ("bad_encoding", "too_large", "bad_record")

@@ -13,10 +13,11 @@ import pytest
 from backports import zstd
 
 from components.web.archives import gzip_members, members, read_stream, records, zstd_members
+from components.web.archives.encodings import BadRecord
 from components.web.archives.members import Expansion
 from components.web.archives.opening import read_fully
 from components.web.archives.records import FAULTS, open_members
-from components.web.archives.responses import CHUNKS, BadResponse, parse_response
+from components.web.archives.responses import CHUNKS, parse_response
 from components.web.budget import Budget
 from tests.web.archived import skippable, wacz
 from tests.web.archives.samples import OK, dumped, envelope, read, record, urls, warc
@@ -71,7 +72,7 @@ def test_equal_headers_are_joined_and_their_number_is_limited():
     assert urls(read(joined)) == ["http://a.sample/p"]
     many = b"HTTP/1.1 200 OK\r\n" + b"a:" + b"x" * 200 + b"\r\n"
     for lines in (100_000, 1_000_000):
-        with pytest.raises(BadResponse, match="no head"):
+        with pytest.raises(BadRecord, match="no head"):
             parse_response(b"HTTP/1.1 200 OK\r\n" + b"a:\n" * lines + b"\r\n")
     assert parse_response(many + b"A: y\r\n\r\nz").headers[b"a"] == b"x" * 200 + b", y"
 
@@ -170,7 +171,7 @@ def test_a_compression_bomb_in_a_body_is_refused_with_little_memory(kind, coding
     if "," in coding:
         body = gzip.compress(body)
     data = record(body=body, status=("200 OK", [*OK[1], ("Content-Encoding", coding)])) + record()
-    result, most = peak(lambda: urls(read(data, limit=1 << 20)))
+    result, most = peak(lambda: urls(read(data, budget=Budget(record_bytes=1 << 20))))
     assert result == ["too_large", "http://a.sample/p"] and most < 20_000_000
 
 
@@ -181,7 +182,7 @@ def test_a_member_that_is_a_bomb_is_skipped_and_the_next_is_read(kind, monkeypat
     monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
     pack = gzip.compress if kind == "gzip" else zstd.compress
     data = pack(PAIR) + bomb(kind, 500_000_000) + pack(PAIR)
-    result, most = peak(lambda: urls(read(data, limit=1 << 20)))
+    result, most = peak(lambda: urls(read(data, budget=Budget(record_bytes=1 << 20))))
     assert result[0] == result[-1] == "http://a.sample/p" and set(result[1:-1]) <= {"bad_record", "too_large"} and len(result) > 2
     assert max(given) <= members.PIECE + (1 << 25) and sum(given) < 2 * members.FREE_MEMBER and most < 80_000_000
 
@@ -222,7 +223,7 @@ def test_the_files_of_a_wacz_share_one_expansion_limit(monkeypatch):
     data = wacz({f"{at}.warc.gz": lies for at in range(40)})
     assert "bomb" in read(data)[-1].detail
     once = Expansion()
-    assert list(records.read_records(io.BytesIO(lies), expansion=once)) and once.left < Expansion().left
+    assert list(records.read_records(io.BytesIO(lies), 1 << 24, expansion=once)) and once.left < Expansion().left
     deflated = wacz({"a.warc": PAIR + bytes(60_000_000)}, zipfile.ZIP_DEFLATED)
     assert urls(read(deflated))[0] == "http://a.sample/p"
 
@@ -231,16 +232,16 @@ def test_the_number_of_chunks_is_limited():
     def answer(count):
         return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * count + b"0\r\n\r\n"
 
-    assert parse_response(answer(CHUNKS - 1)).body() == b"x" * (CHUNKS - 1)
-    with pytest.raises(BadResponse, match="chunks"):
-        parse_response(answer(1_000_000)).body()
+    assert parse_response(answer(CHUNKS - 1)).body(1 << 24) == b"x" * (CHUNKS - 1)
+    with pytest.raises(BadRecord, match="chunks"):
+        parse_response(answer(1_000_000)).body(1 << 24)
 
 
 def test_the_number_of_frames_in_a_body_is_limited():
     block = b"HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n"
     for frame in (zstd.compress(b""), skippable(b"", 0x50)):
-        with pytest.raises(BadResponse, match="not whole"):
-            parse_response(block + frame * 1_000_000).body()
+        with pytest.raises(BadRecord, match="not whole"):
+            parse_response(block + frame * 1_000_000).body(1 << 24)
 
 
 def test_any_number_of_empty_members_and_frames_is_skipped():

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.web.archives import wat
-from components.web.archives.wat import BadMetadata, read_wat_page
+from components.web.archives.encodings import BadRecord
+from components.web.archives.wat import read_wat_page
 from tests.web.archives.samples import dumped, envelope, read, record, urls
 
 
@@ -57,7 +58,7 @@ def test_other_metadata_is_skipped_and_broken_metadata_reported():
         dumped(envelope(links=[3])),
         dumped(envelope(links={"a": 1})),
     ):
-        with pytest.raises(BadMetadata):
+        with pytest.raises(BadRecord):
             read_wat_page(broken, "http://a.sample/")
     whole, cut = dumped(envelope()), dumped(envelope())[:-30]
     records_ = [record(body=body, kind="metadata", content_type="application/json") for body in (whole, cut, whole)]

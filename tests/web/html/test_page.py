@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.html.page import decode, fold, parse_srcset, read_page
+from components.web.html.offers import parse_srcset
+from components.web.html.page import decode, fold, read_page
 from components.web.urls import is_private, make_absolute, normalise
 
 PAGE = "http://a.sample/folder/page.html"

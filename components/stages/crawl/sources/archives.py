@@ -64,7 +64,7 @@ class ArchivesSource(FileSource):
 def read_archive_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """Job: write the pages of one archive."""
     budget = Budget(**task.params["budget"])
-    archive = read_archive(input_path(spec, task), limit=budget.record_bytes, budget=budget)
+    archive = read_archive(input_path(spec, task), budget=budget)
     write_found(folder, task, (archive_to_page(record, spec["name"]) for record in archive))
 
 

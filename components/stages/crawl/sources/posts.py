@@ -27,7 +27,7 @@ from components.web.takedown_list import Takedown, takedown_row
 from components.web.urls import host_of, normalise
 
 STEP = "crawl.posts"
-ANSWER_SETTINGS = ("user_agent", "allow_private", "consent", "consenting", "tdmrep")
+ANSWER_SETTINGS = ("user_agent", "allow_private", "consent", "consenting", "tdmrep", "budget")
 """Settings besides ``crawl.source`` that affect how a snapshot's answers are read."""
 
 
@@ -121,13 +121,7 @@ class PostsSource(Source):
         def extend(depth: int, below: State | None) -> State:
             with BaseStore(folder / bases[depth].snapshot) as base_store, _open_newest_base(base_store) as base:
                 base_store.verified_digest()
-                base_answers = Answers(
-                    base_store,
-                    answers.agent,
-                    allow_private=self._params.allow_private,
-                    consent=answers.consent,
-                    taken=answers.taken,
-                )
+                base_answers = Answers(base_store, self._params, consent=answers.consent, taken=answers.taken)
                 return self._run_survey(base_answers, None, below or State(), base)[1]
 
         return fold_chain(ShardCache(self._stage.state / "cache"), STEP, keys, State.load, extend) or State()

@@ -1,0 +1,228 @@
+"""Read the syntax of tags in a page's bytes: names, attributes, comments; compiled into the scanner of ``tags``.
+
+It follows the HTML standard's tokenizer (13.2.5) and decodes nothing. Functions take the page's UTF-8 bytes as ``data`` and
+positions in it; -1 means "not found before the end".
+"""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+ATTRIBUTES = (
+    "src", "alt", "srcset", "data-src", "data-original", "data-lazy-src", "data-srcset",
+    "type", "href", "lang", "name", "content",
+)  # fmt: skip
+"""The attributes that are reported, by their code."""
+
+
+def _byte_set(characters: str) -> Any:
+    members = np.zeros(256, np.bool_)
+    members[[ord(character) for character in characters]] = True
+    return members
+
+
+_SPACE, _ENDS_NAME, _ENDS_ATTRIBUTE = _byte_set("\t\n\f\r "), _byte_set("\t\n\f\r />"), _byte_set("\t\n\f\r />=")
+LETTER = _byte_set(string.ascii_letters)
+_LOWER = np.arange(256, dtype=np.uint8)
+_LOWER[65:91] += 32
+_ATTRIBUTES = np.zeros((len(ATTRIBUTES), 16), np.uint8)
+_ATTRIBUTE_SIZES = np.array([len(name) for name in ATTRIBUTES])
+for _row, _name in enumerate(ATTRIBUTES):
+    _ATTRIBUTES[_row, : len(_name)] = np.frombuffer(_name.encode(), np.uint8)
+LT, _GT, SLASH, BANG, _DASH, _EQUALS, _QUERY, _AND = (ord(character) for character in "<>/!-=?&")
+_ROBOTS, _HEARSIGHT = (np.frombuffer(name, np.uint8) for name in (b"robots", b"hearsight"))
+_NAME = ATTRIBUTES.index("name")
+
+
+@njit
+def add_row(rows, count, code, start, end):  # type: ignore[no-untyped-def]
+    if count == len(rows):
+        larger = np.empty((2 * count, 3), np.int64)
+        larger[:count] = rows
+        rows = larger
+    rows[count, 0], rows[count, 1], rows[count, 2] = code, start, end
+    return rows, count + 1
+
+
+@njit
+def find_byte(data, at, end, byte):  # type: ignore[no-untyped-def]
+    while at < end:
+        if data[at] == byte:
+            return at
+        at += 1
+    return -1
+
+
+@njit
+def _find_after(data, at, end, byte):  # type: ignore[no-untyped-def]
+    match = find_byte(data, at, end, byte)
+    return match + 1 if match >= 0 else -1
+
+
+@njit
+def end_of_name(data, at, end):  # type: ignore[no-untyped-def]
+    while at < end:
+        if _ENDS_NAME[data[at]]:
+            return at
+        at += 1
+    return -1
+
+
+@njit
+def is_name(data, at, end, name, size):  # type: ignore[no-untyped-def]
+    if end - at != size:
+        return False
+    for i in range(size):  # noqa: SIM110  (faster than all() here)
+        if _LOWER[data[at + i]] != name[i]:
+            return False
+    return True
+
+
+@njit
+def _next_attribute(data, at, end):  # type: ignore[no-untyped-def]
+    """Return the state (1: attribute, 0: end of tag, -1: end of text), the next position, and the bounds of name and value."""
+    while at < end and (_SPACE[data[at]] or data[at] == SLASH):
+        at += 1
+    if at == end:
+        return -1, at, 0, 0, -1, -1
+    if data[at] == _GT:
+        return 0, at + 1, 0, 0, -1, -1
+    name = at
+    at += 1
+    while at < end and not _ENDS_ATTRIBUTE[data[at]]:
+        at += 1
+    name_end, position = at, at
+    while position < end and _SPACE[data[position]]:
+        position += 1
+    if position == end or data[position] != _EQUALS:
+        return 1, at, name, name_end, -1, -1
+    position += 1
+    while position < end and _SPACE[data[position]]:
+        position += 1
+    if position == end:
+        return -1, at, 0, 0, -1, -1
+    first = data[position]
+    if first == 34 or first == 39:
+        close = find_byte(data, position + 1, end, first)
+        if close < 0:
+            return -1, at, 0, 0, -1, -1
+        return 1, close + 1, name, name_end, position + 1, close
+    if first == _GT:
+        return 1, position, name, name_end, -1, -1
+    at = position
+    while at < end and not _SPACE[data[at]] and data[at] != _GT:
+        at += 1
+    return 1, at, name, name_end, position, at
+
+
+@njit
+def end_of_tag(data, at, end):  # type: ignore[no-untyped-def]
+    state = 1
+    while state > 0:
+        state, at, _, _, _, _ = _next_attribute(data, at, end)
+    return at if state == 0 else -1
+
+
+@njit
+def read_attributes(data, at, end, rows, count):  # type: ignore[no-untyped-def]
+    """Add a tag's reported attributes to ``rows``; return the position after the tag, -1 when the text ends inside it."""
+    while True:
+        state, at, name, name_end, value, value_end = _next_attribute(data, at, end)
+        if state < 0:
+            return -1, rows, count
+        if state == 0:
+            return at, rows, count
+        for code in range(len(_ATTRIBUTE_SIZES)):
+            if is_name(data, name, name_end, _ATTRIBUTES[code], _ATTRIBUTE_SIZES[code]):
+                rows, count = add_row(rows, count, code, value, value_end)
+                break
+
+
+@njit
+def begins_comment(data, at, end):  # type: ignore[no-untyped-def]
+    return end - at >= 4 and data[at] == LT and data[at + 1] == BANG and data[at + 2] == _DASH and data[at + 3] == _DASH
+
+
+@njit
+def has_comment(data, at, end):  # type: ignore[no-untyped-def]
+    for i in range(at, end):  # noqa: SIM110  (numba has no generators here)
+        if begins_comment(data, i, end):
+            return True
+    return False
+
+
+@njit
+def skip_no_tag(data, at, end):  # type: ignore[no-untyped-def]
+    """Return the end of a '<' construct that is no tag (comment, declaration, text); ``at`` itself for a tag."""
+    if end - at < 2:
+        return -1
+    second = data[at + 1]
+    if LETTER[second]:
+        return at
+    if second == BANG:
+        if begins_comment(data, at, end):
+            return _end_of_comment(data, at + 4, end)
+        return _find_after(data, at + 2, end, _GT)
+    if second == _QUERY:
+        return _find_after(data, at + 2, end, _GT)
+    if second == SLASH:
+        return at if end - at > 2 and LETTER[data[at + 2]] else _find_after(data, at + 2, end, _GT)
+    return at + 1
+
+
+@njit
+def _end_of_comment(data, at, end):  # type: ignore[no-untyped-def]
+    if at < end and data[at] == _GT:
+        return at + 1
+    if end - at > 1 and data[at] == _DASH and data[at + 1] == _GT:
+        return at + 2
+    while True:
+        at = find_byte(data, at, end, _DASH)
+        if at < 0 or end - at <= 2:
+            return -1
+        if data[at + 1] == _DASH:
+            if data[at + 2] == _GT:
+                return at + 3
+            if data[at + 2] == BANG and end - at > 3 and data[at + 3] == _GT:
+                return at + 4
+        at += 1
+
+
+@njit
+def find_tag(data, at, end, word, size, closing):  # type: ignore[no-untyped-def]
+    """Return the position of the next tag with the name at ``word``, which is all letters."""
+    while True:
+        at = find_byte(data, at, end, LT)
+        if at < 0:
+            return -1
+        name = at + 1 + closing
+        if end - name > size and (not closing or data[at + 1] == SLASH) and _ENDS_NAME[data[name + size]]:
+            same = True
+            for i in range(size):
+                if data[name + i] | 32 != data[word + i] | 32:
+                    same = False
+                    break
+            if same:
+                return at
+        at += 1
+
+
+@njit
+def may_address_robots(data, rows, first, last):  # type: ignore[no-untyped-def]
+    """Return whether a meta tag's name addresses robots, or may: it has a character reference or is not ASCII."""
+    for row in range(first, last):
+        if rows[row, 0] == _NAME:
+            at, end = rows[row, 1], rows[row, 2]
+            for i in range(at, end):
+                if data[i] == _AND or data[i] > 127:
+                    return True
+            while at < end and data[at] <= 32:  # the characters that Python's strip() removes
+                at += 1
+            while at < end and data[end - 1] <= 32:
+                end -= 1
+            return is_name(data, at, end, _ROBOTS, 6) or is_name(data, at, end, _HEARSIGHT, 9)
+    return False
