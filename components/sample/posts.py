@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from components.sample import entities
 from components.sample.entities import as_html, as_json, limited, missing, whole
-from components.sample.material import Material, check_packages, materials
+from components.sample.material import check_packages, materials
 from components.sample.pictures import animation, render, thumbnail
 from components.sample.plan import make_plan
 from components.sample.sites import TYPES, Reply, Site
@@ -50,7 +50,6 @@ class PostsSite(Site):
         check_packages(root)
         self._root, self._day = root, day
         self._lock = Lock()
-        self._materials: list[Material] = []
         self._plan: Plan | None = None
         self._file = lru_cache(CACHED)(self._make_file)
         self._routes: list[tuple[re.Pattern[str], Callable[..., Reply]]] = [
@@ -79,8 +78,7 @@ class PostsSite(Site):
         """All owners and posts; planned at the first use."""
         with self._lock:
             if self._plan is None:
-                self._materials = materials(self._root)
-                self._plan = make_plan(self._materials, self._day)
+                self._plan = make_plan(materials(self._root), self._day)
             return self._plan
 
     def answer(self, target: str) -> Reply:
@@ -189,8 +187,7 @@ class PostsSite(Site):
         return whole(thumbnail(shown[-1].material, 120), TYPES[suffix])
 
     def _emoji(self, _: Mapping[str, str], suffix: str) -> Reply:
-        _ = self.plan  # reads the materials
-        return whole(thumbnail(self._materials[0], 64), TYPES[suffix])
+        return whole(thumbnail(self.plan.emoji, 64), TYPES[suffix])
 
     def _page(self, _: Mapping[str, str], handle: str, number: str) -> Reply:
         post = self.plan.posts.get(int(number))

@@ -73,6 +73,8 @@ class Plan:
 
     owners: dict[str, Owner]
     posts: dict[int, Post]
+    emoji: Material
+    """What the server's emoji shows."""
 
     @cached_property
     def _by_owner(self) -> dict[str, list[Post]]:
