@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import random
 import re
-import unicodedata
 from dataclasses import dataclass, replace
 
 from components.core.seeded_rng import seeded_rng
-from components.sample.material import ARTICLE, Material
+from components.sample.material import Material
 from components.sample.pictures import background_of
+from components.sample.portuguese import ARTICLE, as_sentence, lower_first, without_accents
 
 MALFORMED = {"tag alone": 0.04, "description first": 0.034, "tag inside a word": 0.02, "emoji only": 0.016}
 """Form → its share of the posts that carry the tag."""
@@ -156,7 +156,7 @@ def again(first: Caption, material: Material, key: str, mention: str) -> Caption
     words = first.description.split(" ")
     if len(words) >= 8 and first.form == "described":  # one word of many is written otherwise
         place = chance.randrange(2, len(words) - 1)
-        words[place] = _plain(words[place])
+        words[place] = without_accents(words[place])
         return replace(first, description=" ".join(words))
     return replace(first, end="" if first.form == "described" else first.end, tail=_filled(_pick(chance, TAILS[:4]), slots))
 
@@ -166,12 +166,12 @@ def otherwise(material: Material, key: str, mention: str) -> Caption:
     chance = seeded_rng(key, "otherwise")
     caption = write(material, key, mention, "described")
     text = chance.choice(material.others) if material.others else chance.choice(OTHER_TEXTS).replace("{theme}", material.theme)
-    return replace(caption, description=_sentence(text))
+    return replace(caption, description=as_sentence(text))
 
 
 def describe(material: Material, key: str) -> str:
     """Return the material's text as a description of its image."""
-    chance, text, colour = seeded_rng(key, "describe"), _sentence(material.text), background_of(material)
+    chance, text, colour = seeded_rng(key, "describe"), as_sentence(material.text), background_of(material)
     bare = text.rstrip(".")
     if material.kind == "stamp":
         ways = [
@@ -182,7 +182,7 @@ def describe(material: Material, key: str) -> str:
             f"Imagem com fundo {colour}: {text}",
         ]
         if ARTICLE.match(text):
-            ways.append(f"Imagem quadrada com fundo {colour}. No centro, {_lower(text)}")
+            ways.append(f"Imagem quadrada com fundo {colour}. No centro, {lower_first(text)}")
         return chance.choice(ways)
     if material.text[:1].islower():  # a word of a first reader
         if material.kind == "photo":
@@ -226,14 +226,14 @@ def _malformed(caption: Caption, chance: random.Random) -> Caption:
 def _slots(material: Material, chance: random.Random, mention: str) -> dict[str, str]:
     tag = re.sub(r"\W", "", material.theme)
     return {
-        "title": _lower(material.title) if material.kind == "stamp" and ARTICLE.match(material.text) else material.title,
+        "title": lower_first(material.title) if material.kind == "stamp" and ARTICLE.match(material.text) else material.title,
         "Title": material.title[:1].upper() + material.title[1:],
         "theme": material.theme,
         "THEME": material.theme.upper(),
         "tag": tag,
         "number": str(chance.randint(2, 9)),
         "mention": mention,
-        "link": f"https://acervo.example/{_plain(tag)}/{chance.randint(100, 999)}",
+        "link": f"https://acervo.example/{without_accents(tag)}/{chance.randint(100, 999)}",
     }
 
 
@@ -243,17 +243,3 @@ def _filled(text: str, slots: dict[str, str]) -> str:
 
 def _pick(chance: random.Random, choices: tuple[tuple[str, int], ...]) -> str:
     return chance.choices([text for text, _ in choices], [weight for _, weight in choices])[0]
-
-
-def _sentence(text: str) -> str:
-    return text if text.endswith((".", "!", "?", ")", "”", '"')) else f"{text}."
-
-
-def _lower(text: str) -> str:
-    """Lower the first letter, unless the second one is a capital too."""
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
-
-
-def _plain(text: str) -> str:
-    """Remove accents."""
-    return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from components.sample.portuguese import differ, theme_of, title_of
 from components.sample.qt import resources, translations
-from components.sample.themes import theme_of
 
 STAMPS, GCOMPRIS = "tuxpaint-stamps-default", "gcompris-qt-data"
 POSTED = (STAMPS, GCOMPRIS)
@@ -91,9 +91,9 @@ def _stamps(folder: Path) -> Iterator[Material]:
                 key=f"{STAMPS}/{path.as_posix()}",
                 kind="stamp",
                 read=picture.read_bytes,
-                title=_title(brazilian),
+                title=title_of(brazilian),
                 text=brazilian,
-                others=(portuguese,) if portuguese and _apart(portuguese, brazilian) else (),
+                others=(portuguese,) if portuguese and differ(portuguese, brazilian) else (),
                 theme=theme_of(group),
                 author=author,
                 credit=f"{author or 'Bill Kendrick and contributors'}, Tux Paint stamps, GPL-2",
@@ -108,7 +108,6 @@ def _larger_side(picture: Path) -> int:
     return max(struct.unpack(">II", head[16:])) if len(head) == 24 and head.startswith(b"\x89PNG") else 0
 
 
-ARTICLE = re.compile(r"(Um|Uma|Uns|Umas|O|A|Os|As) ")
 _CREATOR = re.compile(r"<dc:creator.*?<dc:title[^>]*>\s*([^<]+?)\s*</dc:title>.*?</dc:creator>", re.DOTALL)
 _MADE = re.compile(rb"Made by ([A-Z][a-z]+ [A-Z][a-z]+)")
 
@@ -121,20 +120,6 @@ def _maker(picture: Path) -> str:
         return re.sub(r"\s*\(.*| and .*|.* by ", "", found[1])
     comment = _MADE.search(picture.read_bytes()[:2000])
     return comment[1].decode() if comment else ""
-
-
-def _title(text: str) -> str:
-    """The first few words of a text, without article and full stop."""
-    first = re.split(r"[.!?;(]", text)[0].strip()
-    article = ARTICLE.match(first)
-    words = first[article.end() if article else 0 :].split()
-    return " ".join(words[:5]).rstrip(",:")
-
-
-def _apart(one: str, other: str) -> bool:
-    """Return whether two texts share under half of their words."""
-    a, b = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
-    return len(a & b) * 2 < len(a | b)
 
 
 @dataclass(frozen=True)
@@ -200,8 +185,8 @@ def _boards(bundles: _Bundles, name: str) -> Iterator[Material]:
             brazilian, portuguese = bundles.brazilian.get(text, ""), bundles.portuguese.get(text, "")
             if shown and shown[1] in files and shown[1].endswith(".webp") and (brazilian or portuguese):
                 said = brazilian or portuguese
-                other = (portuguese,) if portuguese and _apart(portuguese, said) else ()
-                titled = bundles.brazilian.get(title) or bundles.portuguese.get(title) or _title(said)
+                other = (portuguese,) if portuguese and differ(portuguese, said) else ()
+                titled = bundles.brazilian.get(title) or bundles.portuguese.get(title) or title_of(said)
                 yield bundles.material("photo", shown[1], files[shown[1]], theme_of(name), titled, said, other)
 
 

@@ -51,7 +51,7 @@ def make_plan(found: Sequence[Material], day: int = 1) -> Plan:
     owners, posts = accounts(owners, posts, COLLECTIONS, day)
     today = TODAY + timedelta(days=day - 1)
     kept = sorted((post for post in posts if post.posted <= today), key=lambda post: -post.number)
-    return Plan(owners, {post.number: post for post in kept})
+    return Plan(owners, {post.number: post for post in kept}, found[0])
 
 
 def handle_of(name: str) -> str:

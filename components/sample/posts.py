@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -17,7 +16,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from components.sample import entities
 from components.sample.entities import as_html, as_json, limited, missing, whole
-from components.sample.material import Material, check_packages, materials
+from components.sample.material import check_packages, materials
 from components.sample.pictures import animation, render, thumbnail
 from components.sample.plan import make_plan
 from components.sample.sites import TYPES, Reply, Site
@@ -31,38 +30,27 @@ ROBOTS = "User-agent: *\nDisallow: /interact/\n\nUser-agent: badbot\nDisallow: /
 MEDIA_TYPES = TYPES | {".ogg": "audio/ogg", ".wav": "audio/wav", ".mp4": "video/mp4"}
 
 
-@dataclass(frozen=True)
-class Truth:
-    """The ground truth of a generated post, for measurements; never served."""
+class _Missing(Exception):
+    """What a request names does not exist, or belongs to the deleted account ``owner``."""
 
-    description: str | None
-    """The description in its caption, as written; nothing where the caption is malformed."""
-    form: str
-    """The caption's form (``captions.Caption``)."""
-    original: int | None
-    """The post whose picture it shows again."""
-    duplicate_of: int | None
-    """The post it duplicates: same picture and (nearly) same caption (PCV definition 3); None for none."""
-    change: str
-    """What was done to the picture (``pictures.CHANGES``); empty for nothing."""
+    def __init__(self, owner: Owner | None = None) -> None:
+        super().__init__(owner)
+        self.owner = owner
 
 
 class PostsSite(Site):
-    """The host, on day 1 or a day later; posts are planned at the first request.
+    """The host, on day 1 or 2; posts are planned at the first request.
 
-    They are made of the packages of the project ``root``, or of the materials ``found``; raises HearsightError without a package.
+    They are made of the packages of the project ``root``; raises HearsightError without a package.
     """
 
-    def __init__(self, root: Path | None = None, day: int = 1, found: list[Material] | None = None) -> None:
-        if day not in (1, 2) or (root is None) == (found is None):
-            raise ValueError("PostsSite needs a root or materials, and day 1 or 2")
-        if root is not None:
-            check_packages(root)
-        self._root, self._day, self._found = root, day, found
+    def __init__(self, root: Path, day: int = 1) -> None:
+        if day not in (1, 2):
+            raise ValueError("PostsSite shows day 1 or 2")
+        check_packages(root)
+        self._root, self._day = root, day
         self._lock = Lock()
         self._plan: Plan | None = None
-        self._pictures: dict[int, tuple[Picture, Post]] = {}
-        self._accounts: dict[int, Owner] = {}
         self._file = lru_cache(CACHED)(self._make_file)
         self._routes: list[tuple[re.Pattern[str], Callable[..., Reply]]] = [
             (re.compile(pattern), action)
@@ -90,34 +78,23 @@ class PostsSite(Site):
         """All owners and posts; planned at the first use."""
         with self._lock:
             if self._plan is None:
-                if self._found is None:
-                    assert self._root is not None
-                    self._found = materials(self._root)
-                self._plan = make_plan(self._found, self._day)
-                self._pictures = {
-                    picture.number: (picture, post) for post in self._plan.posts.values() for picture in post.pictures
-                }
-                self._accounts = {owner.number: owner for owner in self._plan.owners.values()}
+                self._plan = make_plan(materials(self._root), self._day)
             return self._plan
-
-    def truth(self, number: int) -> Truth:
-        """Return the ground truth of a post."""
-        post = self.plan.posts[number]
-        change = post.pictures[0].change if post.pictures else ""
-        copied = None if post.other_caption else post.original
-        return Truth(post.caption.truth, post.caption.form, post.original or None, copied or None, change)
 
     def answer(self, target: str) -> Reply:
         """Return the reply to a request for ``target`` (a path, perhaps with a query)."""
         parts = urlsplit(target)
-        _ = self.plan  # made at the first request, with what the actions look things up in
+        api = parts.path.startswith("/api/")
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         for pattern, action in self._routes:
             match = pattern.fullmatch(parts.path.rstrip("/") or "/")  # clients do ask for /api/v1/instance/
             if match:
-                reply = action(query, *match.groups())
-                return limited(reply) if parts.path.startswith("/api/") else reply
-        return missing(parts.path.startswith("/api/"))
+                try:
+                    reply = action(query, *match.groups())
+                except _Missing as error:
+                    reply = missing(api, error.owner)
+                return limited(reply) if api else reply
+        return missing(api)
 
     def _timeline(self, query: Mapping[str, str], tag: str) -> Reply:
         tag = unquote(tag, errors="replace").lower()
@@ -128,22 +105,13 @@ class PostsSite(Site):
         return [post for post in self.plan.posts.values() if post.visibility == "public" and tag in _tags(post.caption.text)]
 
     def _statuses(self, query: Mapping[str, str], number: str) -> Reply:
-        owner = self._accounts.get(int(number))
-        if owner is None or owner.gone:
-            return missing(True, owner)
-        posts: Iterable[Post] = (post for post in self.plan.of(owner.handle) if self._shown(post))
+        owner = _existing(self.plan.owners_by_number.get(int(number)))
+        posts: Iterable[Post] = (post for post in self.plan.of(owner.handle) if self.plan.shows(post))
         if "tagged" in query:
             posts = (post for post in posts if not post.boosts and query["tagged"].lower() in _tags(post.caption.text))
         if _true(query.get("exclude_reblogs")):
             posts = (post for post in posts if not post.boosts)
         return self._listed(posts, query, f"/api/v1/accounts/{number}/statuses")
-
-    def _shown(self, post: Post) -> bool:
-        """Return whether a post is visible to everybody (and, for a boost, the boosted post)."""
-        if post.visibility not in ("public", "unlisted"):
-            return False
-        inner = self.plan.posts.get(post.boosts)
-        return not post.boosts or (inner is not None and self._shown(inner) and not self.plan.owners[inner.owner].gone)
 
     def _listed(self, posts: Iterable[Post], query: Mapping[str, str], path: str) -> Reply:
         """Return a page of posts, newest first, with links to the next and previous page."""
@@ -164,17 +132,17 @@ class PostsSite(Site):
         return as_json([entities.status(post, self.plan) for post in page], {"Link": ", ".join(links)} if links else {})
 
     def _lookup(self, query: Mapping[str, str]) -> Reply:
-        owner = self.plan.owners.get(query.get("acct", "").removeprefix("@").removesuffix(f"@{entities.HOST}").lower())
-        return as_json(entities.account(owner, self.plan)) if owner and not owner.gone else missing(True, owner)
+        handle = query.get("acct", "").removeprefix("@").removesuffix(f"@{entities.HOST}").lower()
+        return as_json(entities.account(_existing(self.plan.owners.get(handle)), self.plan))
 
     def _account(self, _: Mapping[str, str], number: str) -> Reply:
-        owner = self._accounts.get(int(number))
-        return as_json(entities.account(owner, self.plan)) if owner and not owner.gone else missing(True, owner)
+        return as_json(entities.account(_existing(self.plan.owners_by_number.get(int(number))), self.plan))
 
     def _status(self, _: Mapping[str, str], number: str) -> Reply:
         post = self.plan.posts.get(int(number))
-        gone = post is not None and self.plan.owners[post.owner].gone
-        return as_json(entities.status(post, self.plan)) if post and self._shown(post) and not gone else missing(True)
+        if post is None or not self.plan.shows(post) or self.plan.owners[post.owner].gone:
+            raise _Missing
+        return as_json(entities.status(post, self.plan))
 
     def _instance(self, _: Mapping[str, str], version: str) -> Reply:
         about = {
@@ -191,17 +159,17 @@ class PostsSite(Site):
         return as_json({**about, **said})
 
     def _media(self, _: Mapping[str, str], number: str, size: str, suffix: str) -> Reply:
-        picture, post = self._pictures.get(int(number), (None, None))
+        picture, post = self.plan.pictures.get(int(number), (None, None))
         if picture is None or post is None or picture.missing or self.plan.owners[post.owner].gone:
-            return missing(False)
+            raise _Missing
         expected = ".png" if size == "small" else Path(entities.media_path(picture)).suffix
-        if suffix != expected or not self._shown(post):
-            return missing(False)
+        if suffix != expected or not self.plan.shows(post):
+            raise _Missing
         return whole(self._file(picture.number, size), MEDIA_TYPES[suffix])
 
     def _make_file(self, number: int, size: str) -> bytes:
         """Return an attachment's file, or its preview."""
-        picture, post = self._pictures[number]
+        picture, post = self.plan.pictures[number]
         if size == "small":
             return thumbnail(picture.material, entities.PREVIEW)
         if picture.kind == "audio" and picture.material.speech is not None:
@@ -213,20 +181,19 @@ class PostsSite(Site):
 
     def _avatar(self, _: Mapping[str, str], handle: str, suffix: str) -> Reply:
         shown = [picture for post in self.plan.of(handle) for picture in post.pictures]
-        owner = self.plan.owners.get(handle)
-        if owner is None or owner.gone or not shown:
-            return missing(False, owner)
+        _existing(self.plan.owners.get(handle))
+        if not shown:
+            raise _Missing
         return whole(thumbnail(shown[-1].material, 120), TYPES[suffix])
 
     def _emoji(self, _: Mapping[str, str], suffix: str) -> Reply:
-        assert self._found
-        return whole(thumbnail(self._found[0], 64), TYPES[suffix])
+        return whole(thumbnail(self.plan.emoji, 64), TYPES[suffix])
 
     def _page(self, _: Mapping[str, str], handle: str, number: str) -> Reply:
         post = self.plan.posts.get(int(number))
-        owner = self.plan.owners.get(handle)
-        if owner is None or owner.gone or post is None or post.owner != handle or post.boosts or not self._shown(post):
-            return missing(False, owner)
+        owner = _existing(self.plan.owners.get(handle))
+        if post is None or post.owner != handle or post.boosts or not self.plan.shows(post):
+            raise _Missing
         images = "\n".join(_figure(picture) for picture in post.pictures)
         body = f'<article lang="pt">{entities.content_of(post.caption.text, self.plan.owners)}\n{images}</article>'
         credits = "; ".join(dict.fromkeys(picture.material.credit for picture in post.pictures))
@@ -235,10 +202,8 @@ class PostsSite(Site):
         )
 
     def _profile(self, _: Mapping[str, str], handle: str) -> Reply:
-        owner = self.plan.owners.get(handle)
-        if owner is None or owner.gone:
-            return missing(False, owner)
-        posts = [post for post in self.plan.of(handle) if self._shown(post) and not post.boosts]
+        owner = _existing(self.plan.owners.get(handle))
+        posts = [post for post in self.plan.of(handle) if self.plan.shows(post) and not post.boosts]
         return as_html(f"{owner.name} (@{handle})", f"<p>{escape(owner.note)}</p>\n{_links(posts[:MOST])}", "", owner)
 
     def _tag_page(self, _: Mapping[str, str], tag: str) -> Reply:
@@ -247,6 +212,13 @@ class PostsSite(Site):
     def _front(self, _: Mapping[str, str]) -> Reply:
         names = "\n".join(f'<li><a href="/@{owner.handle}">{escape(owner.name)}</a>' for owner in self.plan.owners.values())
         return as_html("Amostra de posts", f'<p><a href="/tags/pracegover">#pracegover</a></p><ul>{names}</ul>', "")
+
+
+def _existing(owner: Owner | None) -> Owner:
+    """Return ``owner``; raises _Missing for an unknown or deleted account."""
+    if owner is None or owner.gone:
+        raise _Missing(owner)
+    return owner
 
 
 @lru_cache(4096)

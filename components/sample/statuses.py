@@ -73,6 +73,8 @@ class Plan:
 
     owners: dict[str, Owner]
     posts: dict[int, Post]
+    emoji: Material
+    """What the server's emoji shows."""
 
     @cached_property
     def _by_owner(self) -> dict[str, list[Post]]:
@@ -81,9 +83,26 @@ class Plan:
             posts.setdefault(post.owner, []).append(post)
         return posts
 
+    @cached_property
+    def owners_by_number(self) -> dict[int, Owner]:
+        """Identifier → account."""
+        return {owner.number: owner for owner in self.owners.values()}
+
+    @cached_property
+    def pictures(self) -> dict[int, tuple[Picture, Post]]:
+        """Identifier → attachment and its post."""
+        return {picture.number: (picture, post) for post in self.posts.values() for picture in post.pictures}
+
     def of(self, handle: str) -> list[Post]:
         """Return an owner's posts, newest first."""
         return self._by_owner.get(handle, [])
+
+    def shows(self, post: Post) -> bool:
+        """Return whether a post is visible to everybody (and, for a boost, the boosted post)."""
+        if post.visibility not in ("public", "unlisted"):
+            return False
+        inner = self.posts.get(post.boosts)
+        return not post.boosts or (inner is not None and self.shows(inner) and not self.owners[inner.owner].gone)
 
 
 def number_of(when: datetime, key: str) -> int:

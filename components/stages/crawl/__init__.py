@@ -2,7 +2,7 @@
 
 The stage completes the snapshot named by its parameters by a polite crawl into an append-only store. It then turns the snapshot
 into CANDIDATE records without network access; equal snapshots give equal bytes. This module holds the parameters; sources of
-candidates are in ``sources`` and ``posts``, page traversal in ``walk``, record building in ``records``.
+candidates are in ``sources`` and ``posts``, record building in ``records``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CANDIDATE records from source pages: one ledger row per ``<img>``, one media file per distinct kept image.
 
 No network access. An image is a ``Candidate`` of a ``SourcePage``, gets a ``Verdict`` before it is
-fetched and a ``DecodeResult`` after that, and ends as a record or as a ledger row.
+fetched, an ``Outcome`` and a ``DecodeResult`` after that, and ends as a record or as a ledger row.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from components.stages.crawl.sources.found import (
     MAX_SHOWN_TEXT,
     SourcePage,
     candidate_key,
+    chunk_pages,
     describe_location,
     find_takedown_mark,
     hash_address,
@@ -37,8 +38,6 @@ from components.web.settings import FetchSettings
 from components.web.takedown_list import EMPTY_LIST, RULE, Takedown, takedown_row
 from components.web.urls import host_of
 
-IMAGES_PER_CHUNK = 20_000
-"""Approximate number of images that are checked, fetched and written together; bounds memory."""
 MAX_ROWS_PER_SHARD = 25_000
 """Ledger rows after which a shard is closed, whatever its number of records."""
 
@@ -52,25 +51,6 @@ class Verdict:
     candidate: Candidate
     row: dict[str, str] | None
 
-    @property
-    def where(self) -> str:
-        """Location of the image, for the ledger."""
-        return describe_location(self.page, self.candidate)
-
-
-def chunk_pages(pages: Iterable[SourcePage]) -> Iterator[list[SourcePage]]:
-    """Yield the pages in chunks of about ``IMAGES_PER_CHUNK`` images."""
-    chunk: list[SourcePage] = []
-    size = 0
-    for page in pages:
-        chunk.append(page)
-        size += 1 + len(page.candidates)
-        if size >= IMAGES_PER_CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-
 
 class Judge:
     """Checks of images before fetching: taken down, data URI, unusable address, alt-text length, duplicate pair.
@@ -78,8 +58,8 @@ class Judge:
     Of equal (image, alt) pairs the first is kept, over all chunks passed to one instance (memory: a digest and a key per pair).
     """
 
-    def __init__(self, min_alt: int, taken: Takedown = EMPTY_LIST, *, max_alt: int = Budget().alt_characters) -> None:
-        self._min_alt, self._max_alt, self._takedown = max(min_alt, 1), max_alt, taken
+    def __init__(self, params: Any, taken: Takedown = EMPTY_LIST) -> None:
+        self._min_alt, self._max_alt, self._takedown = max(params.min_alt, 1), params.budget.alt_characters, taken
         self.taken: set[str] = set()
         """sha256 of the addresses of images that are taken down."""
         self._first_keys: dict[bytes, str] = {}
@@ -126,12 +106,9 @@ class MediaBodies(Mapping[str, bytes]):
 
     def __init__(self, members: Iterable[str], read: Callable[[str], bytes]) -> None:
         self._members, self._read = list(members), read
-        self._last: tuple[str, bytes] = ("", b"")
 
     def __getitem__(self, member: str) -> bytes:
-        if self._last[0] != member:
-            self._last = (member, self._read(member))
-        return self._last[1]
+        return self._read(member)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
@@ -152,7 +129,7 @@ def write_records(
         resolve: adjusts the verdicts of a snapshot that has a base; receives all verdicts in one call.
     """
     params = stage.params
-    judge = Judge(params.min_alt, answers.taken, max_alt=params.budget.alt_characters)
+    judge = Judge(params, answers.taken)
     shards = _Shards(stage, answers)
     for chunk in [list(pages)] if resolve else chunk_pages(pages):
         verdicts = resolve(judge.check(chunk)) if resolve else judge.check(chunk)
@@ -221,7 +198,7 @@ class _Shards:
                 "collected": page.collected,
             }
         )
-        self.rows.append(kept(verdict.key, detail=verdict.where))
+        self.rows.append(kept(verdict.key, detail=describe_location(page, candidate)))
         if len(self._records) >= self._stage.params.shard_size:
             self.flush()
 
@@ -238,7 +215,7 @@ class _Shards:
 
     def close(self) -> None:
         """Write the remaining rows; an output has at least one shard."""
-        if self.rows or self._records or self._number == 0:
+        if self.rows or self._number == 0:
             self.flush()
 
 
@@ -246,7 +223,7 @@ def _drop_row(verdict: Verdict, outcome: Outcome, result: DecodeResult | None, s
     """Return the row that drops an image for its answer or its decode result; None for a usable image."""
 
     def drop(rule: str, value: str, threshold: object, detail: str = "") -> dict[str, str]:
-        return dropped(verdict.key, rule, value, threshold, detail=detail or verdict.where)
+        return dropped(verdict.key, rule, value, threshold, detail=detail or describe_location(verdict.page, verdict.candidate))
 
     max_bytes = f"{settings.max_image_bytes} bytes"
     if outcome.rule:

@@ -18,7 +18,7 @@ from components.execution.stage import Stage
 from components.sample.serving import SampleWeb, folder_sites
 from components.stages.crawl import Params
 from components.stages.crawl.image_decoding import DecodeAhead
-from components.stages.crawl.records import Judge, chunk_pages, select_image_urls, write_records
+from components.stages.crawl.records import Judge, select_image_urls, write_records
 from components.stages.crawl.shard_plan import (
     CollectingStage,
     DraftShard,
@@ -29,7 +29,7 @@ from components.stages.crawl.shard_plan import (
 )
 from components.stages.crawl.source_kinds import create_source
 from components.stages.crawl.source_settings import Site
-from components.stages.crawl.sources.found import Source, hash_address
+from components.stages.crawl.sources.found import Source, chunk_pages, hash_address
 from components.web.answers import Answers, Consent, NotFetched
 from components.web.conditional_fetch import ConditionalFetch
 from components.web.erase import erase, erase_chain
@@ -108,7 +108,7 @@ def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Sourc
                 taken=takedown,
             )
         )
-        judge = Judge(params.min_alt, takedown, max_alt=params.budget.alt_characters)
+        judge = Judge(params, takedown)
         for chunk in chunk_pages(source.pages(fetcher.answers, fetcher)):
             source.fetch_images(select_image_urls(judge.check(chunk)), fetcher)
         fetcher.ensure((), "image", desc="images")
@@ -142,7 +142,7 @@ def replay(params: Params, store: FetchStore, source: Source, takedown: Takedown
         The addresses that were followed, and the hashes of taken-down image addresses (for posts: also of API answers); both are
         empty without a takedown list.
     """
-    answers, judge = make_answers(params, store, takedown), Judge(params.min_alt, takedown, max_alt=params.budget.alt_characters)
+    answers, judge = make_answers(params, store, takedown), Judge(params, takedown)
     with missing_answers_as_errors(params, store.folder):
         for chunk in chunk_pages(source.pages(answers, None)):
             for url in select_image_urls(judge.check(chunk)):

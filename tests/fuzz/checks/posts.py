@@ -15,6 +15,7 @@ SETTINGS: dict[str, Any] = {
     "tag": TAGS[0],
     "variants": TAGS[1:],
     "profiles": [],
+    "max_pages": 3,
     "window_days": 1000.0,
     "relist_days": 0.0,
     "page_size": 2,
@@ -30,7 +31,7 @@ def mastodon(data: bytes) -> None:
 
 def instagram(data: bytes) -> None:
     """Check a survey in which the Graph API gives this answer to every request."""
-    from components.stages.crawl.posts.instagram import GraphApi, seconds_to_reset
+    from components.stages.crawl.posts.graph_api import GraphApi, seconds_to_reset
 
     _answered("instagram", "https://graph.sample/v1", data)
     sent = {"x-business-use-case-usage": data.decode("utf-8", "replace")}
@@ -49,7 +50,7 @@ def _answered(kind: str, server: str, data: bytes) -> None:
 
     own = SETTINGS | {"server": server}
     settings = InstagramSettings(user="1", **own) if kind == "instagram" else MastodonSettings(**own)
-    provider = create_provider(settings, 3, live=False)
+    provider = create_provider(settings, live=False)
     link, _, body = data.partition(b"\n") if data[:5] == b"LINK:" else (b"", b"", data)
     try:
         value = json.loads(body)

@@ -12,7 +12,6 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
@@ -20,19 +19,10 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 from components.core.digests import sha256_file
 from components.core.stage_output import StageOutput
 from tests.stages.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
+from tests.stages.crawl.proxy_server import Answer, ProxyServer
 
 SERVER, GRAPH, MEDIA = "http://social.sample", "http://graph.sample/v23.0", "http://media.sample"
 SCENES = [(colour, thing, place) for colour in COLOURS for thing in THINGS for place in PLACES]
-
-
-@dataclass
-class Answer:
-    """An answer that a test sets in place of the server's own; ``body`` None resets the connection."""
-
-    status: int = 200
-    body: bytes | None = b"{}"
-    headers: dict[str, str] = field(default_factory=dict)
-    type: str = "application/json; charset=utf-8"
 
 
 @dataclass
@@ -49,7 +39,7 @@ class Person:
     """Statuses or media, newest first."""
 
 
-class Social:
+class Social(ProxyServer):
     """Both servers behind one loopback proxy; a context manager."""
 
     def __init__(self) -> None:
@@ -210,51 +200,6 @@ class Social:
             post["caption"] = caption
         self.people[name].posts.insert(0, post | more)
         return self.people[name].posts[0]
-
-    # -- serving ---------------------------------------------------------------------------------------------------
-
-    def __enter__(self) -> Social:
-        social = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            wbufsize = -1
-            disable_nagle_algorithm = True
-
-            def do_GET(self) -> None:
-                reply = social.answer(self.path, {name.lower(): value for name, value in self.headers.items()})
-                if reply.body is None:
-                    self.close_connection = True
-                    return
-                self.send_response_only(reply.status)
-                own = {"Date": self.date_time_string(), "Content-Type": reply.type, "Content-Length": str(len(reply.body))}
-                for name, value in (own | reply.headers).items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(reply.body)
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            block_on_close = False
-            request_queue_size = 128
-
-            def handle_error(self, request: Any, client_address: Any) -> None:
-                pass
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    @property
-    def proxy(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def asked(self, matches: Callable[[str], bool] = lambda url: True) -> list[str]:
         """Return the requested addresses, robots.txt excluded."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.core.errors import HearsightError
-from components.stages.crawl.settings import sound
+from components.stages.crawl.run import sound
 from components.web.budget import Budget
 from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.hostile_web import table

@@ -10,6 +10,7 @@ from components.stages.crawl.sources.local import SCHEME, file_url
 from components.web.budget import Budget
 from components.web.html.page import Candidate
 from components.web.urls import LONGEST
+from tests.stages.crawl.conftest import fixture_params
 
 PAGE = "http://a.sample/page"
 URL = "http://b.sample/a.jpg"
@@ -25,7 +26,7 @@ def shown(page):
 
 
 def row_of(page, **settings):
-    (verdict,) = Judge(1, **settings).check([page])
+    (verdict,) = Judge(fixture_params(**settings)).check([page])
     assert verdict.key == candidate_key(page, *page.candidates)
     return verdict.row and {name: verdict.row[name] for name in ("rule", "value", "threshold")}
 
@@ -35,13 +36,17 @@ def test_an_alt_text_over_the_budget_is_dropped_and_one_at_the_limit_is_kept():
     assert row_of(page_with(alt="x" * most)) is None
     expected = {"rule": "alt_too_long", "value": f"{most + 1} characters", "threshold": str(most)}
     assert row_of(page_with(alt="x" * (most + 1))) == expected
-    assert row_of(page_with(alt="abcdef"), max_alt=5) == {"rule": "alt_too_long", "value": "6 characters", "threshold": "5"}
+    assert row_of(page_with(alt="abcdef"), budget=Budget(alt_characters=5)) == {
+        "rule": "alt_too_long",
+        "value": "6 characters",
+        "threshold": "5",
+    }
     assert row_of(page_with(alt="x" * 1_200_000))["rule"] == "alt_too_long"
 
 
 def test_a_dropped_long_alt_text_is_not_the_first_of_a_duplicate_pair():
     long, good = page_with(alt="y" * 20_000), page_with()
-    verdicts = Judge(1).check([long, long, good])
+    verdicts = Judge(fixture_params()).check([long, long, good])
     assert [verdict.row and verdict.row["rule"] for verdict in verdicts] == ["alt_too_long", "alt_too_long", None]
 
 
@@ -64,7 +69,7 @@ def test_row_length_is_bounded_for_every_image(size):
     ]
     for page in pages:
         assert len(shown(page)) <= 2 * (MAX_SHOWN_ADDRESS + MAX_SHOWN_TEXT)
-        (verdict,) = Judge(1).check([page])
+        (verdict,) = Judge(fixture_params()).check([page])
         row = verdict.row
         assert row is None or (
             len(row["value"]) <= MAX_SHOWN_TEXT and len(row["detail"]) <= 2 * (MAX_SHOWN_ADDRESS + MAX_SHOWN_TEXT)

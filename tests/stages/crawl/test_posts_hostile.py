@@ -68,9 +68,15 @@ class Said:
 @settings(max_examples=100, deadline=None)
 @given(value=ANY | st.lists(STATUS, max_size=4) | DISCOVERED, provider=st.sampled_from(["mastodon", "instagram"]))
 def test_any_answer_becomes_rows_that_can_be_stored(tmp_path_factory, value, provider):
-    own = {"provider": provider, "profiles": ["ana"], "page_size": 2, **({"user": "17"} if provider == "instagram" else {})}
+    own = {
+        "provider": provider,
+        "profiles": ["ana"],
+        "page_size": 2,
+        "max_pages": 3,
+        **({"user": "17"} if provider == "instagram" else {}),
+    }
     chosen = posts_params("", **own).source
-    survey = Survey(create_provider(chosen, 3, live=False), Said(value), State(), chosen, EMPTY_LIST, lambda url: False)
+    survey = Survey(create_provider(chosen, live=False), Said(value), State(), chosen, EMPTY_LIST, lambda url: False)
     state = survey.run(None)
     pages = [page for _, owner in sorted(state.owners.items()) for page in account_to_pages(owner, chosen.tags)]
     folder = tmp_path_factory.mktemp("any")
@@ -108,7 +114,13 @@ def test_an_endless_listing_stops_at_the_page_limit(provider):
             return Reply(url, value, status=200, fetched="2026-11-21T00:00:00Z", following=f"{url}&max_id={self.count}")
 
     calls = Endless(None)
-    own = {"provider": provider, "profiles": ["ana"], "page_size": 2, **({"user": "17"} if provider == "instagram" else {})}
+    own = {
+        "provider": provider,
+        "profiles": ["ana"],
+        "page_size": 2,
+        "max_pages": 5,
+        **({"user": "17"} if provider == "instagram" else {}),
+    }
     chosen = posts_params("", **own).source
-    state = Survey(create_provider(chosen, 5, live=False), calls, State(), chosen, EMPTY_LIST, lambda url: False).run(None)
+    state = Survey(create_provider(chosen, live=False), calls, State(), chosen, EMPTY_LIST, lambda url: False).run(None)
     assert [owner.problem[0] in ("page_limit", "paging_loop") for owner in state.owners.values()] == [True] and calls.count < 12

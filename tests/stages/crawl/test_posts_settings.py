@@ -11,7 +11,7 @@ import yaml
 from components.core.errors import HearsightError
 from components.core.params import parse_settings
 from components.stages.crawl import Params
-from components.stages.crawl.settings import sound
+from components.stages.crawl.run import sound
 from components.tools.snapshots.next_snapshot import next_snapshot
 from tests.stages.crawl.conftest import fixture_params, posts_block, posts_params
 from tests.support import PROJECT

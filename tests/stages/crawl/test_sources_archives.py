@@ -97,7 +97,7 @@ def test_chunk_and_row_group_sizes_do_not_change_the_output(crawl, web, tmp_path
     archive_web(web, tmp_path, 2)
     digest = crawl("part-0*.warc.gz").digest
     shutil.rmtree(tmp_path / ".hearsight")
-    monkeypatch.setattr(records, "IMAGES_PER_CHUNK", 7)
+    monkeypatch.setattr(found, "IMAGES_PER_CHUNK", 7)
     monkeypatch.setattr(found, "PAGES_PER_GROUP", 3)
     assert crawl("part-0*.warc.gz").digest == digest
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from components.stages.crawl import Params
-from components.stages.crawl.settings import sound
+from components.stages.crawl.run import sound
 from tests.support import PROJECT
 
 TEXT = (PROJECT / "docs" / "your-own-dataset.md").read_text(encoding="utf-8")

@@ -13,11 +13,11 @@ from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.stages import extract_features, split
 from components.stages import filter as filtering
-from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
 from components.stages.crawl.sources.layouts.tsv import CaptionedFiles
 from components.tracking.explain import explain
 from tests.knowledge.dictionary import EXTRACT
+from tests.stages.crawl.conftest import crawled as run_crawl
 from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.fixture_web import picture
 from tests.stages.extract_features.test_stage import ENCODER
@@ -56,12 +56,7 @@ def crawled(tmp_path: Path):
     """Crawls tables of the temporary folder."""
 
     def go(*inputs: str, **changes) -> StageOutput:
-        job = make_stage(tmp_path, "crawl", "pets", fixture_params(**(HOW | {"inputs": list(inputs)} | changes)))
-        shutil.rmtree(job.out)
-        job.out.mkdir(parents=True)
-        run_crawl(job)
-        job.finish()
-        return StageOutput(job.out)
+        return run_crawl(make_stage(tmp_path, "crawl", "pets", fixture_params(**(HOW | {"inputs": list(inputs)} | changes))))
 
     return go
 

@@ -24,7 +24,7 @@ def same(truth: str, text: str | None) -> bool:
 
 
 def test_a_description_above_the_minimum_length_is_extracted_unchanged(site: PostsSite) -> None:
-    posts = [(post.caption.text, site.truth(number).description) for number, post in site.plan.posts.items()]
+    posts = [(post.caption.text, post.caption.truth) for post in site.plan.posts.values()]
     long = [(caption, truth) for caption, truth in posts if truth is not None and count_words(truth) > MIN_WORDS]
     missed = [(caption, truth, text) for caption, truth in long if not same(truth, text := found(caption).text)]
     assert len(long) > 150
@@ -33,8 +33,8 @@ def test_a_description_above_the_minimum_length_is_extracted_unchanged(site: Pos
 
 def test_no_malformed_or_too_short_caption_gives_a_description(site: PostsSite) -> None:
     malformed = 0
-    for number, post in site.plan.posts.items():
-        truth = site.truth(number).description
+    for post in site.plan.posts.values():
+        truth = post.caption.truth
         if truth is None or count_words(truth) <= MIN_WORDS:
             malformed += 1
             assert found(post.caption.text).text is None, post.caption.text

@@ -15,7 +15,7 @@ from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.execution.runner import stage_settings
-from components.stages.crawl.settings import sound
+from components.stages.crawl.run import sound
 from components.tools.datasets.add import AFTER, add_dataset
 from components.tools.datasets.kinds import of_site
 from tests.core.contract import problems

@@ -23,77 +23,17 @@ from components.stages.crawl.posts.fields import (
     read_text,
     read_time,
 )
+from components.stages.crawl.posts.graph_api import NOT_FOUND, NOT_FOUND_SUBCODES, GraphApi, error_of
 from components.stages.crawl.posts.post import PRIVATE, Account, Media, Page, Post
 from components.stages.crawl.posts.provider import Calls, Reply, Search, require_type, window_start
 from components.stages.crawl.source_settings import InstagramSettings
-from components.web.api import Api, Ruling
+from components.web.api import Api
 from components.web.conditional_fetch import parse_moment as parse_time
 from components.web.urls import normalise
 
-RATE_LIMITS = (4, 17, 32, 613, 80002)
-"""Error codes of rate limits: of the app, the user, the page, the call, the business use case."""
-HASHTAG_LIMIT = 18
-NOT_FOUND = (24, 110)
-"""Error codes of an account that cannot be found: private, personal, renamed or deleted."""
-NOT_FOUND_SUBCODES = (2207013,)
-RATE_WINDOW = 3600.0
-"""Seconds of the rate limit window, for answers that do not state the remaining time."""
 _NAME = re.compile(r"[A-Za-z0-9._]{1,30}")
 _KINDS = {"IMAGE": "image", "VIDEO": "video", "REELS": "video"}
 _FIELDS = "id,caption,media_type,media_url,permalink,timestamp,children{id,media_type,media_url}"
-
-
-def error_of(body: bytes) -> tuple[int, int, str]:
-    """Return (code, subcode, message) of an error answer; zeros where it has none."""
-    try:
-        error = json.loads(body)["error"]
-        codes = [error.get(name) if type(error.get(name)) is int else 0 for name in ("code", "error_subcode")]
-        return codes[0], codes[1], " ".join(str(error.get("message", "")).split())[:200]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return 0, 0, ""
-
-
-def seconds_to_reset(sent: Mapping[str, str]) -> float:
-    """Return the seconds until calls are allowed again by X-Business-Use-Case-Usage (in minutes); 0 if not stated."""
-    try:
-        usages = json.loads(sent.get("x-business-use-case-usage", "{}"))
-        minutes = [usage["estimated_time_to_regain_access"] for group in usages.values() for usage in group]
-        return max((60.0 * value for value in minutes if isinstance(value, (int, float)) and value < 1e6), default=0.0)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return 0.0
-
-
-class GraphApi(Api):
-    """API addresses. Its terms are the app's contract with the platform, so robots.txt does not apply."""
-
-    def essential(self, url: str) -> bool:
-        return "/ig_hashtag_search?" in url or "/recent_media?" in url
-
-    def ruling(self, url: str, status: int, sent: Mapping[str, str], body: bytes) -> Ruling:
-        """See :class:`Api`; errors are JSON with a code, mostly with status 400 or 403."""
-        code, subcode, message = error_of(body) if status != 200 else (0, 0, "")
-        error_text = f"error {code}{f'/{subcode}' if subcode else ''}"
-        if code in RATE_LIMITS:
-            return Ruling(True, seconds_to_reset(sent) or RATE_WINDOW, stop=f"its rate limit is used up ({error_text})")
-        if code == HASHTAG_LIMIT:
-            return Ruling(
-                stop=f"30 hashtags were searched within seven days ({error_text})",
-                hint="wait until the oldest of them is more than seven days old",
-            )
-        if code in (102, 190):
-            return self.refused()
-        if code in (3, 10) or 200 <= code < 300:
-            hint = "grant the app instagram_basic and Public Content Access, and the token's user access to its page"
-            return Ruling(stop=f"the token lacks a permission ({error_text})", hint=hint)
-        if code in (1, 2):
-            return Ruling(True, failure="http_500", stop=f"it answers {error_text}" if self.essential(url) else "")
-        if code and self.essential(url):
-            text = self.scrub(message.encode()).decode("utf-8", "replace")
-            return Ruling(stop=f"it answers {error_text} ({text})", hint="check that crawl.source.tag is an Instagram hashtag")
-        return super().ruling(url, status, sent, body)
-
-    def rest(self, sent: Mapping[str, str]) -> float:
-        return max(super().rest(sent), seconds_to_reset(sent))
 
 
 class Instagram:
@@ -101,8 +41,8 @@ class Instagram:
 
     urls_expire, tagged_only = True, False
 
-    def __init__(self, settings: InstagramSettings, max_pages: int, token: str) -> None:
-        self.settings, self.max_pages = settings, max_pages
+    def __init__(self, settings: InstagramSettings, token: str) -> None:
+        self.settings = settings
         self.server = settings.server.rstrip("/")
         self.api: Api = GraphApi(self.server, token, robots=False, variable=settings.token_variable)
 
@@ -120,10 +60,9 @@ class Instagram:
         reply = require_type(calls.get(url), dict)
         try:
             if reply.rule:
-                raise Unfit(reply.rule, reply.observed, reply.threshold)
-            numbers = [
-                read_identifier(read_object(one, "a hashtag"), "id") for one in read_list(reply.value, "data", required=True)
-            ]
+                raise Unfit(*reply.reason)
+            hashtags = read_list(reply.value, "data", required=True)
+            numbers = [read_identifier(read_object(hashtag, "a hashtag"), "id") for hashtag in hashtags]
         except Unfit as unfit:
             result.drop(url, unfit.reason, "a hashtag search")
             return
@@ -139,7 +78,7 @@ class Instagram:
             fresh = 0
             try:
                 if reply.rule:
-                    raise Unfit(reply.rule, reply.observed, reply.threshold)
+                    raise Unfit(*reply.reason)
                 start = start or window_start(reply.fetched, self.settings.window_days)
                 for number, media in enumerate(read_list(reply.value, "data", required=True)):
                     try:
@@ -158,7 +97,7 @@ class Instagram:
                 break
             page += 1
             cursor = _cursor(reply.value.get("paging")) if fresh else ""
-            if cursor and page > self.max_pages:
+            if cursor and page > self.settings.max_pages:
                 end_reason = "page_limit"
                 break
             # The cursor is equal on every page; the fragment is not sent and distinguishes the stored answers.
@@ -177,7 +116,7 @@ class Instagram:
             discovered, _ = self._discover(calls, name, "", 1)
             return Account(last_account.name, name, address, handle_rule(discovered, name))
         except Unfit as unfit:
-            return Account(last_account.name, name, address, unfit.rule, unfit.value, unfit.threshold)
+            return Account(last_account.name, name, address, *unfit.reason)
 
     def _discover(self, calls: Calls, name: str, cursor: str, page: int) -> tuple[Mapping[str, Any], Reply]:
         reply = require_type(calls.get(self._address(name, cursor, page)), dict)
@@ -205,9 +144,10 @@ class Instagram:
             url = self._address(account.handle, cursor, page)
             fetched = ""
             try:
-                if page > self.max_pages or (cursor and cursor in seen):
-                    rule = "page_limit" if page > self.max_pages else "paging_loop"
-                    raise Unfit(rule, f"{page - 1} pages", str(self.max_pages) if rule == "page_limit" else "a last page")
+                if page > self.settings.max_pages:
+                    raise Unfit("page_limit", f"{page - 1} pages", str(self.settings.max_pages))
+                if cursor and cursor in seen:
+                    raise Unfit("paging_loop", f"{page - 1} pages", "a last page")
                 seen.add(cursor)
                 discovered, reply = self._discover(calls, account.handle, cursor, page)
                 fetched, media = reply.fetched, discovered.get("media")
@@ -215,7 +155,7 @@ class Instagram:
                 posts = [self._post(item, url, number) for number, item in enumerate(read_list(listing, "data"))]
                 following = _cursor(listing.get("paging"))
             except Unfit as unfit:
-                yield Page([], url, fetched, unfit.rule, unfit.value, unfit.threshold)
+                yield Page([], url, fetched, *unfit.reason)
                 return
             yield Page(posts, url, fetched)
             if not following or not posts:
@@ -240,15 +180,14 @@ def handle_rule(discovered: Mapping[str, Any], name: str) -> str:
 
 
 def _media(record: Mapping[str, Any]) -> Iterator[Media]:
-    kind = read_text(record, "media_type")
-    if kind != "CAROUSEL_ALBUM":
-        yield Media(read_identifier(record, "id"), _KINDS.get(kind, "other"), read_text(record, "media_url", required=False))
-        return
-    children = record.get("children")
-    for child in read_list(read_object(children, "children"), "data") if children is not None else []:
-        record = read_object(child, "a child")
-        kind = _KINDS.get(read_text(record, "media_type"), "other")
-        yield Media(read_identifier(record, "id"), kind, read_text(record, "media_url", required=False))
+    items: list[Any] = [record]
+    if read_text(record, "media_type") == "CAROUSEL_ALBUM":
+        children = record.get("children")
+        items = read_list(read_object(children, "children"), "data") if children is not None else []
+    for item in items:
+        child = read_object(item, "a child")
+        kind = _KINDS.get(read_text(child, "media_type"), "other")
+        yield Media(read_identifier(child, "id"), kind, read_text(child, "media_url", required=False))
 
 
 def _cursor(paging: Any) -> str:

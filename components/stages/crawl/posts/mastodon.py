@@ -66,8 +66,8 @@ class Mastodon:
 
     urls_expire, tagged_only = False, True
 
-    def __init__(self, settings: MastodonSettings, max_pages: int, token: str) -> None:
-        self.settings, self.max_pages = settings, max_pages
+    def __init__(self, settings: MastodonSettings, token: str) -> None:
+        self.settings = settings
         self.server = settings.server.rstrip("/")
         self.api: Api = MastodonApi(self.server, token, variable=settings.token_variable)
 
@@ -86,7 +86,7 @@ class Mastodon:
         posts, accounts, start, end_reason = 0, set[str](), None, "its end"
         for reply in self._pages(calls, first):
             if reply.rule:
-                result.drop(reply.url, (reply.rule, reply.observed, reply.threshold), "a timeline")
+                result.drop(reply.url, reply.reason, "a timeline")
                 end_reason = reply.rule
                 break
             start = start or window_start(reply.fetched, self.settings.window_days)
@@ -119,7 +119,7 @@ class Mastodon:
             name = user if host in ("", host_name(self.server)) else f"{user}@{host}"
             url = f"{self.server}/api/v1/accounts/lookup?{urlencode({'acct': name})}"
         reply = require_type(calls.get(url), dict)
-        reason = (reply.rule, reply.observed, reply.threshold)
+        reason = reply.reason
         if reply.status in (404, 410):
             reason = (GONE, str(reply.status), "an account")
         elif reply.status == 403:
@@ -140,16 +140,20 @@ class Mastodon:
         first = f"{self.server}/api/v1/accounts/{quote(account.handle, safe='')}/statuses?{urlencode(query)}"
         for reply in self._pages(calls, first):
             posts = [self._post(status, reply, number) for number, status in enumerate(reply.value or ())]
-            yield Page(posts, reply.url, reply.fetched, reply.rule, reply.observed, reply.threshold)
+            yield Page(posts, reply.url, reply.fetched, *reply.reason)
 
     def _pages(self, calls: Calls, first: str) -> Iterator[Reply]:
         """Yield a list page by page: by its Link headers, else by the last identifier of a full page."""
         url, seen = first, set[str]()
         while url:
-            if url in seen or len(seen) >= self.max_pages:
+            if url in seen or len(seen) >= self.settings.max_pages:
                 rule = "paging_loop" if url in seen else "page_limit"
                 yield Reply(
-                    f"{url}#{rule}", None, rule, f"{len(seen)} pages", "a last page" if url in seen else str(self.max_pages)
+                    f"{url}#{rule}",
+                    None,
+                    rule,
+                    f"{len(seen)} pages",
+                    "a last page" if url in seen else str(self.settings.max_pages),
                 )
                 return
             seen.add(url)

@@ -46,6 +46,11 @@ class Reply:
     following: str | None = None
     """Next page by the Link header (untrusted); '' when the header names none; None without a Link header."""
 
+    @property
+    def reason(self) -> tuple[str, str, str]:
+        """Rule, observed value and threshold."""
+        return self.rule, self.observed, self.threshold
+
 
 class Calls:
     """Stored replies of one API."""

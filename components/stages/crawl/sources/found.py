@@ -28,7 +28,8 @@ from components.web.urls import host_of
 
 PAGES_PER_GROUP = 2000
 """Maximum pages of a parquet row group; bounds the memory of a reader."""
-IMAGES_PER_GROUP = 20_000
+IMAGES_PER_CHUNK = 20_000
+"""Approximate number of images that are checked, fetched and written together; bounds memory."""
 MAX_SHOWN_ADDRESS = 2048
 """Characters of an address that is shown in full. A truncated one could neither be searched for nor matched by a takedown."""
 MAX_SHOWN_TEXT = 300
@@ -157,20 +158,30 @@ def candidate_key(page: SourcePage, candidate: Candidate) -> str:
     return record_key(location, candidate.position, candidate.image_url or candidate.source, candidate.alt)
 
 
+def chunk_pages(pages: Iterable[SourcePage], max_pages: int = IMAGES_PER_CHUNK) -> Iterator[list[SourcePage]]:
+    """Yield the pages in chunks of about ``IMAGES_PER_CHUNK`` images and at most ``max_pages`` pages."""
+    chunk: list[SourcePage] = []
+    size = 0
+    for page in pages:
+        chunk.append(page)
+        size += 1 + len(page.candidates)
+        if size >= IMAGES_PER_CHUNK or len(chunk) >= max_pages:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
 def write_pages(path: Path, pages: Iterable[SourcePage]) -> None:
     """Write pages to a parquet file, one row group at a time."""
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
-        group: list[dict[str, Any]] = []
-        images = 0
-        for page in pages:
-            origin = {name: getattr(page, name) for name in ORIGIN}
-            group.append({**origin, "row": page.row, "images": [vars(candidate) for candidate in page.candidates]})
-            images += len(page.candidates)
-            if len(group) >= PAGES_PER_GROUP or images >= IMAGES_PER_GROUP:
-                writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
-                group, images = [], 0
-        if group:
-            writer.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
+        for group in chunk_pages(pages, PAGES_PER_GROUP):
+            rows = [
+                {name: getattr(page, name) for name in ORIGIN}
+                | {"row": page.row, "images": [vars(candidate) for candidate in page.candidates]}
+                for page in group
+            ]
+            writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
 
 
 def read_pages(path: Path) -> Iterator[SourcePage]:

@@ -31,7 +31,7 @@ ANSWER_SETTINGS = ("user_agent", "allow_private", "consent", "consenting", "tdmr
 """Settings besides ``crawl.source`` that affect how a snapshot's answers are read."""
 
 
-def create_provider(settings: MastodonSettings | InstagramSettings, max_pages: int, *, live: bool) -> Provider:
+def create_provider(settings: MastodonSettings | InstagramSettings, *, live: bool) -> Provider:
     """Create the provider that the settings name; only a ``live`` one sends requests and reads the token.
 
     Raises:
@@ -39,8 +39,8 @@ def create_provider(settings: MastodonSettings | InstagramSettings, max_pages: i
     """
     token = settings.token() if live else ""
     if settings.provider == "instagram":
-        return Instagram(settings, max_pages, token)
-    return Mastodon(settings, max_pages, token)
+        return Instagram(settings, token)
+    return Mastodon(settings, token)
 
 
 class PostsSource(Source):
@@ -58,7 +58,7 @@ class PostsSource(Source):
         below = self._base_state(store, answers)
         with _open_newest_base(store) as base:
             survey, state = self._run_survey(answers, live, below, base)
-            if live and self._provider(live=False).urls_expire:
+            if live and create_provider(self._settings, live=False).urls_expire:
                 posts = (post for owner in state.owners.values() for post in owner.posts)
                 urls = {normalise(media.url) or "" for post in posts for media in post.media}
                 self._reusable = {url for url in urls if _is_good_answer(base, url)}
@@ -88,11 +88,8 @@ class PostsSource(Source):
             if url not in seen_keys:
                 yield SourcePage.drop(url, *reason, f"in {timeline}")
 
-    def _provider(self, *, live: bool) -> Provider:
-        return create_provider(self._settings, self._settings.max_pages, live=live)
-
     def _run_survey(self, answers: Answers, live: Fetcher | None, below: State, base: FetchStore | None) -> tuple[Survey, State]:
-        provider = self._provider(live=live is not None)
+        provider = create_provider(self._settings, live=live is not None)
         answers.unruled = () if provider.api.robots else (provider.api.prefix,)
 
         def ensure(urls: Collection[str], desc: str) -> None:
