@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
@@ -15,11 +16,6 @@ from components.stages.dedup.groups import Groups
 from components.stages.dedup.near import Duplicates, prepare_pictures, same_pictures
 from components.stages.dedup.records import Records
 from components.stages.dedup.verdicts import decide, ledgers
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from components.stages.dedup.near import Duplicates
 
 
 def run(stage: Stage) -> None:

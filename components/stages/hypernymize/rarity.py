@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -19,13 +19,11 @@ from components.core.digests import canonical_json, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.ledger import dropped, kept, ledger_table
+from components.core.stage_output import ShardRef
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
 from components.language.wordnet import load_wordnet
 from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, curve_csv, reaches, resolve
-
-if TYPE_CHECKING:
-    from components.core.stage_output import ShardRef
 
 CONCEPTS = "concepts.tsv"
 """Output file that lists kept and dropped concepts with their counts."""
