@@ -95,7 +95,7 @@ def _names_its_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge) ->
     """Return whether the last word of a place's name is its kind: a gate, a canal, a stadium."""
     last = sentence.words[entity.end - 1].text.lower()
     several = sum(word.pos != "DET" for word in sentence.words[entity.start : entity.end]) > 1
-    return entity.kind != "GPE" and several and knowledge.is_noun(last) and not knowledge.is_instance(last)
+    return entity.kind != "GPE" and several and knowledge.is_common_noun(last)
 
 
 def _set_off(sentence: Sentence, entity: Entity) -> list[int]:

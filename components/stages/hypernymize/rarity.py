@@ -39,7 +39,7 @@ def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> Non
         captions: the rewritten shards.
         entered: number of records of the stage's input.
     """
-    level, minimum, knowledge = stage.params.concept_level, stage.params.min_concept_count, _knowledge()
+    level, minimum, knowledge = stage.params.concept_level, stage.params.min_concept_count, Knowledge(load_wordnet())
     counts = _count_concepts(stage, captions, level)
     resolved = resolve(counts, level, minimum, knowledge)
     content = canonical_json({"concepts": resolved, "reaches": reaches(counts, level, knowledge)}).encode()
@@ -73,13 +73,9 @@ def _count_concepts(stage: Stage, captions: Sequence[ShardRef], level: str) -> C
     return counts
 
 
-def _knowledge() -> Knowledge:
-    return Knowledge(load_wordnet())
-
-
 def count_shard(table: pa.Table, task: Task) -> ShardOut:
     """Return a shard's counts: ``concept``, ``captions`` with it, and ``said``, the captions that contain it as a noun."""
-    counts = count(table.column("types").to_pylist(), task.params["concept_level"], _knowledge())
+    counts = count(table.column("types").to_pylist(), task.params["concept_level"], Knowledge(load_wordnet()))
     rows = [{"concept": c, "captions": counts.captions[c], "said": counts.nouns[c]} for c in sorted(counts.captions)]
     schema = pa.schema([("concept", pa.string()), ("captions", pa.int64()), ("said", pa.int64())])
     return ShardOut(pa.Table.from_pylist(rows, schema=schema), ledger_table([]))

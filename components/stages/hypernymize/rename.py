@@ -9,11 +9,11 @@ import re
 
 from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.knowledge.gazetteers import place_kind
+from components.knowledge.kinds import KINDS
 from components.language.words import article, plural
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
-RENAMED = frozenset({"PERSON", "GPE", "LOC", "FAC", "ORG", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW"})
 
 
 def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bool) -> str:
@@ -34,7 +34,7 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             _replace_name(sentence, entity, "people", "person", plural_tag=True)
             changed.append(f"{name} are people")
             continue
-        if entity.kind not in RENAMED:
+        if entity.kind not in KINDS:
             continue
         apposed = _apposed(sentence, entity, knowledge)
         if apposed:
