@@ -25,9 +25,7 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
     """
     changed = []
     for entity in sentence.entities:
-        if not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
-            continue
-        if sentence.noun_beside(entity) is not None:
+        if not sentence.living(entity) or sentence.is_modifier(entity):
             continue
         name = sentence.text_of(entity.start, entity.end)
         if entity.kind == "NORP" and sentence.words[entity.end - 1].tag == "NNPS":

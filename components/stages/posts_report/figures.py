@@ -1,4 +1,4 @@
-"""The figures of the report with their titles; ``data/alternatives.html`` has their text alternatives."""
+"""The figures of the report with their titles; ``data/parts.html`` has their text alternatives."""
 
 from __future__ import annotations
 
