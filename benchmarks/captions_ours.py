@@ -19,7 +19,7 @@ from components.language.parser import EnglishParser
 from components.stages.filter import Params
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, first_failures, make_subject
-from components.stages.filter.overlap import common_stems
+from components.stages.filter.image_rules import common_stems
 from components.stages.filter.text_rules import unknown_token
 from components.tools.trial.texts import AT_A_TIME, annotate_group
 

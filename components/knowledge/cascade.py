@@ -93,6 +93,10 @@ class Knowledge:
         """Return whether the word can be a noun."""
         return self.wordnet.knows_noun(word)
 
+    def is_common_noun(self, word: str) -> bool:
+        """Return whether the word can be a noun and is not known only as a name."""
+        return self.is_noun(word) and not self.is_instance(word)
+
     def is_verb(self, word: str) -> bool:
         """Return whether the word can be a verb in its base form."""
         return self.wordnet.knows_verb(word)

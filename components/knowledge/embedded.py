@@ -31,7 +31,6 @@ class Embedded:
         self.wordnet = wordnet
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
-        """See :class:`components.knowledge.kinds.Source`."""
         kinds, _ = KINDS[kind]
         for word, source in (
             (place_kind(name) if kind == "GPE" else "", "gazetteer"),

@@ -16,8 +16,8 @@ from typing import Any
 
 from components.core.result_cache import ResultCache
 from components.knowledge.kinds import Gate, HypernymAnswer
-from components.knowledge.remote import Question, Remote, Request, RequestPolicy
-from components.knowledge.words import VAGUE, Words
+from components.knowledge.remote import KnowledgeSettings, Question, Remote, Request
+from components.knowledge.words import Words, most_specific
 
 TYPES: dict[str, tuple[str, ...]] = {
     "PERSON": ("Person",),
@@ -41,8 +41,8 @@ class GoogleKnowledgeGraph(Remote):
 
     name = "google"
 
-    def __init__(self, endpoint: str, policy: RequestPolicy, store: ResultCache, words: Words, gate: Gate, api_key: str) -> None:
-        super().__init__(endpoint, policy, store)
+    def __init__(self, settings: KnowledgeSettings, store: ResultCache, words: Words, gate: Gate, api_key: str) -> None:
+        super().__init__(settings, store)
         self.words, self.gate, self._key = words, gate, api_key
 
     def question(self, name: str, kind: str) -> str:
@@ -57,7 +57,6 @@ class GoogleKnowledgeGraph(Remote):
             yield Request("GET", self.model, params, None, {key: question})
 
     def parse(self, body: Any, batch: Mapping[str, Question]) -> dict[str, Any]:
-        """See :class:`Remote`."""
         entries = []
         for element in body.get("itemListElement", []):
             result = element["result"]
@@ -85,8 +84,7 @@ class GoogleKnowledgeGraph(Remote):
             texts = [entry["description"], *_COPULA.findall(entry["article"])[:1], *_type_words(entry["types"])]
             nouns = [noun for text in texts if (noun := self.words.noun(text)) and self.gate.suits(noun, kind)]
             if nouns:
-                word = next((noun for noun in nouns if noun not in VAGUE), nouns[0])
-                return HypernymAnswer(word, f"google {entry['id'].replace('kg:', 'kg ', 1)}")
+                return HypernymAnswer(most_specific(nouns), f"google {entry['id'].replace('kg:', 'kg ', 1)}")
         return None
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from components.core.digests import sha256_bytes
+from components.core.params import Settings
 from components.core.result_cache import ResultCache
 from components.knowledge.kinds import HypernymAnswer
 
@@ -39,18 +39,30 @@ class Question(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True)
-class RequestPolicy:
-    """Timeouts, retries and concurrency of requests. Times in seconds."""
+class KnowledgeSettings(Settings):
+    """What the sources beyond the embedded one need."""
 
-    timeout: float
-    """For a complete answer."""
-    retries: int
-    backoff: float
-    """Before the first retry; doubled for each further one."""
-    connections: int
-    """Concurrent requests."""
-    user_agent: str
+    index: str = ""
+    """Folder of the local index of Wikidata, absolute or from the project's root."""
+    wikidata: str = "https://query.wikidata.org/sparql"
+    """Address of a SPARQL endpoint with Wikidata's vocabulary."""
+    google: str = "https://kgsearch.googleapis.com/v1/entities:search"
+    """Address of Google's Knowledge Graph Search API."""
+    contact: str = ""
+    """A mail address or URL for the User-Agent; the query service asks for one."""
+    timeout: float = 60.0
+    """Seconds for a whole answer. Ours."""
+    retries: int = 3
+    """Tries after the first. Ours."""
+    backoff: float = 1.0
+    """Seconds before the first retry, doubled for each further one. Ours."""
+    connections: int = 2
+    """Requests at once. Ours; Wikidata's query service allows 5."""
+
+    @property
+    def user_agent(self) -> str:
+        """Return the User-Agent of requests, with the contact if there is one."""
+        return f"hearsight/0.1 (+{self.contact})" if self.contact else "hearsight/0.1"
 
 
 class Request(NamedTuple):
@@ -78,8 +90,10 @@ class Remote:
     version = 1
     codec = "json"
 
-    def __init__(self, endpoint: str, policy: RequestPolicy, store: ResultCache) -> None:
-        self.model, self.policy, self.store = endpoint, policy, store
+    def __init__(self, settings: KnowledgeSettings, store: ResultCache) -> None:
+        self.model: str = getattr(settings, self.name)
+        """The service's address, which the setting of the source's name holds."""
+        self.settings, self.store = settings, store
         self.requests = 0
         """Requests made, retries included."""
         self.failures = 0
@@ -138,8 +152,8 @@ class Remote:
         received: dict[str, Any] = {}
         before = self.failures
         pending = iter(requests)
-        timeout = aiohttp.ClientTimeout(total=self.policy.timeout)
-        headers = {"User-Agent": self.policy.user_agent, "Accept": "application/json"}
+        timeout = aiohttp.ClientTimeout(total=self.settings.timeout)
+        headers = {"User-Agent": self.settings.user_agent, "Accept": "application/json"}
         async with aiohttp.ClientSession(timeout=timeout, headers=headers, trust_env=True) as session:
 
             async def work() -> None:
@@ -152,23 +166,23 @@ class Remote:
                         self.store.write(self, answers)  # immediately, so that a killed run loses no paid answer
                         received.update(answers)
 
-            await asyncio.gather(*(work() for _ in range(max(1, self.policy.connections))))
+            await asyncio.gather(*(work() for _ in range(max(1, self.settings.connections))))
         if missed := self.failures - before:
             log.warning("knowledge: %s gave no answer to %d of %d requests", self.name, missed, len(requests))
         return received
 
     async def _request(self, session: Any, request: Request) -> dict[str, Any]:
         """Return one request's answers, after retries; {} when it failed."""
-        for attempt in range(self.policy.retries + 1):
+        for attempt in range(self.settings.retries + 1):
             try:
                 answers = await self._once(session, request)
                 self._failures_in_a_row = 0
                 return answers
             except Failed as failed:
                 last = failed
-                if not failed.again or failed.wait > LONGEST_WAIT or self.closed or attempt == self.policy.retries:
+                if not failed.again or failed.wait > LONGEST_WAIT or self.closed or attempt == self.settings.retries:
                     break
-                await asyncio.sleep(max(failed.wait, self.policy.backoff * 2**attempt))
+                await asyncio.sleep(max(failed.wait, self.settings.backoff * 2**attempt))
         self.failures += 1
         self._failures_in_a_row += 1
         given_up = not last.again or last.wait > LONGEST_WAIT or self._failures_in_a_row >= PATIENCE
@@ -193,7 +207,7 @@ class Remote:
                     body += await response.content.read(MOST_BYTES + 1 - len(body))
                 status, headers = response.status, response.headers
         except TimeoutError:
-            raise Failed(f"no answer in {self.policy.timeout:g} s", again=True) from None
+            raise Failed(f"no answer in {self.settings.timeout:g} s", again=True) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # Only the class: the text of some errors contains the address with the key.
             raise Failed(f"no connection ({type(error).__name__})", again=True) from None

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.core.params import Settings, parse_settings, read_params_file
+from components.core.params import parse_settings, read_params_file
 from components.core.result_cache import ResultCache
 from components.knowledge.cascade import Knowledge, strip_article
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
 from components.knowledge.kinds import KINDS, Gate, HypernymAnswer, Source
-from components.knowledge.remote import Question, Remote, RequestPolicy
+from components.knowledge.remote import KnowledgeSettings, Question, Remote
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.index import WikidataIndex
 from components.knowledge.wikidata.sparql import WikidataSparql
@@ -23,27 +23,6 @@ from components.language.wordnet import WordNet, load_wordnet
 LOCAL, NETWORK = ("embedded", "wikidata_index"), ("wikidata", "google")
 KEY = "GOOGLE_API_KEY"
 """Environment variable that holds the key of Google's API."""
-
-
-class KnowledgeSettings(Settings):
-    """What the sources beyond the embedded one need."""
-
-    index: str = ""
-    """Folder of the local index of Wikidata, absolute or from the project's root."""
-    wikidata: str = "https://query.wikidata.org/sparql"
-    """Address of a SPARQL endpoint with Wikidata's vocabulary."""
-    google: str = "https://kgsearch.googleapis.com/v1/entities:search"
-    """Address of Google's Knowledge Graph Search API."""
-    contact: str = ""
-    """A mail address or URL for the User-Agent; the query service asks for one."""
-    timeout: float = 60.0
-    """Seconds for a whole answer. Ours."""
-    retries: int = 3
-    """Tries after the first. Ours."""
-    backoff: float = 1.0
-    """Seconds before the first retry, doubled for each further one. Ours."""
-    connections: int = 2
-    """Requests at once. Ours; Wikidata's query service allows 5."""
 
 
 def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
@@ -82,8 +61,6 @@ def make_sources(
     """Return the named sources in order. Network sources answer from ``store``; :meth:`Remote.ask` sends requests."""
     words, gate = Words(wordnet), Gate(wordnet)
     chooser = Chooser(words, gate)
-    agent = f"hearsight/0.1 (+{settings.contact})" if settings.contact else "hearsight/0.1"
-    policy = RequestPolicy(settings.timeout, settings.retries, settings.backoff, settings.connections, agent)
     sources: list[Source] = []
     for name in order:
         if name == "embedded":
@@ -91,9 +68,9 @@ def make_sources(
         elif name == "wikidata_index":
             sources.append(WikidataIndex(root / settings.index, chooser))
         elif name == "wikidata":
-            sources.append(WikidataSparql(settings.wikidata, policy, store, chooser))
+            sources.append(WikidataSparql(settings, store, chooser))
         else:
-            sources.append(GoogleKnowledgeGraph(settings.google, policy, store, words, gate, os.environ.get(KEY, "")))
+            sources.append(GoogleKnowledgeGraph(settings, store, words, gate, os.environ.get(KEY, "")))
     return sources
 
 
@@ -115,7 +92,6 @@ class QuestionRecorder:
         self.questions: dict[Question, None] = {}
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
-        """See :class:`components.knowledge.kinds.Source`."""
         self.questions[Question(name, kind)] = None
         return None
 

@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from components.core.errors import HearsightError
-from components.language.wordnet import VARIABLE, WordNet, load_wordnet, wordnet_folder
+from components.language.wordnet import WordNet, load_wordnet, unreadable, wordnet_folder
 
 _PARTS = {"index.verb": 10**8, "index.adj": 2 * 10**8}
 """Index file → offset of its synset numbers, which are unique only within a part of speech."""
 
 
 class WordNetLexicon:
-    """See ``metrics/lexicon.Lexicon``."""
+    """Implements ``metrics/lexicon.Lexicon``, which describes the methods."""
 
     def __init__(self, wordnet: WordNet, folder: Path) -> None:
         self._wordnet = wordnet
@@ -32,15 +31,10 @@ class WordNetLexicon:
                         numbers = tuple(added + number for number in map(int, rest[-int(count) :]) if number)
                         self._others[word] = (*self._others.get(word, ()), *numbers)
             except (OSError, UnicodeDecodeError, ValueError) as error:
-                raise HearsightError(
-                    f"the WordNet dictionary cannot be read ({error})",
-                    where=folder / name,
-                    hint=f"run `make data`, or let {VARIABLE} name a folder with WordNet 3.0's files",
-                ) from None
+                raise unreadable(error, folder / name) from None
 
     @lru_cache(maxsize=65536)  # noqa: B019 - one dictionary lives as long as the process
     def meanings(self, word: str) -> frozenset[int]:
-        """See ``Lexicon``."""
         return frozenset(self.nouns(word)) | frozenset(self._others.get(word.replace(" ", "_"), ()))
 
     @lru_cache(maxsize=65536)  # noqa: B019
@@ -50,12 +44,10 @@ class WordNetLexicon:
 
     @lru_cache(maxsize=65536)  # noqa: B019
     def above(self, number: int) -> frozenset[int]:
-        """See ``Lexicon``."""
         synset = self._wordnet.synset(number)
         return frozenset(item.number for item in self._wordnet.ancestors(synset)) if synset is not None else frozenset()
 
     def depth(self, number: int) -> int:
-        """See ``Lexicon``."""
         return self._wordnet.depth(number)
 
 

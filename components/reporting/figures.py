@@ -23,7 +23,6 @@ def pyplot() -> Any:
 
 @contextmanager
 def drawing(
-    rows: int = 1,
     columns: int = 1,
     *,
     width: float = 9.0,
@@ -32,7 +31,7 @@ def drawing(
     dpi: int = 130,
     grid: dict[str, Any] | None = None,
 ) -> Iterator[tuple[Any, Any, io.BytesIO]]:
-    """Yield a figure in the project's style, its axes, and a buffer that holds the PNG after the block.
+    """Yield a figure in the project's style, its axes from left to right, and a buffer that holds the PNG after the block.
 
     Args:
         width, height: size in inches.
@@ -42,12 +41,12 @@ def drawing(
     module = pyplot()
     style = {"font.size": font, "font.family": "DejaVu Sans", "axes.edgecolor": EDGE, "axes.labelcolor": INK}
     with module.rc_context(style):
-        figure, axes = module.subplots(rows, columns, figsize=(width, height), squeeze=False, gridspec_kw=grid)
+        figure, axes = module.subplots(1, columns, figsize=(width, height), squeeze=False, gridspec_kw=grid)
         for axis in axes.flat:
             axis.spines[["top", "right"]].set_visible(False)
             axis.tick_params(colors=GREY)
         buffer = io.BytesIO()
-        yield figure, axes, buffer
+        yield figure, axes[0], buffer
         buffer.write(png(figure, dpi))
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from components.reporting.values import Value
+from typing import Any
 
 ABSENT = "–"
 """Text of an unknown figure."""
@@ -41,16 +38,6 @@ def percent(share: float, *, small: bool = False) -> str:
 def ratio(part: float, whole: float, *, small: bool = False) -> str:
     """Format a ratio as :func:`percent` does; a dash if ``whole`` is 0."""
     return percent(part / whole, small=small) if whole else ABSENT
-
-
-def number(value: Value) -> str:
-    """Format a value with its deviation over seeds: 0.345 ± 0.012, or 0.345 for one seed."""
-    return f"{value.mean:.3f}" if value.deviation is None else f"{value.mean:.3f} ± {value.deviation:.3f}"
-
-
-def interval(value: Value) -> str:
-    """Format a value's interval as 0.123 to 0.456; an empty string without one."""
-    return "" if value.low is None or value.high is None else f"{decimal(value.low)} to {decimal(value.high)}"
 
 
 def percent_interval(low: float, high: float) -> str:

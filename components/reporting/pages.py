@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.check_warnings import ABOUT
 from components.reporting import numbers
+from components.reporting.values import interval, number
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -20,8 +21,8 @@ FILTERS: dict[str, Callable[..., str]] = {
     "count": numbers.count,
     "decimal": numbers.decimal,
     "percent": numbers.percent,
-    "number": numbers.number,
-    "interval": numbers.interval,
+    "number": number,
+    "interval": interval,
 }
 """Filters of templates, besides Jinja's own."""
 _KINDS = {
@@ -34,22 +35,22 @@ _KINDS = {
 
 
 def render(templates: Path, template: str, /, *, warnings: Sequence[str] = (), **values: Any) -> str:
-    """Render a page.
+    """Render a page; text is escaped in templates whose name ends in ``.html``.
 
     Args:
         templates: the folder of the page's own templates, which may extend and import the shared ones.
         warnings: lines of the section that ``warnings.html`` adds; without any there is no section.
-        values: variables of the template; text is escaped.
+        values: variables of the template.
     """
     return _environment(templates).get_template(template).render(warnings=warnings, about_warnings=ABOUT, **values)
 
 
 @cache
 def _environment(templates: Path) -> Environment:
-    from jinja2 import Environment, FileSystemLoader  # slow to import
+    from jinja2 import Environment, FileSystemLoader, select_autoescape  # slow to import
 
     loader = FileSystemLoader([templates, SHARED])
-    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(loader=loader, autoescape=select_autoescape(["html"]), trim_blocks=True, lstrip_blocks=True)
     environment.filters |= FILTERS
     return environment
 

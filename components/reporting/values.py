@@ -1,4 +1,4 @@
-"""Measured values with intervals, and paired differences."""
+"""Measured values with intervals, paired differences, and their formats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from components.reporting.numbers import rounded
+from components.reporting.numbers import decimal, rounded
 
 K = TypeVar("K", bound=Hashable)
 DIGITS = 3
@@ -67,3 +67,13 @@ def best_of(column: Mapping[K, Value]) -> set[K]:
     printed = {row: round(value.mean, DIGITS) for row, value in column.items()}
     most = max(printed.values(), default=0.0)
     return {row for row, value in printed.items() if value == most > 0} if len(printed) > 1 else set()
+
+
+def number(value: Value) -> str:
+    """Format a value with its deviation over seeds: 0.345 ± 0.012, or 0.345 for one seed."""
+    return f"{value.mean:.3f}" if value.deviation is None else f"{value.mean:.3f} ± {value.deviation:.3f}"
+
+
+def interval(value: Value) -> str:
+    """Format a value's interval as 0.123 to 0.456; an empty string without one."""
+    return "" if value.low is None or value.high is None else f"{decimal(value.low)} to {decimal(value.high)}"

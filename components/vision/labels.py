@@ -3,7 +3,7 @@
 CC §3 uses a classifier with some 10^5 labels, "animal" as well as "drake"; here there are ImageNet's 1000 leaf classes. So each
 WordNet hypernym of a class is a label too (its probability is the sum over the classes below it), and a label has all its
 synonyms as names. Very general hypernyms ("entity", "artifact") are excluded. As in CC, every label is in the vocabulary.
-Out of scope: matching labels with text (``components/stages/filter/overlap.py``); people (ImageNet has no class for them).
+Out of scope: matching labels with text (``components/stages/filter/image_rules.py``); people (ImageNet has no class for them).
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from components.knowledge.cascade import Knowledge
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
 from components.knowledge.kinds import Gate, HypernymAnswer
-from components.knowledge.remote import Question, Remote, RequestPolicy
-from components.knowledge.setup import KnowledgeSettings, check_order, make_sources, require_key
+from components.knowledge.remote import KnowledgeSettings, Question, Remote
+from components.knowledge.setup import check_order, make_sources, require_key
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.sparql import WikidataSparql
 from components.knowledge.words import Words
@@ -37,14 +37,14 @@ def server() -> Iterator[State]:
 
 
 def source(name: str, state: State, folder: Path, **changed: Any) -> Remote:
-    manners = RequestPolicy(
-        **{"timeout": 1.0, "retries": 2, "backoff": 0.01, "connections": 2, "user_agent": "hearsight (+me@here)"} | changed
-    )
+    address = {"wikidata": state.url, "google": state.url}
+    limits = {"timeout": 1.0, "retries": 2, "backoff": 0.01, "connections": 2}
+    settings = KnowledgeSettings.model_validate({**address, **limits, "contact": "me@here", **changed})
     words, gate = Words(extract()), Gate(extract())
     store = ResultCache(folder / "annotations")
     if name == "wikidata":
-        return WikidataSparql(state.url, manners, store, Chooser(words, gate))
-    return GoogleKnowledgeGraph(state.url, manners, store, words, gate, KEY)
+        return WikidataSparql(settings, store, Chooser(words, gate))
+    return GoogleKnowledgeGraph(settings, store, words, gate, KEY)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_query_service_is_asked_as_documented_and_in_batches(server: State, 
     asked = source("wikidata", server, tmp_path)
     asked.ask(Question(f"Name {n}", "GPE") for n in range(60))
     assert [seen["method"] for seen in server.requests] == ["POST"] * 3 and asked.requests == 3
-    assert all(seen["agent"] == "hearsight (+me@here)" and seen["form"]["format"] == ["json"] for seen in server.requests)
+    assert all(seen["agent"] == "hearsight/0.1 (+me@here)" and seen["form"]["format"] == ["json"] for seen in server.requests)
 
 
 def test_google_is_asked_with_the_type_and_the_key(server: State, tmp_path: Path) -> None:

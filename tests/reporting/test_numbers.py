@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.reporting import numbers
-from components.reporting.values import Value
+from components.reporting.values import Value, interval, number
 
 
 @given(st.floats(0, 1))
@@ -33,5 +33,5 @@ def test_a_share_has_one_decimal_or_the_digits_that_a_small_one_needs(share: flo
 
 def test_a_value_is_shown_with_its_deviation_and_interval_if_known() -> None:
     several = Value(0.5, -0.0001, 1.0, (0.4, 0.6))
-    assert (numbers.number(several), numbers.interval(several)) == ("0.500 ± 0.141", "0.000 to 1.000")
-    assert (numbers.number(Value(0.5)), numbers.interval(Value(0.5))) == ("0.500", "")
+    assert (number(several), interval(several)) == ("0.500 ± 0.141", "0.000 to 1.000")
+    assert (number(Value(0.5)), interval(Value(0.5))) == ("0.500", "")

@@ -86,8 +86,8 @@ def test_labels_of_a_plot_are_text() -> None:
 
 def test_equal_figures_are_equal_bytes() -> None:
     def png() -> bytes:
-        with figures.drawing(height=1) as (_, grid, buffer):
-            grid[0][0].plot([0, 1], [1, 0])
+        with figures.drawing(height=1) as (_, (axes,), buffer):
+            axes.plot([0, 1], [1, 0])
         return buffer.getvalue()
 
     assert png() == png() and png().startswith(b"\x89PNG")

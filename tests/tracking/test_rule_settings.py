@@ -8,7 +8,7 @@ import pytest
 
 from components.core.rule_values import allowed, setting_names
 from components.stages.filter.cascade import GROUPS
-from components.stages.filter.overlap import describe_overlap
+from components.stages.filter.image_rules import describe_overlap
 from components.tools.trial.texts import Trial
 from components.tracking.explain import RULE_SETTINGS
 from components.vision.labels import Label

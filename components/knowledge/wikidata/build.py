@@ -71,7 +71,9 @@ def _build(source: Dump, out: Path, min_sitelinks: int) -> dict[str, Any]:
             elif item is not None:
                 counts["items"] += 1
                 counts["entities"] += _add_entity(names, item, min_sitelinks)
-                counts["classes"] += _add_class(classes, item)
+                if item.is_class:
+                    classes.add([number_key(item.number)], pack_class(item.label, item.subclass_of))
+                    counts["classes"] += 1
         if not counts["items"]:
             why = f" ({broken[0]})" if broken else ""
             raise HearsightError(f"holds no item of Wikidata{why}", where=source.path, hint="name the JSON dump of all entities")
@@ -103,13 +105,6 @@ def _add_entity(names: TableWriter, item: Item, min_sitelinks: int) -> int:
         return 0
     keys = dict.fromkeys(name_key(name) for name in item.names)
     names.add(keys, pack_item(item.number, item.sitelinks, item.instance_of, item.occupations), item.sitelinks)
-    return 1
-
-
-def _add_class(classes: TableWriter, item: Item) -> int:
-    if not item.is_class:
-        return 0
-    classes.add([number_key(item.number)], pack_class(item.label, item.subclass_of))
     return 1
 
 

@@ -80,7 +80,6 @@ class WikidataIndex:
         self._classes = Table(folder / self.about["digest"], "classes")
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
-        """See :class:`components.knowledge.kinds.Source`."""
         candidates = self.candidates(name)
         if not candidates and name.endswith(("'s", "’s")):
             candidates = self.candidates(name[:-2])
@@ -91,11 +90,9 @@ class WikidataIndex:
         return [unpack_item(record) for record in self._names.get(name_key(name))]
 
     def label(self, item: int) -> str:
-        """See :class:`components.knowledge.wikidata.choosing.Classes`."""
         return self._class(item)[0]
 
     def above(self, item: int) -> tuple[int, ...]:
-        """See :class:`components.knowledge.wikidata.choosing.Classes`."""
         return self._class(item)[1]
 
     @lru_cache(maxsize=65536)  # noqa: B019 - lives as long as the process

@@ -13,7 +13,7 @@ from typing import Any
 
 from components.core.result_cache import ResultCache
 from components.knowledge.kinds import HypernymAnswer
-from components.knowledge.remote import Question, Remote, Request, RequestPolicy
+from components.knowledge.remote import KnowledgeSettings, Question, Remote, Request
 from components.knowledge.wikidata.choosing import Candidate, Chooser
 
 BATCH = 25
@@ -46,16 +46,14 @@ class WikidataSparql(Remote):
 
     name = "wikidata"
 
-    def __init__(self, endpoint: str, policy: RequestPolicy, store: ResultCache, chooser: Chooser) -> None:
-        super().__init__(endpoint, policy, store)
+    def __init__(self, settings: KnowledgeSettings, store: ResultCache, chooser: Chooser) -> None:
+        super().__init__(settings, store)
         self.chooser = chooser
 
     def question(self, name: str, kind: str) -> str:
-        """See :class:`Remote`: the answer does not depend on the type."""
-        return name
+        return name  # the answer does not depend on the type
 
     def batches(self, questions: Mapping[str, Question]) -> Iterator[Request]:
-        """See :class:`Remote`."""
         remaining = iter(questions.items())
         while batch := dict(islice(remaining, BATCH)):
             literals = dict.fromkeys(_literal(question.name) for question in batch.values())
@@ -63,7 +61,6 @@ class WikidataSparql(Remote):
             yield Request("POST", self.model, {}, {"query": _QUERY % values, "format": "json"}, batch)
 
     def parse(self, body: Any, batch: Mapping[str, Question]) -> dict[str, Any]:
-        """See :class:`Remote`."""
         names: dict[str, dict[int, tuple[int, set[int], set[int]]]] = {question.name: {} for question in batch.values()}
         classes: dict[int, tuple[str, set[int]]] = {}
         for row in body["results"]["bindings"]:
@@ -83,7 +80,6 @@ class WikidataSparql(Remote):
         return {key: _answer(names[question.name], plain) for key, question in batch.items()}
 
     def choose(self, answer: Any, name: str, kind: str) -> HypernymAnswer | None:
-        """See :class:`Remote`."""
         candidates = [Candidate(*item) for item in answer["items"]]
         return self.chooser.choose(candidates, _Classes(answer["classes"]), kind)
 

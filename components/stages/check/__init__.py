@@ -31,14 +31,9 @@ class Gate:
     warnings: list[CheckWarning] = field(default_factory=list)
     """Unmet expectations of severity ``warning``."""
 
-    @property
-    def expectations(self) -> int:
-        """Return the number of expectations that were met."""
-        return len(self.passed)
-
     def summary(self) -> dict[str, str | int]:
         """Return the facts that ``hearsight check`` prints."""
-        checked: dict[str, str | int] = {"checked": self.output, "expectations": self.expectations}
+        checked: dict[str, str | int] = {"checked": self.output, "expectations": len(self.passed)}
         return checked | {"warnings": len(self.warnings), "gate": str(self.path)}
 
     def warning_lines(self) -> list[str]:

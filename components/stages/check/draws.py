@@ -16,17 +16,14 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from scipy.special import ndtr
 from scipy.stats import binomtest, chisquare, kstest
 
 from components.core.stage_output import StageOutput
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FILE = "draws.json"
 FEWEST = 5.0

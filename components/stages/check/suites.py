@@ -12,13 +12,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from components.core.errors import HearsightError
 from components.stages.check.failures import Failure, quote
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW_ID_COLUMNS = ("file", "key")
 """Columns that identify a bad row: its file, and the key for ``hearsight explain``."""

@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.execution.shard_worker import Task
 from components.stages.cluster.vectors import read_vectors
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FACTS = "embedding.json"
 LEAST = 5

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.execution.shard_worker import Task
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FACTS = "rounds.json"
 OUTLIER = -1

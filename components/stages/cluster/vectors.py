@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from PIL.Image import DecompressionBombError
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
+from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
 from components.vision.features import WIDTH, ImageFeatures, feature_key, flatten
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from components.core.result_cache import ResultCache
 
 BATCH = 256
 """Pictures whose features (43 KB each as stored) are in memory at a time."""

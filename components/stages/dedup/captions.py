@@ -16,15 +16,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from components.core.errors import HearsightError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 WORDS = 40
 """Length in words of the texts behind the ``language`` idf: the mean of a description (PCV table 1: 39.3)."""

@@ -9,14 +9,14 @@ compared, in float64.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Indices of the first and of the second item of each pair."""
 DECIMALS = 12
 """Decimals that distances are rounded to, so that the order of a sum does not decide at the threshold."""
 SLACK = 1e-9
@@ -27,7 +27,7 @@ COMPARED = 65_536
 """Pairs compared at a time."""
 
 
-def close_rows(rows: csr_matrix, max_distance: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def close_rows(rows: csr_matrix, max_distance: float) -> Pairs:
     """Return pairs ``(i, j)``, i < j, sorted, of rows whose cosine distance is at most ``max_distance``.
 
     Args:
@@ -81,7 +81,7 @@ def _prefixes(ordered: Any, cosine: float) -> Any:
     return csr_matrix((np.ones(int(kept.sum()), np.float32), ordered.indices[kept], ends), shape=ordered.shape)
 
 
-def _candidates(prefixes: Any) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _candidates(prefixes: Any) -> Iterator[Pairs]:
     """Yield pairs i < j of rows that share a column, in blocks of about :data:`PRODUCTS` common columns."""
     turned = prefixes.T.tocsr()
     shared = np.bincount(prefixes.indices, minlength=prefixes.shape[1])

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PENDING = 1_000_000
 """Edges collected before they are merged."""

@@ -6,25 +6,19 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.execution.stage import Job, Stage
 from components.stages.dedup import Posts, captions
-from components.stages.dedup.close import distances
+from components.stages.dedup.close import Pairs, distances
 from components.stages.dedup.pictures import find_repeats, prepare
 from components.stages.dedup.posts import PostPairs, picture_distances
+from components.stages.dedup.records import Records
 from components.vision.features import WIDTH
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from components.stages.dedup.records import Records
-
-    Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -139,7 +133,7 @@ ROWS, COLUMNS = 64, 4_096
 """Shape of a block: 2 MB of exclusive-ors."""
 
 
-def near_hashes(hashes: Sequence[str], max_bits: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def near_hashes(hashes: Sequence[str], max_bits: int) -> Iterator[Pairs]:
     """Yield pairs (i, j), i < j, of hashes (16 hex digits each) that differ in at most ``max_bits`` bits, block by block.
 
     All pairs are compared, since an index does not help at up to 10 bits (pigeonhole parts of 5 bits are shared by one in 32).

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from components.execution.stage import Task
 from components.stages.dedup.sketches import SKETCH, correlation, make_parts, make_sketch, miniatures
 from components.vision.features import WIDTH, ImageFeatures, feature_key
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from components.execution.stage import Task
 
 BATCH = 128
 """Pictures of either side whose parts are in memory at a time: 50 MB."""

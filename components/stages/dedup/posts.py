@@ -7,17 +7,12 @@ The result equals the paper's algorithm 1 on full float64 matrices without compu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
-from components.stages.dedup.close import DECIMALS, close_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
-
-    Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+from components.stages.dedup.close import DECIMALS, Pairs, close_rows
 
 EDGE = 2e-5
 """Distances this near to the threshold are recomputed in float64; the error of a float32 product of 1280 terms is far less."""

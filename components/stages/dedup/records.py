@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from components.core.stage_output import ShardRef, StageOutput
+from components.core.stage_output import ShardRef, StageOutput
 
 COLUMNS = ["key", "caption", "image_sha256", "media", "phash", "width", "height", "posted", "collected"]
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
+from components.reporting.numbers import csv_text
 from components.stages.dedup import Params, PerceptualHash
 from components.stages.dedup.groups import Groups
 from components.stages.dedup.near import Duplicates, prepare_pictures, same_pictures
 from components.stages.dedup.records import Records
 from components.stages.dedup.verdicts import decide, ledgers
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from components.stages.dedup.near import Duplicates
 
 
 def run(stage: Stage) -> None:
@@ -40,7 +37,7 @@ def run(stage: Stage) -> None:
         summarise_clusters("as run", "", "", outcome.winner),
         *sweep_thresholds(duplicates, len(records), params.posts.grid if params.posts else []),
     ]
-    stage.export(GRID, as_csv(lines))
+    stage.export(GRID, csv_text(list(lines[0]), (list(line.values()) for line in lines)).encode())
     stage.metric("groups", len(set(outcome.group.tolist())))
     stage.metric("dropped", lines[0]["dropped"])
 
@@ -61,7 +58,6 @@ def _check(params: Params) -> None:
 
 
 GRID = "duplicates.csv"
-HEAD = "thresholds,image,caption,clusters,posts,largest,dropped,share"
 
 
 def sweep_thresholds(duplicates: Duplicates | None, count: int, thresholds: Sequence[float]) -> list[dict[str, Any]]:
@@ -90,8 +86,3 @@ def summarise_clusters(name: str, image: float | str, caption: float | str, labe
         "thresholds": name, "image": image, "caption": caption, "clusters": len(sizes), "posts": int(sizes.sum()),
         "largest": int(sizes.max(initial=0)), "dropped": lost, "share": round(lost / max(1, len(labels)), 4),
     }  # fmt: skip
-
-
-def as_csv(rows: Sequence[dict[str, Any]]) -> bytes:
-    """Return the lines as CSV."""
-    return "".join(line + "\n" for line in [HEAD, *(",".join(str(value) for value in row.values()) for row in rows)]).encode()

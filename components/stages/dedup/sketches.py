@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import io
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 from PIL import Image
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SKETCH = 64
 SIDE = 32

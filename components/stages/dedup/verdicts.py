@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from components.core.ledger import dropped, format_value, kept, ledger_table
+from components.stages.dedup import Params
 from components.stages.dedup.groups import Groups
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from components.stages.dedup import Params
-    from components.stages.dedup.near import Duplicates, Pairs
-    from components.stages.dedup.records import Records
+from components.stages.dedup.near import Duplicates, Pairs
+from components.stages.dedup.records import Records
 
 DUPLICATE_PAIR = "duplicate_pair"
 """The same caption about the same picture."""

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from components.core.ledger import kept, ledger_table
 from components.core.records import COMPARED
-from components.reporting.numbers import csv_text, decimal, interval, number, rounded, six_digits
-from components.reporting.values import Value
+from components.reporting.numbers import csv_text, decimal, rounded, six_digits
+from components.reporting.values import Value, interval, number
 from components.stages.evaluate_captioners import columns
 from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from components.reporting import svg
-from components.reporting.numbers import interval
 from components.reporting.pages import render
+from components.reporting.values import interval
 from components.stages.evaluate_retrieval.claims import (
     DEPTHS,
     FAILS,

@@ -65,7 +65,7 @@ def without_frame(text: str, rules: Rules, min_words: int) -> tuple[str, bool]:
         return _unquoted(text, opener), False
     if not opener or opener not in _OPENERS:
         return text, False
-    close = find_closing(text, opener, 1, 1)
+    close = find_closing(text, opener, 1)
     if close < 0:
         return text[1:], False
     if count_words(text[1:close]) <= min_words:
@@ -75,7 +75,7 @@ def without_frame(text: str, rules: Rules, min_words: int) -> tuple[str, bool]:
         following = _past_junk(text, position)
         if text[following : following + 1] != opener or not is_label(text[following + 1 : following + 60], rules):
             return " ".join(pieces), True
-        close = find_closing(text, opener, following + 1, 1)
+        close = find_closing(text, opener, following + 1)
         if close < 0:
             return " ".join(pieces), True
         pieces.append(text[following + 1 : close])
@@ -88,8 +88,9 @@ def _past_junk(text: str, at: int) -> int:
     return at
 
 
-def find_closing(text: str, opener: str, start: int, depth: int) -> int:
-    """Return the position that closes the bracket open at depth ``depth`` at ``start``; -1 if none does."""
+def find_closing(text: str, opener: str, start: int) -> int:
+    """Return the position that closes the bracket whose content begins at ``start``; -1 if none does."""
+    depth = 1
     for match in re.compile(f"[{re.escape(opener + _OPENERS[opener])}]").finditer(text, start):
         depth += 1 if match[0] == opener else -1
         if depth == 0:

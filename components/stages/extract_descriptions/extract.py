@@ -119,7 +119,7 @@ def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, bo
     tag = tags[at]
     end = tags[at + 1].start if at + 1 < len(tags) else len(caption)
     if tag.closer:
-        close = find_closing(caption[: end + 1], _OPENER[tag.closer], tag.end, 1)
+        close = find_closing(caption[: end + 1], _OPENER[tag.closer], tag.end)
         if close >= 0 and count_words(caption[tag.end : close]):  # "(#PraTodosVerem) Foto ...": the bracket holds only the tag
             return caption[tag.end : close], True, at + 1
     pieces, at = [caption[tag.end : end]], at + 1

@@ -12,6 +12,11 @@ from components.execution.stage import Task
 from components.providers.registry import Providers
 from components.stages.filter.rules import Subject
 
+GROUP_ROLES = {"tone": ("polarity", "profanity"), "parse": ("parse",), "picture": ("pornography",), "overlap": ("labels",)}
+"""Group of rules → the roles whose providers annotate its subjects; a subject has an attribute of the same name."""
+TEXT_ROLES = ("polarity", "profanity", "parse")
+"""Roles that read the text; the others read the picture."""
+
 
 @dataclass(frozen=True)
 class SubjectAnnotator:
@@ -26,33 +31,19 @@ class SubjectAnnotator:
 
     def __call__(self, group: str, alive: Mapping[str, Subject]) -> None:
         """Set the annotations of each subject that the group's rules need."""
-        chosen = self.providers
-        if group == "tone":
-            polarity, profanity = self._annotate(chosen.polarity, alive), self._annotate(chosen.profanity, alive)
-            for key, subject in alive.items():
-                subject.polarity = chosen.polarity.read(polarity[key])
-                subject.profanity = chosen.profanity.read(profanity[key])
-        elif group == "parse":
-            for key, stored in self._annotate(chosen.parse, alive).items():
-                alive[key].parse = chosen.parse.read(stored)
-        elif group == "picture":
-            for key, stored in self._annotate(chosen.pornography, alive).items():
-                alive[key].pornography = chosen.pornography.read(stored)
-        elif group == "overlap":
-            for key, stored in self._annotate(chosen.labels, alive).items():
+        for role in GROUP_ROLES.get(group, ()):
+            provider = getattr(self.providers, role)
+            for key, stored in self._annotate(provider, alive).items():
                 subject = alive[key]
-                subject.kinds = chosen.labels.kinds(_nouns(subject), stored, self.task.params)
-                subject.labels = chosen.labels.labels(stored, self.task.params)
+                if role == "labels":
+                    subject.kinds = provider.kinds(_nouns(subject), stored, self.task.params)
+                    subject.labels = provider.labels(stored, self.task.params)
+                else:
+                    setattr(subject, role, provider.read(stored))
 
     def needs(self, group: str) -> list[Annotator]:
         """Return the annotators that a group uses."""
-        chosen = self.providers
-        return {
-            "tone": [chosen.polarity.annotator, chosen.profanity.annotator],
-            "parse": [chosen.parse.annotator],
-            "picture": [chosen.pornography.annotator],
-            "overlap": [chosen.labels.annotator],
-        }.get(group, [])
+        return [getattr(self.providers, role).annotator for role in GROUP_ROLES.get(group, ())]
 
     def contents(self, annotator: Annotator, alive: Mapping[str, Subject]) -> dict[str, str]:
         """Return for each key the digest of the content that the annotator reads."""
@@ -61,8 +52,7 @@ class SubjectAnnotator:
         return {key: self.rows[key]["image_sha256"] for key in alive}
 
     def _reads_text(self, annotator: Annotator) -> bool:
-        chosen = self.providers
-        return annotator in (chosen.parse.annotator, chosen.polarity.annotator, chosen.profanity.annotator)
+        return annotator in [getattr(self.providers, role).annotator for role in TEXT_ROLES]
 
     def _annotate(self, role: Any, alive: Mapping[str, Subject]) -> dict[str, Any]:
         digests = self.contents(role.annotator, alive)

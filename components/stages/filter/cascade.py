@@ -7,10 +7,11 @@ rule to every candidate, which shows what other thresholds would do.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from components.language.words import words_of
-from components.stages.filter import Params, image_rules, overlap, parse_rules, text_rules
+from components.stages.filter import Params, image_rules, parse_rules, text_rules
 from components.stages.filter.boilerplate import Boilerplate, crop, load_boilerplate
 from components.stages.filter.rules import Finding, Rule, Subject, first_failure
 
@@ -22,7 +23,7 @@ GROUPS: dict[str, tuple[Rule, ...]] = {
     "tone": text_rules.TONE_RULES,
     "parse": parse_rules.PARSE_RULES,
     "picture": image_rules.PICTURE_RULES,
-    "overlap": overlap.OVERLAP_RULES,
+    "overlap": image_rules.OVERLAP_RULES,
 }
 """The rules in order of application; the cost rises from microseconds to tens of milliseconds a candidate."""
 RULE_SETTINGS = {rule.name: rule.settings for rules in GROUPS.values() for rule in rules}
@@ -78,8 +79,8 @@ def _selected_groups(names: Sequence[str]) -> dict[str, tuple[Rule, ...]]:
 def make_subjects(rows: Mapping[str, Mapping[str, Any]], params: Params) -> dict[str, Subject]:
     """Return each record as the subject that the rules test."""
     boilerplate = load_boilerplate(params.language)
-    subjects = {}
-    for key, row in rows.items():
-        subjects[key] = make_subject(row["alt"], boilerplate, params.max_characters)
-        subjects[key].set_picture(row["format"], row["width"], row["height"], row["language"])
-    return subjects
+    picture = ("format", "width", "height", "language")
+    return {
+        key: replace(make_subject(row["alt"], boilerplate, params.max_characters), **{name: row[name] for name in picture})
+        for key, row in rows.items()
+    }

@@ -1,13 +1,18 @@
-"""Rules about the picture: encoding, size, shape, pornography (CC §3, image-based filtering)."""
+"""Rules about the picture: encoding, size, shape, pornography, and the words that its labels share with the text (CC §3).
+
+Words and labels are compared by stem. A label of several words is represented by its head, the last word ("fire engine" →
+"engine"), or the word before "of" ("hen of the woods" → "hen"), because a modifier alone proves nothing ("sea lion" is no sea).
+The paper's classifier has 10^5 labels, ours 1000 classes, so a noun also matches when the classifier is confident in one of its
+specific hypernyms (``vision.labels.match_hypernyms``). People never match: ImageNet has no class for them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from components.language.words import stem, words_of
+from components.stages.filter import Params
 from components.stages.filter.rules import Finding, Rule, Subject
-
-if TYPE_CHECKING:
-    from components.stages.filter import Params
 
 
 def image_format(subject: Subject, params: Params) -> Finding:
@@ -32,6 +37,43 @@ def pornography(subject: Subject, params: Params) -> Finding:
     return Finding(subject.pornography < params.pornography_from, subject.pornography, f"< {params.pornography_from}")
 
 
+def head_of(name: str) -> str:
+    """Return the head word of a label."""
+    words = words_of(name.split(" of ", 1)[0]) or [name]
+    return words[-1]
+
+
+def common_stems(words: Iterable[str], names: Iterable[str]) -> list[str]:
+    """Return the stems shared by the text's words and the labels' heads, sorted."""
+    return sorted({stem(word) for word in words} & {stem(head_of(name)) for name in names})
+
+
+def label_overlap(subject: Subject, params: Params) -> Finding:
+    """The text must share a stem with a label, or contain a noun whose hypernym is recognised."""
+    names = [name for label in subject.labels for name in label.names]
+    shared = common_stems(subject.words, names) or list(subject.kinds)
+    return Finding(bool(shared), shared or [label.names[0] for label in subject.labels], "a stem or kind in common")
+
+
+def describe_overlap(subject: Subject, params: Params) -> str:
+    """Return the words that decided, each with its label and the classifier's confidence; without any, all labels."""
+    found = {stem(word): word for word in subject.words}
+    pairs: dict[str, str] = {}
+    for label in subject.labels:
+        for name in label.names:
+            if (root := stem(head_of(name))) in found and root not in pairs:
+                pairs[root] = f"'{found[root]}' is the label '{name}' ({label.confidence:.2f})"
+    if pairs:
+        return "; ".join(pairs[root] for root in sorted(pairs))
+    confidences = {name: f"{label.confidence:.2f}" for label in reversed(subject.labels) for name in label.names}
+    kinds = (kind.split(" < ") for kind in subject.kinds)
+    least = f"at least {params.min_kind_confidence}"
+    if described := [f"'{noun}' is a kind of '{name}' ({confidences.get(name, least)})" for noun, name in kinds]:
+        return "; ".join(described)
+    labels = ", ".join(f"{label.names[0]} {label.confidence:.2f}" for label in subject.labels)
+    return f"No word of the text is a label; the labels: {labels or 'none'}"
+
+
 RECORD_RULES = (
     Rule("image_format", image_format, ("formats",)),
     Rule("image_side", image_side, ("sides_over",)),
@@ -40,3 +82,6 @@ RECORD_RULES = (
 """Rules that need only the record."""
 PICTURE_RULES = (Rule("pornography", pornography, ("pornography_from",)),)
 """Rules that need the picture."""
+LABEL_SETTINGS = ("min_labels", "max_labels", "min_label_confidence", "min_kind_confidence")
+OVERLAP_RULES = (Rule("label_overlap", label_overlap, LABEL_SETTINGS, describe_overlap),)
+"""Rules that need the labels."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from components.stages.filter import Params
 from components.stages.filter.rules import Finding, Rule, Subject
-
-if TYPE_CHECKING:
-    from components.stages.filter import Params
 
 PARTS: dict[str, tuple[str, ...]] = {"determiner": ("DET",), "noun": ("NOUN", "PROPN"), "preposition": ("ADP",)}
 """Parts of speech that ``require`` may name, as universal tags."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from components.language.parser import Parse
-    from components.stages.filter import Params
-    from components.vision.labels import Label
+from components.language.parser import Parse
+from components.stages.filter import Params
+from components.vision.labels import Label
 
 
 @dataclass
@@ -44,10 +43,6 @@ class Subject:
     labels: Sequence[Label] = ()
     kinds: Sequence[str] = ()
     """Nouns of the text whose hypernym the classifier recognises, as ``noun < hypernym``."""
-
-    def set_picture(self, format: str, width: int, height: int, language: str) -> None:
-        """Set the properties of the picture and the language of its page."""
-        self.format, self.width, self.height, self.language = format, width, height, language
 
 
 class Finding(NamedTuple):

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
 from components.language.dictionary import is_listed
 from components.language.identification import combined_probability
 from components.language.words import words_of, zipf
+from components.stages.filter import Params
 from components.stages.filter.boilerplate import find_drop_pattern, load_boilerplate
 from components.stages.filter.rules import Finding, Rule, Subject
-
-if TYPE_CHECKING:
-    from components.stages.filter import Params
 
 
 def page_language(subject: Subject, params: Params) -> Finding:

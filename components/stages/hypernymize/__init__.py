@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Literal
 
 from components.core.params import Settings
-from components.knowledge.setup import KnowledgeSettings
+from components.knowledge.remote import KnowledgeSettings
 
 RULE_SETTINGS = {"too_short": ("min_words",), "inconsistent": (), "rare_concept": ("min_concept_count", "concept_level")}
 """Rule of the ledger → the settings of ``Params`` that set its threshold."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from components.knowledge.cascade import Knowledge
+from components.reporting.numbers import csv_text
 
 STEPS = (1, 2, 5)
 """Minimum counts of the curve: these times the powers of ten."""
@@ -101,13 +102,13 @@ def curve_csv(counts: Counts, reached: Mapping[int, int], level: str, present: i
         present: the configured minimum count.
     """
     total = sum(reached.values())
-    lines = ["min_count,captions,share,concepts,present"]
+    rows = []
     for minimum in minimum_counts(present, max(counts.captions.values(), default=1)):
         kept = sum(number for reach, number in reached.items() if reach < 0 or reach >= minimum)
         concept_count = len(set(resolve(counts, level, minimum, knowledge).values()) - {""})
         share = kept / total if total else 0.0
-        lines.append(f"{minimum},{kept},{share:.4f},{concept_count},{'yes' if minimum == present else 'no'}")
-    return "\n".join(lines) + "\n"
+        rows.append((minimum, kept, f"{share:.4f}", concept_count, "yes" if minimum == present else "no"))
+    return csv_text(("min_count", "captions", "share", "concepts", "present"), rows)
 
 
 def minimum_counts(present: int, most: int) -> list[int]:

@@ -51,7 +51,7 @@ def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
             word.pos = "PROPN"  # "the Lilium air taxi"
         elif word.pos == "PROPN" and sentence.entity_at(position) is None:
             alone = sentence.modifies(position, position + 1) is None and not _beside_name(sentence, position)
-            if alone and knowledge.is_noun(plain) and not knowledge.is_instance(plain) and not is_given_name(plain):
+            if alone and knowledge.is_common_noun(plain) and not is_given_name(plain):
                 word.pos, word.lemma = "NOUN", word.lemma.lower()  # "Petunia", "Tourists"
 
 

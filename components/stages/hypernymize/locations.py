@@ -39,7 +39,7 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
         plural = sentence.words[entity.end - 1].tag == "NNPS" and entity.end - entity.start > 1
         if not sentence.living(entity) or plural or not _is_place(sentence, entity, knowledge):
             continue  # a plural of several words is a team ("the Green Bay Packers")
-        if sentence.modifies(entity.start, entity.end) is not None or sentence.noun_beside(entity) is not None:
+        if sentence.is_modifier(entity):
             continue
         possessive = _possessive_place(sentence, entity)
         if possessive:
@@ -85,7 +85,7 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
             or sentence.words[lead[0]].text.lower() not in UNKNOWN_PLACE_PREPOSITIONS
         ):
             continue
-        if sentence.modifies(entity.start, entity.end) is not None or sentence.noun_beside(entity) is not None:
+        if sentence.is_modifier(entity):
             continue
         struck.append(sentence.strike([*lead, *range(entity.start, entity.end)]))
     return f"whereabouts: {'; '.join(struck)}" if struck else ""
@@ -95,7 +95,7 @@ def _names_its_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge) ->
     """Return whether the last word of a place's name is its kind: a gate, a canal, a stadium."""
     last = sentence.words[entity.end - 1].text.lower()
     several = sum(word.pos != "DET" for word in sentence.words[entity.start : entity.end]) > 1
-    return entity.kind != "GPE" and several and knowledge.is_noun(last) and not knowledge.is_instance(last)
+    return entity.kind != "GPE" and several and knowledge.is_common_noun(last)
 
 
 def _set_off(sentence: Sentence, entity: Entity) -> list[int]:

@@ -19,8 +19,8 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CAPTION
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
-from components.knowledge.remote import Question, Remote
-from components.knowledge.setup import NETWORK, KnowledgeSettings, check_order, make_sources, recording_cascade, require_key
+from components.knowledge.remote import KnowledgeSettings, Question, Remote
+from components.knowledge.setup import NETWORK, check_order, make_sources, recording_cascade, require_key
 from components.knowledge.wikidata.index import read_about
 from components.language.wordnet import load_wordnet
 from components.providers.registry import parse_role

@@ -9,9 +9,9 @@ import re
 
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import is_given_name, place_kind
+from components.knowledge.kinds import KINDS
 from components.stages.hypernymize.sentence import Entity, Sentence
 
-NAMED = frozenset({"PERSON", "GPE", "LOC", "FAC", "ORG", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW"})
 LOCATIVE = frozenset({"in", "at", "near", "off", "outside", "between", "from", "to", "towards", "around", "across", "through"})
 _GEOGRAPHIC = """
     island isle islet coast gulf bay lake valley town city village hamlet state province region county district port harbour
@@ -44,7 +44,7 @@ def trim_names(sentence: Sentence, knowledge: Knowledge) -> None:
                 entity.start += 1
         if entity.kind == "PERSON" and entity.end - entity.start == 1 and words[entity.start].tag == "NNPS":
             entity.kind = "NORP"  # "Africans"
-        if entity.end <= entity.start or (entity.kind in NAMED and _plain_words(sentence, entity, knowledge)):
+        if entity.end <= entity.start or (entity.kind in KINDS and _plain_words(sentence, entity, knowledge)):
             continue
         kept.append(entity)
     sentence.entities = kept
@@ -54,7 +54,7 @@ def _titled(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
     """Return whether a name begins with a person's role and does not end with a common noun."""
     last = sentence.words[entity.end - 1].text
     numeral = _NUMERAL.match(last) is not None
-    common = knowledge.is_noun(last.lower()) and not knowledge.is_instance(last.lower()) and not numeral
+    common = knowledge.is_common_noun(last.lower()) and not numeral
     return entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge) and not common
 
 
@@ -73,7 +73,7 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
         return False  # "a NASA astronaut", "the Falcon 9 rocket"
     after_article = entity.start > 0 and sentence.words[entity.start - 1].pos == "DET"
     after_article = after_article or sentence.words[entity.start].pos == "DET"
-    if len(words) == 1 and after_article and knowledge.is_noun(only) and not knowledge.is_instance(only) and not place_kind(only):
+    if len(words) == 1 and after_article and knowledge.is_common_noun(only) and not place_kind(only):
         words[-1].pos, words[-1].lemma = "NOUN", words[-1].lemma.lower()
         return True
     return False
@@ -82,7 +82,7 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
 def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
     """Extend each entity by the adjacent proper nouns."""
     for entity in sentence.entities:
-        if entity.kind not in NAMED and entity.kind != "NORP":
+        if entity.kind not in KINDS and entity.kind != "NORP":
             continue
         while _free_name(sentence, entity.end):
             entity.end += 1
@@ -124,7 +124,7 @@ def _infer_kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, 
         return coordinated(sentence, start)
     if titled or any(is_given_name(word.text) for word in words[start : end - 1]):
         return "PERSON"
-    if knowledge.is_noun(last.text.lower()) and not knowledge.is_instance(last.text.lower()):
+    if knowledge.is_common_noun(last.text.lower()):
         return "ORG" if end - start > 1 else ""
     if _led_by(sentence, start) in LOCATIVE:
         return "GPE"
@@ -141,7 +141,7 @@ def relabel_people(sentence: Sentence, knowledge: Knowledge) -> None:
         if entity.kind not in ("ORG", "PRODUCT", "WORK_OF_ART", "FAC", "LOC") or not 2 <= len(words) <= 4:
             continue
         named = all(word.text[:1].isupper() and word.text[1:].islower() for word in words if word.text.isalpha())
-        plain = knowledge.is_noun(last) and not knowledge.is_instance(last)
+        plain = knowledge.is_common_noun(last)
         placed = any(place_kind(word.text) for word in words) or place_kind(" ".join(word.text for word in words))
         if not named or plain or placed or words[-1].tag == "NNPS" or not all(word.text[:1].isalpha() for word in words):
             continue
@@ -162,7 +162,7 @@ def relabel_places(sentence: Sentence, knowledge: Knowledge) -> None:
             entity.kind = "GPE"
             continue
         noun = sentence.words[entity.end - 1].text.lower()
-        common = knowledge.is_noun(noun) and not knowledge.is_instance(noun)
+        common = knowledge.is_common_noun(noun)
         if entity.kind in ("PERSON", "PRODUCT", "NORP") and preposition in ("in", "at", "near", "off", "between"):
             if place_kind(name) or (not common and not is_given_name(sentence.words[entity.start].text)):
                 entity.kind = "GPE"

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -19,13 +19,11 @@ from components.core.digests import canonical_json, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.ledger import dropped, kept, ledger_table
+from components.core.stage_output import ShardRef
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
 from components.language.wordnet import load_wordnet
 from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, curve_csv, reaches, resolve
-
-if TYPE_CHECKING:
-    from components.core.stage_output import ShardRef
 
 CONCEPTS = "concepts.tsv"
 """Output file that lists kept and dropped concepts with their counts."""
@@ -41,7 +39,7 @@ def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> Non
         captions: the rewritten shards.
         entered: number of records of the stage's input.
     """
-    level, minimum, knowledge = stage.params.concept_level, stage.params.min_concept_count, _knowledge()
+    level, minimum, knowledge = stage.params.concept_level, stage.params.min_concept_count, Knowledge(load_wordnet())
     counts = _count_concepts(stage, captions, level)
     resolved = resolve(counts, level, minimum, knowledge)
     content = canonical_json({"concepts": resolved, "reaches": reaches(counts, level, knowledge)}).encode()
@@ -75,13 +73,9 @@ def _count_concepts(stage: Stage, captions: Sequence[ShardRef], level: str) -> C
     return counts
 
 
-def _knowledge() -> Knowledge:
-    return Knowledge(load_wordnet())
-
-
 def count_shard(table: pa.Table, task: Task) -> ShardOut:
     """Return a shard's counts: ``concept``, ``captions`` with it, and ``said``, the captions that contain it as a noun."""
-    counts = count(table.column("types").to_pylist(), task.params["concept_level"], _knowledge())
+    counts = count(table.column("types").to_pylist(), task.params["concept_level"], Knowledge(load_wordnet()))
     rows = [{"concept": c, "captions": counts.captions[c], "said": counts.nouns[c]} for c in sorted(counts.captions)]
     schema = pa.schema([("concept", pa.string()), ("captions", pa.int64()), ("said", pa.int64())])
     return ShardOut(pa.Table.from_pylist(rows, schema=schema), ledger_table([]))

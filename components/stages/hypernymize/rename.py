@@ -9,11 +9,11 @@ import re
 
 from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.knowledge.gazetteers import place_kind
+from components.knowledge.kinds import KINDS
 from components.language.words import article, plural
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
-RENAMED = frozenset({"PERSON", "GPE", "LOC", "FAC", "ORG", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW"})
 
 
 def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bool) -> str:
@@ -25,16 +25,14 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
     """
     changed = []
     for entity in sentence.entities:
-        if not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
-            continue
-        if sentence.noun_beside(entity) is not None:
+        if not sentence.living(entity) or sentence.is_modifier(entity):
             continue
         name = sentence.text_of(entity.start, entity.end)
         if entity.kind == "NORP" and sentence.words[entity.end - 1].tag == "NNPS":
             _replace_name(sentence, entity, "people", "person", plural_tag=True)
             changed.append(f"{name} are people")
             continue
-        if entity.kind not in RENAMED:
+        if entity.kind not in KINDS:
             continue
         apposed = _apposed(sentence, entity, knowledge)
         if apposed:

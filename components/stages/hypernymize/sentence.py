@@ -114,6 +114,10 @@ class Sentence:
         last = self.words[entity.end - 1]
         return None if last.dep in ("nsubj", "nsubjpass") and entity.kind == "PERSON" else after
 
+    def is_modifier(self, entity: Entity) -> bool:
+        """Return whether an entity modifies a noun right of it, by the parse or by its place."""
+        return self.modifies(entity.start, entity.end) is not None or self.noun_beside(entity) is not None
+
     def render(self) -> str:
         """Return the text of the remaining words."""
         text, glue, gap = "", False, False

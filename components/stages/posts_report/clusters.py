@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from scipy.cluster.hierarchy import DisjointSet
+
 from components.core.seeded_rng import seeded_rng
 from components.stages.posts_report.words import content_words, count_in_bands
 
@@ -61,27 +63,23 @@ def find_duplicates(ledger: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str]
     The ledger of ``dedup`` has "group …" in its details and "same as …" in its values. A post without duplicates is in no
     component.
     """
-    parent: dict[str, str] = {}
-
-    def root(key: str) -> str:
-        parent.setdefault(key, key)
-        while parent[key] != key:
-            parent[key] = parent[parent[key]]
-            key = parent[key]
-        return key
-
-    keys, dropped = [], set()
+    keys, dropped, components = [], set(), DisjointSet()
     for row in ledger:
         key = row["key"]
         keys.append(key)
+        components.add(key)
         linked = [*_GROUP.findall(row["detail"]), *_SAME.findall(row["value"]), *_SAME.findall(row["detail"])]
         for other in linked:
-            one, two = root(key), root(other)
-            parent[max(one, two)] = min(one, two)
+            components.add(other)
+            components.merge(key, other)
         if row["verdict"] == "dropped" and linked:
             dropped.add(key)
-    members = Counter(root(key) for key in keys)
-    return {key: root(key) for key in keys if members[root(key)] > 1}, dropped
+    known = set(keys)
+    name_of: dict[str, str] = {}
+    for members in components.subsets():
+        if len(members & known) > 1:
+            name_of |= dict.fromkeys(members & known, min(members))
+    return name_of, dropped
 
 
 def make_sheets(

@@ -55,6 +55,9 @@ def gather(stage: Stage) -> PostsReport:
     collected, steps = measure_losses(inputs)
     dates = inputs["crawl"].table(["posted", "collected"])
     words = count_words(stage.dataset, captions)
+    compared = None
+    if other := inputs.get("comparison"):
+        compared = count_words(other.path.parent.name, other.table(["caption"])["caption"].to_pylist())
     report = PostsReport(
         dataset=stage.dataset,
         language=params.language,
@@ -65,7 +68,7 @@ def gather(stage: Stage) -> PostsReport:
         owners=len({row["owner"] for row in remaining if row["owner"]}),
         splits={name: sum(row["split"] == name for row in remaining) for name in ("train", "validation", "test")},
         words=words,
-        compared=_compared(inputs),
+        compared=compared,
         offences=find_offences(params.language, captions, words),
         contrasts=measure_contrasts(
             captions, params.language, min_group=params.min_group, min_together=params.min_together, most=params.bias_words
@@ -75,13 +78,6 @@ def gather(stage: Stage) -> PostsReport:
     if "cluster" in inputs:
         _clusters(report, inputs, {row["key"] for row in remaining}, params)
     return report
-
-
-def _compared(inputs: Mapping[str, StageOutput]) -> Vocabulary | None:
-    other = inputs.get("comparison")
-    if other is None:
-        return None
-    return count_words(other.path.parent.name, other.table(["caption"])["caption"].to_pylist())
 
 
 def _clusters(report: PostsReport, inputs: Mapping[str, StageOutput], remaining: set[str], params: Any) -> None:

@@ -21,8 +21,7 @@ PAPER_MEAN, PAPER_DEVIATION = 39.3, 29.7
 def draw_loss(report: PostsReport) -> bytes:
     """Return figure 6: the share lost in each step, with the paper's values."""
     steps = report.steps[::-1]
-    with drawing(height=3.4) as (_, grid, buffer):
-        axes = grid[0][0]
+    with drawing(height=3.4) as (_, (axes,), buffer):
         for at, step in enumerate(steps):
             _bar(axes, at + 0.19, step.share, INK)
             if step.paper is not None:
@@ -41,8 +40,7 @@ def draw_growth(report: PostsReport) -> bytes:
     """Return figure 8: cumulative posts by day, and the total of the tag, if known, as a dashed line."""
     from matplotlib.ticker import MaxNLocator  # slow to import
 
-    with drawing(height=3.6) as (figure, grid, buffer):
-        axes = grid[0][0]
+    with drawing(height=3.6) as (figure, (axes,), buffer):
         # The first line is broad, so that it stays visible below an overlapping one.
         looks = ((SOFT, "-", 5), (INK, "-", 1.8), (WARM, "--", 2))
         for line, (colour, style, line_width) in zip(report.growth, looks, strict=False):
@@ -66,8 +64,7 @@ def draw_growth(report: PostsReport) -> bytes:
 def draw_cluster_sizes(report: PostsReport) -> bytes:
     """Return figure 9: number of clusters by size, without duplicates."""
     values = clusters.count_bands(report.sizes_after)
-    with drawing(height=3.2) as (_, grid, buffer):
-        axes = grid[0][0]
+    with drawing(height=3.2) as (_, (axes,), buffer):
         axes.bar(range(len(values)), values, color=SOFT)
         for at, value in enumerate(values):
             axes.text(at, value, f"{value:,}", ha="center", va="bottom", color=INK)
@@ -83,8 +80,7 @@ def draw_cluster_map(report: PostsReport) -> bytes:
     from matplotlib import colormaps  # slow to import
 
     large = [c for c in sorted(report.sizes_before, key=lambda c: (-report.sizes_before[c], c)) if c >= 0][:20]
-    with drawing(width=9, height=6) as (_, grid, buffer):
-        axes = grid[0][0]
+    with drawing(width=9, height=6) as (_, (axes,), buffer):
         for cluster in sorted(report.sizes_before, key=lambda c: (c in large, c)):
             points = [(x, y) for _, at, x, y in report.positions if at == cluster]
             colour = colormaps["tab20"](large.index(cluster) % 20) if cluster in large else "#c3ced4"
@@ -107,8 +103,7 @@ def draw_lengths(report: PostsReport) -> bytes:
     longest = max(max(vocabulary.lengths) for vocabulary in sets)
     width = max(1, round(min(longest, 150) / 40))
     edges = list(range(0, min(longest, 150) + 2 * width, width))
-    with drawing(height=3.6) as (_, grid, buffer):
-        axes = grid[0][0]
+    with drawing(height=3.6) as (_, (axes,), buffer):
         for vocabulary, colour in zip(sets, (INK, WARM), strict=False):
             axes.hist(
                 [min(n, edges[-1] - 1) for n in vocabulary.lengths], bins=edges,
@@ -129,8 +124,7 @@ def draw_lengths(report: PostsReport) -> bytes:
 def draw_frequencies(report: PostsReport) -> bytes:
     """Return figure 18: number of words by frequency."""
     sets = described_sets(report)
-    with drawing(height=3.6) as (_, grid, buffer):
-        axes = grid[0][0]
+    with drawing(height=3.6) as (_, (axes,), buffer):
         bar_width = 0.8 / len(sets)
         for number, (vocabulary, colour) in enumerate(zip(sets, (INK, WARM), strict=False)):
             at = [position + (number - (len(sets) - 1) / 2) * bar_width for position in range(len(BANDS))]
@@ -152,7 +146,7 @@ def draw_contrast(groups: Sequence[Group]) -> bytes:
     reported = [group for group in groups if group.words]
     most = max(len(group.words) for group in reported)
     with drawing(columns=len(reported), width=4.2 * len(reported), height=0.3 * most + 1.0) as (figure, grid, buffer):
-        for axes, group, colour in zip(grid[0], reported, (INK, WARM, "#5d7a3a"), strict=False):
+        for axes, group, colour in zip(grid, reported, (INK, WARM, "#5d7a3a"), strict=False):
             shown = group.words[::-1]
             axes.barh(range(most - len(shown), most), [word.npmi for word in shown], color=colour, alpha=0.85)
             axes.set_yticks(range(most - len(shown), most), [word.word for word in shown])

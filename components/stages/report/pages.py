@@ -1,4 +1,4 @@
-"""The report as HTML, Markdown, CSV and a text summary."""
+"""The report as HTML, Markdown, CSV and a text summary; ``data`` holds the templates."""
 
 from __future__ import annotations
 
@@ -22,12 +22,20 @@ DEPTHS = {"r_at_1": "R@1", "r_at_5": "R@5", "r_at_10": "R@10"}
 
 def render_page(report: RunReport, figures: list[dict[str, Any]], warnings: Sequence[str] = ()) -> str:
     """Return the page; its figures are files in ``figures/``."""
+    return _render("report.html", report, warnings, figures=figures)
+
+
+def render_markdown(report: RunReport, warnings: Sequence[str] = ()) -> str:
+    """Return the report as Markdown without pictures."""
+    return _render("report.md", report, warnings)
+
+
+def _render(template: str, report: RunReport, warnings: Sequence[str], **values: Any) -> str:
     return render(
         Path(__file__).parent / "data",
-        "report.html",
+        template,
         warnings=warnings,
         report=report,
-        figures=figures,
         paper=PAPER,
         steps=step_rows(report),
         table3=PAPER_TABLE_3,
@@ -35,6 +43,7 @@ def render_page(report: RunReport, figures: list[dict[str, Any]], warnings: Sequ
         note=size_note(report),
         score_rows=score_rows(report.scores),
         percent_interval=percent_interval,
+        **values,
     )
 
 
@@ -98,35 +107,6 @@ def funnel_csv(report: RunReport) -> str:
     """Return the records left after each stage as CSV, for DVC's plots."""
     rows = [(line.dataset, f"{line.dataset} {line.stage}", line.entered, line.left) for line in report.funnel]
     return csv_text(("dataset", "stage", "entered", "records"), rows)
-
-
-def render_markdown(report: RunReport) -> str:
-    """Return the report as Markdown without pictures."""
-    lines = [
-        f"# Hearsight report: {report.dataset}",
-        "",
-        "| dataset | stage | entered | left | passed |",
-        "|---|---|--:|--:|--:|",
-    ]
-    lines += [f"| {x.dataset} | {x.stage} | {x.entered:,} | {x.left:,} | {percent(x.share)} |" for x in report.funnel]
-    names = list(report.steps)
-    lines += [
-        "",
-        "| step | " + " | ".join(f"{n}: entered | left | passed | of all" for n in names) + " | Conceptual Captions | of all |",
-    ]
-    lines += ["|---|" + "--:|" * (4 * len(names) + 2)]
-    for row in step_rows(report):
-        cells = [cell for four in row["cells"] for cell in four]
-        lines += ["| " + " | ".join([row["title"], *cells, row["paper"], row["paper_left"]]) + " |"]
-    lines += ["", "| dataset/stage | rule | dropped |", "|---|---|--:|"]
-    lines += [f"| {x.dataset}/{x.stage} | {rule} | {n:,} |" for x in report.funnel for rule, n in x.rules.items()]
-    lines += ["", "| split | examples | unique tokens | mean | sd | median |", "|---|--:|--:|--:|--:|--:|"]
-    lines += [f"| {s[0]} | {s[1]:,} | {s[2]:,} | {s[3]:.1f} | {s[4]:.1f} | {s[5]:.1f} |" for s in report.statistics]
-    lines += ["", size_note(report), "", "| score | value |", "|---|---|"]
-    lines += [f"| {name} | {value} |" for name, value in score_rows(report.scores)]
-    if report.captioners:
-        lines += ["", "```", report.captioners.rstrip(), "```"]
-    return "\n".join(lines) + "\n"
 
 
 def render_summary(report: RunReport) -> str:

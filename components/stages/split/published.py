@@ -44,11 +44,6 @@ class Lists(Settings):
     """Names of the test pictures."""
 
 
-def picture_name(image_url: str) -> str:
-    """Return the file name of a picture from its address."""
-    return PurePosixPath(unquote(urlsplit(image_url).path)).name
-
-
 def read_lists(lists: Lists, home: Path) -> dict[str, str]:
     """Return picture file name → split.
 
@@ -119,7 +114,7 @@ def split_as_published(stage: Stage) -> None:
     for shard in source.shards:
         table = read_grouped(shard, groups).select(["key", "image_url", "group"])
         for key, url, group in zip(*(column.to_pylist() for column in table.columns), strict=True):
-            names[key] = picture_name(url)
+            names[key] = PurePosixPath(unquote(urlsplit(url).path)).name
             split = listed.get(names[key], default)
             if split is not None:
                 splits[key] = split

@@ -88,7 +88,7 @@ def _says(rule: str) -> str:
 def picture(curve: Curve, candidates: int) -> bytes:
     """Return the figure as PNG; equal curves give equal bytes."""
     with drawing(columns=2, width=10.5, height=3.1, font=9, dpi=140, grid={"wspace": 0.24}) as (_, grid, buffer):
-        left, right = grid[0]
+        left, right = grid
         for axes in (left, right):
             axes.axvline(curve.present, color=WARM, linewidth=1.2)
         _distribution(left, curve)
