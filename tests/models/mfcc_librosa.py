@@ -25,7 +25,7 @@ CHOICES = [
     MfccSettings(filters=40, coefficients=20, window=400, hop=160, fft=400, window_type="hann"),
     MfccSettings(window_type="rectangular", window=321, hop=100, fft=1000),
     MfccSettings(lowest=60.0, highest=7_600.0, fft=2048),
-    MfccSettings(floor=1e-2),
+    MfccSettings(floor=1.0),
 ]
 SHORT = (1, 2, 159, 160, 161, 319, 320, 1023, 1025)
 

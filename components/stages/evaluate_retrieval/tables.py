@@ -71,9 +71,8 @@ def table_csv(results: RetrievalResults) -> str:
     for row in results.rows:
         for cell, value in row.values.items():
             chance = results.chance[cell._replace(crop="")]
-            paper = (
-                reported(row.name, cell.direction, cell.depth) if cell.definition == HIT and cell.crop == results.crop else None
-            )
+            comparable = cell.definition == HIT and cell.crop == results.crop
+            paper = reported(row.name, cell.direction, cell.depth) if comparable else None
             numbers = [six_digits(number) for number in (value.mean, value.low, value.high, value.deviation, chance, paper)]
             settings = [row.name, len(row.models), row.pairs, cell.crop, cell.direction, DEFINITIONS[cell.definition], cell.depth]
             lines.append([*settings, *numbers])
@@ -137,9 +136,6 @@ def _any_hit(results: RetrievalResults) -> Iterator[tuple[str, str, dict[str, fl
     names = {depth: metric_name(HIT, depth) for depth in results.params.depths}
     for direction in DIRECTIONS:
         for row in results.rows:
-            yield (
-                direction,
-                row.name,
-                {names[depth]: row.values[Cell(results.crop, direction, HIT, depth)].mean for depth in names},
-            )
+            recalls = {name: row.values[Cell(results.crop, direction, HIT, depth)].mean for depth, name in names.items()}
+            yield direction, row.name, recalls
         yield direction, "chance", {names[depth]: results.chance[Cell("", direction, HIT, depth)] for depth in names}
