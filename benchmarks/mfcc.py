@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from components.models.mfcc import MFCC, RATE_HZ, MfccSettings
+from components.models.mfcc import MFCC, RATE_HZ
 from tests.models.mfcc_librosa import DEFAULT, theirs
 
 CLIPS = 48
@@ -50,15 +50,14 @@ def in_turns(runs: int, ways: dict[str, Callable[[], Any]]) -> dict[str, list[fl
 def compare(runs: int, seconds: float) -> None:
     """A JSON line: µs a frame of each way, and ratios to ours."""
     samples = speech(seconds)
-    batch, double, single = torch.from_numpy(samples), MFCC(), MFCC(MfccSettings(precision="single"))
+    batch, transform = torch.from_numpy(samples), MFCC()
     ways: dict[str, Callable[[], Any]] = {
-        "ours": lambda: double(batch),
+        "ours": lambda: transform(batch),
         "librosa": lambda: theirs(samples, DEFAULT),
-        "ours, single": lambda: single(batch),
         "librosa, clip by clip": lambda: [theirs(one, DEFAULT) for one in samples],
     }
     spent = in_turns(runs, ways)
-    frames = double(batch)[1].sum().item()
+    frames = transform(batch)[1].sum().item()
     exact = theirs(samples.astype(np.float64), DEFAULT)
     median = {name: statistics.median(times) for name, times in spent.items()}
     pairs = [other / one for one, other in zip(spent["ours"], spent["librosa"], strict=True)]
@@ -69,23 +68,19 @@ def compare(runs: int, seconds: float) -> None:
         "librosa / ours": round(median["librosa"] / median["ours"], 2),
         "pairs": [round(min(pairs), 2), round(max(pairs), 2)],
         "librosa / ours, least of each": round(min(spent["librosa"]) / min(spent["ours"]), 2),
-        "librosa / ours, single": round(median["librosa"] / median["ours, single"], 2),
         "librosa, clip by clip / ours": round(median["librosa, clip by clip"] / median["ours"], 2),
-        "greatest difference": {
-            name: float(f"{np.abs(found - exact).max():.1e}")
-            for name, found in (("ours", double(batch)[0].numpy()), ("ours, single", single(batch)[0].numpy()))
-        },
+        "greatest difference": float(f"{np.abs(transform(batch)[0].numpy() - exact).max():.1e}"),
     }
     print(json.dumps(line, ensure_ascii=False), flush=True)
 
 
 def parts(runs: int) -> None:
     """A JSON line: µs a frame that each of torch's operations takes of its own, largest first."""
-    batch, double = torch.from_numpy(speech(SECONDS[0])), MFCC()
-    frames = double(batch)[1].sum().item() * runs
+    batch, transform = torch.from_numpy(speech(SECONDS[0])), MFCC()
+    frames = transform(batch)[1].sum().item() * runs
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         for _ in range(runs):
-            double(batch)
+            transform(batch)
     own = sorted(((event.self_cpu_time_total / frames, event.key) for event in profile.key_averages()), reverse=True)
     print(json.dumps({name: round(spent, 2) for spent, name in own[:12]}), flush=True)
 

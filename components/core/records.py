@@ -97,7 +97,7 @@ UTTERANCE = _schema(
     _field("audio_sha256", STR),
     _field("media", STR, "tar shard / member, 16 kHz mono FLAC"),
 )
-HEARD = _schema(
+RECOGNITION = _schema(
     _field("key", STR, "of the utterance"),
     _field("record", STR),
     _field("language", STR, "ISO 639-1, of what was said"),
@@ -115,7 +115,7 @@ HEARD = _schema(
     _field("seconds", F32, "s"),
     _field("audio_sha256", STR),
 )
-PREPARED = _schema(
+FEATURES = _schema(
     _field("key", STR),
     _field("split", STR),
     _field("group", STR),
@@ -139,7 +139,7 @@ MODEL = _schema(
     _field("best_epoch", I32),
     _field("validation", F64, "the selection metric"),
 )
-COMPARED = _schema(
+GENERATED_CAPTION = _schema(
     _field("key", STR, "of the record"),
     _field("test", STR, "the set whose test split it is of"),
     _field("model", STR, "<training set>-<network>-<seed>"),
@@ -150,25 +150,25 @@ COMPARED = _schema(
     _field("references", pa.list_(STR)),
     _field("cider_d", F64, "among all items of the test set; 0..10"),
     _field("rouge_l", F64, "0..1"),
-    _field("things", I32, "objects it mentions; null where they cannot be detected", nullable=True),
-    _field("unseen", pa.list_(STR), "lemmas of those objects that neither labels nor references contain"),
+    _field("objects", I32, "objects it mentions; null where they cannot be detected", nullable=True),
+    _field("unsupported", pa.list_(STR), "lemmas of those objects that neither labels nor references contain"),
 )
-SCORED = _schema(
+RETRIEVAL_RANK = _schema(
     _field("key", STR, "of the utterance that asks, or <the asking picture's sha256>.<round>"),
     _field("query", STR, "bootstrap unit: the utterance's record, or the image's sha256"),
-    _field("way", STR, "speech_to_image or image_to_speech"),
+    _field("direction", STR, "speech_to_image or image_to_speech"),
     _field("model", STR),
     _field("kind", STR),
     _field("row", STR, "of the table: the model's key without its seed"),
     _field("seed", I32),
     _field("crop", STR, "of the pictures: centre or whole"),
-    _field("rank", I32, "of the best right item; 1 = best"),
-    _field("places", pa.list_(I32), "ranks of the relevant items, up to the largest k of recall@k"),
-    _field("right", I32, "number of relevant items"),
+    _field("rank", I32, "of the best relevant item; 1 = best"),
+    _field("relevant_ranks", pa.list_(I32), "ranks of the relevant items, up to the largest k of recall@k"),
+    _field("relevant", I32, "number of relevant items"),
     _field("items", I32, "items that were ranked"),
 )
 SPOKEN = _list_of(_field("language", STR, "ISO 639-1"), _field("caption", STR))
-INDEXED = _schema(
+SEARCH_ITEM = _schema(
     _field("key", STR, "of the utterance; of a picture its sha256"),
     _field("kind", STR, "image or speech"),
     _field("image_sha256", STR, "the picture, or the one that is spoken of"),
@@ -208,14 +208,14 @@ OUTPUT_SCHEMAS: dict[str, tuple[str, pa.Schema]] = {
     "split": ("SPLIT", SPLIT),
     "synthesize": ("UTTERANCE", UTTERANCE),
     "import_recordings": ("UTTERANCE", UTTERANCE),
-    "evaluate_speech": ("HEARD", HEARD),
-    "extract_features": ("PREPARED", PREPARED),
+    "evaluate_speech": ("RECOGNITION", RECOGNITION),
+    "extract_features": ("FEATURES", FEATURES),
     "train_captioner": ("MODEL", MODEL),
-    "evaluate_captioners": ("COMPARED", COMPARED),
+    "evaluate_captioners": ("GENERATED_CAPTION", GENERATED_CAPTION),
     "pretrain_retrieval": ("MODEL", MODEL),
     "finetune_retrieval": ("MODEL", MODEL),
-    "evaluate_retrieval": ("SCORED", SCORED),
-    "build_search_index": ("INDEXED", INDEXED),
+    "evaluate_retrieval": ("RETRIEVAL_RANK", RETRIEVAL_RANK),
+    "build_search_index": ("SEARCH_ITEM", SEARCH_ITEM),
     "report": ("FIGURE", FIGURE),
     "cluster": ("CLUSTERED", CLUSTERED),
     "posts_report": ("FIGURE", FIGURE),

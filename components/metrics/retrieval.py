@@ -38,7 +38,7 @@ class RelevantRanks(NamedTuple):
         return np.array([ranks[0] for ranks in self.ranks], dtype=np.int64)
 
     @property
-    def right(self) -> Ranks:
+    def relevant(self) -> Ranks:
         """n: number of relevant items."""
         return np.array([len(ranks) for ranks in self.ranks], dtype=np.int64)
 

@@ -41,11 +41,6 @@ class MfccSettings:
     """Periodic (window; ``boxcar`` for rectangular)."""
     fft: int = FFT
     """Points (n_fft), even, at least ``window``, which is centred in it; at 512 some of 128 filters would be empty."""
-    center: bool = True
-    """True: frame t is centred on sample t · hop of the zero-padded signal (pad_mode constant); False: frame 0 starts at
-    sample 0."""
-    pre_emphasis: float = 0.0
-    """a of x[t] - a · x[t-1], x[-1] = 0; 0 disables it."""
     filters: int = COEFFICIENTS
     """Mel filters (n_mels)."""
     mel: Formula = "htk"
@@ -58,18 +53,8 @@ class MfccSettings:
     """Hz (fmax); None is half the rate."""
     floor: float = 1e-10
     """Minimum power before the logarithm (amin); 0 dB is 1 (ref)."""
-    top_db: float | None = None
-    """Range in dB below a clip's loudest output; lower values are raised to it. None disables it."""
     coefficients: int = COEFFICIENTS
     """Number of coefficients kept (n_mfcc)."""
-    dct_norm: Literal["ortho"] | None = "ortho"
-    """Orthonormal DCT-II, or scipy's unnormalised one, twice the sum of cosines (norm)."""
-    normalise: Literal["cmn", "cmvn"] | None = None
-    """Normalisation of a clip's coefficients over its frames: mean (cmn), or mean and deviation (cmvn). The networks here use
-    neither: they contain the mean and deviation of the training set."""
-    precision: Literal["double", "single"] = "double"
-    """Dtype of windows and FFT; logarithm and DCT are always float64, filters and results float32. Single is a quarter faster
-    and differs by 1e-4 in the median speech clip, up to 2e-3 where a band is quiet beside the frame's loudest."""
 
     def __post_init__(self) -> None:
         wrong = [
@@ -79,7 +64,6 @@ class MfccSettings:
                 (self.fft >= self.window, f"an FFT of {self.fft} is shorter than the window of {self.window}"),
                 (self.fft % 2 == 0, f"an FFT of {self.fft} is odd: use an even size"),
                 (self.window_type in WINDOWS, f"window_type is one of {', '.join(WINDOWS)}"),
-                (0.0 <= self.pre_emphasis <= 1.0, "pre_emphasis must be within 0 and 1"),
                 (self.mel in ("htk", "slaney"), "mel is htk or slaney"),
                 (self.norm in (None, "slaney"), "norm is slaney or None"),
                 (
@@ -87,11 +71,7 @@ class MfccSettings:
                     f"lowest and highest must lie within 0 and {self.rate / 2:g} Hz, 1 Hz apart or more",
                 ),
                 (self.floor > 0.0, "floor must be positive"),
-                (self.top_db is None or self.top_db >= 0.0, "top_db must not be negative"),
                 (1 <= self.coefficients <= self.filters, "coefficients must be within 1 and filters"),
-                (self.dct_norm in (None, "ortho"), "dct_norm is ortho or None"),
-                (self.normalise in (None, "cmn", "cmvn"), "normalise is cmn, cmvn or None"),
-                (self.precision in ("double", "single"), "precision is double or single"),
             )
             if not holds
         ]
@@ -111,19 +91,20 @@ WINDOWS: dict[str, Callable[..., Tensor]] = {
 }
 
 
-def cosine_basis(coefficients: int, filters: int, norm: Literal["ortho"] | None) -> Tensor:
-    """Return the first rows of the DCT-II, coefficients × filters, float64."""
+def cosine_basis(coefficients: int, filters: int) -> Tensor:
+    """Return the first rows of the orthonormal DCT-II, coefficients × filters, float64."""
     rows, positions = torch.arange(coefficients, dtype=torch.float64), torch.arange(filters, dtype=torch.float64)
     basis = 2.0 * torch.cos(math.pi / filters * (positions[None] + 0.5) * rows[:, None])
-    if norm == "ortho":
-        basis *= math.sqrt(0.5 / filters)
-        basis[0] *= math.sqrt(0.5)
+    basis *= math.sqrt(0.5 / filters)
+    basis[0] *= math.sqrt(0.5)
     return basis
 
 
 class MFCC(nn.Module):
     """Computes coefficients of batches of clips. The filters are buffers, so it moves between devices like any module.
 
+    Frame t is centred on sample t · hop of the zero-padded clip. Windows, FFT, logarithm and DCT are float64, filters and results
+    float32. Coefficients are not normalised over a clip: the networks contain the mean and deviation of the training set.
     Buffers keep their dtype under ``half()`` and the like, and autocast does not apply. No gradient flows through it.
 
     Raises:
@@ -137,7 +118,6 @@ class MFCC(nn.Module):
     def __init__(self, settings: MfccSettings | None = None) -> None:
         super().__init__()
         self.settings = chosen = settings or MfccSettings()
-        self.dtype = torch.float64 if chosen.precision == "double" else torch.float32
         filters = mel_filters(
             chosen.filters,
             fft=chosen.fft,
@@ -150,9 +130,9 @@ class MFCC(nn.Module):
         self.bands = _bands(filters)
         # All terms of a filter's sum are positive, so float32 has a relative error of 1e-7: 1e-6 dB.
         self._exact = {
-            "window": WINDOWS[chosen.window_type](chosen.window, periodic=True, dtype=torch.float64).to(self.dtype),
+            "window": WINDOWS[chosen.window_type](chosen.window, periodic=True, dtype=torch.float64),
             "mel": filters.T.contiguous().float(),
-            "cosines": cosine_basis(chosen.coefficients, chosen.filters, chosen.dct_norm),
+            "cosines": cosine_basis(chosen.coefficients, chosen.filters),
         }
         for name, tensor in self._exact.items():
             self.register_buffer(name, tensor, persistent=False)
@@ -166,23 +146,18 @@ class MFCC(nn.Module):
 
     def frames(self, samples: Tensor) -> Tensor:
         """Return the number of frames of clips with ``samples`` samples, elementwise."""
-        if self.settings.center:
-            return 1 + samples // self.settings.hop
-        return (1 + (samples - self.settings.fft).div(self.settings.hop, rounding_mode="floor")).clamp_min(0)
+        return 1 + samples // self.settings.hop
 
-    def excerpt(self, first: int, count: int) -> tuple[int, int, int] | None:
+    def excerpt(self, first: int, count: int) -> tuple[int, int, int]:
         """Return the samples that ``count`` frames from frame ``first`` on depend on, so that a long clip need not be read whole.
 
         Returns:
-            The first sample, the one after the last, and how many frames of these samples precede the requested ones; None if
-            every frame depends on the whole clip, or frames are not centred.
+            The first sample, the one after the last, and how many frames of these samples precede the requested ones.
         """
-        chosen = self.settings
-        if not chosen.center or chosen.top_db is not None or chosen.normalise is not None:
-            return None
-        # Pre-emphasis needs one sample more.
-        before = min(first, -(-(chosen.window // 2 + 1) // chosen.hop))
-        return (first - before) * chosen.hop, (first + count - 1) * chosen.hop + chosen.window, before
+        hop, window = self.settings.hop, self.settings.window
+        # An odd window begins one sample more than half its length before its centre.
+        before = min(first, math.ceil((window // 2 + 1) / hop))
+        return (first - before) * hop, (first + count - 1) * hop + window, before
 
     @torch.no_grad()
     def forward(self, samples: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -210,34 +185,28 @@ class MFCC(nn.Module):
             raise ValueError(f"lengths must be {batch} numbers within 0 and {longest}")
         lengths = lengths.to(samples.device, torch.long)
         frames = self.frames(lengths)
-        behind = torch.arange(count, device=samples.device)[None] >= frames[:, None]
         with torch.autocast(samples.device.type, enabled=False):
             coefficients = samples.new_empty((batch, self.settings.coefficients, count), dtype=torch.float32)
             at_once = FRAMES_AT_ONCE.get(samples.device.type, 65_536)
             clips = max(1, at_once // max(1, count))
             # The zeros after every window are allocated once; later only the windows are written.
-            padded = samples.new_zeros((min(max(at_once, clips), batch * count), self.settings.fft), dtype=self.dtype)
+            padded = samples.new_zeros((min(max(at_once, clips), batch * count), self.settings.fft), dtype=torch.float64)
             for first in range(0, batch if count else 0, clips):
                 part = slice(first, first + clips)
                 windows = self._windows(samples[part], lengths[part] if has_lengths else None, count)
-                decibel = self._decibel(windows, padded)
-                if self.settings.top_db is not None:
-                    loudest = decibel.masked_fill(behind[part, :, None], -math.inf).amax(dim=(1, 2), keepdim=True)
-                    decibel = decibel.maximum(loudest - self.settings.top_db)
-                coefficients[part] = self.cosines @ decibel.transpose(1, 2)
+                coefficients[part] = self.cosines @ self._decibel(windows, padded).transpose(1, 2)
             if has_lengths:
+                behind = torch.arange(count, device=samples.device)[None] >= frames[:, None]
                 coefficients.masked_fill_(behind[:, None], 0.0)
-            return self._normalised(coefficients, frames, behind), frames
+            return coefficients, frames
 
     def _windows(self, samples: Tensor, lengths: Tensor | None, frames: int) -> Tensor:
         """Return clips × frames × window: each frame's samples, a view of the zero-padded clips."""
         chosen, longest = self.settings, samples.shape[1]
-        samples = samples.to(self.dtype)
-        if chosen.pre_emphasis:
-            samples = samples - chosen.pre_emphasis * pad(samples, (1, 0))[:, :longest]
+        samples = samples.double()
         if lengths is not None:
             samples = samples.masked_fill(torch.arange(longest, device=samples.device)[None] >= lengths[:, None], 0.0)
-        start = (chosen.fft - chosen.window) // 2 - (chosen.fft // 2 if chosen.center else 0)
+        start = (chosen.fft - chosen.window) // 2 - chosen.fft // 2
         end = start + max(0, frames - 1) * chosen.hop + chosen.window
         return pad(samples, (-start, end - longest)).unfold(1, chosen.window, chosen.hop)[:, :frames]
 
@@ -264,15 +233,6 @@ class MFCC(nn.Module):
             torch.mm(power[:, bins], self.mel[bins, filters], out=outputs[:, filters])
         decibel = outputs.double().clamp_min_(self.settings.floor).log10_().mul_(10.0)
         return decibel.view(clips, frames, -1)
-
-    def _normalised(self, coefficients: Tensor, frames: Tensor, behind: Tensor) -> Tensor:
-        if self.settings.normalise is None:
-            return coefficients
-        count = frames.clamp_min(1)[:, None, None]
-        coefficients = (coefficients - coefficients.sum(2, keepdim=True) / count).masked_fill_(behind[:, None], 0.0)
-        if self.settings.normalise == "cmn":
-            return coefficients
-        return coefficients / (coefficients.square().sum(2, keepdim=True) / count).sqrt().clamp_min(1e-3)
 
 
 def _bands(filters: Tensor) -> list[tuple[slice, slice]]:

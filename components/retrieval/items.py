@@ -84,9 +84,8 @@ class Coefficients:
             with self._open(item) as flac:
                 samples = int(soundfile.info(flac).frames)
             excess = int(self.transform.frames(torch.tensor(samples))) - frames
-            excerpt = self.transform.excerpt(choose_start(excess), frames) if excess > 0 else None
-            if excerpt is not None:
-                start, end, before = excerpt
+            if excess > 0:
+                start, end, before = self.transform.excerpt(choose_start(excess), frames)
                 return self.transform(self._samples(item, start, min(end, samples))[None])[0][0][:, before : before + frames]
         clip = self[item]
         first = choose_start(clip.shape[1] - frames) if clip.shape[1] > frames else 0

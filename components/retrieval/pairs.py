@@ -36,7 +36,7 @@ class SpokenSet(NamedTuple):
     speech: StageOutput
     """UTTERANCE records and their audio."""
     pictures: StageOutput
-    """PREPARED records and the image tower's input."""
+    """FEATURES records and the image tower's input."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Items:
 
     splits: list[Split]
     records: list[dict[str, Any]] = field(default_factory=list)
-    """INDEXED records, in the order of the rows."""
+    """SEARCH_ITEM records, in the order of the rows."""
     _sources: list[tuple[NDArray[np.float32], NDArray[np.int64]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 | in the folder | content |
 |---|---|
 | ``search.json`` | model, crop, splits, and the output with the speech |
-| ``index/`` | embeddings and INDEXED items (docs/search.md) |
+| ``index/`` | embeddings and SEARCH_ITEM items (docs/search.md) |
 | ``model/`` | ``weights.safetensors`` and ``config.json`` of the model |
 | ``pictures/`` | a JPEG thumbnail of each picture, if ``extract_features`` stored one |
 """
@@ -45,7 +45,7 @@ class SearchResult:
     score: float
     """Dot product of the embeddings; with a model scale above 0, the scaled cosine."""
     item: dict[str, Any]
-    """The INDEXED record."""
+    """The SEARCH_ITEM record."""
 
 
 @dataclass(frozen=True)

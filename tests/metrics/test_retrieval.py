@@ -63,8 +63,8 @@ def test_both_recalls_equal_counts_in_the_sorted_list(task: Any, depth: int) -> 
     inside = [[place for place in places if place <= depth] for places in expected]
     assert recall_at(result.best, depth) == sum(map(bool, inside)) / len(inside)
     shares = [len(some) / len(places) for some, places in zip(inside, expected, strict=True)]
-    assert shares_at(result.ranks, result.right, depth).tolist() == shares
-    assert shares_at(inside, result.right, depth).tolist() == shares
+    assert shares_at(result.ranks, result.relevant, depth).tolist() == shares
+    assert shares_at(inside, result.relevant, depth).tolist() == shares
 
 
 @pytest.mark.parametrize("width", [3, 256, 1536])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,9 +31,7 @@ def test_mfccs_are_those_that_librosa_gave() -> None:
     table = recorded()
     assert set(table) == set(cases())
     for name, (samples, chosen) in cases().items():
-        # The plain DCT's numbers are 16 and 23 times as large, and so is a float32's rounding of them.
-        within = WITHIN if chosen.dct_norm else 16 * np.sqrt(2) * WITHIN
-        np.testing.assert_allclose(ours(samples, chosen), table[name], rtol=0, atol=within, err_msg=name)
+        np.testing.assert_allclose(ours(samples, chosen), table[name], rtol=0, atol=WITHIN, err_msg=name)
 
 
 # librosa compiles for 20 s when it is first called, so `make test` holds ours to a table of its results.
@@ -70,8 +67,6 @@ def test_mfccs_are_librosas_at_equal_settings(chosen: MfccSettings, kind: str) -
         coefficients=st.integers(1, 20),
         mel=st.sampled_from(["htk", "slaney"]),
         norm=st.sampled_from([None, "slaney"]),
-        center=st.booleans(),
-        top_db=st.sampled_from([None, 20.0, 80.0]),
     ),
     st.integers(2048, 3000),
 )
@@ -86,7 +81,6 @@ def test_librosas_single_precision_is_no_closer_to_its_double_precision() -> Non
     exact = theirs(samples, DEFAULT)
     single = np.abs(theirs(samples.astype(np.float32), DEFAULT) - exact).max()
     assert np.abs(ours(samples, DEFAULT) - exact).max() <= single + 1e-5
-    assert np.abs(ours(samples, replace(DEFAULT, precision="single")) - exact).max() < 1e-3
 
 
 def batch(clips: list[np.ndarray], garbage: float) -> tuple[torch.Tensor, torch.Tensor]:
@@ -98,7 +92,7 @@ def batch(clips: list[np.ndarray], garbage: float) -> tuple[torch.Tensor, torch.
     return samples, lengths
 
 
-@pytest.mark.parametrize("chosen", [DEFAULT, CHOICES[9], CHOICES[11], CHOICES[12], CHOICES[13]])
+@pytest.mark.parametrize("chosen", [DEFAULT, CHOICES[9], CHOICES[11]])
 @settings(max_examples=10)
 @given(st.lists(st.integers(0, 6_000), min_size=1, max_size=6), st.sampled_from([0.0, 0.7, float("nan")]))
 def test_a_clips_coefficients_do_not_depend_on_its_batch(chosen: MfccSettings, lengths: list[int], garbage: float) -> None:
@@ -111,20 +105,6 @@ def test_a_clips_coefficients_do_not_depend_on_its_batch(chosen: MfccSettings, l
         assert count == alone.shape[1]
         torch.testing.assert_close(row[:, :count], alone, rtol=1e-6, atol=WITHIN)
         assert not row[:, count:].any()
-
-
-def test_normalised_clips_have_no_mean_and_unit_deviation_over_their_own_frames() -> None:
-    clips = [clip("speech", 9_000), clip("noise", 4_000)]
-    plain, frames = MFCC()(*batch(clips, 0.0))
-    for way in ("cmn", "cmvn"):
-        features, _ = MFCC(replace(DEFAULT, normalise=way))(*batch(clips, 0.0))
-        for row, raw, count in zip(features.double(), plain.double(), frames.tolist(), strict=True):
-            own, raw = row[:, :count], raw[:, :count]
-            expected = raw - raw.mean(1, keepdim=True)
-            if way == "cmvn":
-                expected = expected / expected.square().mean(1, keepdim=True).sqrt()
-            torch.testing.assert_close(own, expected, rtol=1e-4, atol=1e-3)
-            assert not row[:, count:].any()
 
 
 def test_neither_autocast_nor_a_cast_of_the_module_changes_the_coefficients() -> None:
@@ -158,7 +138,6 @@ def test_a_gpu_gives_the_coefficients_of_the_cpu() -> None:
         ({"coefficients": 129}, "within 1 and filters"),
         ({"floor": 0.0}, "floor"),
         ({"window_type": "kaiser"}, "hamming, hann, rectangular"),
-        ({"pre_emphasis": 1.5}, "pre_emphasis"),
     ],
 )
 def test_invalid_settings_are_refused(wrong: dict[str, Any], message: str) -> None:

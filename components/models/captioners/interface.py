@@ -16,6 +16,11 @@ from torch.nn import functional as F
 from components.models.vocabulary import PAD
 
 
+def reads_grid(network: str) -> bool:
+    """Return whether the network of this name reads a grid of vectors: CC's names of the others end with 1x1."""
+    return not network.endswith("1x1")
+
+
 @dataclass(frozen=True)
 class CaptionerConfig:
     """Everything needed to rebuild a network; defaults are CC's (§5.2)."""
@@ -41,7 +46,7 @@ class CaptionerConfig:
     @property
     def grid(self) -> bool:
         """Whether the network reads a grid of vectors instead of one vector of the whole picture."""
-        return not self.network.endswith("1x1")
+        return reads_grid(self.network)
 
     def plain(self) -> dict[str, Any]:
         """Return the fields as JSON-able values."""

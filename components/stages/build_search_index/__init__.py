@@ -1,7 +1,7 @@
 """Build a search index of one model's embeddings: search pictures and speech by either.
 
-Input: ``input``, MODEL records and weights; ``speech``, UTTERANCE records and audio; ``pictures``, the PREPARED records of their
-pictures. Output: INDEXED records, one per utterance and picture; ``search/`` with all files of a search (index, model,
+Input: ``input``, MODEL records and weights; ``speech``, UTTERANCE records and audio; ``pictures``, the FEATURES records of their
+pictures. Output: SEARCH_ITEM records, one per utterance and picture; ``search/`` with all files of a search (index, model,
 thumbnails), which is also the MLflow model; ``neighbours.html``, the nearest neighbours of random queries in all four pairings
 (CSC §4.3 and figure 4). ``hearsight search`` uses this output (docs/search.md).
 Not in scope: scores of the model (``evaluate_retrieval``), the search algorithm (``components.search``).

@@ -13,7 +13,7 @@ import pyarrow as pa
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.records import INDEXED
+from components.core.records import SEARCH_ITEM
 from components.execution.stage import Job, Stage
 from components.retrieval.embedding import model_folder
 from components.retrieval.pairs import read_pairs, sets_of
@@ -61,7 +61,7 @@ def build(stage: Stage) -> Built:
     if not len(items):
         what = f"there is nothing to index in {', '.join(params.splits)}"
         raise HearsightError(what, where=f"params.yaml: {stage.dataset}.build_search_index.splits", hint="name other splits")
-    table = pa.Table.from_pylist(items.records, schema=INDEXED)
+    table = pa.Table.from_pylist(items.records, schema=SEARCH_ITEM)
     # The index is built outside the output and linked into it, so that large files are written once.
     scratch = stage.work / INDEX
     shutil.rmtree(scratch, ignore_errors=True)
@@ -99,7 +99,7 @@ def choose_model(models: list[dict[str, Any]], key: str, where: str) -> dict[str
 
 
 def _write_records(stage: Stage, items: Items, table: pa.Table) -> None:
-    """Write INDEXED records with a ledger of all utterances and indexed pictures."""
+    """Write SEARCH_ITEM records with a ledger of all utterances and indexed pictures."""
     rows = [kept(record["key"], kind="image") for record in items.records if record["kind"] == IMAGE]
     indexed = {record["key"] for record in items.records if record["kind"] == SPOKEN}
     splits = set(stage.params.splits)

@@ -15,14 +15,10 @@ import numpy as np
 
 from components.core.seeded_rng import seeded_rng
 from components.retrieval.search_items import IMAGE, SPEECH, Split
-from components.stages.build_search_index.page import neighbours_html, sound_path
 
 if TYPE_CHECKING:
-    from components.execution.stage import Stage
     from components.retrieval.searcher import SearchResult
     from components.stages.build_search_index.building import Built
-
-PAGE = "neighbours.html"
 
 
 @dataclass(frozen=True)
@@ -95,17 +91,3 @@ def gather(built: Built, split: str, seed: int, queries: int, neighbours: int) -
         }
         neighbourhoods.append(Neighbourhood(query, neighbours_of))
     return neighbourhoods
-
-
-def write_page(stage: Stage, built: Built) -> None:
-    """Write ``neighbours.html`` and its audio files; its pictures are those of ``search/``."""
-    params = stage.params.page
-    neighbourhoods = gather(built, params.split, params.seed, params.queries, params.neighbours)
-    speech = stage.inputs["speech"]
-    for record in [each.query for each in neighbourhoods] + [n.result.item for each in neighbourhoods for n in each.near[SPEECH]]:
-        if record["kind"] == SPEECH:
-            stage.write_file(sound_path(record), speech.read_media(record["media"]))
-    stage.write_file(PAGE, neighbours_html(stage.dataset, built.model, built.searcher, params.split, neighbourhoods).encode())
-    for kind in (IMAGE, SPEECH):
-        share = [any(n.match for n in each.near[kind]) for each in neighbourhoods]
-        stage.metric(f"neighbours.queries_with_a_matching_{kind}", sum(share))

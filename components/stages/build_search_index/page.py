@@ -15,11 +15,14 @@ from components.reporting.numbers import decimal
 from components.reporting.pages import data_uri, render
 from components.retrieval.search_items import IMAGE, SPEECH
 from components.retrieval.searcher import SEARCH, Searcher, SearchResult
+from components.stages.build_search_index.neighbours import Neighbour, Neighbourhood, gather
 
 if TYPE_CHECKING:
+    from components.execution.stage import Stage
     from components.retrieval.queries import Query
-    from components.stages.build_search_index.neighbours import Neighbour, Neighbourhood
+    from components.stages.build_search_index.building import Built
 
+PAGE = "neighbours.html"
 LANGUAGES = {"en": "English", "es": "Spanish", "fr": "French", "pt": "Portuguese", "de": "German"}
 KINDS = {IMAGE: "pictures", SPEECH: "spoken captions"}
 
@@ -42,6 +45,20 @@ class Card:
     def text(self) -> str:
         """Its captions in one line, as a text alternative."""
         return " / ".join(dict.fromkeys(caption["caption"] for caption in self.captions))
+
+
+def write_page(stage: Stage, built: Built) -> None:
+    """Write ``neighbours.html`` and its audio files; its pictures are those of ``search/``."""
+    params = stage.params.page
+    neighbourhoods = gather(built, params.split, params.seed, params.queries, params.neighbours)
+    speech = stage.inputs["speech"]
+    for record in [each.query for each in neighbourhoods] + [n.result.item for each in neighbourhoods for n in each.near[SPEECH]]:
+        if record["kind"] == SPEECH:
+            stage.write_file(sound_path(record), speech.read_media(record["media"]))
+    stage.write_file(PAGE, neighbours_html(stage.dataset, built.model, built.searcher, params.split, neighbourhoods).encode())
+    for kind in (IMAGE, SPEECH):
+        share = [any(n.match for n in each.near[kind]) for each in neighbourhoods]
+        stage.metric(f"neighbours.queries_with_a_matching_{kind}", sum(share))
 
 
 def neighbours_html(

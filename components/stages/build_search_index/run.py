@@ -6,7 +6,7 @@ from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.stages.build_search_index import SPLITS, Params
 from components.stages.build_search_index.building import build
-from components.stages.build_search_index.neighbours import write_page
+from components.stages.build_search_index.page import write_page
 
 
 def run(stage: Stage) -> None:

@@ -1,8 +1,8 @@
 """Evaluate every captioner on every test set.
 
-Input: PREPARED test sets, each named by its dataset, and a ``train_captioner`` output for each cell of the matrix. Each model
+Input: FEATURES test sets, each named by its dataset, and a ``train_captioner`` output for each cell of the matrix. Each model
 captions every picture of each test split by beam search. The best constant caption of the set's training split is the baseline.
-Output: COMPARED records, ``scores.json``, ``cross.csv``, ``compare.html``, ``compare.md``, ``summary.txt``.
+Output: GENERATED_CAPTION records, ``scores.json``, ``cross.csv``, ``compare.html``, ``compare.md``, ``summary.txt``.
 An item is a picture. Its references are the distinct captions of its near-duplicate group in the test split.
 Sources: CC §5.2 to §5.4, tables 5 to 7, figures 3 and 5; PCV §5.4. Not in scope: human raters.
 """

@@ -78,7 +78,7 @@ class Writing:
     """Of the captions of all seeds."""
     figures: dict[str, float]
     """Name → value; a figure that cannot be computed is left out."""
-    unseen: Sequence[tuple[str, int]] = ()
+    unsupported: Sequence[tuple[str, int]] = ()
     """Hallucinated lemmas with their counts over all seeds, most frequent first."""
 
 
@@ -94,8 +94,8 @@ def measure_writing(
     """
     captions = [caption for scored, _ in seeds for caption in scored.captions]
     compared = compare_word_counts(lengths_of(captions), [*reference_lengths] * len(seeds))
-    things = hallucination_rates(
-        [(one.named, one.unseen) for scored, _ in seeds for one in scored.things if one.named is not None]
+    hallucinated = hallucination_rates(
+        [(one.mentioned, one.unsupported) for scored, _ in seeds for one in scored.objects if one.mentioned is not None]
     )
     by_seed = [dict(_repetition(scored.captions, training)) for scored, training in seeds]
     figures: dict[str, float | None] = {
@@ -103,12 +103,12 @@ def measure_writing(
         "words_difference": compared.mean_difference,
         **{name: mean([seed[name] for seed in by_seed]) for name in by_seed[0] if all(name in seed for seed in by_seed)},
         **_faults(captions, seeds[0][1].language or language),
-        "things": things.named if things.caption_rate is not None else None,
-        "things_unseen": things.hallucinated if things.caption_rate is not None else None,
-        "objects_unseen": things.object_rate,
-        "captions_with_unseen": things.caption_rate,
+        "things": hallucinated.named if hallucinated.caption_rate is not None else None,
+        "things_unseen": hallucinated.hallucinated if hallucinated.caption_rate is not None else None,
+        "objects_unseen": hallucinated.object_rate,
+        "captions_with_unseen": hallucinated.caption_rate,
     }
-    return Writing(compared.candidates, _without_none(figures), things.words)
+    return Writing(compared.candidates, _without_none(figures), hallucinated.words)
 
 
 def measure_references(captions: Sequence[str], language: str) -> Writing:

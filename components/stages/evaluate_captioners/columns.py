@@ -44,7 +44,7 @@ def _share(title: str, figure: str) -> Column:
     return Column(title, figure, lambda figures: Cell(percent(figures[figure])))
 
 
-def _things(figures: Figures) -> Cell:
+def _hallucinated(figures: Figures) -> Cell:
     return Cell(percent(figures["objects_unseen"]), f"{count(figures['things_unseen'])} of {count(figures['things'])}")
 
 
@@ -53,7 +53,9 @@ def _vocabulary(figures: Figures) -> Cell:
     return Cell(count(figures["vocabulary"]), "" if share is None else f"{percent(share)} of its vocabulary")
 
 
-THINGS = Group("hallucinated", (Column("things", "objects_unseen", _things), _share("captions with any", "captions_with_unseen")))
+HALLUCINATED = Group(
+    "hallucinated", (Column("things", "objects_unseen", _hallucinated), _share("captions with any", "captions_with_unseen"))
+)
 FIRST = (
     Group(
         "length",
@@ -65,7 +67,7 @@ FIRST = (
     Group("repetition", (_share("repeated words", "repeated_1"), _share("immediate repeats", "doubled"))),
     Group("variety", (_share("different captions", "different_captions"), _share("not in training set", "new_captions"))),
 )
-"""Groups of the first table, to which :func:`first` adds :data:`THINGS`."""
+"""Groups of the first table, to which :func:`first` adds :data:`HALLUCINATED`."""
 RARER = (
     Group("repeated n-grams", tuple(_share(f"of {n} words", f"repeated_{n}") for n in (2, 3, 4))),
     Group("variety", (_share("distinct-1", "distinct_1"), _share("distinct-2", "distinct_2"))),
@@ -84,4 +86,4 @@ RARER = (
 
 def first(marked: bool) -> Sequence[Group]:
     """Return the groups of the first table; ``marked`` adds those of hallucinated objects."""
-    return (*FIRST, THINGS) if marked else FIRST
+    return (*FIRST, HALLUCINATED) if marked else FIRST

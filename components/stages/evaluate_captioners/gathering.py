@@ -214,4 +214,4 @@ def shuffle_pictures(pictures: Sequence[str], seed: int) -> list[str]:
 
 
 def _caption_at(scored: Scored, at: int) -> ModelCaption:
-    return ModelCaption(scored.captions[at], scored.things[at])
+    return ModelCaption(scored.captions[at], scored.objects[at])

@@ -97,7 +97,7 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
     sets: list[EvaluationSet] = []
     models: list[Model] = []
     for name, output in stage.inputs.items():
-        if output.manifest.record == "PREPARED":
+        if output.manifest.record == "FEATURES":
             test_set = read_set(name, output)
             if test_set.name in {other.name for other in sets}:
                 raise HearsightError(
@@ -110,7 +110,7 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
             models += read_models(name, output)
         else:
             raise HearsightError(
-                f"holds {output.manifest.record} records; a test set needs PREPARED records, a cell MODEL records",
+                f"holds {output.manifest.record} records; a test set needs FEATURES records, a cell MODEL records",
                 where=output.path,
                 hint=f"fix params.yaml: chain.evaluate_captioners.{stage.dataset}.{name}",
             )

@@ -118,7 +118,7 @@ class Piece(NamedTuple):
     """A part of a caption."""
 
     text: str
-    unseen: bool
+    unsupported: bool
     """Whether it names an object that is in no reference and no label."""
 
 
@@ -147,7 +147,7 @@ def render_page(results: CaptionerResults, thumbnails: Mapping[str, str], warnin
 def split_caption(caption: ModelCaption) -> list[Piece]:
     """Split a caption at its hallucinated objects; spans outside the caption or overlapping an earlier span are ignored."""
     pieces, position = [], 0
-    for start, end in sorted(caption.things.places):
+    for start, end in sorted(caption.objects.spans):
         if position <= start < end <= len(caption.caption):
             pieces += [Piece(caption.caption[position:start], False), Piece(caption.caption[start:end], True)]
             position = end

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from components.reporting.values import Contrast, Value, best_of
 from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.inputs import Item
-from components.stages.evaluate_captioners.scoring import METRICS, Things
+from components.stages.evaluate_captioners.scoring import METRICS, ObjectMentions
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class ModelCaption:
     """One model's caption of a picture."""
 
     caption: str
-    things: Things
+    objects: ObjectMentions
 
 
 @dataclass(frozen=True)

@@ -64,15 +64,15 @@ class Scores(NamedTuple):
     """Metric → the value of each item, for metrics whose corpus value is their mean."""
 
 
-class Things(NamedTuple):
-    """Objects that one caption names."""
+class ObjectMentions(NamedTuple):
+    """Objects that one caption mentions."""
 
-    named: int | None
+    mentioned: int | None
     """Number of objects; None where they cannot be recognised."""
-    unseen: list[str]
+    unsupported: list[str]
     """Lemmas of hallucinated objects: those in no reference and no label."""
-    places: list[tuple[int, int]]
-    """Their spans in the caption: first character, position after the last."""
+    spans: list[tuple[int, int]]
+    """Of the hallucinated objects in the caption: first character, position after the last."""
 
 
 class Scored(NamedTuple):
@@ -80,7 +80,7 @@ class Scored(NamedTuple):
 
     captions: list[str]
     scores: Scores
-    things: list[Things]
+    objects: list[ObjectMentions]
 
 
 def score_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
@@ -89,7 +89,7 @@ def score_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     words = [tokenize_caption(caption) for caption in spec["captions"]]
     references = [[tokenize_caption(text) for text in item.references] for item in items]
     scores = score_tokens(words, references)
-    things = [Things(None, [], [])] * len(items)
+    objects = [ObjectMentions(None, [], [])] * len(items)
     if {item.language for item in items} == {"en"}:
         add_jars(scores, words, references, **spec["jars"])
         # Scene graphs and named objects share the parses.
@@ -99,16 +99,19 @@ def score_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
         if graphs.mean is not None:
             scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = graphs.mean, [item.f for item in graphs.items]
         if spec["language"] == "en":
-            things = find_unseen_things(spec["captions"], items, parses, lexicon)
-    content = {"corpus": scores.corpus, "items": scores.items, "things": things}
+            objects = find_unsupported_objects(spec["captions"], items, parses, lexicon)
+    content = {"corpus": scores.corpus, "items": scores.items, "objects": objects}
     (folder / SCORES).write_text(json.dumps(content, sort_keys=True, ensure_ascii=False), encoding="utf-8")
 
 
 def read_scores(folder: Path, captions: list[str]) -> Scored:
     """Read the scores that :func:`score_captions` wrote."""
     content = json.loads((folder / SCORES).read_text(encoding="utf-8"))
-    things = [Things(named, unseen, [(start, end) for start, end in places]) for named, unseen, places in content["things"]]
-    return Scored(captions, Scores(content["corpus"], content["items"]), things)
+    objects = [
+        ObjectMentions(mentioned, unsupported, [(start, end) for start, end in spans])
+        for mentioned, unsupported, spans in content["objects"]
+    ]
+    return Scored(captions, Scores(content["corpus"], content["items"]), objects)
 
 
 def choose_constant(spec: dict[str, Any], task: Task, folder: Path) -> None:
@@ -181,11 +184,13 @@ def digest_scoring_inputs(meteor: str, spice: str) -> dict[str, str]:
     return digests
 
 
-def find_unseen_things(captions: Sequence[str], items: Sequence[Item], parses: Parses, lexicon: Lexicon | None) -> list[Things]:
-    """Return the objects that each English caption names, with those not in its picture."""
+def find_unsupported_objects(
+    captions: Sequence[str], items: Sequence[Item], parses: Parses, lexicon: Lexicon | None
+) -> list[ObjectMentions]:
+    """Return the objects that each English caption mentions, with those that neither labels nor references contain."""
     references, labels = [item.references for item in items], [item.labels for item in items]
     return [
-        Things(len(item.mentions), [m.lemma for m in item.hallucinated], [(m.start, m.end) for m in item.hallucinated])
+        ObjectMentions(len(item.mentions), [m.lemma for m in item.hallucinated], [(m.start, m.end) for m in item.hallucinated])
         for item in find_hallucinations(captions, references, labels, parses, lexicon).items
     ]
 

@@ -1,4 +1,4 @@
-"""COMPARED records, and the results as JSON, CSV, Markdown, text and MLflow metrics."""
+"""GENERATED_CAPTION records, and the results as JSON, CSV, Markdown, text and MLflow metrics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from components.core.ledger import kept, ledger_table
-from components.core.records import COMPARED
+from components.core.records import GENERATED_CAPTION
 from components.reporting.numbers import csv_text, decimal, rounded, six_digits
 from components.reporting.values import Value, interval, number
 from components.stages.evaluate_captioners import columns
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def write_records(
     stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model], scored: Mapping[tuple[str, str], Scored]
 ) -> None:
-    """Write COMPARED records: a shard per test set, a record per item and model; the ledger lists the models."""
+    """Write GENERATED_CAPTION records: a shard per test set, a record per item and model; the ledger lists the models."""
     for shard, test_set in enumerate(sets):
         rows = []
         for model in models:
@@ -34,11 +34,12 @@ def write_records(
             model_fields |= {name: getattr(model, name) for name in ("training", "network", "seed")}
             for at, item in enumerate(test_set.items):
                 metrics = {name: scores_of_model.scores.items[name][at] for name in ("cider_d", "rouge_l")}
-                things = {"things": scores_of_model.things[at].named, "unseen": scores_of_model.things[at].unseen}
+                mentions = scores_of_model.objects[at]
+                objects = {"objects": mentions.mentioned, "unsupported": mentions.unsupported}
                 texts = {"output": scores_of_model.captions[at], "references": list(item.references)}
-                rows.append({"key": item.key, **model_fields, **texts, **metrics, **things})
+                rows.append({"key": item.key, **model_fields, **texts, **metrics, **objects})
         ledger = ledger_table(kept(model.name, kind="model", detail=f"tried on {test_set.name}") for model in models)
-        stage.write_shard(f"{shard:05d}", pa.Table.from_pylist(rows, schema=COMPARED), ledger)
+        stage.write_shard(f"{shard:05d}", pa.Table.from_pylist(rows, schema=GENERATED_CAPTION), ledger)
 
 
 def scores_json(results: CaptionerResults) -> str:
@@ -173,7 +174,7 @@ def _style_lines(table: Table, groups: Sequence[columns.Group]) -> list[str]:
 
 def _hallucination_lines(table: Table) -> list[str]:
     lists = [
-        (row.name, ", ".join(f"{word} {times}" for word, times in row.writing.unseen[: columns.NAMED])) for row in table.rows
+        (row.name, ", ".join(f"{word} {times}" for word, times in row.writing.unsupported[: columns.NAMED])) for row in table.rows
     ]
     return [f"- {name} hallucinates most often: {words}" for name, words in lists if words]
 

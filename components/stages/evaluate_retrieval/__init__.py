@@ -1,9 +1,10 @@
 """Evaluate dual encoders on speech–image retrieval (CSC tables 1 and 2, figure 3).
 
 Input: ``input``, MODEL records and weights of ``pretrain_retrieval`` or ``finetune_retrieval``; ``speech``, UTTERANCE records;
-``pictures``, the PREPARED records of their pictures. Output: SCORED records, one per query, model and crop; ``scores.json``;
-``table.csv``; ``claims.json``, verdicts on the paper's claims; ``retrieval.html``. A row holds all seeds of one loss and batch
-size, or of one warm start and share of the data. Not in scope: human ratings (CSC §4.4), captioners (``evaluate_captioners``).
+``pictures``, the FEATURES records of their pictures. Output: RETRIEVAL_RANK records, one per query, model and crop;
+``scores.json``; ``table.csv``; ``claims.json``, verdicts on the paper's claims; ``retrieval.html``. A row holds all seeds of one
+loss and batch size, or of one warm start and share of the data. Not in scope: human ratings (CSC §4.4), captioners
+(``evaluate_captioners``).
 """
 
 from __future__ import annotations

@@ -39,10 +39,10 @@ TITLES = {
 }
 
 
-def reported(row: str, way: str, depth: int) -> float | None:
+def reported(row: str, direction: str, depth: int) -> float | None:
     """Return the paper's R@``depth`` of a row, or None."""
     recalls = (TABLE_1 | TABLE_2).get(row)
-    return recalls[way][DEPTHS.index(depth)] if recalls and depth in DEPTHS else None
+    return recalls[direction][DEPTHS.index(depth)] if recalls and depth in DEPTHS else None
 
 
 def table_of(row: str) -> str | None:
@@ -147,7 +147,7 @@ def _paper_values(weighted: WeightedSum, depth: int) -> str:
     """Return the paper's recalls of the rows of a contrast, or an empty string."""
     values = []
     for term in weighted.terms:
-        to_image, to_speech = (reported(term.row, way, depth) for way in (TO_IMAGE, TO_SPEECH))
+        to_image, to_speech = (reported(term.row, direction, depth) for direction in (TO_IMAGE, TO_SPEECH))
         if to_image is None or to_speech is None:
             return ""
         values.append(f"{term.row} {to_image:.3f} and {to_speech:.3f}")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from components.metrics.bootstrap import bootstrap_intervals
 from components.metrics.retrieval import chance_of_hit, chance_of_share, shares_at
 from components.reporting.values import Value
-from components.stages.evaluate_retrieval.scoring import WAYS
+from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ class Cell(NamedTuple):
     """Key of a column of one value per query."""
 
     crop: str
-    way: str
+    direction: str
     definition: str
     depth: int
 
@@ -52,40 +52,41 @@ class Measured:
 
 
 def measure(scored: Mapping[str, pa.Table], crops: Sequence[str], depths: Sequence[int]) -> Measured:
-    """Return the recalls of all models, from each model's SCORED records."""
+    """Return the recalls of all models, from each model's RETRIEVAL_RANK records."""
     measured = Measured()
     for model, table in sorted(scored.items()):
         measured.models[model] = {}
-        for way in WAYS:
+        for direction in DIRECTIONS:
             for crop in crops:
-                _measure(measured, model, table, crop, way, depths)
+                _measure(measured, model, table, crop, direction, depths)
     return measured
 
 
-def _measure(measured: Measured, model: str, table: pa.Table, crop: str, way: str, depths: Sequence[int]) -> None:
-    rows = table.filter(pc.and_(pc.equal(table["crop"], crop), pc.equal(table["way"], way)))
+def _measure(measured: Measured, model: str, table: pa.Table, crop: str, direction: str, depths: Sequence[int]) -> None:
+    rows = table.filter(pc.and_(pc.equal(table["crop"], crop), pc.equal(table["direction"], direction)))
     names, query_index = np.unique(np.array(rows["query"].to_pylist(), dtype=object), return_inverse=True)
     rounds = np.bincount(query_index)
-    ranks, right = (rows[name].to_numpy().astype(np.int64) for name in ("rank", "right"))
-    places = rows["places"].to_pylist()
+    ranks, relevant = (rows[name].to_numpy().astype(np.int64) for name in ("rank", "relevant"))
+    relevant_ranks = rows["relevant_ranks"].to_pylist()
 
     def mean_by_query(values: NDArray[np.float64]) -> NDArray[np.float64]:
         means: NDArray[np.float64] = np.bincount(query_index, weights=values) / rounds
         return means
 
     for depth in depths:
-        measured.models[model][Cell(crop, way, HIT, depth)] = mean_by_query((ranks <= depth).astype(np.float64))
-        measured.models[model][Cell(crop, way, SHARE, depth)] = mean_by_query(shares_at(places, right, depth))
-    if way not in measured.queries:
+        measured.models[model][Cell(crop, direction, HIT, depth)] = mean_by_query((ranks <= depth).astype(np.float64))
+        measured.models[model][Cell(crop, direction, SHARE, depth)] = mean_by_query(shares_at(relevant_ranks, relevant, depth))
+    if direction not in measured.queries:
         items = rows["items"].to_numpy()
-        measured.queries[way], measured.items[way] = names.tolist(), int(items.max())
-        pairs = list(zip(right.tolist(), items.tolist(), strict=True))
+        measured.queries[direction], measured.items[direction] = names.tolist(), int(items.max())
+        pairs = list(zip(relevant.tolist(), items.tolist(), strict=True))
         for depth in depths:
-            hits = {(good, all_items): chance_of_hit([good], all_items, depth) for good, all_items in set(pairs)}
+            chances = {(good, all_items): chance_of_hit([good], all_items, depth) for good, all_items in set(pairs)}
+            hits = np.array([chances[pair] for pair in pairs])
             shares = np.array([chance_of_share(all_items, depth) for _, all_items in pairs])
-            measured.chance[Cell("", way, HIT, depth)] = float(mean_by_query(np.array([hits[pair] for pair in pairs])).mean())
-            measured.chance[Cell("", way, SHARE, depth)] = float(mean_by_query(shares).mean())
-    elif measured.queries[way] != names.tolist():
+            measured.chance[Cell("", direction, HIT, depth)] = float(mean_by_query(hits).mean())
+            measured.chance[Cell("", direction, SHARE, depth)] = float(mean_by_query(shares).mean())
+    elif measured.queries[direction] != names.tolist():
         raise ValueError(f"{model} has other queries than the models before it")
 
 
@@ -114,22 +115,22 @@ class Columns:
 
     def values(self, sums: Sequence[Sequence[Term]], cells: Sequence[Cell]) -> list[Value]:
         """Return weighted sums of rows' recalls, one per cell; the crop is that of each term, not the cell's."""
-        columns: dict[str, dict[str, NDArray[np.float64]]] = {way: {} for way in WAYS}
+        columns: dict[str, dict[str, NDArray[np.float64]]] = {direction: {} for direction in DIRECTIONS}
         for number, (terms, cell) in enumerate(zip(sums, cells, strict=True)):
-            columns[cell.way][str(number)] = self._sum(terms, cell)
+            columns[cell.direction][str(number)] = self._sum(terms, cell)
         ends: dict[str, tuple[float, float]] = {}
-        for way_columns in columns.values():
-            ends |= bootstrap_intervals(way_columns, seed=self.seed, resamples=self.resamples)
+        for direction_columns in columns.values():
+            ends |= bootstrap_intervals(direction_columns, seed=self.seed, resamples=self.resamples)
         result = []
         for number, (terms, cell) in enumerate(zip(sums, cells, strict=True)):
-            column = columns[cell.way][str(number)]
+            column = columns[cell.direction][str(number)]
             low, high = ends[str(number)]
             seeds = tuple(round(mean, DIGITS) for mean in self._seeds(terms, cell))
             result.append(Value(round(math.fsum(column) / len(column), DIGITS), round(low, DIGITS), round(high, DIGITS), seeds))
         return result
 
     def _sum(self, terms: Sequence[Term], cell: Cell) -> NDArray[np.float64]:
-        result = np.zeros(len(self.measured.queries[cell.way]))
+        result = np.zeros(len(self.measured.queries[cell.direction]))
         for term in terms:
             of_seeds = [self.measured.models[model][cell._replace(crop=term.crop)] for model in self.models[term.row]]
             result += term.weight * np.mean(of_seeds, axis=0)

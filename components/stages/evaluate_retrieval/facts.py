@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from components.reporting.values import Contrast, Value, best_of
 from components.stages.evaluate_retrieval.claims import CENTRE, WHOLE, Claim, applicable_claims, verdict, verdict_of_all
 from components.stages.evaluate_retrieval.columns import HIT, Cell, Columns, Term, measure
-from components.stages.evaluate_retrieval.scoring import WAYS
+from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,7 @@ class RetrievalResults:
 def gather(
     dataset: str, scored: Mapping[str, pa.Table], model_info: Mapping[str, dict[str, Any]], params: Params
 ) -> RetrievalResults:
-    """Return all results, from the SCORED records and the information of each model."""
+    """Return all results, from the RETRIEVAL_RANK records and the information of each model."""
     measured, models = measure(scored, params.crops, params.depths), models_by_row(model_info)
     columns = Columns(measured, models, params.seed, params.resamples)
     cells = list(next(iter(measured.models.values())))
@@ -109,7 +109,7 @@ def gather(
     for name, names in models.items():
         values = dict(zip(cells, columns.values([[Term(name, cell.crop, 1.0)] for cell in cells], cells), strict=True))
         rows.append(Row(name, *split_row_name(name), {model: model_info[model] for model in names}, values))
-    queries = {way: len(names) for way, names in measured.queries.items()}
+    queries = {direction: len(names) for direction, names in measured.queries.items()}
     counts = {name: next(iter(model_info.values()))[name] for name in ("pictures", "utterances", "records", "rounds")}
     findings = tuple(_judge(claim, columns, params) for claim in applicable_claims(list(models), params.crops, params.crops[0]))
     cropping = _cropping(columns, params)
@@ -140,15 +140,15 @@ def _judge(claim: Claim, columns: Columns, params: Params) -> Finding:
         claim = replace(claim, sums=(), needs=(*claim.needs, f"R@{claim.depth}"))
     judged = []
     for weighted in claim.sums:
-        cells = [Cell("", way, HIT, claim.depth) for way in WAYS]
-        for way, value in zip(WAYS, columns.values([weighted.terms] * len(WAYS), cells), strict=True):
-            judged.append(Contrast(weighted.title, way, value))
+        cells = [Cell("", direction, HIT, claim.depth) for direction in DIRECTIONS]
+        for direction, value in zip(DIRECTIONS, columns.values([weighted.terms] * len(DIRECTIONS), cells), strict=True):
+            judged.append(Contrast(weighted.title, direction, value))
     return Finding(claim, tuple(judged))
 
 
 def _cropping(columns: Columns, params: Params) -> dict[tuple[str, str, int], Value]:
     if not {CENTRE, WHOLE} <= set(params.crops):
         return {}
-    keys = [(row, way, depth) for row in columns.models for way in WAYS for depth in params.depths]
+    keys = [(row, direction, depth) for row in columns.models for direction in DIRECTIONS for depth in params.depths]
     terms = [(Term(row, WHOLE, 1.0), Term(row, CENTRE, -1.0)) for row, _, _ in keys]
-    return dict(zip(keys, columns.values(terms, [Cell("", way, HIT, depth) for _, way, depth in keys]), strict=True))
+    return dict(zip(keys, columns.values(terms, [Cell("", direction, HIT, depth) for _, direction, depth in keys]), strict=True))

@@ -27,7 +27,7 @@ from components.stages.evaluate_retrieval.claims import (
 )
 from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, SHARE, Cell
 from components.stages.evaluate_retrieval.facts import STARTS, RetrievalResults, Row
-from components.stages.evaluate_retrieval.scoring import WAYS
+from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
 WIDTH, LEFT, RIGHT, TOP, LINE = 520, 96, 14, 10, 26
 CURVE_HEIGHT, FOOT = 260, 40
@@ -47,11 +47,11 @@ def main_depth(results: RetrievalResults) -> int:
 
 def dot_plots(results: RetrievalResults) -> list[Plot]:
     """Return a plot per direction: each row's recall with its interval and seeds, and chance."""
-    return [_dot_plot(results, way, main_depth(results)) for way in WAYS]
+    return [_dot_plot(results, direction, main_depth(results)) for direction in DIRECTIONS]
 
 
-def _dot_plot(results: RetrievalResults, way: str, depth: int) -> Plot:
-    cell = Cell(results.crop, way, HIT, depth)
+def _dot_plot(results: RetrievalResults, direction: str, depth: int) -> Plot:
+    cell = Cell(results.crop, direction, HIT, depth)
     rows = [(row, row.values[cell]) for row in results.rows]
     chance = results.chance[cell._replace(crop="")]
     most = _axis_end([*(end for _, value in rows for end in (value.high or 0.0, *value.seeds)), chance])
@@ -62,7 +62,7 @@ def _dot_plot(results: RetrievalResults, way: str, depth: int) -> Plot:
         return LEFT + (WIDTH - LEFT - RIGHT) * (value or 0.0) / most
 
     described = "; ".join(f"{row.name} {value.mean:.3f} ({interval(value)})" for row, value in rows)
-    title = f"R@{depth}, {way.replace('_', ' ')}"
+    title = f"R@{depth}, {DIRECTIONS[direction]}"
     parts = []
     for tick in _ticks(most):
         parts += [svg.vertical(x(tick), TOP, bottom), svg.text(x(tick), bottom + 16, f"{tick:g}")]
@@ -80,11 +80,14 @@ def curve_plots(results: RetrievalResults) -> list[Plot]:
     series = {kind: sorted((row for row in results.rows if row.kind == kind), key=lambda row: row.number) for kind in STARTS}
     if not any(len(rows) > 1 for rows in series.values()):
         return []
-    return [_curve_plot(results, {kind: rows for kind, rows in series.items() if rows}, way, main_depth(results)) for way in WAYS]
+    return [
+        _curve_plot(results, {kind: rows for kind, rows in series.items() if rows}, direction, main_depth(results))
+        for direction in DIRECTIONS
+    ]
 
 
-def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], way: str, depth: int) -> Plot:
-    cell = Cell(results.crop, way, HIT, depth)
+def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], direction: str, depth: int) -> Plot:
+    cell = Cell(results.crop, direction, HIT, depth)
     chance = results.chance[cell._replace(crop="")]
     points = {kind: [(row.number, row.values[cell]) for row in rows] for kind, rows in series.items()}
     most = _axis_end([*(value.high or 0.0 for line in points.values() for _, value in line), chance])
@@ -100,7 +103,7 @@ def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], way: st
     described = "; ".join(
         f"{STARTS[kind]}: {', '.join(f'{value.mean:.3f} of {part} %' for part, value in line)}" for kind, line in points.items()
     )
-    title = f"R@{depth}, {way.replace('_', ' ')}"
+    title = f"R@{depth}, {DIRECTIONS[direction]}"
     parts = []
     for tick in _ticks(most):
         parts += [svg.horizontal(y(tick), left, WIDTH - RIGHT), svg.text(left - 6, y(tick) + 4, f"{tick:g}", "end")]
@@ -130,7 +133,6 @@ def _ticks(most: float) -> list[float]:
     return svg.ticks(most, (0.005, 0.01, 0.02, 0.05, 0.1), 6, 0.2)
 
 
-DIRECTIONS = {"speech_to_image": "Speech to image", "image_to_speech": "Image to speech"}
 CROPS = {"centre": "the centre of each picture", "whole": "whole pictures"}
 MARKS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "open", UNMEASURED: "none"}
 """Verdict → its CSS class."""
@@ -144,7 +146,6 @@ def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
         "retrieval.html",
         warnings=warnings,
         results=results,
-        ways=WAYS,
         directions=DIRECTIONS,
         crops=CROPS,
         cell=Cell,

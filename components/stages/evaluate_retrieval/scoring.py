@@ -3,7 +3,7 @@
 A caption may be spoken several times. A pool of all utterances would be an easier task than the paper's, since any voice could
 find the picture. So a picture ranks utterances in **rounds**: round n offers one utterance of each record, the n-th, or an
 earlier one again where a record has fewer; all rounds offer equally many. An utterance always ranks every picture of the split
-once. A picture with several records (FACC has five captions per picture) has as many right utterances in each round.
+once. A picture with several records (FACC has five captions per picture) has as many relevant utterances in each round.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import torch
 
 from components.core.errors import HearsightError
-from components.core.records import SCORED
+from components.core.records import RETRIEVAL_RANK
 from components.execution.stage import Job, Stage, Task
 from components.metrics.retrieval import RelevantRanks, relevant_ranks
 from components.retrieval.embedding import embed_pairs, open_dual_encoder
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 SCORES, ABOUT = "scored.parquet", "about.json"
 TO_IMAGE, TO_SPEECH = "speech_to_image", "image_to_speech"
-WAYS = (TO_IMAGE, TO_SPEECH)
+DIRECTIONS = {TO_IMAGE: "speech to image", TO_SPEECH: "image to speech"}
+"""Direction → its title."""
 FILES = ("config.json", "weights.safetensors")
 
 
@@ -54,7 +55,7 @@ def score_all(stage: Stage) -> dict[str, Path]:
 
 
 def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``scored.parquet`` (SCORED records) and ``about.json`` (the model's settings and the numbers of items)."""
+    """Write ``scored.parquet`` (RETRIEVAL_RANK records) and ``about.json`` (the model's settings and the numbers of items)."""
     torch.set_num_threads(1)
     models, key = task.inputs["input"], spec["key"]
     loaded = open_dual_encoder(models, key)
@@ -74,14 +75,14 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
         fields = base | {"crop": crop}
         ranked = relevant_ranks(speech_embeddings, picture_embeddings, pairs.identity, pairs.picture_identity)
         names, records = pairs.keys, pairs.utterances["record"].to_pylist()
-        parts.append(_records(ranked, names, records, len(picture_embeddings), fields | {"way": TO_IMAGE}, spec["deepest"]))
+        parts.append(_records(ranked, names, records, len(picture_embeddings), fields | {"direction": TO_IMAGE}, spec["deepest"]))
         for number, offered in enumerate(rounds):
             ranked = relevant_ranks(
                 picture_embeddings, speech_embeddings[offered], pairs.picture_identity, pairs.identity[offered]
             )
             names = [f"{sha}.{number}" for sha in pairs.sha256]
-            parts.append(_records(ranked, names, pairs.sha256, len(offered), fields | {"way": TO_SPEECH}, spec["deepest"]))
-    pq.write_table(pa.concat_tables(parts).cast(SCORED), folder / SCORES)
+            parts.append(_records(ranked, names, pairs.sha256, len(offered), fields | {"direction": TO_SPEECH}, spec["deepest"]))
+    pq.write_table(pa.concat_tables(parts).cast(RETRIEVAL_RANK), folder / SCORES)
     model_info = {name: loaded.config[name] for name in ("loss", "percent", "training_pairs", "start", "parameters", "steps")}
     model_info |= {"batch": loaded.config["settings"]["optimisation"]["batch"], "validation": loaded.config["validation"]}
     counts = {"pictures": len(pairs.sha256), "utterances": len(pairs), "records": len(rounds[0]), "rounds": len(rounds)}
@@ -110,6 +111,6 @@ def _records(
 ) -> pa.Table:
     count = len(keys)
     columns: dict[str, Any] = {name: [value] * count for name, value in fields.items()}
-    columns |= {"key": keys, "query": queries, "rank": ranked.best, "right": ranked.right, "items": [items] * count}
-    columns["places"] = pa.array([places[places <= deepest].tolist() for places in ranked.ranks], pa.list_(pa.int32()))
-    return pa.table({name: columns[name] for name in SCORED.names}, schema=SCORED)
+    columns |= {"key": keys, "query": queries, "rank": ranked.best, "relevant": ranked.relevant, "items": [items] * count}
+    columns["relevant_ranks"] = pa.array([ranks[ranks <= deepest].tolist() for ranks in ranked.ranks], pa.list_(pa.int32()))
+    return pa.table({name: columns[name] for name in RETRIEVAL_RANK.names}, schema=RETRIEVAL_RANK)

@@ -11,9 +11,7 @@ from components.reporting.values import interval
 from components.stages.evaluate_retrieval.claims import reported, verdict
 from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults
-from components.stages.evaluate_retrieval.scoring import WAYS
-
-SHORT = {"speech_to_image": "speech to image", "image_to_speech": "image to speech"}
+from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
 
 def metric_name(definition: str, depth: int) -> str:
@@ -25,16 +23,17 @@ def scores_json(results: RetrievalResults) -> str:
     """Return all results as JSON with six digits: ``rows`` by crop, direction and recall, ``models``, and ``chance``."""
     content: dict[str, Any] = {
         "split": results.params.split, "crop": results.crop, "main": results.main.name, "queries": results.queries,
-        "items": results.items, "rounds": results.counts["rounds"], "chance": {way: {} for way in WAYS}, "rows": {}, "models": {},
+        "items": results.items, "rounds": results.counts["rounds"],
+        "chance": {direction: {} for direction in DIRECTIONS}, "rows": {}, "models": {},
     }  # fmt: skip
     for cell, value in results.chance.items():
-        content["chance"][cell.way][metric_name(cell.definition, cell.depth)] = rounded(value)
+        content["chance"][cell.direction][metric_name(cell.definition, cell.depth)] = rounded(value)
     for row in results.rows:
         for cell, recall in row.values.items():
-            target = content["rows"].setdefault(row.name, {}).setdefault(cell.crop, {}).setdefault(cell.way, {})
+            target = content["rows"].setdefault(row.name, {}).setdefault(cell.crop, {}).setdefault(cell.direction, {})
             target[metric_name(cell.definition, cell.depth)] = recall.plain("value")
             for model, value in zip(row.models, recall.seeds, strict=True):
-                target = content["models"].setdefault(model, {}).setdefault(cell.crop, {}).setdefault(cell.way, {})
+                target = content["models"].setdefault(model, {}).setdefault(cell.crop, {}).setdefault(cell.direction, {})
                 target[metric_name(cell.definition, cell.depth)] = rounded(value)
     return json.dumps({"retrieval": content}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
@@ -42,8 +41,8 @@ def scores_json(results: RetrievalResults) -> str:
 def metrics_json(results: RetrievalResults) -> str:
     """Return the any-hit recalls of each row and chance as JSON, for ``dvc metrics``."""
     content: dict[str, Any] = {}
-    for way, name, recalls in _any_hit(results):
-        content.setdefault(name, {})[way] = {metric: rounded(recall) for metric, recall in recalls.items()}
+    for direction, name, recalls in _any_hit(results):
+        content.setdefault(name, {})[direction] = {metric: rounded(recall) for metric, recall in recalls.items()}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
@@ -54,7 +53,7 @@ def claims_json(results: RetrievalResults) -> str:
             "claim": finding.claim.says, "paper": finding.claim.source, "recall": f"R@{finding.claim.depth}",
             "verdict": finding.verdict, "needs": list(finding.claim.needs),
             "measured": [
-                {"contrast": contrast.title, "way": contrast.on, "verdict": verdict(contrast.difference)}
+                {"contrast": contrast.title, "direction": contrast.on, "verdict": verdict(contrast.difference)}
                 | contrast.difference.plain("value")
                 | {"seeds": [rounded(value) for value in contrast.difference.seeds]}
                 for contrast in finding.judged
@@ -67,24 +66,28 @@ def claims_json(results: RetrievalResults) -> str:
 
 def table_csv(results: RetrievalResults) -> str:
     """Return every recall with chance and the paper's value as CSV."""
-    head = ["row", "seeds", "training_pairs", "crop", "way", "definition", "depth"]
+    head = ["row", "seeds", "training_pairs", "crop", "direction", "definition", "depth"]
     head += ["value", "low", "high", "sd", "chance", "paper"]
     lines: list[list[Any]] = []
     for row in results.rows:
         for cell, value in row.values.items():
             chance = results.chance[cell._replace(crop="")]
-            paper = reported(row.name, cell.way, cell.depth) if cell.definition == HIT and cell.crop == results.crop else None
+            comparable = cell.definition == HIT and cell.crop == results.crop
+            paper = reported(row.name, cell.direction, cell.depth) if comparable else None
             numbers = [six_digits(number) for number in (value.mean, value.low, value.high, value.deviation, chance, paper)]
-            settings = [row.name, len(row.models), row.pairs, cell.crop, cell.way, DEFINITIONS[cell.definition], cell.depth]
+            settings = [row.name, len(row.models), row.pairs, cell.crop, cell.direction, DEFINITIONS[cell.definition], cell.depth]
             lines.append([*settings, *numbers])
     return csv_text(head, lines)
 
 
 def recall_csv(results: RetrievalResults) -> str:
     """Return the any-hit recalls of each row and direction, and chance, as CSV for DVC's plot."""
-    head = ["line", "row", "way", *(metric_name(HIT, depth) for depth in results.params.depths)]
-    series = _any_hit(results)
-    return csv_text(head, [[f"{name}, {SHORT[way]}", name, way, *map(six_digits, of.values())] for way, name, of in series])
+    head = ["line", "row", "direction", *(metric_name(HIT, depth) for depth in results.params.depths)]
+    lines = [
+        [f"{name}, {DIRECTIONS[direction]}", name, direction, *map(six_digits, recalls.values())]
+        for direction, name, recalls in _any_hit(results)
+    ]
+    return csv_text(head, lines)
 
 
 def render_summary(results: RetrievalResults) -> str:
@@ -95,12 +98,12 @@ def render_summary(results: RetrievalResults) -> str:
     ]
     for row in results.rows:
         recalls = []
-        for way in WAYS:
-            value = row.values[Cell(results.crop, way, HIT, depth)]
-            recalls.append(f"{SHORT[way]} {decimal(value.mean)} ({interval(value)})")
+        for direction in DIRECTIONS:
+            value = row.values[Cell(results.crop, direction, HIT, depth)]
+            recalls.append(f"{DIRECTIONS[direction]} {decimal(value.mean)} ({interval(value)})")
         seeds = f"{len(row.models)} seed{'' if len(row.models) == 1 else 's'}"
         text.append(f"  {row.name:<12} {', '.join(recalls)}; {seeds}, {row.pairs:,} training pairs")
-    chance = [f"{SHORT[way]} {results.chance[Cell('', way, HIT, depth)]:.3f}" for way in WAYS]
+    chance = [f"{DIRECTIONS[direction]} {results.chance[Cell('', direction, HIT, depth)]:.3f}" for direction in DIRECTIONS]
     text.append(f"  {'chance':<12} {', '.join(chance)}")
     judged = [finding for finding in results.findings if finding.judged]
     text += ["the paper's claims", *(f"  {finding.verdict:<15} {finding.claim.says}" for finding in judged)] if judged else []
@@ -109,8 +112,8 @@ def render_summary(results: RetrievalResults) -> str:
 
 def tracking_metrics(results: RetrievalResults) -> Iterator[tuple[str, float]]:
     """Yield MLflow metrics: ``<row>/<direction>/r_at_<k>``, and those of chance."""
-    for way, name, recalls in _any_hit(results):
-        yield from ((f"{name}/{way}/{metric}", recall) for metric, recall in recalls.items())
+    for direction, name, recalls in _any_hit(results):
+        yield from ((f"{name}/{direction}/{metric}", recall) for metric, recall in recalls.items())
 
 
 def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
@@ -119,12 +122,12 @@ def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, st
         metrics: dict[str, float] = {}
         for crop in results.params.crops:
             prefix = "" if crop == results.crop else f"{crop}/"
-            for way in WAYS:
+            for direction in DIRECTIONS:
                 for depth in results.params.depths:
-                    name, value = metric_name(HIT, depth), row.values[Cell(crop, way, HIT, depth)]
+                    name, value = metric_name(HIT, depth), row.values[Cell(crop, direction, HIT, depth)]
                     ends = {"low": value.low, "high": value.high, "sd": value.deviation}
-                    metrics[f"{prefix}{way}/{name}"] = value.mean
-                    metrics |= {f"{prefix}{way}/{name}_{end}": number for end, number in ends.items() if number is not None}
+                    metrics[f"{prefix}{direction}/{name}"] = value.mean
+                    metrics |= {f"{prefix}{direction}/{name}_{end}": number for end, number in ends.items() if number is not None}
         settings = {"row": row.name, "what": row.words, "seeds": str(len(row.models)), "training_pairs": str(row.pairs)}
         yield row.name, settings | {"split": results.params.split, "crop": results.crop}, metrics
 
@@ -132,7 +135,8 @@ def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, st
 def _any_hit(results: RetrievalResults) -> Iterator[tuple[str, str, dict[str, float]]]:
     """Yield for each direction every row, and then chance: direction, name, metric → any-hit recall on the main crop."""
     names = {depth: metric_name(HIT, depth) for depth in results.params.depths}
-    for way in WAYS:
+    for direction in DIRECTIONS:
         for row in results.rows:
-            yield way, row.name, {names[depth]: row.values[Cell(results.crop, way, HIT, depth)].mean for depth in names}
-        yield way, "chance", {names[depth]: results.chance[Cell("", way, HIT, depth)] for depth in names}
+            recalls = {name: row.values[Cell(results.crop, direction, HIT, depth)].mean for depth, name in names.items()}
+            yield direction, row.name, recalls
+        yield direction, "chance", {names[depth]: results.chance[Cell("", direction, HIT, depth)] for depth in names}

@@ -106,7 +106,7 @@ def _draw_pictures(stage: Stage, examples: list[Drawn]) -> None:
 
 
 def _write_records(stage: Stage, drawn: list[Drawn]) -> None:
-    """Write a shard of HEARD records for each shard of the input, with a ledger row per input record."""
+    """Write a shard of RECOGNITION records for each shard of the input, with a ledger row per input record."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for utterance in sorted(drawn, key=lambda utterance: utterance.key):
         rows.setdefault(utterance.record, []).append(utterance.row())

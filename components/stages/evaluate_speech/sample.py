@@ -68,7 +68,7 @@ class Drawn:
         return align(self.said_words, self.heard_words)
 
     def row(self) -> dict[str, Any]:
-        """Return the HEARD record."""
+        """Return the RECOGNITION record."""
         said, heard = self.said_words, self.heard_words
         letters = " ".join(said)
         columns = {name: self.values[name] for name in ("key", "record", "language", "split", "origin", "voice", "spoken")}

@@ -1,6 +1,6 @@
 """Prepare training and test data of captioners and dual encoders: tokens and image features in shards.
 
-Input: ``input``, the SPLIT records; ``media``, their pictures. Output: PREPARED records with the features of a frozen encoder (of
+Input: ``input``, the SPLIT records; ``media``, their pictures. Output: FEATURES records with the features of a frozen encoder (of
 each picture, of distorted views for training, and of the central square for retrieval), or with the pictures themselves for an
 encoder that is trained too. One set of shards serves all networks and seeds and streams from disk.
 Sources: CC §5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` uses the alt-text before hypernyms); CSC §4.1

@@ -11,7 +11,7 @@ from PIL import Image
 
 from components.core.graph import find_root
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.records import PREPARED
+from components.core.records import FEATURES
 from components.execution.stage import ShardOut, Task
 from components.metrics.tokens import tokenize
 from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key
@@ -24,7 +24,7 @@ NO_WORDS = "no_words"
 
 
 def prepare(table: pa.Table, task: Task) -> ShardOut:
-    """Return the PREPARED records of a shard; a record whose wording has no words is dropped."""
+    """Return the FEATURES records of a shard; a record whose wording has no words is dropped."""
     rows, ledger = [], []
     for record in table.to_pylist():
         words = tokenize(record[task.params.wording])
@@ -51,7 +51,7 @@ def prepare(table: pa.Table, task: Task) -> ShardOut:
         }
         for row in rows
     ]
-    return ShardOut(pa.Table.from_pylist(prepared, schema=PREPARED), ledger_table(ledger), media)
+    return ShardOut(pa.Table.from_pylist(prepared, schema=FEATURES), ledger_table(ledger), media)
 
 
 def _member_name(row: dict[str, Any], task: Task) -> str:

@@ -14,7 +14,7 @@ from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.models.captioners import build
-from components.models.captioners.interface import CaptionerConfig
+from components.models.captioners.interface import CaptionerConfig, reads_grid
 from components.models.trained import ImageCaptioner, save_trained, vocabulary_digest
 from components.stages.train_captioner import data
 from components.stages.train_captioner.data import Split, references_by_group
@@ -54,8 +54,6 @@ def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
     Raises:
         HearsightError: there is nothing to train on, the loss diverges, memory is too small, or a file is damaged.
     """
-    # Only a job loads torch: the runner also imports this module.
-
     trained = train(spec, task)
     best = trained.recipe.best
     save_trained(folder, best["weights"], trained.recipe.vocabulary, trained.config)
@@ -75,13 +73,8 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     scored_pictures, references = data.validation_references(validation, output.name)
     make = _items(spec, hardware)
     training = make(split.members, split.picture, words, split.table["key"], training=True)
-    judging = make(
-        validation.members,
-        scored_pictures,
-        None,
-        [validation.sha256[picture] for picture in scored_pictures],
-        training=False,
-    )
+    scored_keys = [validation.sha256[picture] for picture in scored_pictures]
+    judging = make(validation.members, scored_pictures, None, scored_keys, training=False)
     reseed(seed, spec["network"], "weights")
     encoder = build_encoder(spec["encoder"]) if spec["encoder"]["trained"] else None
     chosen = {name: settings[name] for name in ("width", "heads", "layers", "feedforward", "pre_norm", "dropout", "longest")}
@@ -140,8 +133,6 @@ def build_encoder(encoder: dict[str, Any]) -> nn.Module:
     Raises:
         HearsightError: the encoder is unknown, or the file does not fit it.
     """
-    # Only a job loads torch.
-
     path = find_root() / encoder["weights"] if encoder["weights"] else None
     if path is not None and weights_digest(encoder["name"], path) != encoder["weights_sha256"]:
         raise HearsightError("the weights changed during the run", where=path, hint="run again")
@@ -153,20 +144,14 @@ def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
     common: dict[str, Any] = {"seed": spec["seed"], "fixed_shape": hardware.compile}
     if spec["encoder"]["trained"]:
         return partial(PictureItems, side=spec["encoder"]["side"], **common)
-    return partial(FeatureItems, grid=not spec["network"].endswith("1x1"), **common)
+    return partial(FeatureItems, grid=reads_grid(spec["network"]), **common)
 
 
 def _pictures(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
     """Return the training pictures with captions, each once, and the references of each."""
     pictures = np.unique(split.picture)
     references = references_by_group(split)
-    items: Items = make(
-        split.members,
-        pictures,
-        None,
-        [split.sha256[picture] for picture in pictures],
-        training=True,
-    )
+    items: Items = make(split.members, pictures, None, [split.sha256[picture] for picture in pictures], training=True)
     return items, [references[split.group[picture]] for picture in pictures]
 
 
@@ -175,7 +160,6 @@ def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int
     if encoder is None:
         assert isinstance(items, FeatureItems)
         return items.width
-
     side = spec["encoder"]["side"]
     encode: Any = encoder.eval().encode
     with torch.no_grad():

@@ -25,7 +25,7 @@ from components.tools.takedown.matcher import OVERLAP, Matcher
 from components.web.takedown_list import RULE
 
 TEXT_COLUMNS = frozenset(
-    {"alt", "figcaption", "text", "caption", "steps", "references", "output", "types", "labels", "words", "unseen"}
+    {"alt", "figcaption", "text", "caption", "steps", "references", "output", "types", "labels", "words", "unsupported"}
 )
 """Columns that quote people: a listed name in them is a mention."""
 LEDGER_COLUMNS = frozenset({"value", "threshold", "detail"})

@@ -18,7 +18,7 @@ from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.queries import parse_query
 from components.retrieval.searcher import SEARCH, Searcher
 from components.stages.build_search_index.building import choose_model
-from components.stages.build_search_index.neighbours import PAGE
+from components.stages.build_search_index.page import PAGE
 from components.stages.check import check
 from tests.stages.build_search_index.world import models, picture, run, spoken_set
 from tests.support import PROJECT

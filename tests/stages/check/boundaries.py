@@ -98,11 +98,11 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         ]
     if stage == "evaluate_retrieval":
         base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
-        results = {"way": "speech_to_image", "rank": 2, "places": [2, 3], "right": 2, "items": 8}
+        results = {"direction": "speech_to_image", "rank": 2, "relevant_ranks": [2, 3], "relevant": 2, "items": 8}
         return [dict(key=f"{key}.0", query=key, **base, **results)]
     if stage == "evaluate_captioners":
         base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}
-        results = {"cider_d": 0.5, "rouge_l": 0.3, "things": 2, "unseen": ["cat"]}
+        results = {"cider_d": 0.5, "rouge_l": 0.3, "objects": 2, "unsupported": ["cat"]}
         return [dict(key=key, output="a dog and a cat", references=["a dog runs"], **base, **results)]
     if stage == "extract_features":
         features = f"features {name}".encode()

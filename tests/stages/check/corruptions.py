@@ -133,8 +133,8 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
     "evaluate_retrieval": [
         (put(kind="captioner"), SHARD, "kind", IN_SET),
         (put(rank=0), SHARD, "rank", BETWEEN),
-        (put(way="text_to_image"), SHARD, "way", IN_SET),
-        (copy_key, SHARD, "key, way, model, crop", COMPOUND),
+        (put(direction="text_to_image"), SHARD, "direction", IN_SET),
+        (copy_key, SHARD, "key, direction, model, crop", COMPOUND),
     ],
     "build_search_index": [
         (put(kind="text"), SHARD, "kind", IN_SET),

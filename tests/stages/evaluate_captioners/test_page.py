@@ -17,7 +17,7 @@ from components.reporting import numbers
 from components.stages.evaluate_captioners import columns, page
 from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.results import ModelCaption, Row, Table
-from components.stages.evaluate_captioners.scoring import Things
+from components.stages.evaluate_captioners.scoring import ObjectMentions
 from tests.stages.evaluate_captioners.running import compared
 from tests.stages.evaluate_captioners.world import PARAMS, cell, prepared, squares
 
@@ -115,12 +115,12 @@ PLACES = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=
 
 @given(st.text(max_size=25), PLACES)
 def test_marking_never_changes_a_caption(caption, places):
-    result = page.split_caption(ModelCaption(caption, Things(1, [], places)))
+    result = page.split_caption(ModelCaption(caption, ObjectMentions(1, [], places)))
     assert "".join(piece.text for piece in result) == caption and all(piece.text for piece in result)
 
 
 def test_a_hallucinated_object_is_marked_in_its_caption():
-    result = ModelCaption("a dog and a cake", Things(2, ["cake"], [(12, 16)]))
+    result = ModelCaption("a dog and a cake", ObjectMentions(2, ["cake"], [(12, 16)]))
     assert page.split_caption(result) == [("a dog and a ", False), ("cake", True)]
 
 

@@ -40,8 +40,8 @@ def test_every_model_is_tried_on_every_test_picture_once(evaluated):
     assert all(row["rouge_l"] == pytest.approx(1.0) for row in own) and own[0]["cider_d"] == pytest.approx(7.5)
     assert own[-1]["references"] == ["a grey square", "one square that is grey"]
     # Whoever learned from the cleaned alt-texts names a person that no reference of the other test set knows.
-    assert all((row["things"] is None) == ("portuguese" in (row["training"], row["test"])) for row in rows)
-    assert {(row["training"], row["test"]) for row in rows if "john" in row["unseen"]} == {("cleaned", "english")}
+    assert all((row["objects"] is None) == ("portuguese" in (row["training"], row["test"])) for row in rows)
+    assert {(row["training"], row["test"]) for row in rows if "john" in row["unsupported"]} == {("cleaned", "english")}
 
 
 def test_the_check_lets_the_output_pass(evaluated, tmp_path):

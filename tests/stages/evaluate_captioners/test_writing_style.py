@@ -16,7 +16,7 @@ from components.stages.evaluate_captioners.analyses import (
     read_training_texts,
 )
 from components.stages.evaluate_captioners.inputs import open_inputs
-from components.stages.evaluate_captioners.scoring import Scored, Scores, Things, score_tokens, tokenize_caption
+from components.stages.evaluate_captioners.scoring import ObjectMentions, Scored, Scores, score_tokens, tokenize_caption
 from tests.stages.evaluate_captioners.world import (
     COLOURS,
     PARAMS,
@@ -49,8 +49,8 @@ def test_intervals_of_one_call_share_their_resamples(values, seed):
     assert min(one) - 1e-9 <= result["one"][0] <= result["one"][1] <= max(one) + 1e-9
 
 
-def scored(*captions: str, things: tuple[Things, ...] = ()) -> Scored:
-    return Scored(list(captions), Scores({}, {}), list(things) or [Things(None, [], []) for _ in captions])
+def scored(*captions: str, objects: tuple[ObjectMentions, ...] = ()) -> Scored:
+    return Scored(list(captions), Scores({}, {}), list(objects) or [ObjectMentions(None, [], []) for _ in captions])
 
 
 def written(*seeds: Scored, learned: TrainingTexts = UNKNOWN_TRAINING, references: tuple[str, ...] = (), language: str = "en"):
@@ -103,10 +103,15 @@ def test_training_texts_are_the_training_split_and_the_vocabulary_of_each_model(
 
 
 def test_hallucinations_are_shares_of_objects_and_of_captions():
-    things = (Things(2, ["cake", "clock"], []), Things(2, [], []), Things(0, [], []), Things(1, ["cake"], []))
-    result = written(scored("w", "x", "y", "z", things=things))
+    objects = (
+        ObjectMentions(2, ["cake", "clock"], []),
+        ObjectMentions(2, [], []),
+        ObjectMentions(0, [], []),
+        ObjectMentions(1, ["cake"], []),
+    )
+    result = written(scored("w", "x", "y", "z", objects=objects))
     names = ("things", "things_unseen", "objects_unseen", "captions_with_unseen")
-    assert [result.figures[name] for name in names] == [5, 3, 0.6, 0.5] and result.unseen == [("cake", 2), ("clock", 1)]
+    assert [result.figures[name] for name in names] == [5, 3, 0.6, 0.5] and result.unsupported == [("cake", 2), ("clock", 1)]
 
 
 def test_unmeasured_hallucinations_have_no_figures():

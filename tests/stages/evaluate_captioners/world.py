@@ -95,9 +95,9 @@ def prepared(
             rows.append(row("extract_features", key=f"k{place}.{number}", **result))
     import pyarrow as pa
 
-    from components.core.records import PREPARED
+    from components.core.records import FEATURES
 
-    table = pa.Table.from_pylist(rows, schema=PREPARED)
+    table = pa.Table.from_pylist(rows, schema=FEATURES)
     job.write_shard("00000", table, ledger_table(kept(each["key"]) for each in rows), members)
     if about is not None:
         job.write_file("prepared.json", json.dumps(about).encode())

@@ -39,12 +39,12 @@ def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_seco
     first = evaluation(tmp_path / "first", spoken, start)
     assert StageOutput(first.out).file("retrieval.html").read_text().count("found &lt;0.7&gt;") == 1
     rows = StageOutput(first.out).table().to_pylist()
-    asked = {row["key"] for row in rows if row["way"] == "speech_to_image"}
+    asked = {row["key"] for row in rows if row["direction"] == "speech_to_image"}
     assert asked == {f"k{place}.{number}" for place in (5, 6, 7, 8) for number in (0, 1)}
     # Four utterances in each of two rounds, two of them right for the picture that two captions tell of.
-    back = [row for row in rows if row["way"] == "image_to_speech"]
+    back = [row for row in rows if row["direction"] == "image_to_speech"]
     assert len(back) == 2 * 2 * 3 * 2 and {row["items"] for row in back} == {4}
-    assert sorted({(row["query"], row["right"]) for row in back}, key=lambda pair: pair[1])[-1][1] == 2
+    assert sorted({(row["query"], row["relevant"]) for row in back}, key=lambda pair: pair[1])[-1][1] == 2
     assert {(row["crop"], row["row"]) for row in rows} == {(c, r) for c in ("centre", "whole") for r in ("triplet-4", "mms-4")}
     scores = json.loads(StageOutput(first.out).file("scores.json").read_text())["retrieval"]
     assert scores["items"] == {"speech_to_image": 3, "image_to_speech": 4} and scores["rounds"] == 2

@@ -14,31 +14,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.records import SCORED
+from components.core.records import RETRIEVAL_RANK
 from components.reporting.values import Value
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval import claims, page, tables
 from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
 from components.stages.evaluate_retrieval.columns import HIT, SHARE, Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults, gather
-from components.stages.evaluate_retrieval.scoring import WAYS
+from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 from tests.stages.evaluate_retrieval.params import EVALUATE
 
 QUERIES, ITEMS = 40, 50
 
 
 def scored(row: str, seed: int, rank: Any, crops: tuple[str, ...] = ("centre", "whole"), rounds: int = 2) -> pa.Table:
-    """A model's records: ``rank(way, crop, query, round)`` is of its one right item."""
+    """A model's records: ``rank(direction, crop, query, round)`` is of its one right item."""
     rows = []
-    for way in WAYS:
+    for direction in DIRECTIONS:
         for crop in crops:
             for query in range(QUERIES):
                 for number in range(rounds):
-                    place = int(rank(way, crop, query, number))
-                    about = {"model": f"{row}-{seed}", "kind": "dual_encoder", "row": row, "seed": seed, "crop": crop, "way": way}
-                    result = {"rank": place, "places": [place] if place <= 100 else [], "right": 1, "items": ITEMS}
+                    place = int(rank(direction, crop, query, number))
+                    about = {
+                        "model": f"{row}-{seed}",
+                        "kind": "dual_encoder",
+                        "row": row,
+                        "seed": seed,
+                        "crop": crop,
+                        "direction": direction,
+                    }
+                    result = {"rank": place, "relevant_ranks": [place] if place <= 100 else [], "relevant": 1, "items": ITEMS}
                     rows.append(about | result | {"key": f"q{query}.{number}", "query": f"q{query}"})
-    return pa.Table.from_pylist(rows, schema=SCORED)
+    return pa.Table.from_pylist(rows, schema=RETRIEVAL_RANK)
 
 
 def results_of(models: dict[tuple[str, int], Any], **changed: Any) -> RetrievalResults:
@@ -52,13 +59,13 @@ def results_of(models: dict[tuple[str, int], Any], **changed: Any) -> RetrievalR
 
 
 def constant(rank: int) -> Any:
-    return lambda way, crop, query, number: rank
+    return lambda direction, crop, query, number: rank
 
 
 def some(share: float, seed: int, other: int = 40) -> Any:
     """Rank 1 of a drawn share of the queries."""
     hits = np.random.default_rng(seed).random(QUERIES) < share
-    return lambda way, crop, query, number: 1 if hits[query] else other
+    return lambda direction, crop, query, number: 1 if hits[query] else other
 
 
 def verdicts(results: RetrievalResults) -> list[str]:
@@ -67,7 +74,7 @@ def verdicts(results: RetrievalResults) -> list[str]:
 
 def test_rounds_and_seeds_are_averaged_before_queries_are_resampled() -> None:
     # Each query is right in one round of two: every resample has a recall of one half.
-    turn = results_of({("mms-48", 0): lambda way, crop, query, number: 1 + 30 * number, ("mms-48", 1): constant(1)})
+    turn = results_of({("mms-48", 0): lambda direction, crop, query, number: 1 + 30 * number, ("mms-48", 1): constant(1)})
     value = turn.main.values[Cell("centre", "speech_to_image", HIT, 10)]
     assert (value.mean, value.low, value.high, value.seeds) == (0.75, 0.75, 0.75, (0.5, 1.0))
     assert value.deviation == pytest.approx(0.5 / 2**0.5)
@@ -107,14 +114,14 @@ def test_a_claim_is_undecided_when_seeds_disagree() -> None:
 def test_a_claim_fails_when_one_direction_fails() -> None:
     there = {"speech_to_image": 1, "image_to_speech": 40}
     results = results_of({
-        ("image-100", 0): lambda way, *_: there[way], ("none-100", 0): lambda way, *_: 41 - there[way]
+        ("image-100", 0): lambda direction, *_: there[direction], ("none-100", 0): lambda direction, *_: 41 - there[direction]
     })  # fmt: skip
     finding = results.findings[1]
     assert finding.verdict == FAILS and [claims.verdict(each.difference) for each in finding.judged] == [HOLDS, FAILS]
 
 
 def test_a_tenth_of_the_data_is_competitive_from_nine_tenths_of_the_recall() -> None:
-    def almost(way: str, crop: str, query: int, number: int) -> int:
+    def almost(direction: str, crop: str, query: int, number: int) -> int:
         return 40 if query < 2 else 1
 
     results = results_of({("both-10", 0): almost, ("both-100", 0): constant(1), ("none-100", 0): constant(40)})
@@ -123,7 +130,7 @@ def test_a_tenth_of_the_data_is_competitive_from_nine_tenths_of_the_recall() -> 
 
 
 def test_cropping_is_the_difference_of_crops() -> None:
-    results = results_of({("both-100", 0): lambda way, crop, query, number: 1 if crop == "whole" else 40})
+    results = results_of({("both-100", 0): lambda direction, crop, query, number: 1 if crop == "whole" else 40})
     assert results.findings[-1].verdict == HOLDS and results.cropping["both-100", "speech_to_image", 10].low == 1.0
     alone = results_of({("both-100", 0): constant(1)}, crops=["centre"])
     assert alone.findings[-1].claim.needs == ("crop whole",) and not alone.cropping
@@ -155,7 +162,7 @@ def test_files_agree_and_have_six_digits() -> None:
     scores = json.loads(tables.scores_json(results))["retrieval"]["rows"]["mms-48"]["centre"]["image_to_speech"]
     line = next(
         line for line in csv.DictReader(io.StringIO(tables.table_csv(results)))
-        if (line["crop"], line["way"], line["definition"], line["depth"]) == ("centre", "image_to_speech", "any hit", "10")
+        if (line["crop"], line["direction"], line["definition"], line["depth"]) == ("centre", "image_to_speech", "any hit", "10")
     )  # fmt: skip
     assert {name: float(line[name]) for name in ("value", "low", "high", "sd")} == scores["r_at_10"]
     assert scores["r_at_10"] == scores["share_at_10"]  # one right item
