@@ -4,12 +4,12 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
-# torch for the GPU that is here, or else for the processor alone (the index's own build brings 3 GB of CUDA); not where
-# packages come from an index or a folder of the user's.
+# torch for this machine's GPU, or else without CUDA (the default build has 3 GB of it); unless the user names an index or a folder
+# of packages.
 ifeq ($(strip $(UV_FIND_LINKS)$(PIP_INDEX_URL)$(UV_INDEX_URL)$(UV_DEFAULT_INDEX)$(UV_TORCH_BACKEND)),)
 export UV_TORCH_BACKEND := auto
 endif
-# uv's cache if there is one; else one in .venv, linked into the environment and then removed: 0.1 GB, and no copy in the home.
+# uv's cache if there is one; else one in .venv, removed after the installation: 0.1 GB, and nothing is left in the home folder.
 CACHE := $(or $(UV_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/uv)
 ifeq ($(shell test -d '$(CACHE)' && echo there),)
 export UV_CACHE_DIR := $(CURDIR)/.venv/.cache
@@ -77,8 +77,8 @@ ui: setup ## open MLflow (experiments, models), Prefect (flow runs) and the repo
 docs: setup ## write docs/cli.md from the help texts of the commands
 	python -m components.cli.reference
 
-# One resolution: what the demo needs, then the rest within it. torch anew each time: its name without +cpu, kept from the last
-# lock, would stand for the build with CUDA.
+# The demo's packages are resolved first, then the others within those versions. torch is resolved anew each time: its version
+# without +cpu, kept from the last lock, would mean the build with CUDA.
 EXTRAS = --extra asr
 COMPILE = $(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade-package torch pyproject.toml
 lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requirements-dev.lock (tests and lint as well) again

@@ -145,7 +145,6 @@ TESTED = {
 NOT_TESTED = {
     r"make (demo|test|test-all|fuzz|setup|lint|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: whole runs, before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
-    r"pytest -m slow .*|pytest tests/.*": "long: tests themselves",
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect) .*": "a cluster or a server",
     r"curl .*": "a server",
