@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from components.execution.stage import Stage
 from components.stages.crawl.records import write_records
-from components.stages.crawl.settings import sound
 from components.stages.crawl.snapshot_builder import (
     STORE,
     append_records,
@@ -24,11 +23,11 @@ def run(stage: Stage) -> None:
     """Complete the snapshot if it is incomplete, then write its candidate records and ledger.
 
     Raises:
-        HearsightError: a parameter is invalid, the sample packages are missing, the network or the disk is unavailable, another
+        HearsightError: the sample packages are missing, the network or the disk is unavailable, another
             process writes the snapshot, a complete snapshot lacks an answer that the parameters need, or the takedown list
             cannot be read.
     """
-    params = sound(stage.params)
+    params = stage.params
     folder = project_root(stage) / STORE / params.snapshot
     taken = apply_takedown_list(stage, params, folder)
     source = create_source(stage, params, project_root(stage), folder, taken)

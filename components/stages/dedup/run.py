@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from components.core.errors import HearsightError
 from components.execution.stage import Stage
-from components.stages.dedup import Params, PerceptualHash
+from components.stages.dedup import Params
 from components.stages.dedup.groups import Groups
 from components.stages.dedup.near import Duplicates, prepare_pictures, same_pictures
 from components.stages.dedup.records import Records
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 def run(stage: Stage) -> None:
     """Group records by picture, find duplicate posts, and write each shard's remaining records."""
     params: Params = stage.params
-    _check(params)
     records = Records.read(stage.inputs["input"])
     pictures = duplicates = None
     if params.posts is not None or params.signal.kind == "aligned":
@@ -43,21 +41,6 @@ def run(stage: Stage) -> None:
     stage.export(GRID, as_csv(lines))
     stage.metric("groups", len(set(outcome.group.tolist())))
     stage.metric("dropped", lines[0]["dropped"])
-
-
-def _check(params: Params) -> None:
-    posts = params.posts
-    distances: list[tuple[str, float]] = []
-    if posts is not None:
-        distances = [("image_distance", posts.image_distance), ("caption_distance", posts.caption_distance)]
-        distances += [("grid", value) for value in posts.grid]
-    for name, value in distances:
-        if not 0 <= value < 1:
-            raise HearsightError(
-                f"a distance of {value} is not in [0, 1)", where=f"dedup.posts.{name}", hint="the paper takes .1"
-            )
-    if isinstance(params.signal, PerceptualHash) and not 0 <= params.signal.max_distance <= 64:
-        raise HearsightError("is not from 0 to 64", where="dedup.signal.max_distance", hint="set a number of bits, for example 6")
 
 
 GRID = "duplicates.csv"
