@@ -101,11 +101,11 @@ def run_stage(stage: StageTask, root: Path, env: Mapping[str, str], slots: threa
 
 def error_line(lines: list[str]) -> str:
     """Return the line with the error: the stage's own, else DVC's, else the last line."""
-    for pattern in (r"^hearsight: (?!warning)", r"^ERROR: ", r"\S"):
+    for pattern in (r"^hearsight: (?!warning)", r"^ERROR: "):
         for line in reversed(lines):
             if re.search(pattern, line):
-                return re.sub(pattern if pattern != r"\S" else r"^\b\B", "", line)
-    return "ended without output"
+                return re.sub(pattern, "", line)
+    return next((line for line in reversed(lines) if line.strip()), "ended without output")
 
 
 @task(persist_result=False)

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -121,12 +122,11 @@ def _closure(chosen: Iterable[str], needs: dict[str, set[str]]) -> set[str]:
 
 def _in_order(tasks: dict[str, StageTask]) -> list[StageTask]:
     """Return the tasks in topological order, ties by address, so that the order is always the same."""
-    done: dict[str, StageTask] = {}
-    while len(done) < len(tasks):
-        ready = [
-            name
-            for name in sorted(tasks)
-            if name not in done and all(up in done or up not in tasks for up in tasks[name].upstream)
-        ]
-        done.update((name, tasks[name]) for name in ready)
-    return list(done.values())
+    sorter = TopologicalSorter({name: tasks.keys() & task.upstream for name, task in tasks.items()})
+    sorter.prepare()
+    ordered: list[StageTask] = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        ordered += [tasks[name] for name in ready]
+        sorter.done(*ready)
+    return ordered

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
 from components.core.ledger import kept, ledger_table
+from components.core.params import Settings, check_settings
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.execution.engine import Engine, LocalEngine, call_item
@@ -90,6 +91,8 @@ def make_stage(
     engine: Engine | None = None,
 ) -> Stage:
     """Return a Stage as the runner makes it, under ``root``, with an engine that runs in this process by default."""
+    if isinstance(params, Settings):
+        check_settings(params, f"params.yaml: {dataset}.{stage}")
     out = root / "data" / dataset / stage
     out.mkdir(parents=True, exist_ok=True)
     return Stage(stage, dataset, params, PROJECT, inputs or {}, out, engine or InlineEngine(), state=root / ".hearsight")

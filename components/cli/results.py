@@ -61,8 +61,8 @@ def explain(
 ) -> None:
     """Print what each stage decided about a record, with each filter rule's value, threshold and setting; or list records."""
     from components.stages.filter.measured import measured_by_output
-    from components.tracking.explain import add_rule_values
     from components.tracking.explain import explain as explain_record
+    from components.tracking.history import add_rule_values
     from components.tracking.listings import dropped_by, kept_records
 
     if [bool(what), bool(rule), kept].count(True) != 1:

@@ -16,7 +16,7 @@ import yaml
 
 from components.core.addresses import CELLS, MATRICES, find_root
 from components.core.errors import HearsightError
-from components.core.params import YAML_LOADER, _did_you_mean, read_params_file
+from components.core.params import YAML_LOADER, did_you_mean, read_params_file
 
 __all__ = ["Cell", "Graph", "find_root", "load_graph"]
 
@@ -107,13 +107,13 @@ class Graph:
         """Raise HearsightError unless ``stage`` exists and runs for ``dataset``."""
         if stage not in self.stages:
             raise HearsightError(
-                f"there is no stage '{stage}'", where=self.root / "dvc.yaml", hint=_did_you_mean(stage, self.stages)
+                f"there is no stage '{stage}'", where=self.root / "dvc.yaml", hint=did_you_mean(stage, self.stages)
             )
         if dataset not in self.chain.get(stage, {}):
             raise HearsightError(
                 f"the stage '{stage}' is not in the chain of dataset '{dataset}'",
                 where=self.root / "params.yaml",
-                hint=_did_you_mean(dataset, list(self.chain.get(stage, {}))),
+                hint=did_you_mean(dataset, list(self.chain.get(stage, {}))),
             )
 
     def inputs(self, stage: str, dataset: str) -> dict[str, Path]:
@@ -154,7 +154,7 @@ class Graph:
         for name in blocks if isinstance(blocks, dict) else ():
             if name not in self.stages and not (dataset in MATRICES and name in ("sets", "networks")):
                 where = f"{self.root / 'params.yaml'}: {dataset}.{name}"
-                raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=_did_you_mean(str(name), self.stages))
+                raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=did_you_mean(str(name), self.stages))
 
     def output(self, stage: str, dataset: str) -> Path:
         """Return the folder of a stage's output."""

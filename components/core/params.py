@@ -32,6 +32,15 @@ class Settings(BaseModel):
         """Return the class that reads ``block``: this one, unless a setting in it selects one of several subclasses."""
         return cls
 
+    def check(self, where: str) -> None:
+        """Raise HearsightError for the first value that fits its type and still cannot be used.
+
+        Called by :func:`check_settings` when a block is read. Loads no model and uses no network.
+
+        Args:
+            where: the block, for the message.
+        """
+
     def plain(self) -> dict[str, Any]:
         """Return the effective settings, including defaults, as JSON-serialisable values, for digests and for MLflow."""
         return self.model_dump(mode="json")
@@ -61,7 +70,7 @@ def stage_params(path: Path, content: Mapping[str, Any], dataset: str, stage: st
         HearsightError: the dataset is missing, or the block does not fit ``kind`` exactly; names the first key at fault.
     """
     if dataset not in content:
-        raise HearsightError(f"dataset '{dataset}' has no parameters", where=path, hint=_did_you_mean(dataset, list(content)))
+        raise HearsightError(f"dataset '{dataset}' has no parameters", where=path, hint=did_you_mean(dataset, list(content)))
     blocks = {} if content[dataset] is None else content[dataset]
     if not isinstance(blocks, Mapping):
         raise HearsightError(f"should hold stages, not {blocks!r}", where=f"{path}: {dataset}", hint="write one stage a line")
@@ -74,9 +83,19 @@ def parse_settings(kind: type[Settings], block: Any, where: str) -> Settings:
         raise HearsightError(f"should hold settings, not {block!r}", where=where, hint="write one 'name: value' a line")
     kind = kind.of(block)
     try:
-        return kind.model_validate(dict(block))
+        settings = kind.model_validate(dict(block))
     except ValidationError as error:
         raise _one_line(error, kind, where) from None
+    check_settings(settings, where)
+    return settings
+
+
+def check_settings(settings: Settings, where: str) -> None:
+    """Raise HearsightError for the first value that fails a :meth:`Settings.check`, nested settings first."""
+    for name in type(settings).model_fields:
+        if isinstance(value := getattr(settings, name), Settings):
+            check_settings(value, f"{where}.{name}")
+    settings.check(where)
 
 
 def classes_of(annotation: Any) -> list[type[Settings]]:
@@ -132,7 +151,7 @@ def _one_line(error: ValidationError, kind: type[Settings], where: str) -> Hears
         if first["type"] == "union_tag_not_found":
             return HearsightError(f"is missing{rest}", where=f"{place}.{name}", hint=f"give one of: {', '.join(known)}")
         value = str(first["ctx"]["tag"])
-        return HearsightError(f"'{value}' is not known{rest}", where=f"{place}.{name}", hint=_did_you_mean(value, known))
+        return HearsightError(f"'{value}' is not known{rest}", where=f"{place}.{name}", hint=did_you_mean(value, known))
     if first["type"] == "extra_forbidden":
         name = at.keys[-1]
         if owners := [_tagged(one) for one in at.others if name in one.model_fields]:
@@ -145,7 +164,7 @@ def _one_line(error: ValidationError, kind: type[Settings], where: str) -> Hears
             for each in classes_of(about.annotation)
             if name in each.model_fields
         ]
-        hint = f"did you mean '{below[0]}.{name}'?" if below else _did_you_mean(name, _names(at.holders))
+        hint = f"did you mean '{below[0]}.{name}'?" if below else did_you_mean(name, _names(at.holders))
         return HearsightError(f"is not a setting{rest}", where=place, hint=hint)
     if first["type"] == "missing":
         return HearsightError(f"is missing{rest}", where=place, hint=_help(at))
@@ -177,8 +196,11 @@ def dotted(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield f"{prefix}{name}", value
 
 
-def _did_you_mean(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, [str(n) for n in names], n=1, cutoff=0.6)
-    if near:
+def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
+    """Return the hint for an unknown name: the nearest of ``names``, or if none is similar, ``otherwise`` or all of them."""
+    names = [str(known) for known in names]
+    if near := difflib.get_close_matches(name, names, n=1, cutoff=0.6):
         return f"did you mean '{near[0]}'?"
-    return f"known names: {', '.join(map(str, names))}" if names else "add the block to params.yaml"
+    if otherwise:
+        return otherwise
+    return f"known names: {', '.join(names)}" if names else "add the block to params.yaml"

@@ -11,36 +11,22 @@ the run ends.
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from pkgutil import resolve_name
 from threading import Event
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.google.credentials import WHERE, find_credentials
 from components.google.method import INVALID_ARGUMENT, Method, refusal_answer
 from components.google.responses import RETRY_HINT, SERVICE_NAMES, TRANSIENT, Verdict, classify_failure
+from components.google.services import open_library, service_address
 from components.google.settings import RequestSettings
 from components.google.shutdown import SharedStop
 from components.google.usage import REQUESTS, Usage
 
-ADDRESSES = {
-    "language": ("GOOGLE_LANGUAGE_ENDPOINT", "https://language.googleapis.com"),
-    "vision": ("GOOGLE_VISION_ENDPOINT", "https://vision.googleapis.com"),
-    "texttospeech": ("GOOGLE_TEXTTOSPEECH_ENDPOINT", "https://texttospeech.googleapis.com"),
-}
-"""Service → the environment variable that overrides its address, and the default address."""
-LIBRARIES = {
-    "language": "google.cloud.language_v1:LanguageServiceClient",
-    "vision": "google.cloud.vision_v1:ImageAnnotatorClient",
-    "texttospeech": "google.cloud.texttospeech_v1:TextToSpeechClient",
-}
-"""Service → its client class in the extra ``google``."""
 MAX_WAIT = 300.0
 """Seconds of Retry-After that the client waits; a longer value ends the run."""
 MAX_UNUSABLE = 3
@@ -102,18 +88,8 @@ class GoogleClient:
 
     def _call(self, method: Method) -> Call:
         """Return the function that sends requests of a method; it is safe in threads."""
-        url = service_address(method.service)
         if method.service not in self._libraries:
-            credentials = find_credentials()
-            # Imported on use: takes 0.5 s, and is an optional extra.
-            library = resolve_name(LIBRARIES[method.service])
-            opened = library(credentials=credentials, transport="rest", client_options={"api_endpoint": url})
-            session = opened.transport._session  # no public accessor; tests cover its effects
-            session.max_redirects = 0  # a redirect would send the key to another address
-            session.trust_env = url.startswith("https:")  # no proxy for loopback
-            for adapter in session.adapters.values():
-                adapter.init_poolmanager(1, self.asking.at_once)  # one connection per thread
-            self._libraries[method.service] = opened
+            self._libraries[method.service] = open_library(method.service, self.asking.at_once)
         request = getattr(self._libraries[method.service], method.rpc)
 
         def call(items: Sequence[Any]) -> dict[str, Any]:
@@ -227,21 +203,6 @@ class GoogleClient:
     def _count(self, counts: dict[str, int]) -> None:
         if self.usage is not None:
             self.usage.add(counts)
-
-
-def service_address(service: str) -> str:
-    """Return the address of a service.
-
-    Raises:
-        HearsightError: the environment names an address that would send the key unencrypted.
-    """
-    variable, default = ADDRESSES[service]
-    url = (os.environ.get(variable) or default).rstrip("/")
-    scheme, _, rest = url.partition("://")
-    host = rest.partition("/")[0].rpartition(":")[0] or rest.partition("/")[0]
-    if scheme != "https" and not (scheme == "http" and host in ("127.0.0.1", "localhost", "[::1]")):
-        raise HearsightError(f"{variable} is '{url}'", where=WHERE, hint="use an https address, or http on loopback")
-    return url
 
 
 def _batches(method: Method, payloads: Iterable[tuple[str, Any]]) -> Iterator[Batch]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
 from components.google.settings import USAGE, Prices, google_params
-from components.google.usage import REQUESTS, clear_usage, total_usage
+from components.google.usage import REQUESTS, total_usage
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -34,7 +35,7 @@ def record_usage(stage: Stage, plan: Mapping[str, Any]) -> Iterator[None]:
         yield
         return
     folder, prices = stage.work / USAGE, google_params(stage.root).prices
-    clear_usage(folder)
+    shutil.rmtree(folder, ignore_errors=True)  # counts of an earlier run
     try:
         yield
     except HearsightError as error:

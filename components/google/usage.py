@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,11 +26,6 @@ class Usage:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(counts, sort_keys=True) + "\n")
-
-
-def clear_usage(folder: Path) -> None:
-    """Delete all counts."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def total_usage(folder: Path) -> Counter[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.core.params import parse_settings, read_params_file
+from components.core.params import did_you_mean, parse_settings, read_params_file
 from components.core.result_cache import ResultCache
 from components.knowledge.cascade import Knowledge, strip_article
 from components.knowledge.embedded import Embedded
@@ -25,19 +25,19 @@ KEY = "GOOGLE_API_KEY"
 """Environment variable that holds the key of Google's API."""
 
 
-def check_order(order: Sequence[str], settings: KnowledgeSettings) -> None:
-    """Check the settings that the named sources need.
+def check_order(order: Sequence[str], settings: KnowledgeSettings, where: str) -> None:
+    """Check the settings that the named sources need; ``where`` is the block ``hypernymize``.
 
     Raises:
         HearsightError: an unknown or repeated source, or one with missing or invalid settings.
     """
 
     def problem(what: str, hint: str, name: str = "knowledge") -> HearsightError:
-        return HearsightError(what, where=f"params.yaml: hypernymize.{name}", hint=hint)
+        return HearsightError(what, where=f"{where}.{name}", hint=hint)
 
     for position, name in enumerate(order):
         if name not in LOCAL + NETWORK:
-            raise problem(f"'{name}' is no source of knowledge", f"known are: {', '.join(LOCAL + NETWORK)}")
+            raise problem(f"'{name}' is no source of knowledge", did_you_mean(name, LOCAL + NETWORK))
         if name in order[:position]:
             raise problem(f"'{name}' is named twice", "name it once")
     if "wikidata_index" in order and not settings.index:
@@ -121,7 +121,7 @@ def lookup_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str
     settings = parse_settings(KnowledgeSettings, block.get("knowledge_settings", {}), where)
     assert isinstance(settings, KnowledgeSettings)
     order = [str(source) for source in block.get("knowledge", ["embedded"])]
-    check_order(order, settings)
+    check_order(order, settings, f"{path}: {dataset}.hypernymize")
     require_key(order)
     wordnet = load_wordnet(root)
     sources = make_sources(order, settings, wordnet, ResultCache(root / ".hearsight" / "annotations"), root)

@@ -98,6 +98,25 @@ class DualEncoderSettings(Settings):
     loss: Loss = Loss()
     """The loss; the row names which in ``train``."""
 
+    def check(self, where: str) -> None:
+        """Require numbers in their ranges, and what matches."""
+        optimisation, clips, loss = self.optimisation, self.clips, self.loss
+        for block, least in (
+            (
+                "optimisation",
+                {"epochs": 1, "batch": 2, "learning_rate": 0, "weight_decay": 0, "clip_gradient": 0, "warm_up_steps": 0},
+            ),
+            ("clips", {"frames": 1, "mask_coefficients": 0, "mask_frames": 0, "held": 0}),
+            ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0, "chunk": 0}),
+        ):
+            held = {"optimisation": optimisation, "clips": clips, "loss": loss}[block]
+            for name, low in least.items():
+                value = getattr(held, name)
+                if not low <= value < float("inf"):
+                    raise HearsightError(f"is {value}", where=f"{where}.{block}.{name}", hint=f"set it to {low} or more")
+        if not loss.matching:
+            raise HearsightError("names nothing", where=f"{where}.loss.matching", hint="write at least [picture]")
+
 
 class FineTuning(Optimisation):
     """How a model is fitted to human speech (CSC §4.3)."""
@@ -134,23 +153,3 @@ def read_row(row: str, kinds: list[str], unit: str, where: str, most: int = 1_00
         what = f"'{row}' is no row: it needs one of {', '.join(kinds)}, a hyphen and {unit}"
         raise HearsightError(what, where=where, hint=f"write for example {kinds[-1]}-{48 if unit.startswith('a batch') else 100}")
     return kind, int(number)
-
-
-def check(settings: DualEncoderSettings, where: str) -> None:
-    """Raise HearsightError for the first setting that cannot be trained with."""
-    optimisation, clips, loss = settings.optimisation, settings.clips, settings.loss
-    for block, least in (
-        (
-            "optimisation",
-            {"epochs": 1, "batch": 2, "learning_rate": 0, "weight_decay": 0, "clip_gradient": 0, "warm_up_steps": 0},
-        ),
-        ("clips", {"frames": 1, "mask_coefficients": 0, "mask_frames": 0, "held": 0}),
-        ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0, "chunk": 0}),
-    ):
-        held = {"optimisation": optimisation, "clips": clips, "loss": loss}[block]
-        for name, low in least.items():
-            value = getattr(held, name)
-            if not low <= value < float("inf"):
-                raise HearsightError(f"is {value}", where=f"{where}.{block}.{name}", hint=f"set it to {low} or more")
-    if not loss.matching:
-        raise HearsightError("names nothing", where=f"{where}.loss.matching", hint="write at least [picture]")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,77 +19,17 @@ import pyarrow.compute as pc
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.ledger import DROPPED
-from components.core.rule_values import RuleValue, allowed, setting_names
 from components.core.stage_output import StageOutput
-from components.stages import evaluate_speech, extract_descriptions, hypernymize
-from components.stages.filter import cascade
-from components.tracking.listings import NOT_DRAWN, RECORDS, TEXTS, finished_outputs, verdict_in_words
+from components.tracking.history import Event, RecordHistory, setting_of
+from components.tracking.listings import RECORDS, TEXTS, finished_outputs, verdict_in_words
 
 URL_COLUMNS = ("page_url", "image_url")
 TEXT_COLUMNS = ("alt", "text", "caption", "split", "group", "voice", "output")
 MOST = 50
 """Records shown at most for one URL; a page can hold thousands."""
-RULE_SETTINGS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "filter": cascade.RULE_SETTINGS,
-    "hypernymize": hypernymize.RULE_SETTINGS,
-    "extract_descriptions": extract_descriptions.RULE_SETTINGS,
-    "evaluate_speech": evaluate_speech.RULE_SETTINGS,
-}
-"""Stage → rule → the settings that set its threshold, for the stages that list them."""
 _KEY = re.compile("[0-9a-f]{1,16}")
 _DIGEST = re.compile("[0-9a-f]{17,64}")
 """The sha256 of a picture, or its beginning, longer than any key."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """What one stage decided about a record."""
-
-    output: str
-    verdict: str
-    rule: str
-    value: str
-    threshold: str
-    detail: str
-    facts: dict[str, Any]
-    rules: tuple[RuleValue, ...] = ()
-    """The rules of the stage in order of evaluation, up to the one that dropped the record."""
-    setting: str = ""
-    """The settings of params.yaml that set the threshold, "no setting", or '' where the stage lists none."""
-
-    def why(self) -> str:
-        """Return why the record was not kept, for a person; '' for a kept one."""
-        if not self.rule:
-            return ""
-        if self.rule == NOT_DRAWN:
-            return f" for the sample ({allowed(self.threshold, self.setting)})"
-        return f" by {self.rule}: {self.value} ({allowed(self.threshold, self.setting)})"
-
-
-@dataclass
-class RecordHistory:
-    """One key and its events, stage by stage."""
-
-    key: str
-    kind: str
-    events: list[Event] = field(default_factory=list)
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON-able values."""
-        return {"key": self.key, "kind": self.kind, "history": [asdict(event) for event in self.events]}
-
-    def text(self) -> str:
-        """Return the history as text for display."""
-        lines, shown = [f"{self.kind} {self.key}"], dict[str, Any]()
-        for event in self.events:
-            lines.append(f"  {event.output}: {event.verdict}{event.why()}{' · ' + event.detail if event.detail else ''}")
-            for name, value in event.facts.items():
-                if shown.get(name) != value:  # most columns go on unchanged from stage to stage
-                    lines += [f"      {name}: {line}" for line in (value if isinstance(value, list) else [value])]
-            shown |= event.facts
-            lines += [f"      {rule.text()}" for rule in event.rules]
-        return "\n".join(lines)
 
 
 def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], object] = lambda _: None) -> list[RecordHistory]:
@@ -151,7 +90,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
                     threshold=row["threshold"],
                     detail=row["detail"],
                     facts=facts.get(row["key"], {}),
-                    setting=_setting(stage_output.name, row["rule"]),
+                    setting=setting_of(stage_output.name, row["rule"]),
                 )
             )
     if not histories and digest:
@@ -172,42 +111,6 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
             "address, or one dataset by --dataset ('hearsight explain --kept' and '--rule RULE' list keys)"
         )
     return list(histories.values())
-
-
-def add_rule_values(
-    histories: Sequence[RecordHistory], measured: Mapping[str, Mapping[str, Sequence[RuleValue]]]
-) -> list[RecordHistory]:
-    """Return the histories with the measured values of the rules added to each stage's event.
-
-    Args:
-        histories: of :func:`explain`.
-        measured: output (``<dataset>/<stage>``) → key → every rule, in the order of asking (``filter.measured``).
-    """
-
-    def with_values(history: RecordHistory, event: Event) -> Event:
-        return replace(event, rules=_evaluated(measured.get(event.output, {}).get(history.key, ()), event))
-
-    return [
-        RecordHistory(history.key, history.kind, [with_values(history, event) for event in history.events])
-        for history in histories
-    ]
-
-
-def _setting(output: str, rule: str) -> str:
-    dataset, _, stage = output.rpartition("/")
-    return setting_names(dataset, stage, RULE_SETTINGS.get(stage, {}).get(rule)) if rule else ""
-
-
-def _evaluated(values: Sequence[RuleValue], event: Event) -> tuple[RuleValue, ...]:
-    """Return the rules up to the one that dropped the record, which gets the value and threshold in the ledger."""
-    names = [each.rule for each in values]
-    if event.verdict != DROPPED:
-        return tuple(values)
-    if event.rule not in names:  # a provider gave no answer: the rules that have a value were evaluated
-        return tuple(each for each in values if each.passed is not None)
-    at = names.index(event.rule)
-    failed = replace(values[at], passed=False, value=event.value, threshold=event.threshold, note="")
-    return (*values[:at], failed)
 
 
 def _strings(values: list[str]) -> Any:

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
+from components.tracking.overview import finished
 
 RECORDS = ("CANDIDATE", "FILTERED", "CAPTION", "GROUPED", "SPLIT")
 """Kinds of records with the columns of a candidate."""
@@ -112,10 +112,7 @@ def finished_outputs(graph: Graph, only: str = "") -> Iterator[StageOutput]:
             f"there is no dataset '{only}'", where=graph.root / "params.yaml", hint=f"known are: {', '.join(graph.datasets)}"
         )
     for dataset in [only] if only else graph.datasets:
-        for stage in graph.stages_of(dataset):
-            folder = graph.output(stage, dataset)
-            if (folder / NAME).exists():
-                yield StageOutput(folder)
+        yield from finished(graph, dataset).values()
 
 
 def verdict_in_words(verdict: str, rule: str) -> str:

@@ -57,7 +57,6 @@ class ServedDualEncoder:
 
         Args:
             inputs: ``images``: images × features; ``speech``: clips × coefficients × frames; ``lengths``: frames of each clip.
-                frames of each clip.
         """
         import torch  # here: as above
 

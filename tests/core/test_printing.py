@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.printing import escape_controls, json_line
-from components.tracking.explain import Event, RecordHistory
+from components.tracking.history import Event, RecordHistory
 from tests.support import PROJECT
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

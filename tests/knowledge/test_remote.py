@@ -203,7 +203,7 @@ SETTINGS = KnowledgeSettings(
 )
 def test_unusable_settings_give_a_one_line_error(order: list[str], changed: dict[str, Any], message: str) -> None:
     with pytest.raises(HearsightError, match=message):
-        check_order(order, SETTINGS.model_copy(update=changed))
+        check_order(order, SETTINGS.model_copy(update=changed), "params.yaml: english.hypernymize")
 
 
 def test_google_needs_a_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from components.core.rule_values import allowed, setting_names
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.image_rules import describe_overlap
 from components.tools.trial.texts import Trial
-from components.tracking.explain import RULE_SETTINGS
+from components.tracking.history import RULE_SETTINGS
 from components.vision.labels import Label
 from tests.knowledge.dictionary import EXTRACT
 from tests.stages.filter.subjects import PAPER, subject

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
-from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
+if TYPE_CHECKING:  # settings read the names, and must not load torch
+    from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 
 NETWORKS = {
     "rnn1x1": "components.models.captioners.recurrent:RecurrentCaptioner",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from components.core.errors import HearsightError
+from components.core.params import did_you_mean
 from components.speech.voices import google
 from components.speech.voices.engines import ENGINES
 from components.speech.voices.voice import Voice
@@ -25,10 +26,10 @@ VOICES: dict[str, Voice] = {
 """By name."""
 
 
-def voice_named(name: str) -> Voice:
+def voice_named(name: str, where: str = "voices") -> Voice:
     """Return the voice of that name; raise HearsightError when there is none."""
     if name not in VOICES:
-        raise HearsightError(f"'{name}' is not a voice", where="voices", hint=f"take some of: {', '.join(sorted(VOICES))}")
+        raise HearsightError(f"'{name}' is not a voice", where=where, hint=did_you_mean(name, sorted(VOICES)))
     return VOICES[name]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 BEST = "best"
@@ -44,3 +45,14 @@ class Params(Settings):
     """Whether an approximate index is made too, and its recall measured. Ours."""
     page: Page = Page()
     """Figure 4."""
+
+    def check(self, where: str) -> None:
+        """Require known splits, each once, and a page of one of them."""
+        if not self.splits or not set(self.splits) <= set(SPLITS) or len(set(self.splits)) < len(self.splits):
+            what = "is empty, or has an unknown or repeated split"
+            raise HearsightError(what, where=f"{where}.splits", hint=f"list some of {', '.join(SPLITS)}, each once")
+        if self.page.split not in self.splits:
+            what = f"'{self.page.split}' is not indexed"
+            raise HearsightError(what, where=f"{where}.page.split", hint=f"use one of {', '.join(self.splits)}")
+        if self.page.queries < 0 or self.page.neighbours < 1:
+            raise HearsightError("needs queries >= 0 and neighbours >= 1", where=f"{where}.page", hint="raise the value")

@@ -8,10 +8,12 @@ Not in scope: duplicates (``dedup``), plots (``posts_report``).
 
 from __future__ import annotations
 
-from components.core.params import Settings
+from components.core.errors import HearsightError
+from components.core.params import Settings, did_you_mean
 
 SUMMARY = "clusters.json"
 """Output file with the numbers of posts, components, dimensions and neighbours, and those of each round."""
+METRICS = ("correlation", "cosine", "euclidean")
 
 
 class Embedding(Settings):
@@ -47,3 +49,22 @@ class Params(Settings):
     stayed."""
     max_rounds: int = 5
     """Rounds at most. Ours."""
+
+    def check(self, where: str) -> None:
+        """Require numbers in their ranges, and a known metric."""
+        space = self.embedding
+        for name, valid, advice in (
+            ("embedding.variance", 0 < space.variance <= 1, "give a share over 0 and up to 1"),
+            ("embedding.dimensions", space.dimensions >= 0 and space.dimensions != 1, "give 0, or 2 and more"),
+            ("embedding.neighbours", space.neighbours >= 2, "give 2 or more"),
+            ("embedding.min_dist", 0 <= space.min_dist <= 1, "give 0 to 1"),
+            ("embedding.metric", space.metric in METRICS, did_you_mean(space.metric, METRICS)),
+            ("min_cluster_size", self.min_cluster_size >= 2, "give 2 or more"),
+            ("min_samples", self.min_samples >= 1, "give 1 or more"),
+            ("max_cluster_size", not 0 < self.max_cluster_size < self.min_cluster_size, "give 0, or min_cluster_size or more"),
+            ("max_cluster_size", self.max_cluster_size >= 0, "give 0 or more"),
+            ("max_outliers", 0 <= self.max_outliers <= 1, "give a share from 0 to 1"),
+            ("max_rounds", self.max_rounds >= 1, "give 1 or more"),
+        ):
+            if not valid:
+                raise HearsightError("is out of range", where=f"{where}.{name}", hint=advice)

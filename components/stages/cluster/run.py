@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from components.core.errors import HearsightError
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.shards import read_table
@@ -19,7 +18,6 @@ from components.stages.cluster import SUMMARY, embedding, rounds, vectors
 
 def run(stage: Stage) -> None:
     """Write each shard's posts with their cluster, its round, and their position on the map."""
-    validate_settings(stage)
     source, media = stage.inputs["input"], stage.inputs["media"]
     featured = stage.map(
         vectors.compute_features, source.shards, step="features", params={}, shared={"media": media.digest}, publish=False
@@ -42,27 +40,6 @@ def run(stage: Stage) -> None:
         stage.metric(name, summary[name])
     for number, round_summary in enumerate(summary["rounds"], start=1):
         stage.metric("outlier_share", round_summary["outliers"] / max(1, summary["posts"]), number)
-
-
-def validate_settings(stage: Stage) -> None:
-    """Raise HearsightError for the first setting that is out of range."""
-    params, where = stage.params, f"params.yaml: {stage.dataset}.cluster"
-    space = params.embedding
-    for name, valid, advice in (
-        ("embedding.variance", 0 < space.variance <= 1, "give a share over 0 and up to 1"),
-        ("embedding.dimensions", space.dimensions >= 0 and space.dimensions != 1, "give 0, or 2 and more"),
-        ("embedding.neighbours", space.neighbours >= 2, "give 2 or more"),
-        ("embedding.min_dist", 0 <= space.min_dist <= 1, "give 0 to 1"),
-        ("embedding.metric", space.metric in ("correlation", "cosine", "euclidean"), "use correlation, cosine or euclidean"),
-        ("min_cluster_size", params.min_cluster_size >= 2, "give 2 or more"),
-        ("min_samples", params.min_samples >= 1, "give 1 or more"),
-        ("max_cluster_size", not 0 < params.max_cluster_size < params.min_cluster_size, "give 0, or min_cluster_size or more"),
-        ("max_cluster_size", params.max_cluster_size >= 0, "give 0 or more"),
-        ("max_outliers", 0 <= params.max_outliers <= 1, "give a share from 0 to 1"),
-        ("max_rounds", params.max_rounds >= 1, "give 1 or more"),
-    ):
-        if not valid:
-            raise HearsightError("is out of range", where=f"{where}.{name}", hint=advice)
 
 
 def _posts(space: Any, found: Any) -> dict[str, dict[str, Any]]:

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from components.stages.crawl.source_kinds import AnySource
+from components.core.errors import HearsightError
+from components.core.params import tags_of
+from components.stages.crawl.source_kinds import SOURCES, AnySource
 from components.stages.crawl.source_settings import Site
 from components.web.settings import FetchSettings, OpenWeb, Web
+
+NOT_NEGATIVE = ("delay", "retries", "backoff", "min_alt", "fresh_for", "max_retry_after", "min_side", "max_aspect")
+LIMITS = ("shard_size", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
 
 
 class Params(FetchSettings):
@@ -37,3 +42,36 @@ class Params(FetchSettings):
     """Characters an alt-text needs at least (1: any). Ours."""
     shard_size: int = 500
     """Maximum records per shard. Ours."""
+
+    def check(self, where: str) -> None:
+        """Require numbers in their ranges, names of folders, and what the source needs."""
+
+        def wrong(name: str, what: str, hint: str) -> HearsightError:
+            return HearsightError(what, where=f"{where}.{name}", hint=hint)
+
+        for name in LIMITS:
+            if getattr(self, name) <= 0:
+                raise wrong(name, "must be more than 0", "give a positive number")
+        for name in NOT_NEGATIVE:
+            if getattr(self, name) < 0:
+                raise wrong(name, "must not be negative", "give 0 or more")
+        source = self.source
+        for name, least in (("max_pages", 1), ("depth", 0), ("sample", 0)):
+            if getattr(source, name, least) < least:
+                raise wrong(f"source.{name}", f"must be {least} or more", "raise it")
+        for name, value in self.budget:
+            if value <= 0:
+                raise wrong(f"budget.{name}", "must be more than 0", "give a positive number, or leave it out for the default")
+        for name in ("snapshot", "base"):
+            folder = getattr(self, name)
+            named = all(char.isalnum() or char in "-_." for char in folder) and folder[:1] != "."
+            if not named or (not folder and name == "snapshot"):
+                raise wrong(name, f"'{folder}' cannot name a folder", "use letters, digits, '-', '_' and '.'")
+        if self.base and not source.takes_base:
+            again = dict.fromkeys(tags_of(kind)["kind"] for kind in SOURCES if kind.takes_base)
+            raise wrong("base", f"is set, but only sources of kind {' and '.join(again)} are crawled again", "empty it")
+        source.check_within(self, where)
+        if self.web.kind == "open" and not self.contact and not source.is_local:
+            raise wrong("contact", "is empty; a crawl of the open web must give a contact", "give a URL or a mail address")
+        if self.web.kind == "folder" and not self.web.root:
+            raise wrong("web.root", "is empty", "name the folder of <host>/ folders")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -12,9 +11,6 @@ from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.stages.crawl.sources.layouts import layout_named
 from components.web.urls import normalise
-
-Wrong = Callable[[str, str, str], HearsightError]
-"""Creates the error about a setting of crawl: its name, what is wrong, and how to correct it."""
 
 
 class SourceSettings(Settings):
@@ -30,13 +26,8 @@ class SourceSettings(Settings):
         """Whether no web server is asked, for pages or images."""
         return False
 
-    def check(self, params: Any, wrong: Wrong) -> None:
-        """Check what types alone do not; raises what ``wrong`` creates.
-
-        Args:
-            params: all parameters of crawl.
-            wrong: creates the error.
-        """
+    def check_within(self, params: Any, where: str) -> None:
+        """Raise HearsightError for the first value that does not fit all parameters of crawl; ``where`` names their block."""
 
 
 class Site(SourceSettings):
@@ -57,10 +48,10 @@ class Site(SourceSettings):
     sitemaps: bool = True
     """Whether pages in the hosts' sitemaps are start pages too, besides the seeds. Ours."""
 
-    def check(self, params: Any, wrong: Wrong) -> None:
+    def check(self, where: str) -> None:
         """Require a seed."""
         if not self.seeds:
-            raise wrong("source.seeds", "is empty", "name at least one page")
+            raise HearsightError("is empty", where=f"{where}.seeds", hint="name at least one page")
 
 
 class Files(SourceSettings):
@@ -75,10 +66,10 @@ class Files(SourceSettings):
     sample_seed: int = 0
     """The seed of that draw. Ours."""
 
-    def check(self, params: Any, wrong: Wrong) -> None:
+    def check(self, where: str) -> None:
         """Require an input."""
         if not self.inputs:
-            raise wrong("source.inputs", "is empty", "name at least one file")
+            raise HearsightError("is empty", where=f"{where}.inputs", hint="name at least one file")
 
 
 class Archives(Files):
@@ -107,25 +98,31 @@ class Table(Files):
         """Whether the images are files."""
         return bool(self.image_folder) or layout_named(self.layout).folder_optional
 
-    def check(self, params: Any, wrong: Wrong) -> None:
+    def check(self, where: str) -> None:
         """Require an input, and what the layout needs."""
-        super().check(params, wrong)
-        layout = layout_named(self.layout)
+        super().check(where)
+        layout = layout_named(self.layout, f"{where}.layout")
         if layout.has_languages != bool(self.languages):
             what = "is empty, but its rows have languages" if layout.has_languages else "is set, but its rows have no language"
-            raise wrong("source.languages", f"{what} (layout: {self.layout})", "name those to take, or leave it out")
+            raise HearsightError(
+                f"{what} (layout: {self.layout})", where=f"{where}.languages", hint="name those to take, or leave it out"
+            )
         if layout.has_languages:
             if self.language:
-                raise wrong("source.language", "is set, and source.languages as well", "leave it out")
+                raise HearsightError("is set, and source.languages as well", where=f"{where}.language", hint="leave it out")
         elif len(self.language) != 2 or not self.language.isalpha() or not self.language.isascii():
-            raise wrong(
-                "source.language", f"'{self.language}' is no language", "give the captions' language as ISO 639-1, e.g. en"
+            raise HearsightError(
+                f"'{self.language}' is no language",
+                where=f"{where}.language",
+                hint="give the captions' language as ISO 639-1, e.g. en",
             )
         if self.image_folder and not layout.has_files:
-            raise wrong("source.image_folder", f"is set, but layout: {self.layout} names images by address", "empty it")
+            raise HearsightError(
+                f"is set, but layout: {self.layout} names images by address", where=f"{where}.image_folder", hint="empty it"
+            )
         if not self.image_folder and not layout.has_urls and not layout.folder_optional:
             what = f"is empty, and layout: {self.layout} names images by file"
-            raise wrong("source.image_folder", what, "name the folder of the images")
+            raise HearsightError(what, where=f"{where}.image_folder", hint="name the folder of the images")
 
 
 _TAG = re.compile(r"\w+")
@@ -150,12 +147,14 @@ class Hashtag(SourceSettings):
         """The hashtag and its variants, each once."""
         return list(dict.fromkeys([self.tag, *self.variants]))
 
-    def check(self, params: Any, wrong: Wrong) -> None:
+    def check(self, where: str) -> None:
         """Require hashtags."""
-        super().check(params, wrong)
+        super().check(where)
         for tag in self.tags:
             if not _TAG.fullmatch(tag) or tag.isdigit():
-                raise wrong("source.tag", f"'{tag}' is not a hashtag", "give letters, digits and _, without the #")
+                raise HearsightError(
+                    f"'{tag}' is not a hashtag", where=f"{where}.tag", hint="give letters, digits and _, without the #"
+                )
 
 
 class PostsSettings(Hashtag):
@@ -191,19 +190,28 @@ class PostsSettings(Hashtag):
             raise HearsightError(what, where=f"${self.token_variable}", hint="put the API's access token into it")
         return token
 
-    def check(self, params: Any, wrong: Wrong) -> None:
-        """Require hashtags and the address of an API; a token is sent encrypted only."""
-        super().check(params, wrong)
+    def check(self, where: str) -> None:
+        """Require hashtags and the address of an API."""
+        super().check(where)
         for name in ("window_days", "relist_days"):
             if not 0 <= getattr(self, name) <= 100_000:
-                raise wrong(f"source.{name}", "is not between 0 and 100000", "give a number of days")
+                raise HearsightError("is not between 0 and 100000", where=f"{where}.{name}", hint="give a number of days")
         if not 1 <= self.page_size <= 100:
-            raise wrong("source.page_size", "is not between 1 and 100", "give 40")
+            raise HearsightError("is not between 1 and 100", where=f"{where}.page_size", hint="give 40")
         url = normalise(self.server)
         if url is None or urlsplit(url).query or "access_token" in self.server or "@" in self.server:
-            raise wrong("source.server", f"'{self.server}' is not the address of an API", "give it as https://host, without more")
-        if self.token_variable and url.startswith("http:") and params.web.kind == "open" and not params.web.proxy:
-            raise wrong("source.server", "would send the token unencrypted", "give its https address")
+            raise HearsightError(
+                f"'{self.server}' is not the address of an API",
+                where=f"{where}.server",
+                hint="give it as https://host, without more",
+            )
+
+    def check_within(self, params: Any, where: str) -> None:
+        """Require that a token is sent encrypted only."""
+        unencrypted = (normalise(self.server) or "").startswith("http:")
+        if self.token_variable and unencrypted and params.web.kind == "open" and not params.web.proxy:
+            what = "would send the token unencrypted"
+            raise HearsightError(what, where=f"{where}.source.server", hint="give its https address")
 
 
 class MastodonSettings(PostsSettings):
@@ -223,13 +231,19 @@ class InstagramSettings(PostsSettings):
     user: str = ""
     """Identifier of the Instagram account whose token is used; required."""
 
-    def check(self, params: Any, wrong: Wrong) -> None:
+    def check(self, where: str) -> None:
         """Require what every API needs, the account that asks, and a token."""
-        super().check(params, wrong)
+        super().check(where)
         if not _DIGITS.fullmatch(self.user):
-            raise wrong("source.user", "names no Instagram account", "give the identifier of the account that asks, digits")
+            raise HearsightError(
+                "names no Instagram account", where=f"{where}.user", hint="give the identifier of the account that asks, digits"
+            )
         if not self.token_variable:
-            raise wrong("source.token_variable", "is empty, and the Graph API asks for a token", "name an environment variable")
+            raise HearsightError(
+                "is empty, and the Graph API asks for a token",
+                where=f"{where}.token_variable",
+                hint="name an environment variable",
+            )
 
 
 class ExportedSettings(Hashtag, Files):
@@ -238,8 +252,7 @@ class ExportedSettings(Hashtag, Files):
     provider: Literal["jsonl"] = "jsonl"
     """Exported posts, one a line."""
 
-    def check(self, params: Any, wrong: Wrong) -> None:
-        """Require an input and hashtags, and no base."""
-        super().check(params, wrong)
+    def check_within(self, params: Any, where: str) -> None:
+        """Require that there is no base."""
         if params.base:
-            raise wrong("base", "is set, but exported posts are not crawled again", "empty it")
+            raise HearsightError("is set, but exported posts are not crawled again", where=f"{where}.base", hint="empty it")

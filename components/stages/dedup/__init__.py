@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 
@@ -25,6 +26,11 @@ class PerceptualHash(Settings):
     max_distance: int = 6
     """Bits of 64 in which hashes of the same picture differ, at most. Ours: 10 has a precision of .998 on altered copies,
     drawings need less."""
+
+    def check(self, where: str) -> None:
+        """Require a number of bits."""
+        if not 0 <= self.max_distance <= 64:
+            raise HearsightError("is not from 0 to 64", where=f"{where}.max_distance", hint="set a number of bits, for example 6")
 
 
 class Aligned(Settings):
@@ -56,6 +62,15 @@ class Posts(Settings):
     distance. PCV §4.3.1: corpus."""
     grid: list[float] = [0.02, 0.05, 0.1, 0.2]
     """Thresholds combined for ``duplicates.csv``. PCV §4.2.2: the same."""
+
+    def check(self, where: str) -> None:
+        """Require distances below 1."""
+        distances = [("image_distance", self.image_distance), ("caption_distance", self.caption_distance)]
+        for name, value in [*distances, *(("grid", value) for value in self.grid)]:
+            if not 0 <= value < 1:
+                raise HearsightError(
+                    f"a distance of {value} is not in [0, 1)", where=f"{where}.{name}", hint="the paper takes .1"
+                )
 
 
 Signal = Annotated[PerceptualHash | Aligned, Field(discriminator="kind")]

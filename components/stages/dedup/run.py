@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.reporting.numbers import csv_text
-from components.stages.dedup import Params, PerceptualHash
+from components.stages.dedup import Params
 from components.stages.dedup.groups import Groups
 from components.stages.dedup.near import Duplicates, prepare_pictures, same_pictures
 from components.stages.dedup.records import Records
@@ -22,7 +21,6 @@ from components.stages.dedup.verdicts import decide, ledgers
 def run(stage: Stage) -> None:
     """Group records by picture, find duplicate posts, and write each shard's remaining records."""
     params: Params = stage.params
-    _check(params)
     records = Records.read(stage.inputs["input"])
     pictures = duplicates = None
     if params.posts is not None or params.signal.kind == "aligned":
@@ -40,21 +38,6 @@ def run(stage: Stage) -> None:
     stage.export(GRID, csv_text(list(lines[0]), (list(line.values()) for line in lines)).encode())
     stage.metric("groups", len(set(outcome.group.tolist())))
     stage.metric("dropped", lines[0]["dropped"])
-
-
-def _check(params: Params) -> None:
-    posts = params.posts
-    distances: list[tuple[str, float]] = []
-    if posts is not None:
-        distances = [("image_distance", posts.image_distance), ("caption_distance", posts.caption_distance)]
-        distances += [("grid", value) for value in posts.grid]
-    for name, value in distances:
-        if not 0 <= value < 1:
-            raise HearsightError(
-                f"a distance of {value} is not in [0, 1)", where=f"dedup.posts.{name}", hint="the paper takes .1"
-            )
-    if isinstance(params.signal, PerceptualHash) and not 0 <= params.signal.max_distance <= 64:
-        raise HearsightError("is not from 0 to 64", where="dedup.signal.max_distance", hint="set a number of bits, for example 6")
 
 
 GRID = "duplicates.csv"

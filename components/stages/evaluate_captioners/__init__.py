@@ -9,6 +9,7 @@ Sources: CC §5.2 to §5.4, tables 5 to 7, figures 3 and 5; PCV §5.4. Not in sc
 
 from __future__ import annotations
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 PAGE, MARKDOWN, SUMMARY = "compare.html", "compare.md", "summary.txt"
@@ -34,3 +35,10 @@ class Params(Settings):
     model and test set. CC table 5 has it."""
     spice: str = ""
     """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out. CC tables 6 and 7 have it."""
+
+    def check(self, where: str) -> None:
+        """Require numbers in their ranges."""
+        for name, minimum in (("beam", 1), ("length_power", 0), ("constants", 1), ("resamples", 1), ("examples", 0)):
+            if getattr(self, name) < minimum:
+                what = f"{getattr(self, name)} is too small"
+                raise HearsightError(what, where=f"{where}.{name}", hint=f"give {minimum} or more")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from components.core.check_warnings import input_warnings
-from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.stages.evaluate_captioners import MARKDOWN, PAGE, SUMMARY, page, tables
 from components.stages.evaluate_captioners.analyses import read_training_texts
@@ -14,7 +13,6 @@ from components.stages.evaluate_captioners.jobs import score_all, write_all
 
 def run(stage: Stage) -> None:
     """Caption every test set with every model, score the captions, and write tables, page and records."""
-    check(stage)
     sets, models = open_inputs(stage)
     captions = write_all(stage, sets, models)
     scored, constants = score_all(stage, sets, models, captions)
@@ -32,11 +30,3 @@ def run(stage: Stage) -> None:
         stage.metric(name, value)
     for row in tables.tracking_rows(results):
         stage.row(*row)
-
-
-def check(stage: Stage) -> None:
-    """Raise HearsightError for the first setting that is out of range."""
-    params, where = stage.params, f"params.yaml: {stage.dataset}.evaluate_captioners"
-    for name, minimum in (("beam", 1), ("length_power", 0), ("constants", 1), ("resamples", 1), ("examples", 0)):
-        if getattr(params, name) < minimum:
-            raise HearsightError(f"{getattr(params, name)} is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.retrieval.settings import Matching
 
@@ -32,3 +33,18 @@ class Params(Settings):
     """Bootstrap resamples behind an interval. Ours."""
     seed: int = 1
     """Seed of the bootstrap. Ours."""
+
+    def check(self, where: str) -> None:
+        """Require lists without repetition, and numbers in their ranges."""
+        for name in ("crops", "depths", "matching"):
+            values = getattr(self, name)
+            if not values or len(set(values)) < len(values):
+                raise HearsightError(
+                    f"{values} is empty or repeats a value", where=f"{where}.{name}", hint="list each value once"
+                )
+        if min(self.depths) < 1:
+            raise HearsightError(
+                f"R@{min(self.depths)} is not a recall", where=f"{where}.depths", hint="give depths of 1 or more"
+            )
+        if self.resamples < 1:
+            raise HearsightError(f"{self.resamples} is too small", where=f"{where}.resamples", hint="give 1 or more")

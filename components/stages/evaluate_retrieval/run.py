@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow.parquet as pq
 
 from components.core.check_warnings import input_warnings
-from components.core.errors import HearsightError
 from components.core.ledger import kept, ledger_table
 from components.execution.stage import Stage
 from components.stages.evaluate_retrieval import PAGE, Params, page, tables
@@ -16,7 +15,6 @@ from components.stages.evaluate_retrieval.scoring import SCORES, read_model_info
 def run(stage: Stage) -> None:
     """Score each model in its own job, aggregate, judge the claims, and write records, tables and page."""
     params: Params = stage.params
-    check(params, f"params.yaml: {stage.dataset}.evaluate_retrieval")
     folders = score_all(stage)
     scored = {key: pq.read_table(folder / SCORES) for key, folder in folders.items()}
     results = gather(stage.dataset, scored, {key: read_model_info(folder) for key, folder in folders.items()}, params)
@@ -35,15 +33,3 @@ def run(stage: Stage) -> None:
         stage.metric(name, value)
     for row in tables.tracking_rows(results):
         stage.row(*row)
-
-
-def check(params: Params, where: str) -> None:
-    """Raise HearsightError for the first setting that is out of range."""
-    for name in ("crops", "depths", "matching"):
-        values = getattr(params, name)
-        if not values or len(set(values)) < len(values):
-            raise HearsightError(f"{values} is empty or repeats a value", where=f"{where}.{name}", hint="list each value once")
-    if min(params.depths) < 1:
-        raise HearsightError(f"R@{min(params.depths)} is not a recall", where=f"{where}.depths", hint="give depths of 1 or more")
-    if params.resamples < 1:
-        raise HearsightError(f"{params.resamples} is too small", where=f"{where}.resamples", hint="give 1 or more")

@@ -11,6 +11,7 @@ Not in scope: dropping utterances (``synthesize`` does), alignment in time.
 
 from __future__ import annotations
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 PAGE, VOICES, SUMMARY = "listen.html", "voices.json", "summary.txt"
@@ -36,3 +37,9 @@ class Params(Settings):
     recogniser for. Ours."""
     resamples: int = 1000
     """Bootstrap samples behind an interval. Ours."""
+
+    def check(self, where: str) -> None:
+        """Require numbers in their ranges."""
+        for name, minimum in (("per_voice", 1), ("min_words", 0), ("examples", 0), ("resamples", 1)):
+            if getattr(self, name) < minimum:
+                raise HearsightError("is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.execution.stage import Job, Stage
@@ -24,7 +23,6 @@ JOB_SIZE = 8
 
 def run(stage: Stage) -> None:
     """Draw the sample, transcribe and score it, and write records, page and tables."""
-    check(stage)
     params: Params = stage.params
     source = stage.inputs["input"]
     table = source.table(list(COLUMNS))
@@ -46,14 +44,6 @@ def run(stage: Stage) -> None:
     _write_records(stage, drawn)
     for name, value in facts.tracking_metrics(results).items():
         stage.metric(name, value)
-
-
-def check(stage: Stage) -> None:
-    """Raise HearsightError for the first setting that is out of range."""
-    params, where = stage.params, f"params.yaml: {stage.dataset}.evaluate_speech"
-    for name, minimum in (("per_voice", 1), ("min_words", 0), ("examples", 0), ("resamples", 1)):
-        if getattr(params, name) < minimum:
-            raise HearsightError("is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")
 
 
 def _transcribe(stage: Stage, drawn: list[Drawn]) -> str:

@@ -7,10 +7,15 @@ Not in scope: duplicates (``dedup``), offensive words (``posts_report`` counts t
 
 from __future__ import annotations
 
-from components.core.params import Settings
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from components.core.params import Settings, did_you_mean
 
 RULE_SETTINGS = {"too_long": ("max_characters",), "too_short": ("min_words",), "not_portuguese": ("language", "min_language")}
 """Rule of the ledger → the settings of ``Params`` that set its threshold; the other rules have none."""
+
+LISTS = Path(__file__).parent / "data"
 
 
 class Params(Settings):
@@ -24,3 +29,10 @@ class Params(Settings):
     """Probability of the language below which a piece of text may be foreign. Ours."""
     max_characters: int = 10_000
     """Characters a caption may have at most. Ours: Instagram's have 2,200, those of most Mastodon servers 500."""
+
+    def check(self, where: str) -> None:
+        """Require a language that there are lists for."""
+        known = sorted(file.name.split(".")[1] for file in LISTS.glob("descriptions.*.yaml"))
+        if self.language not in known:
+            what = f"no lists for language '{self.language}'"
+            raise HearsightError(what, where=f"{where}.language", hint=did_you_mean(self.language, known))

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 import yaml
 
-from components.core.errors import HearsightError
+from components.stages.extract_descriptions import LISTS
 from components.stages.extract_descriptions.words import Phrases, fold
 
 
@@ -60,13 +59,8 @@ class Rules(NamedTuple):
 
 @lru_cache(maxsize=8)
 def load_rules(language: str) -> Rules:
-    """Return the lists of one language (ISO 639-1); raise HearsightError if there is no file for it."""
-    path = Path(__file__).parent / "data" / f"descriptions.{language}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(file.name.split(".")[1] for file in path.parent.glob("descriptions.*.yaml")))
-        raise HearsightError(
-            f"no lists for language '{language}'", where="extract_descriptions.language", hint=f"use one of: {known}"
-        )
+    """Return the lists of one language (ISO 639-1), which the settings have checked."""
+    path = LISTS / f"descriptions.{language}.yaml"
     lists: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # BaseLoader keeps "no" a string
 
     def phrases(name: str) -> Phrases:

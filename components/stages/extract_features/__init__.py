@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 
@@ -51,3 +52,24 @@ class Params(Settings):
     """px, longer side of the small pictures kept for pages; 0 keeps none. Ours."""
     thumbnails: Literal["test", "all"] = "test"
     """Of which pictures: of the test split, or of all, so that a search can show whatever it finds. Ours."""
+
+    def check(self, where: str) -> None:
+        """Require numbers in their ranges, and a frozen encoder for what is computed once."""
+        if self.views < 0 or self.thumbnail < 0 or self.encoder.side < 75:
+            raise HearsightError(
+                "views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, hint="raise the value"
+            )
+        if not 0.0 < self.least_area <= 1.0:
+            raise HearsightError("must be above 0 and at most 1", where=f"{where}.least_area", hint="give a share")
+        if self.views and not self.encoder.frozen:
+            raise HearsightError(
+                "need a frozen encoder",
+                where=f"{where}.views",
+                hint="set it to 0: a trained encoder's pictures are distorted when they are read",
+            )
+        if self.centre and not self.encoder.frozen:
+            raise HearsightError(
+                "needs a frozen encoder",
+                where=f"{where}.centre",
+                hint="set it to false: a trained encoder's pictures are cropped when they are read",
+            )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from components.core.addresses import PREPARED_FILE
-from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.stages.extract_features import Params
 from components.stages.extract_features.records import prepare
@@ -15,25 +14,6 @@ from components.vision.image_encoders import EncodedPicture, weights_digest
 def run(stage: Stage) -> None:
     """Prepare the records' shards, and write wording and encoder to ``prepared.json``."""
     params: Params = stage.params
-    where = f"params.yaml: {stage.dataset}.extract_features"
-    if params.views < 0 or params.thumbnail < 0 or params.encoder.side < 75:
-        raise HearsightError(
-            "views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, hint="raise the value"
-        )
-    if not 0.0 < params.least_area <= 1.0:
-        raise HearsightError("must be above 0 and at most 1", where=f"{where}.least_area", hint="give a share")
-    if params.views and not params.encoder.frozen:
-        raise HearsightError(
-            "need a frozen encoder",
-            where=f"{where}.views",
-            hint="set it to 0: a trained encoder's pictures are distorted when they are read",
-        )
-    if params.centre and not params.encoder.frozen:
-        raise HearsightError(
-            "needs a frozen encoder",
-            where=f"{where}.centre",
-            hint="set it to false: a trained encoder's pictures are cropped when they are read",
-        )
     weights = stage.root / params.encoder.weights if params.encoder.weights else None
     encoder: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}
     if params.encoder.frozen:

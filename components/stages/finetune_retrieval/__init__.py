@@ -9,8 +9,9 @@ Not in scope: pretraining (``pretrain_retrieval``), scores (``evaluate_retrieval
 
 from __future__ import annotations
 
-from components.core.params import Settings
-from components.retrieval.settings import FineTuningSettings
+from components.core.errors import HearsightError
+from components.core.params import Settings, did_you_mean
+from components.retrieval.settings import LOSSES, STARTS, FineTuningSettings, read_row
 from components.training.settings import Hardware
 
 
@@ -30,3 +31,13 @@ class Params(Settings):
     """How they are trained."""
     hardware: Hardware = Hardware()
     """What it runs on."""
+
+    def check(self, where: str) -> None:
+        """Require a loss, and names of rows."""
+        if self.loss not in LOSSES:
+            raise HearsightError(f"'{self.loss}' is not a loss", where=f"{where}.loss", hint=did_you_mean(self.loss, LOSSES))
+        self.split_rows(f"{where}.rows")
+
+    def split_rows(self, where: str = "rows") -> list[tuple[str, str, int]]:
+        """Return (row, start, percentage of the pairs) of each row; raise HearsightError for a name that is none."""
+        return [(row, *read_row(row, list(STARTS), "a percentage", where, most=100)) for row in self.rows]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from components.core.errors import HearsightError
 from components.execution.stage import Job, Stage
-from components.retrieval.jobs import START, WHOLE, input_digests, train_dual_encoder, training_code_digest
-from components.retrieval.settings import LOSSES, STARTS, check, read_row
+from components.retrieval.jobs import START, input_digests, train_dual_encoder, training_code_digest
+from components.retrieval.settings import LOSSES, STARTS
 from components.stages.finetune_retrieval import Params
 from components.training.publishing import publish
 
@@ -14,15 +14,11 @@ def run(stage: Stage) -> None:
     """Train a model for each row and seed, and publish the models."""
     params: Params = stage.params
     where = f"params.yaml: {stage.dataset}.finetune_retrieval"
-    if params.loss not in LOSSES:
-        raise HearsightError(f"'{params.loss}' is not a loss", where=f"{where}.loss", hint=f"use {' or '.join(LOSSES)}")
-    check(params.model, f"{where}.model")
     digests = {
         model["key"]: model["weights_sha256"] for model in stage.inputs[START].table(["key", "weights_sha256"]).to_pylist()
     }
     jobs = []
-    for row in params.rows:
-        kind, percent = read_row(row, list(STARTS), "a percentage", f"{where}.rows", most=WHOLE)
+    for row, kind, percent in params.split_rows():
         for seed in params.seeds:
             model = f"{params.pretrained}-{seed}"
             if model not in digests:

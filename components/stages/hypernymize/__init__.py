@@ -14,6 +14,7 @@ from typing import Literal
 
 from components.core.params import Settings
 from components.knowledge.remote import KnowledgeSettings
+from components.knowledge.setup import check_order
 
 RULE_SETTINGS = {"too_short": ("min_words",), "inconsistent": (), "rare_concept": ("min_concept_count", "concept_level")}
 """Rule of the ledger → the settings of ``Params`` that set its threshold."""
@@ -36,3 +37,7 @@ class Params(Settings):
     Graph."""
     knowledge_settings: KnowledgeSettings = KnowledgeSettings()
     """Settings of the sources other than embedded."""
+
+    def check(self, where: str) -> None:
+        """Require known sources, each once, and what each needs."""
+        check_order(self.knowledge, self.knowledge_settings, where)

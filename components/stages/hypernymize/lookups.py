@@ -20,7 +20,7 @@ from components.core.records import CAPTION
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
 from components.knowledge.remote import KnowledgeSettings, Question, Remote
-from components.knowledge.setup import NETWORK, check_order, make_sources, recording_cascade, require_key
+from components.knowledge.setup import NETWORK, make_sources, recording_cascade, require_key
 from components.knowledge.wikidata.index import read_about
 from components.language.wordnet import load_wordnet
 from components.providers.registry import parse_role
@@ -28,16 +28,15 @@ from components.stages.hypernymize.rewrite import rewrite
 
 
 def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the sources, request missing answers from the network, and return the settings of the workers (``task.shared``).
+    """Request missing answers from the network, and return the settings of the workers (``task.shared``).
 
     Args:
         plan: the chosen providers, by which the workers parse.
 
     Raises:
-        HearsightError: settings, key or index of a source are missing.
+        HearsightError: key or index of a source are missing.
     """
     order, settings = list(stage.params.knowledge), stage.params.knowledge_settings
-    check_order(order, settings)
     require_key(order)
     shared: dict[str, Any] = {"order": order, "states": {}, "providers": dict(plan)}
     if order == ["embedded"]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 BOUNDS = ("min_seconds", "max_seconds", "min_seconds_per_character")
@@ -22,7 +23,7 @@ class Params(Settings):
     layout: Literal["facc", "stamps"] = "facc"
     """facc: the Flickr Audio Caption Corpus; stamps: those of Tux Paint. CSC §2.3: the Flickr Audio Caption Corpus."""
     folder: str = ""
-    """Folder of the recordings, relative to the project."""
+    """Folder of the recordings, relative to the project; required."""
     trim: bool = True
     """Whether silence at the ends is cut as for synthetic speech. Ours."""
     min_seconds: float = 0.2
@@ -31,3 +32,14 @@ class Params(Settings):
     """s; longer recordings are dropped. Ours."""
     min_seconds_per_character: float = 0.02
     """s; faster recordings belong to another text and are dropped; 0 drops none. Ours."""
+
+    def check(self, where: str) -> None:
+        """Require a folder, and bounds that leave recordings."""
+        if not self.folder:
+            raise HearsightError("is empty", where=f"{where}.folder", hint="name the folder of the recordings")
+        if not 0 <= self.min_seconds < self.max_seconds:
+            raise HearsightError(
+                f"min_seconds {self.min_seconds} and max_seconds {self.max_seconds} leave no recording",
+                where=where,
+                hint="set min_seconds to 0 or more, and max_seconds above it",
+            )

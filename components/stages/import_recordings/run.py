@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import UTTERANCE
 from components.core.stage_output import ShardRef
@@ -21,12 +20,6 @@ from components.stages.import_recordings.joining import join
 def run(stage: Stage) -> None:
     """Join records with recordings, convert each recording, and keep each recording in one split."""
     params = stage.params
-    if not 0 <= params.min_seconds < params.max_seconds:
-        raise HearsightError(
-            f"min_seconds {params.min_seconds} and max_seconds {params.max_seconds} leave no recording",
-            where=f"params.yaml: {stage.dataset}.import_recordings",
-            hint="set min_seconds to 0 or more, and max_seconds above it",
-        )
     joined = join(stage)
     settings = {name: getattr(params, name) for name in ("trim", *BOUNDS)}
     heard = stage.map(convert_recordings, joined, step="hear", params=settings, publish=False)

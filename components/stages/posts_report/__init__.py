@@ -7,6 +7,10 @@ Not in scope: scores of models (``report``), the datasheet (``release``).
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
+from components.core.errors import HearsightError
 from components.core.params import Settings
 
 PAGE = "analysis.html"
@@ -35,3 +39,11 @@ class Params(Settings):
     """Minimum descriptions that name a group for it to be reported. Ours."""
     bias_words: int = 12
     """Words told for a group. Ours."""
+
+    def check(self, where: str) -> None:
+        """Require a language that spaCy has stop words of, without loading spaCy."""
+        spacy = find_spec("spacy")
+        assert spacy is not None and spacy.origin is not None
+        if not (Path(spacy.origin).parent / "lang" / self.language / "stop_words.py").is_file():
+            what = f"spaCy has no stop words for '{self.language}'"
+            raise HearsightError(what, where=f"{where}.language", hint="give an ISO 639-1 code, e.g. pt")

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from components.core.errors import HearsightError
 from components.metrics.tokens import tokenize
 
 DATA = Path(__file__).parent / "data"
@@ -90,12 +89,8 @@ def count_words(name: str, captions: Iterable[str]) -> Vocabulary:
 
 @lru_cache(maxsize=4)
 def stop_words(language: str) -> frozenset[str]:
-    """Return spaCy's lower-cased stop words of a language (ISO 639-1); raise HearsightError if it has none."""
-    try:
-        words = importlib.import_module(f"spacy.lang.{language}.stop_words").STOP_WORDS
-    except ImportError:
-        what = f"spaCy has no stop words for '{language}'"
-        raise HearsightError(what, where="params.yaml: posts_report.language", hint="give an ISO 639-1 code, e.g. pt") from None
+    """Return spaCy's lower-cased stop words of a language (ISO 639-1); the settings have checked the language."""
+    words = importlib.import_module(f"spacy.lang.{language}.stop_words").STOP_WORDS
     return frozenset(word.lower() for word in words)
 
 

@@ -9,7 +9,7 @@ Not in scope: fine-tuning on human speech (``finetune_retrieval``), scores (``ev
 from __future__ import annotations
 
 from components.core.params import Settings
-from components.retrieval.settings import DualEncoderSettings, Towers
+from components.retrieval.settings import LOSSES, DualEncoderSettings, Towers, read_row
 from components.training.settings import Hardware
 
 
@@ -26,3 +26,11 @@ class Params(Settings):
     """How they are trained. ``epochs`` are those of a row of ``batch``; another row has its own batch, and as many steps."""
     hardware: Hardware = Hardware()
     """What it runs on."""
+
+    def check(self, where: str) -> None:
+        """Require names of rows."""
+        self.split_rows(f"{where}.rows")
+
+    def split_rows(self, where: str = "rows") -> list[tuple[str, str, int]]:
+        """Return (row, loss, batch size) of each row; raise HearsightError for a name that is none."""
+        return [(row, *read_row(row, list(LOSSES), "a batch size", where)) for row in self.rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.execution.stage import Job, Stage
 from components.retrieval.jobs import WHOLE, input_digests, starting_weights, train_dual_encoder, training_code_digest
-from components.retrieval.settings import LOSSES, check, read_row
+from components.retrieval.settings import LOSSES
 from components.stages.pretrain_retrieval import Params
 from components.training.publishing import publish
 
@@ -13,10 +13,8 @@ def run(stage: Stage) -> None:
     """Train a model for each row and seed, and publish the models."""
     params: Params = stage.params
     towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.root)}
-    check(params.model, f"params.yaml: {stage.dataset}.pretrain_retrieval.model")
     jobs = []
-    for row in params.rows:
-        kind, batch = read_row(row, list(LOSSES), "a batch size", f"params.yaml: {stage.dataset}.pretrain_retrieval.rows")
+    for row, kind, batch in params.split_rows():
         settings = params.model.plain()
         optimisation = settings["optimisation"]
         # All rows train for the same number of steps, as in the paper (3 M at any batch size).

@@ -9,11 +9,15 @@ published`` reads lists (``published``); both also accept candidates, whose alt-
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.stages.split.published import Lists
+
+_ASSIGNMENTS = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class Params(Settings):
@@ -41,6 +45,10 @@ class ByGroup(Params):
     test: float = 0.0067
     """Share of the groups that goes to test. CC table 3: 22,530 of 3,369,218."""
 
+    def check(self, where: str) -> None:
+        """Require shares that leave a training set."""
+        _check_shares(self.validation, self.test, where)
+
 
 class ByOwner(Params):
     """An account's posts stay together, and so do near-duplicates (PCV §4.3.4)."""
@@ -56,6 +64,15 @@ class ByOwner(Params):
     sides: str = ""
     """Name of the file with the owners' split assignments (data/store/sides); required."""
 
+    def check(self, where: str) -> None:
+        """Require shares that leave a training set, and the name of a file."""
+        _check_shares(self.validation, self.test, where)
+        if not self.sides:
+            raise HearsightError("is empty", where=f"{where}.sides", hint="name the file of split assignments")
+        if not _ASSIGNMENTS.fullmatch(self.sides) or self.sides == "index":  # "index" marks the folder of a fetch store
+            what = f"'{self.sides}' is not a valid name of assignments"
+            raise HearsightError(what, where=f"{where}.sides", hint="use a-z, 0-9, - and _")
+
 
 class ByText(Params):
     """Equal captions and equal pictures stay together."""
@@ -69,6 +86,10 @@ class ByText(Params):
     test: float = 0.125
     """Share of the texts that goes to test. CSC §2.3: 1,000 of 8,000 images."""
 
+    def check(self, where: str) -> None:
+        """Require shares that leave a training set."""
+        _check_shares(self.validation, self.test, where)
+
 
 class Published(Params):
     """Splits from published lists of picture names."""
@@ -77,6 +98,15 @@ class Published(Params):
     """Splits from published lists of picture names."""
     lists: Lists = Lists()
     """The lists; at least one is required."""
+
+
+def _check_shares(validation: float, test: float, where: str) -> None:
+    if min(validation, test) < 0 or validation + test >= 1:
+        raise HearsightError(
+            f"validation {validation} and test {test} leave nothing to train on",
+            where=where,
+            hint="give shares of at least 0 that sum to less than 1",
+        )
 
 
 KINDS: dict[str, type[Params]] = {"group": ByGroup, "owner": ByOwner, "text": ByText, "published": Published}

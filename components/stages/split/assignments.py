@@ -69,11 +69,9 @@ def open_assignments(root: Path, name: str, seed: int, shares: Mapping[str, floa
         name: ``split.sides``; datasets with the same name share the assignments of their common owners.
 
     Raises:
-        HearsightError: the name is not a valid file name, the file has another seed or other shares, a line is damaged,
+        HearsightError: the file has another seed or other shares, a line is damaged,
             or another run holds the file.
     """
-    if not _NAME.fullmatch(name) or name == "index":  # "index" marks the folder of a fetch store
-        raise HearsightError(f"'{name}' is not a valid name of assignments", where="split.sides", hint="use a-z, 0-9, - and _")
     path = root / "data" / "store" / "sides" / f"{name}.jsonl"
     with sole_writer(root / ".hearsight" / "locks" / f"sides.{name}.lock", f"the file of split assignments '{name}'"):
         draw: dict[str, Any] = {"seed": seed, "shares": dict(shares)}

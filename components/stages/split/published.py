@@ -43,20 +43,23 @@ class Lists(Settings):
     test: str = ""
     """Names of the test pictures."""
 
+    def check(self, where: str) -> None:
+        """Require a list, and at most one split that takes every other picture."""
+        files = [file for file in (self.train, self.validation, self.test) if file]
+        if not files or files.count(ALL_OTHER_PICTURES) > 1:
+            what = f'"{ALL_OTHER_PICTURES}" is set for two splits' if files else "are all empty"
+            hint = f'set a file for at least one split, and "{ALL_OTHER_PICTURES}" at most once'
+            raise HearsightError(what, where=where, hint=hint)
+
 
 def read_lists(lists: Lists, home: Path) -> dict[str, str]:
     """Return picture file name → split.
 
     Raises:
-        HearsightError: a list cannot be read or is empty, a picture is in two, two splits take every picture, or all are empty.
+        HearsightError: a list cannot be read or is empty, or a picture is in two.
     """
     splits: dict[str, str] = {}
     files = {split: getattr(lists, split) for split in SPLIT_PRIORITY if getattr(lists, split)}
-    if not files or list(files.values()).count(ALL_OTHER_PICTURES) > 1:
-        what = f'"{ALL_OTHER_PICTURES}" is set for two splits' if files else "are all empty"
-        raise HearsightError(
-            what, where="split.lists", hint=f'set a file for at least one split, and "{ALL_OTHER_PICTURES}" at most once'
-        )
     for split, file in files.items():
         if file == ALL_OTHER_PICTURES:
             continue

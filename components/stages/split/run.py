@@ -11,7 +11,6 @@ from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
-from components.stages.split import ByOwner, Published
 from components.stages.split.assignments import open_assignments
 from components.stages.split.owners import Placement, Post, deviations, place_owners
 from components.stages.split.published import split_as_published
@@ -34,14 +33,6 @@ def draw_split(group: str, seed: int, validation: float, test: float) -> str:
 def run(stage: Stage) -> None:
     """Write each shard with the splits of its records."""
     params, where = stage.params, f"params.yaml: {stage.dataset}.split"
-    if not isinstance(params, Published) and (min(params.validation, params.test) < 0 or params.validation + params.test >= 1):
-        raise HearsightError(
-            f"validation {params.validation} and test {params.test} leave nothing to train on",
-            where=where,
-            hint="give shares of at least 0 that sum to less than 1",
-        )
-    if isinstance(params, ByOwner) and not params.sides:
-        raise HearsightError("is empty", where=f"{where}.sides", hint="name the file of split assignments")
     if params.by in ("group", "owner") and not is_grouped(stage.inputs["input"]):
         raise HearsightError(
             f"by: {params.by} needs groups, and {stage.inputs['input'].name} has none",

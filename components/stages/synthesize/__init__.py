@@ -8,7 +8,9 @@ result cache, so nothing is spoken twice) and packing. Not in scope: human speec
 
 from __future__ import annotations
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.speech.voices.catalogue import voice_named
 
 DRAWS = "draws.json"
 """Output file with the distributions that were drawn from."""
@@ -36,3 +38,22 @@ class Params(Settings):
     google_shapes: bool = True
     """Whether Google applies the drawn rate, pitch and gain to its voices; otherwise they are applied here as for all others. CSC
     §2.2: true."""
+
+    def check(self, where: str) -> None:
+        """Require numbers in their ranges, and voices of the catalogue, each once, installed or not."""
+        if self.utterances < 1 or not self.voices:
+            raise HearsightError(
+                "needs at least one utterance and one voice", where=where, hint="set utterances to 1 or more and name a voice"
+            )
+        if self.max_characters < 1:
+            raise HearsightError("must be at least 1", where=f"{where}.max_characters", hint="set a number of 1 or more")
+        for name in self.voices:
+            voice_named(name, f"{where}.voices")
+        if repeated := sorted({name for name in self.voices if self.voices.count(name) > 1}):
+            raise HearsightError(f"'{repeated[0]}' is named twice", where=f"{where}.voices", hint="name each voice once")
+        for name in ("rate_sd", "pitch_sd", "gain_sd"):
+            # From .5 on, a rate 2 sd below the mean would be 0 or negative.
+            if not 0 <= getattr(self, name) < (0.5 if name == "rate_sd" else float("inf")):
+                raise HearsightError(
+                    "is out of range", where=f"{where}.{name}", hint="set 0 or more, and less than .5 for the rate"
+                )

@@ -22,11 +22,10 @@ def run(stage: Stage) -> None:
     """Plan the utterances, speak those that are not cached, and pack the shards.
 
     Raises:
-        HearsightError: settings are invalid, no voice is installed, a voice fails on everything, or the disk is full. Finished
+        HearsightError: no voice is installed, a voice fails on everything, or the disk is full. Finished
             speech is kept.
     """
     params: Params = stage.params
-    _check(stage, params)
     voices = _voices(stage, params)
     settings = {name: value for name, value in params.plain().items() if name != "voices"}
     shards = stage.inputs["input"].shards
@@ -45,22 +44,6 @@ def run(stage: Stage) -> None:
     stage.write_file(DRAWS, (json.dumps(drawn, indent=1, sort_keys=True) + "\n").encode())
     stage.note_parent("voices", digest_value(voices))
     stage.metric("engine_failures", len(failed))
-
-
-def _check(stage: Stage, params: Params) -> None:
-    where = f"params.yaml: {stage.dataset}.synthesize"
-    if params.utterances < 1 or not params.voices:
-        raise HearsightError(
-            "needs at least one utterance and one voice", where=where, hint="set utterances to 1 or more and name a voice"
-        )
-    if params.max_characters < 1:
-        raise HearsightError("must be at least 1", where=f"{where}.max_characters", hint="set a number of 1 or more")
-    if repeated := sorted({name for name in params.voices if params.voices.count(name) > 1}):
-        raise HearsightError(f"'{repeated[0]}' is named twice", where=f"{where}.voices", hint="name each voice once")
-    for name in ("rate_sd", "pitch_sd", "gain_sd"):
-        # From .5 on, a rate 2 sd below the mean would be 0 or negative.
-        if not 0 <= getattr(params, name) < (0.5 if name == "rate_sd" else float("inf")):
-            raise HearsightError("is out of range", where=f"{where}.{name}", hint="set 0 or more, and less than .5 for the rate")
 
 
 def _voices(stage: Stage, params: Params) -> dict[str, dict[str, str]]:

@@ -14,7 +14,9 @@ from typing import Any
 
 from pydantic import Field, create_model
 
-from components.core.params import Settings
+from components.core.errors import HearsightError
+from components.core.params import Settings, did_you_mean
+from components.models.captioners import NETWORKS
 from components.stages.train_captioner.settings import NetworkSettings
 from components.training.settings import Hardware
 
@@ -34,6 +36,12 @@ class Training(Settings):
     """Where the encoder is trained too: the file that it begins from, below the project's root; empty for what is at hand, or for
     nothing. DVC does not see the file: after changing it, ``dvc repro -f``."""
 
+    def check(self, where: str) -> None:
+        """Require captions of a word, and a vocabulary."""
+        for name in ("longest", "min_count"):
+            if getattr(self, name) < 1:
+                raise HearsightError(f"is {getattr(self, name)}", where=f"{where}.{name}", hint="set it to 1 or more")
+
 
 class Params(Settings):
     """A cell's settings; the network selects the defaults of its own."""
@@ -49,6 +57,16 @@ class Params(Settings):
     def of(cls, block: Mapping[str, Any]) -> type[Settings]:
         """Return the class whose defaults are those of the block's network."""
         return CELLS.get(str(block.get("name")), cls)
+
+    def check(self, where: str) -> None:
+        """Require a network of the table."""
+        if self.name not in NETWORKS:
+            new = f"choose one of {', '.join(NETWORKS)}, or add a line to NETWORKS of components/models/captioners/__init__.py"
+            raise HearsightError(
+                f"'{self.name}' is not a captioning network",
+                where="params.yaml: captioners.networks",
+                hint=did_you_mean(self.name, NETWORKS, new),
+            )
 
 
 def _cell(settings: type[NetworkSettings]) -> type[Params]:

@@ -63,7 +63,6 @@ def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
 def train(spec: dict[str, Any], task: Task) -> Trained:
     """Train to the end, resuming from the checkpoints in the scratch folder; see :func:`train_captioner`."""
     settings, seed, hardware, output = spec["settings"], spec["seed"], task.params, task.inputs["input"]
-    _check_settings(settings, output.name)
     torch.set_num_threads(hardware.threads)
     where = f"train_captioner, {spec['network']}-{seed} on {output.name}"
     split = data.training_split(output, output.name)
@@ -166,13 +165,3 @@ def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int
         width = int(encode(torch.zeros(1, 3, side, side, dtype=torch.uint8)).shape[2])
     encoder.train()
     return width
-
-
-def _check_settings(settings: dict[str, Any], where: str) -> None:
-    phase = settings["self_critical"]
-    if phase["epochs"] and phase["baseline"] == "mean" and phase["samples"] < 2:
-        what = "needs at least two samples per picture for the baseline 'mean'"
-        raise HearsightError(what, where=f"{where}: self_critical", hint="raise samples, or set baseline: greedy")
-    for name, minimum in (("epochs", 1), ("batch", 1), ("longest", 1), ("min_count", 1)):
-        if settings[name] < minimum:
-            raise HearsightError(f"{name} is {settings[name]}", where=where, hint=f"set it to {minimum} or more")

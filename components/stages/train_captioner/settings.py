@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.training.settings import Optimisation
 
@@ -22,6 +23,12 @@ class SelfCritical(Settings):
     2017: greedy."""
     learning_rate: float = 0.00002
     """Constant; the optimiser begins anew. AoANet (Huang et al. 2019): 2e-5."""
+
+    def check(self, where: str) -> None:
+        """Require other samples where a sample's reward is held to their mean."""
+        if self.epochs and self.baseline == "mean" and self.samples < 2:
+            what = "needs at least two samples per picture for the baseline 'mean'"
+            raise HearsightError(what, where=where, hint="raise samples, or set baseline: greedy")
 
 
 class NetworkSettings(Optimisation):
@@ -61,6 +68,12 @@ class NetworkSettings(Optimisation):
     """Probability spread over all words; 0 is plain maximum likelihood. CC §5.2: maximum likelihood."""
     self_critical: SelfCritical = SelfCritical()
     """The second phase."""
+
+    def check(self, where: str) -> None:
+        """Require a pass and a caption a step."""
+        for name in ("epochs", "batch"):
+            if getattr(self, name) < 1:
+                raise HearsightError(f"is {getattr(self, name)}", where=f"{where}.{name}", hint="set it to 1 or more")
 
 
 class RecurrentSettings(NetworkSettings):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from components.core.errors import HearsightError
+from components.core.params import did_you_mean
 
 GRID = 60
 """Steps of the curve."""
@@ -83,7 +83,6 @@ def choose_rules(rules: Sequence[str]) -> list[Swept]:
     known = {swept.rule: swept for swept in SWEPT}
     for name in rules:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"these can: {', '.join(known)}"
+            hint = did_you_mean(name, known, f"these can: {', '.join(known)}")
             raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", hint=hint)
     return [swept for swept in SWEPT if not rules or swept.rule in rules]

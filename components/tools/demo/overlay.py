@@ -15,7 +15,7 @@ import yaml
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import Graph, load_graph
-from components.core.params import _did_you_mean, read_params_file
+from components.core.params import did_you_mean, read_params_file
 from components.execution.runner import stage_settings
 
 OVERLAY = "experiments.yaml"
@@ -46,7 +46,7 @@ def merge_settings(base: Mapping[str, Any], over: Mapping[str, Any], where: str,
             result[key] = value
             continue
         if key not in base:
-            raise HearsightError("is not a setting of params.yaml", where=setting, hint=_did_you_mean(str(key), list(base)))
+            raise HearsightError("is not a setting of params.yaml", where=setting, hint=did_you_mean(str(key), list(base)))
         if isinstance(base[key], Mapping) != isinstance(value, Mapping):
             raise HearsightError("has another shape than in params.yaml", where=setting, hint="write it as params.yaml does")
         result[key] = merge_settings(base[key], value, setting, depth + 1) if isinstance(value, Mapping) else value

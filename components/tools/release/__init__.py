@@ -14,9 +14,10 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.tools.release.anonymous import read_pseudonyms
 from components.tools.release.files import write_all
+from components.tools.release.instances import PostOptions
 from components.tools.release.made import find_page_inputs, find_post_inputs, is_posts_dataset
 from components.tools.release.notes import write_notes
-from components.tools.release.posts import PostOptions, write_posts
+from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
 
 

@@ -7,15 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.metrics.caption_statistics import CaptionStatistics
 from components.metrics.tokens import tokenize
+from components.tools.release.instances import Instance
+from components.tools.release.made import ReleaseInputs
 from components.tools.release.mentions import find_personal_data
-
-if TYPE_CHECKING:
-    from components.tools.release.made import ReleaseInputs
-    from components.tools.release.posts import Instance
 
 WINDOW = 7
 """Days after which a post can be found only through its owner (PCV §4.1)."""

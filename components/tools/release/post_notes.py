@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from components.reporting.pages import render
+from components.tools.release.instances import PostOptions
+from components.tools.release.made import ReleaseInputs
 from components.tools.release.notes import NO_LICENCE, fill_template
 from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS
@@ -20,10 +21,6 @@ from components.tools.release.sheet import (
     list_unanswered,
     read_publisher,
 )
-
-if TYPE_CHECKING:
-    from components.tools.release.made import ReleaseInputs
-    from components.tools.release.posts import PostOptions
 
 STATISTICS = "statistics.tsv"
 SHEET = "datasheet"

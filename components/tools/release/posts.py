@@ -8,23 +8,21 @@ from __future__ import annotations
 import gzip
 import json
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.progress import progress
 from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
+from components.tools.release.instances import Instance, PostOptions, make_instances
 from components.tools.release.made import ReleaseInputs
-from components.tools.release.mentions import Mentions
 from components.tools.release.pictures import Unreadable, without_metadata
 from components.tools.release.post_facts import PostFacts
 from components.tools.release.post_notes import write_notes
 from components.tools.release.subsets import draw_sample, draw_subsets
-from components.web.images.image import FORMATS
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import read_takedown
 
@@ -33,43 +31,6 @@ DATASET = "dataset.json"
 IMAGES = "images.tar.gz"
 FOLDER = "images"
 SETTINGS = "settings.json"
-COLUMNS = [
-    "key", "page_url", "image_url", "alt", "caption", "language", "format", "image_sha256", "media", "owner", "posted",
-    "collected", "group", "split",
-]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PostOptions:
-    """The choices of whoever releases the dataset."""
-
-    licence: str
-    subsets: Mapping[str, int]
-    """Subset → number of posts drawn for it."""
-    mask_mentions: bool
-
-
-class Instance(NamedTuple):
-    """One post of the release: its published fields, then fields that only the release's code reads."""
-
-    filename: str
-    user: str
-    raw_caption: str
-    caption: str
-    date: str
-    split: str
-    key: str
-    group: str
-    language: str
-    collected: str
-    kind: str
-    """The image's format."""
-    media: str
-    sha256: str
-
-    def published(self) -> dict[str, str]:
-        """Return the attributes of ``dataset.json`` (PCV §3)."""
-        return {name: getattr(self, name) for name in ("user", "filename", "raw_caption", "caption", "date")}
 
 
 def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions) -> dict[str, Any]:
@@ -84,7 +45,8 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     facts = PostFacts.of(inputs)
     seed = int(inputs.settings["split"].get("seed", 0))
     keys = draw_subsets(options.subsets, inputs.crawl.table(["key"]).column("key").to_pylist() if options.subsets else [], seed)
-    instances = make_instances(root, inputs, pseudonyms, facts, mask_all=options.mask_mentions)
+    listed = read_takedown(root / TAKEDOWN)
+    instances, facts.masked, facts.taken_down = make_instances(inputs, pseudonyms, listed, mask_all=options.mask_mentions)
     unreadable: set[str] = set()
     write_archive(folder / IMAGES, _images(inputs, instances, facts, unreadable))
     instances = [instance for instance in instances if instance.key not in unreadable]
@@ -114,35 +76,6 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
     missing = write_notes(root, inputs, facts, folder, options)
     return {**facts.plain(), "not_stated": ", ".join(missing) or "nothing"}
-
-
-def make_instances(
-    root: Path, inputs: ReleaseInputs, pseudonyms: Pseudonyms, facts: PostFacts, *, mask_all: bool
-) -> list[Instance]:
-    """Return the anonymised records of the split that are not on the takedown list, in the order of their file names."""
-    listed = read_takedown(root / TAKEDOWN)
-    rows = inputs.split.table(COLUMNS).to_pylist()
-    mentions = Mentions(pseudonyms, (row["owner"] for row in rows), mask_all=mask_all)
-    instances: list[Instance] = []
-    for row in rows:
-        owner = row["owner"]
-        if listed.owner(owner) or listed.url(row["page_url"]) or listed.url(row["image_url"]):
-            facts.taken_down += 1
-            continue
-        instances.append(
-            Instance(
-                filename=pseudonyms.file(row["key"], FORMATS[row["format"]]),
-                user=pseudonyms.user(owner),
-                raw_caption=mentions.mask(row["alt"], owner),
-                caption=mentions.mask(row["caption"], owner),
-                date=row["posted"],
-                kind=row["format"],
-                sha256=row["image_sha256"],
-                **{name: row[name] for name in ("split", "key", "group", "language", "collected", "media")},
-            )
-        )
-    facts.masked = mentions.masked
-    return sorted(instances)
 
 
 def _images(

@@ -10,7 +10,8 @@ from pathlib import Path
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.result_files import REPAIR
-from components.tools.takedown.file_search import FileSearch, may_hold_crawl_addresses
+from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.search_result import may_hold_crawl_addresses
 
 
 def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, list[str]]]:
@@ -66,6 +67,6 @@ def find_work_folders(state: Path) -> Iterator[Path]:
 def find_queued_runs(state: Path, search: FileSearch) -> Iterator[Path]:
     """Yield the files of run records that MLflow has not received yet and that name something listed."""
     for record in sorted((state / "runs").glob("*.json")):
-        paths = [record, *(path for path in sorted(record.with_suffix(".files").rglob("*")) if path.is_file())]
-        if any(search.in_file(path).hits for path in paths):
-            yield from paths
+        files = record.with_suffix(".files")
+        if search.in_file(record).hits or search.has_hits(files):
+            yield from (record, *(path for path in sorted(files.rglob("*")) if path.is_file()))

@@ -1,8 +1,4 @@
-"""Search a file of any kind for listed items: parquet, tar, WARC, SQLite, or plain bytes.
-
-A **hit** has to be deleted. A **mention** is a listed name inside someone else's page, caption or address: it belongs to a
-record that stays, so it is counted and kept.
-"""
+"""Search a file of any kind for listed items: parquet, tar, WARC, SQLite, or plain bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +18,7 @@ import pyarrow.parquet as pq
 
 from components.core.digests import sha256_bytes
 from components.tools.takedown.matcher import OVERLAP, Matcher
+from components.tools.takedown.search_result import SearchResult
 from components.web.takedown_list import RULE
 
 TEXT_COLUMNS = frozenset(
@@ -35,45 +32,6 @@ PIECE = 8 * 1024 * 1024
 """Bytes read at once."""
 BATCH = 4096
 """Parquet rows read at once."""
-
-
-@dataclass
-class SearchResult:
-    """The hits and mentions of one file."""
-
-    hits: dict[str, int] = field(default_factory=dict)
-    """Part of the file → number of hits."""
-    in_ledger: dict[str, int] = field(default_factory=dict)
-    """The same for a ledger's text columns, until :meth:`resolve_ledger_text` decides between hits and mentions."""
-    mentions: int = 0
-    bytes: int = 0
-    """Size of the file."""
-
-    def add_hit(self, part: str, count: int = 1) -> None:
-        """Count hits in a part of the file."""
-        self.hits[part] = self.hits.get(part, 0) + count
-
-    def resolve_ledger_text(self, is_crawl: bool) -> SearchResult:
-        """Count matches in a ledger's text columns as hits in the crawl's ledger, as mentions in others; return self."""
-        for part, count in self.in_ledger.items():
-            if is_crawl:
-                self.add_hit(part, count)
-            else:
-                self.mentions += count
-        self.in_ledger = {}
-        return self
-
-
-def may_hold_crawl_addresses(path: Path) -> bool:
-    """Return whether a ledger at a path relative to the project may hold record addresses: false for later stages' files."""
-    match path.parts:
-        case ("data", _, stage, _, *_):
-            return stage == "crawl"
-        case (".hearsight", "cache", step, _, *_):
-            return step.partition(".")[0] == "crawl"
-        case (".hearsight", "work", _, stage, *_):
-            return stage == "crawl"
-    return True
 
 
 @dataclass(frozen=True)
@@ -93,6 +51,10 @@ class FileSearch:
         if digests and self.has_removed_name(path.name):
             result.add_hit("the file's name")
         return result
+
+    def has_hits(self, folder: Path) -> bool:
+        """Return whether a file below a folder has a hit outside a ledger's text columns."""
+        return any(self.in_file(path).hits for path in sorted(folder.rglob("*")) if path.is_file())
 
     def has_removed_name(self, path: str) -> bool:
         """Return whether a file's name is the key or the digest of something removed."""

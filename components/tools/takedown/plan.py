@@ -16,9 +16,10 @@ from components.core.addresses import CELLS, MATRICES
 from components.core.digests import sha256_file
 from components.core.graph import Graph
 from components.tools.takedown import caches, evidence, searchable, versions
-from components.tools.takedown.file_search import FileSearch, SearchResult
+from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import find_listed_settings
 from components.tools.takedown.matcher import Matcher
+from components.tools.takedown.search_result import SearchResult
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.erase import count_affected, erase

@@ -14,10 +14,11 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.tools.takedown import evidence, searchable, versions
-from components.tools.takedown.file_search import FileSearch, SearchResult, may_hold_crawl_addresses
+from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.plan import current_digests, find_maybe_tainted
 from components.tools.takedown.purge import open_repo
+from components.tools.takedown.search_result import SearchResult, may_hold_crawl_addresses
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.takedown_journal import JOURNAL

@@ -164,4 +164,4 @@ def _has_hits(model: SearchModel, search: FileSearch) -> bool:
             folder = Path(get_artifact_repository(model.address).download_artifacts("", scratch))
         except (MlflowException, OSError):
             return False
-        return any(search.in_file(path).hits for path in sorted(folder.rglob("*")) if path.is_file())
+        return search.has_hits(folder)

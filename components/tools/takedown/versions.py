@@ -21,7 +21,8 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER
 from components.core.records import MODEL_STAGES
-from components.tools.takedown.file_search import FileSearch, SearchResult
+from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.search_result import SearchResult
 
 if TYPE_CHECKING:
     from dvc.repo import Repo

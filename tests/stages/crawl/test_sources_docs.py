@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from components.core.params import parse_settings
 from components.stages.crawl import Params
-from components.stages.crawl.run import sound
 from tests.support import PROJECT
 
 TEXT = (PROJECT / "docs" / "your-own-dataset.md").read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ def test_each_kind_of_source_has_an_example() -> None:
 
 @pytest.mark.parametrize("dataset", list(CRAWLS))
 def test_an_example_fits_the_stage(dataset: str) -> None:
-    assert sound(Params.model_validate(CRAWLS[dataset])).snapshot == f"{dataset}-1"
+    assert parse_settings(Params, CRAWLS[dataset], "here").snapshot == f"{dataset}-1"
 
 
 def test_every_layout_is_documented() -> None:

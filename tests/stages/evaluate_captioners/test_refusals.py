@@ -9,7 +9,6 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.stages.evaluate_captioners.run import run as run_evaluate_captioners
 from tests.stages.evaluate_captioners.running import compared
 from tests.stages.evaluate_captioners.world import (
     ENCODER,
@@ -111,9 +110,8 @@ def test_weights_truncated_after_training_give_a_one_line_error(tmp_path):
 
 
 def test_settings_out_of_range_give_a_one_line_error(tmp_path):
-    stage = make_stage(tmp_path, "evaluate_captioners", "captioners", PARAMS.model_copy(update={"beam": 0}))
     with pytest.raises(HearsightError, match=r"captioners\.evaluate_captioners\.beam: 0 is too small — give 1 or more"):
-        run_evaluate_captioners(stage)
+        make_stage(tmp_path, "evaluate_captioners", "captioners", PARAMS.model_copy(update={"beam": 0}))
 
 
 def test_unavailable_meteor_and_spice_give_a_one_line_error(evaluated, tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pkgutil import resolve_name
 
 from components.core.errors import HearsightError
+from components.core.params import did_you_mean
 from components.stages.crawl.sources.layouts.row import Layout, Row
 
 __all__ = ["LAYOUTS", "Layout", "Row", "layout_named"]
@@ -29,10 +30,9 @@ LAYOUTS = {
 """Name → class."""
 
 
-def layout_named(name: str) -> Layout:
+def layout_named(name: str, where: str = "params.yaml: crawl.source.layout") -> Layout:
     """Return the layout with that name. Raises HearsightError: there is none."""
     if name not in LAYOUTS:
-        known = f"known are: {', '.join(LAYOUTS)}"
-        raise HearsightError(f"'{name}' is no layout", where="params.yaml: crawl.source.layout", hint=known)
+        raise HearsightError(f"'{name}' is no layout", where=where, hint=did_you_mean(name, LAYOUTS))
     layout: Layout = resolve_name(LAYOUTS[name])()
     return layout
