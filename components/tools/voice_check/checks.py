@@ -33,11 +33,15 @@ SECONDS_PER_CHARACTER = (0.02, 0.25)
 """Bounds of the mean, as in ``expectations/synthesize.json``."""
 MOST_WRONG_CHARACTERS = 0.65
 """Character error rate from which ``evaluate_speech`` warns."""
+RECOGNISED = 5
+"""Sentences that the recogniser hears, half a second of processor time each."""
 REGISTRY = "ENGINES of components/speech/voices/engines.py"
 
 
 def check_voice(root: Path, name: str) -> Iterator[Finding]:
-    """Yield one finding for each check; the last one is the next step. A check that cannot be made ends the list.
+    """Yield one finding for each check; the last one is the next step.
+
+    A check that cannot be made ends the list, and so does any failed one before the recogniser, which takes seconds.
 
     Raises:
         HearsightError: there is no such voice, or it is a paid one.
@@ -53,10 +57,15 @@ def check_voice(root: Path, name: str) -> Iterator[Finding]:
         yield finding
         if finding.state == FAILED:
             return
+    failed = False
     try:
-        yield from _check_speech(voice)
+        for finding in _check_speech(voice):
+            yield finding
+            failed = failed or finding.state == FAILED
     except (EngineFailure, HearsightError) as error:
         yield Finding(FAILED, "speaks", str(error), f"correct `say` or `__init__` in {source_file(voice)}")
+        return
+    if failed:
         return
     yield _check_recognition(voice)
     yield _next_step(root, voice)
@@ -182,7 +191,7 @@ def _check_recognition(voice: Voice) -> Finding:
     recogniser = recogniser_for(voice.language)
     if recogniser is None or not installed(recogniser):
         return Finding(WARNING, "recognised", "no recogniser is installed, so nobody has listened", INSTALL)
-    texts = SENTENCES[voice.language]
+    texts = SENTENCES[voice.language][:RECOGNISED]
     result = recognise(voice, texts, recogniser)
     rates = f"{result.word_error_rate:.0%} of words wrong, {result.character_error_rate:.0%} of characters"
     found = f"{rates}; '{texts[0]}' was heard as '{result.heard[0]}'"

@@ -13,9 +13,13 @@ from pathlib import Path
 import pytest
 import soundfile
 
+from components.speech.recognition.recognizer import INSTALL
+from components.speech.text_normalization import NormalisedText, languages, normalise_for_speech
+from components.tools.voice_check import checks as checks_of_a_voice
+from components.tools.voice_check.sentences import SENTENCES
 from tests.support import PROJECT
 
-PAGE = (PROJECT / "docs/providers.md").read_text(encoding="utf-8").partition("**Add a voice**")[2].partition("\n## ")[0]
+PAGE = (PROJECT / "docs/providers.md").read_text(encoding="utf-8").partition("**Add a voice.**")[2].partition("\n## ")[0]
 MODULE = "components/speech/voices/engine_toneword.py"
 LEVEL = "level=-12.5"
 
@@ -66,7 +70,7 @@ def test_the_documented_example_passes_through_every_documented_command(project:
     second = hearsight(project, "voices", "toneword-en")
     rows = checks(second)
     assert (second.returncode, second.stderr) == (0, ""), second.stderr
-    assert list(rows)[-1] == "next step" and {row["state"] for row in rows.values()} <= {"ok", "warning"}
+    assert "recognised" in rows and list(rows)[-1] == "next step" and {row["state"] for row in rows.values()} <= {"ok", "warning"}
     voices = re.fullmatch(r"params.yaml, english.synthesize: write `(voices: \[.*, toneword-en\])`", rows["next step"]["found"])
     assert voices is not None
 
@@ -74,7 +78,8 @@ def test_the_documented_example_passes_through_every_documented_command(project:
     assert settings.count("  synthesize: {google_shapes") == 1
     named = settings.replace("  synthesize: {google_shapes", f"  synthesize: {{{voices[1]}, google_shapes")
     (project / "params.yaml").write_text(named, encoding="utf-8")
-    assert checks(hearsight(project, "voices", "toneword-en"))["used by"]["found"].startswith("english: ")
+    listed = hearsight(project, "params", "synthesize", "-d", "english", "--changed")
+    assert listed.returncode == 0 and "toneword-en" in listed.stdout, listed.stderr
 
     out = project / "dog.flac"
     said = hearsight(project, "say", "a dog", "--voice", "toneword-en", "--out", str(out))
@@ -88,7 +93,7 @@ def test_the_documented_example_passes_through_every_documented_command(project:
             ".astype(np.float32)",
             ".astype(np.int64)",
             "speaks",
-            "speech must be int16 or float32 of one dimension, not int64 of 1",
+            "int16 or float32 of one dimension, not int64 of 1",
         ),
         (".astype(np.float32)", "[:, None].astype(np.float32)", "speaks", "not float32 of 2"),
         ("(0.3 *", "(np.random.default_rng().uniform(0.2, 0.4) *", "repetition", "also first in a new process"),
@@ -112,10 +117,14 @@ def test_each_fault_of_an_engine_is_named_with_its_correction(
     assert found["state"] == "failed" and result in found["found"] and found["fix"], found
 
 
-def test_the_sentences_are_spoken_as_they_are_written() -> None:
-    from components.speech.text_normalization import NormalisedText, languages, normalise_for_speech
-    from components.tools.voice_check.sentences import SENTENCES
+def test_a_voice_of_a_dataset_names_it_and_a_missing_recogniser_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks_of_a_voice, "installed", lambda recogniser: False)
+    *_, recognised, last = checks_of_a_voice.check_voice(PROJECT, "flite-kal16")
+    assert (recognised.state, recognised.name, recognised.fix) == ("warning", "recognised", INSTALL)
+    assert (last.state, last.name) == ("ok", "used by") and last.found.startswith("english: `dvc repro synthesize@english`")
 
+
+def test_the_sentences_are_spoken_as_they_are_written() -> None:
     assert set(SENTENCES) == set(languages())
     for language, sentences in SENTENCES.items():
         for sentence in sentences:
