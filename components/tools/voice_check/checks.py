@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from components.core.errors import HearsightError
 from components.speech.audio.files import HIGHEST_RATE_HZ, LOWEST_RATE_HZ, Samples
-from components.speech.audio.measures import Measures
 from components.speech.recognition.recognizer import INSTALL, installed, recogniser_for
 from components.speech.text_normalization import languages
 from components.speech.voices.catalogue import VOICES, lack_of
@@ -19,7 +18,7 @@ from components.speech.voices.hosts import supervisor
 from components.speech.voices.speaking import speak_native
 from components.speech.voices.voice import Voice
 from components.stages.synthesize.prosody import Prosody
-from components.stages.synthesize.speech import Speech, Unspoken, unpack
+from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
 from components.tools.doctor.finding import OK, WARNING, Finding
 from components.tools.doctor.speech import voices_of_datasets
 from components.tools.voice_check.measurement import GAIN, LEVEL, level_wanted, recognise, speak_in_host
@@ -109,14 +108,18 @@ def _check_speech(voice: Voice) -> Iterator[Finding]:
     if form.state == FAILED:
         return
     yield _check_repetition(voice, texts, native)
-    yield from _check_clips(voice, texts)
+    clips = _clips_of_stage(voice, texts)
+    if unheard := [text for text, clip in zip(texts, clips, strict=True) if clip is None]:
+        yield Finding(FAILED, "silence", f"nothing is heard of '{unheard[0]}'", f"correct `say` in {source_file(voice)}")
+        return
+    heard = [clip for clip in clips if clip is not None]
+    ends = max(max(clip.measures.lead, clip.measures.tail) for clip in heard)
+    yield Finding(OK, "silence", f"every sentence is heard; at most {ends:.2f} s of silence at the ends after trimming")
+    yield _check_duration([clip.measures.seconds for clip in heard], texts)
     hosted = speak_in_host(voice, texts)
-    difference, wanted = hosted.level - LEVEL, level_wanted(voice, hosted.level)
-    level = f"{hosted.level:.1f} dBFS with level={voice.level}"
-    if abs(difference) > LEVEL_TOLERANCE_DB:
-        yield Finding(FAILED, "level", f"{level}, not {LEVEL:.0f}", f"write level={wanted} in {source_file(voice)}")
-    else:
-        yield Finding(OK, "level", f"{level} ({LEVEL:.0f} within {LEVEL_TOLERANCE_DB}; exact: level={wanted})")
+    yield (level := _check_level(voice, hosted.level))
+    if level.state == OK:
+        yield _check_clipping(heard)
     speed = f"{1 / max(hosted.seconds, 1e-4):.3g} utterances a CPU second"
     yield Finding(OK, "speed", f"{speed}; the engine's process has {hosted.memory_mib:.0f} MiB")
 
@@ -136,7 +139,7 @@ def _check_format(native: list[tuple[Samples, int]]) -> Finding:
     return Finding(OK, "format", f"mono, {rates[0]} Hz, largest sample {peak:.2f} of 1")
 
 
-def _check_repetition(voice: Voice, texts: tuple[str, ...], native: list[tuple[Samples, int]]) -> Finding:
+def _check_repetition(voice: Voice, texts: Sequence[str], native: list[tuple[Samples, int]]) -> Finding:
     """Speak the sentences again in a new host, the last one first, and each of two twice."""
     host = supervisor(voice.engine)
     host.close()
@@ -154,36 +157,39 @@ def _check_repetition(voice: Voice, texts: tuple[str, ...], native: list[tuple[S
     return Finding(FAILED, "repetition", f"{what} in another order", "seed it in each `say`, or set keeps_state = True")
 
 
-def _check_clips(voice: Voice, texts: tuple[str, ...]) -> Iterator[Finding]:
-    """Check the clips that the stage would write: length, silence and clipping at the largest gain that is drawn."""
-    clips: list[Measures] = []
-    turned: list[float] = []
-    for text in texts:
-        try:
-            clip = unpack(Speech(voice.name).compute((text, Prosody(voice.name, 1.0, 0.0, GAIN))))
-        except Unspoken as unspoken:
-            raise EngineFailure(voice.name, unspoken.reason) from None
-        if clip is None:
-            yield Finding(FAILED, "silence", f"nothing is heard of '{text}'", f"correct `say` in {source_file(voice)}")
-            return
-        clips.append(clip.measures)
-        turned.append(abs(clip.turned))
-    pace = sum(clip.seconds for clip in clips) / sum(map(len, texts))
+def _clips_of_stage(voice: Voice, texts: Sequence[str]) -> list[Clip | None]:
+    """Return the clips that the stage would write at the largest gain that is drawn; None for a silent one."""
+    speech = Speech(voice.name)
+    try:
+        return [unpack(speech.compute((text, Prosody(voice.name, 1.0, 0.0, GAIN)))) for text in texts]
+    except Unspoken as unspoken:
+        raise EngineFailure(voice.name, unspoken.reason) from None
+
+
+def _check_duration(seconds: Sequence[float], texts: Sequence[str]) -> Finding:
+    pace = sum(seconds) / sum(map(len, texts))
     low, high = SECONDS_PER_CHARACTER
-    found = f"{pace:.3f} s a character ({min(c.seconds for c in clips):.1f} to {max(c.seconds for c in clips):.1f} s a sentence)"
+    found = f"{pace:.3f} s a character ({min(seconds):.1f} to {max(seconds):.1f} s a sentence)"
     if low <= pace <= high:
-        yield Finding(OK, "duration", found)
-    else:
-        fix = "check the rate that `say` returns, and that it speaks the whole text"
-        yield Finding(FAILED, "duration", f"{found}, not {low} to {high}", fix)
-    ends = max(max(clip.lead, clip.tail) for clip in clips)
-    yield Finding(OK, "silence", f"every sentence is heard; at most {ends:.2f} s of silence at the ends after trimming")
-    loudest = f"at the largest gain drawn ({GAIN:+.0f} dB)"
-    if not any(turned):
-        yield Finding(OK, "clipping", f"none {loudest}: peak {max(clip.peak for clip in clips):.1f} dBFS")
-    else:
-        turned_down = f"{sum(map(bool, turned))} of {len(texts)} clips turned down by up to {max(turned):.1f} dB {loudest}"
-        yield Finding(WARNING, "clipping", turned_down, "none needed where `level` is right: the speech has high peaks")
+        return Finding(OK, "duration", found)
+    fix = "check the rate that `say` returns, and that it speaks the whole text"
+    return Finding(FAILED, "duration", f"{found}, not {low} to {high}", fix)
+
+
+def _check_level(voice: Voice, measured: float) -> Finding:
+    wanted = level_wanted(voice, measured)
+    found = f"{measured:.1f} dBFS with level={voice.level}"
+    if abs(measured - LEVEL) > LEVEL_TOLERANCE_DB:
+        return Finding(FAILED, "level", f"{found}, not {LEVEL:.0f}", f"write level={wanted} in {source_file(voice)}")
+    return Finding(OK, "level", f"{found} ({LEVEL:.0f} within {LEVEL_TOLERANCE_DB}; exact: level={wanted})")
+
+
+def _check_clipping(clips: Sequence[Clip]) -> Finding:
+    gain = f"at the largest gain drawn ({GAIN:+.0f} dB)"
+    if turned := [abs(clip.turned) for clip in clips if clip.turned]:
+        found = f"{len(turned)} of {len(clips)} clips are turned down by up to {max(turned):.1f} dB {gain}"
+        return Finding(WARNING, "clipping", found, "nothing must be done; speech with lower peaks would keep its gain")
+    return Finding(OK, "clipping", f"none {gain}: peak {max(clip.measures.peak for clip in clips):.1f} dBFS")
 
 
 def _check_recognition(voice: Voice) -> Finding:
