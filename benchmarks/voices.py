@@ -26,7 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 STAMPS = ROOT / "data/packages/unpacked/tuxpaint-stamps-default/usr/share/tuxpaint/stamps"
 LINE = {"en": None, "pt": "pt_BR", "fr": "fr", "es": "es"}
 SHORTEST, TEXTS, FEWEST = 25, 60, 5
-LEVEL, GAIN = -26.0, 4.0
 
 
 def texts(language: str) -> list[str]:
@@ -60,61 +59,36 @@ def alone(voice: str) -> dict[str, Any]:
 
 def hosted(voice: str) -> dict[str, Any]:
     """The engine in its host, and how loud it is."""
-    from components.speech.audio.measures import measure
     from components.speech.voices.catalogue import voice_named
-    from components.speech.voices.hosts import supervisor
-    from components.speech.voices.speaking import speak
+    from components.tools.voice_check.measurement import speak_in_host
 
     who = voice_named(voice)
-    said = texts(who.language)
-    speak(said[0], voice)
-    host = supervisor(who.engine).host
-    assert host is not None
-    begun, hosts = time.process_time(), _processor_seconds(host.pid)
-    clips = [speak(text, voice) for text in said]
-    spent = time.process_time() - begun + _processor_seconds(host.pid) - hosts
-    found = [measure(clip) for clip in clips]
-    status = Path(f"/proc/{host.pid}/status").read_text()
+    spoken = speak_in_host(who, texts(who.language))
     return {
-        "s": spent / len(said),
-        "clip s": statistics.mean(each.seconds for each in found),
-        "level": statistics.mean(each.level for each in found),
-        "level sd": statistics.stdev(each.level for each in found),
-        "peak at most": max(each.peak for each in found),
-        "silence at the ends": max(max(each.lead, each.tail) for each in found),
-        "host MiB": int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024,
+        "s": spoken.seconds,
+        "clip s": statistics.mean(each.seconds for each in spoken.measures),
+        "level": spoken.level,
+        "level sd": statistics.stdev(each.level for each in spoken.measures),
+        "peak at most": max(each.peak for each in spoken.measures),
+        "silence at the ends": max(max(each.lead, each.tail) for each in spoken.measures),
+        "host MiB": spoken.memory_mib,
     }
-
-
-def _processor_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def recognised(voice: str, count: int) -> dict[str, Any]:
     """Return the voice's word and character error rate over at most ``count`` descriptions, and how many words were said."""
     from components.metrics.spoken_words import spoken_words
-    from components.metrics.word_errors import count_errors
-    from components.speech.audio.shaping import change_prosody, fit_peak
-    from components.speech.recognition.recognizer import Whisper, recogniser_for
+    from components.speech.recognition.recognizer import recogniser_for
     from components.speech.voices.catalogue import voice_named
-    from components.speech.voices.speaking import speak
-    from components.stages.synthesize.prosody import draw_prosody
+    from components.tools.voice_check.measurement import recognise
 
-    language = voice_named(voice).language
-    recogniser = recogniser_for(language)
+    who = voice_named(voice)
+    recogniser = recogniser_for(who.language)
     assert recogniser is not None
-    whisper = Whisper(recogniser, language)
-    long = [text for text in texts(language) if len(spoken_words(text, language)) >= FEWEST]
-    wrong, words, wrong_characters, characters = 0, 0, 0, 0
-    for text in long[:: max(1, len(long) // count)][:count]:
-        manner = draw_prosody(1, text, 0, voices=[voice], rate_sd=0.1, pitch_sd=1.0, gain_sd=2.0)
-        clip = fit_peak(change_prosody(speak(text, voice), rate=manner.rate, pitch=manner.pitch, gain=manner.gain))[0]
-        said, heard = (spoken_words(each, language) for each in (text, whisper.compute(clip)))
-        wrong, words = wrong + count_errors(said, heard), words + len(said)
-        wrong_characters += count_errors(" ".join(said), " ".join(heard))
-        characters += len(" ".join(said))
-    return {"voice": voice, "words": words, "WER": round(wrong / words, 3), "CER": round(wrong_characters / characters, 3)}
+    long = [text for text in texts(who.language) if len(spoken_words(text, who.language)) >= FEWEST]
+    result = recognise(who, long[:: max(1, len(long) // count)][:count], recogniser)
+    rates = {"WER": round(result.word_error_rate, 3), "CER": round(result.character_error_rate, 3)}
+    return {"voice": voice, "words": result.words, **rates}
 
 
 def measured(work: str, voice: str) -> dict[str, Any]:
@@ -139,6 +113,7 @@ def main() -> None:
         print(json.dumps({"alone": alone, "hosted": hosted}[options.work](options.voices[0])))
         return
     from components.speech.voices.catalogue import VOICES, voice_named
+    from components.tools.voice_check.measurement import GAIN, level_wanted
 
     for voice in options.voices or [name for name, voice in VOICES.items() if not voice.paid]:
         if options.recognise:
@@ -150,7 +125,7 @@ def main() -> None:
         last = {key: round(value, 2) for key, value in pairs[0][1].items() if key != "s"}
         line = {"voice": voice, "alone per CPU s": round(1 / bare, 1), "in its host": round(1 / ours, 1)}
         line |= {"ratio": round(bare / ours, 2), "pairs": [round(ratios[0], 2), round(ratios[-1], 2)], **last}
-        add = round(voice_named(voice).level + LEVEL - last["level"], 1)
+        add = level_wanted(voice_named(voice), last["level"])
         print(json.dumps(line | {"level wanted": add, "peak with gain": round(last["peak at most"] + GAIN, 2)}), flush=True)
 
 

@@ -1,6 +1,10 @@
 """The version and the code digest of each annotator, recorded in annotators.json.
 
 ``python -m tests.core.annotators`` records the current state, after a version was raised or when results did not change.
+
+The speech annotator reaches every speech engine through one registry, whose lines change no result of another engine. So the
+registry counts as empty, and each engine that it imports has an entry of its own, with the version of :data:`SPEECH`. An engine
+without an entry is new: nothing recorded is older than it.
 """
 
 from __future__ import annotations
@@ -10,14 +14,20 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from components.core.code_digest import code_digest
+from components.core.code_digest import Code
 from tests.support import PROJECT
 
 RECORD = Path(__file__).with_suffix(".json")
+SPEECH = "components.stages.synthesize.speech.Speech"
+"""The annotator that caches what the engines speak."""
+REGISTRY = "components/speech/voices/engines.py"
+ENTRY = "components/speech/voices/voice.py"
+"""What an engine registers; every engine imports it."""
 
 
 def annotators(root: Path) -> Iterator[tuple[str, int, str]]:
     """Yield ``(class name, version, digest of the code it reaches)`` for each annotator of the project."""
+    code = Code(root, lambda path: b"" if path == root / REGISTRY else path.read_bytes())
     for path in sorted((root / "components").rglob("*.py")):
         if path.parent.name == "core" or b"def compute(" not in (source := path.read_bytes()):
             continue
@@ -26,7 +36,7 @@ def annotators(root: Path) -> Iterator[tuple[str, int, str]]:
             if not isinstance(node, ast.ClassDef) or any(ast.unparse(base) == "Protocol" for base in node.bases):
                 continue
             if any(isinstance(item, ast.FunctionDef) and item.name == "compute" for item in node.body):
-                yield f"{module}.{node.name}", _version(node), code_digest(root, module, parents=False)
+                yield f"{module}.{node.name}", _version(node), code.digest(module, parents=False)
 
 
 def _version(node: ast.ClassDef) -> int:
@@ -38,9 +48,21 @@ def _version(node: ast.ClassDef) -> int:
     raise AssertionError(f"the annotator {node.name} states no version")
 
 
+def engines(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield ``(module, digest of the code it reaches)`` for each speech engine of the registry."""
+    code = Code(root)
+    for file in sorted(set(code.references(REGISTRY)[0]) - {ENTRY}):
+        module = file.removesuffix(".py").replace("/", ".")
+        yield module, code.digest(module, parents=False)
+
+
 def current_annotators(root: Path = PROJECT) -> dict[str, dict[str, object]]:
-    """Return class name → version and code digest of each annotator."""
-    return {name: {"version": version, "code": digest} for name, version, digest in annotators(root)}
+    """Return class name or engine → version and code digest."""
+    current: dict[str, dict[str, object]] = {
+        name: {"version": version, "code": digest} for name, version, digest in annotators(root)
+    }
+    speech = current[SPEECH]["version"]
+    return current | {module: {"version": speech, "code": digest} for module, digest in engines(root)}
 
 
 if __name__ == "__main__":

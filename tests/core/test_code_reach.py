@@ -37,6 +37,7 @@ OUTSIDE = {
     "components/tools/score/*": "a command that scores files",
     "components/tools/snapshots/*": "commands that name the next snapshot, and ask again for what failed",
     "components/tools/takedown/*": "a command that erases; it computes no record",
+    "components/tools/voice_check/*": "a command that checks a voice and keeps nothing",
     "components/tools/trial/*": "a command that tries a rule on one text and keeps nothing",
     "components/stages/check/*": "a DVC stage of its own that keeps nothing in the shard cache",
     "components/execution/background.py": "starts the background processes of checks and tracking",

@@ -23,9 +23,18 @@ def speak(text: str, voice: str) -> Samples:
             (error), or the audio is silent (silent).
         HearsightError: no such voice, not installed, does not start, or fails at every text.
     """
+    native, rate = speak_native(text, voice)
+    samples = resample(native, rate) * 10.0 ** (voice_named(voice).level / 20.0)
+    if is_silent(samples):
+        raise EngineFailure(voice, SILENT, "nothing to hear")
+    return samples
+
+
+def speak_native(text: str, voice: str) -> tuple[Samples, int]:
+    """Return ``text`` as the engine speaks it: float32 samples in -1..1 and their rate in Hz. Raises as :func:`speak`."""
     speaker = voice_named(voice)
     try:
-        native, rate = supervisor(speaker.engine).say(speaker.speaker, text.translate(_CONTROLS))
+        return supervisor(speaker.engine).say(speaker.speaker, text.translate(_CONTROLS))
     except Failed as failed:
         raise EngineFailure(voice, failed.reason, failed.detail) from None
     except EngineDown as down:
@@ -34,7 +43,3 @@ def speak(text: str, voice: str) -> Samples:
             where=f"voice {voice}",
             hint=f"run `{speaker.install}`, or leave the voice out",
         ) from None
-    samples = resample(native, rate) * 10.0 ** (speaker.level / 20.0)
-    if is_silent(samples):
-        raise EngineFailure(voice, SILENT, "nothing to hear")
-    return samples

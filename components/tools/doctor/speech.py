@@ -37,7 +37,7 @@ _NEURAL = {"hibari": "onnxruntime", "piper": "onnxruntime"}
 
 def voices(root: Path) -> list[Finding]:
     """Check the voices that params.yaml draws from, and the engine of each."""
-    named = _voices_of(root)
+    named = voices_of_datasets(root)
     free = {name: voice_named(name) for names in named.values() for name in names if not voice_named(name).paid}
     there = {name: voice for name, voice in free.items() if lack_of(voice) is None}
     engines = sorted({voice.engine for voice in there.values()})
@@ -73,7 +73,7 @@ def recognisers(root: Path) -> list[Finding]:
     return [Finding(OK, "recognisers", ", ".join(found.name for found in RECOGNISERS))]
 
 
-def _voices_of(root: Path) -> dict[str, list[str]]:
+def voices_of_datasets(root: Path) -> dict[str, list[str]]:
     """Return the voices of each dataset that has any: those of params.yaml, or the default ones."""
     path = root / "params.yaml"
     try:
@@ -81,7 +81,7 @@ def _voices_of(root: Path) -> dict[str, list[str]]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         said = " ".join(str(error).split())
         raise HearsightError(f"cannot be read: {said}", where=path, hint="git restore params.yaml") from None
-    blocks = content.items() if isinstance(content, dict) else ()
+    blocks = [(name, block) for name, block in content.items() if name != "chain"] if isinstance(content, dict) else []
     spoken = {name: block["synthesize"] for name, block in blocks if isinstance(block, dict) and "synthesize" in block}
     return {
         name: voices

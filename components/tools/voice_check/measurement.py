@@ -1,0 +1,110 @@
+"""Measures of a voice over texts: time, memory and level in its host, and the errors of a recogniser.
+
+``hearsight voices NAME`` and ``python -m benchmarks.voices`` print them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.metrics.spoken_words import spoken_words
+from components.metrics.word_errors import count_errors
+from components.speech.audio.measures import Measures, measure
+from components.speech.audio.shaping import change_prosody, fit_peak
+from components.speech.recognition.recognizer import Recogniser, Whisper
+from components.speech.voices.hosts import supervisor
+from components.speech.voices.speaking import speak
+from components.speech.voices.voice import Voice
+from components.stages.synthesize import Params
+from components.stages.synthesize.prosody import DEVIATIONS, draw_prosody
+
+LEVEL = -26.0
+"""dBFS: the mean active level to which every voice is brought."""
+GAIN = DEVIATIONS * Params().gain_sd
+"""dB: the largest gain that is drawn by default."""
+
+
+@dataclass(frozen=True)
+class HostedSpeech:
+    """Texts spoken by ``speak`` through a host whose engine was loaded before."""
+
+    measures: list[Measures]
+    """Of each text."""
+    seconds: float
+    """CPU time of this process and the host for each text."""
+    memory_mib: float
+    """Resident memory of the host."""
+
+    @property
+    def level(self) -> float:
+        """Mean level in dBFS, with the voice's present ``level``."""
+        return sum(each.level for each in self.measures) / len(self.measures)
+
+
+def speak_in_host(voice: Voice, texts: Sequence[str]) -> HostedSpeech:
+    """Speak and measure the texts."""
+    speak(texts[0], voice.name)
+    host = supervisor(voice.engine).host
+    assert host is not None
+    start, host_start = time.process_time(), _processor_seconds(host.pid)
+    clips = [speak(text, voice.name) for text in texts]
+    seconds = time.process_time() - start + _processor_seconds(host.pid) - host_start
+    status = Path(f"/proc/{host.pid}/status").read_text(encoding="utf-8")
+    memory = int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
+    return HostedSpeech([measure(clip) for clip in clips], seconds / len(texts), memory)
+
+
+def _processor_seconds(pid: int) -> float:
+    """Return the CPU time of a process and its ended children."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def level_wanted(voice: Voice, measured: float) -> float:
+    """Return the ``level`` to write in the voice's entry, given the mean level measured with the present one."""
+    return round(voice.level + LEVEL - measured, 1)
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What a recogniser wrote down, and its errors in words and characters."""
+
+    heard: list[str]
+    words: int
+    wrong_words: int
+    characters: int
+    wrong_characters: int
+
+    @property
+    def word_error_rate(self) -> float:
+        """Wrong words over spoken words."""
+        return self.wrong_words / self.words
+
+    @property
+    def character_error_rate(self) -> float:
+        """Wrong characters over spoken characters."""
+        return self.wrong_characters / self.characters
+
+
+def recognise(voice: Voice, texts: Sequence[str], recogniser: Recogniser) -> Recognition:
+    """Transcribe the texts in prosody drawn with the default spread, and count the errors."""
+    spread = Params()
+    whisper = Whisper(recogniser, voice.language)
+    heard: list[str] = []
+    words = wrong_words = characters = wrong_characters = 0
+    for text in texts:
+        prosody = draw_prosody(
+            1, text, 0, voices=[voice.name], rate_sd=spread.rate_sd, pitch_sd=spread.pitch_sd, gain_sd=spread.gain_sd
+        )
+        shaped = change_prosody(speak(text, voice.name), rate=prosody.rate, pitch=prosody.pitch, gain=prosody.gain)
+        heard.append(whisper.compute(fit_peak(shaped)[0]))
+        reference, transcript = (spoken_words(each, voice.language) for each in (text, heard[-1]))
+        words, wrong_words = words + len(reference), wrong_words + count_errors(reference, transcript)
+        characters += len(" ".join(reference))
+        wrong_characters += count_errors(" ".join(reference), " ".join(transcript))
+    return Recognition(heard, words, wrong_words, characters, wrong_characters)
