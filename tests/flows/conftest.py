@@ -16,8 +16,9 @@ from tests.pipeline.harness import init_repository
 Make = Callable[..., Path]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def prefect_server() -> Iterator[None]:
+    """A Prefect server for this package only, since it takes processor time even when no test asks it."""
     os.environ.update(
         PREFECT_SERVER_ANALYTICS_ENABLED="false", PREFECT_LOGGING_LEVEL="ERROR", DO_NOT_TRACK="1", DVC_NO_ANALYTICS="1"
     )

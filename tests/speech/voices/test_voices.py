@@ -43,6 +43,9 @@ HERE = {name: voice for name, voice in VOICES.items() if not voice.paid}
 """Those that speak on this machine; the paid ones have ``tests/speech/voices/test_google_voices.py``."""
 SPEAKERS = [pytest.param(name, marks=[pytest.mark.slow] if name == "piper-joe" else []) for name in sorted(HERE)]
 """Loading piper-joe's network takes seconds."""
+QUICK = set({voice.engine: voice.name for voice in HERE.values() if voice.name != "piper-joe"}.values())
+ONE_OF_EACH_ENGINE = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in sorted(HERE)]
+"""`make test` starts a process for one voice of each engine, `make test-all` for every voice."""
 AMERICAN = [v for v in HERE.values() if v.language == "en" and v.name not in ("espeak-en-us", "nanotts-en-gb")]
 
 
@@ -50,7 +53,7 @@ def digest(text: str, voice: str) -> str:
     return hashlib.sha256(speak(text, voice).tobytes()).hexdigest()
 
 
-@pytest.mark.parametrize("voice", SPEAKERS)
+@pytest.mark.parametrize("voice", ONE_OF_EACH_ENGINE)
 def test_equal_texts_give_equal_bytes_in_any_order_and_process(voice):
     texts = SAID[VOICES[voice].language]
     forward = [digest(text, voice) for text in texts]

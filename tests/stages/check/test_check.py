@@ -53,7 +53,6 @@ def test_a_valid_output_passes_and_its_gate_has_equal_bytes_each_time(root: Path
     assert json.loads(first)["output"] == f"english/{stage}"
     assert len(gate.passed) >= 6
     assert gate.docs.is_file()
-    assert check(root, "english", stage).path.read_bytes() == first
     suite = root / "expectations" / f"{stage}.json"
     suite.write_text(json.dumps(json.loads(suite.read_text()), indent=3))
     assert check(root, "english", stage).path.read_bytes() == first

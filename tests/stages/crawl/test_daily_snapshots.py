@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 
@@ -17,6 +14,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.tools.snapshots.next_snapshot import next_snapshot, replace_values
+from tests.command import hearsight
 from tests.support import PROJECT
 
 
@@ -69,15 +67,11 @@ def test_a_dataset_without_crawl_is_a_one_line_error(root):
 def test_the_command_prints_what_it_changed(root):
     complete(root, "sample-2")
 
-    def hearsight(*words: str) -> subprocess.CompletedProcess[str]:
-        env = {**os.environ, "HEARSIGHT_ROOT": str(root)}
-        command = [sys.executable, "-m", "components.cli.main", "snapshot", "next", *words]
-        return subprocess.run(command, cwd=PROJECT, env=env, capture_output=True, text=True, timeout=900, check=False)
-
-    done = hearsight("--day", "2026-11-21")
+    done = hearsight("snapshot", "next", "--day", "2026-11-21", HEARSIGHT_ROOT=str(root))
     assert done.returncode == 0 and json.loads(done.stdout)["snapshot"] == "sample-2-2026-11-21"
-    wrong = hearsight("--day", "tomorrow")
-    assert wrong.returncode == 2 and wrong.stderr == "hearsight: --day: 'tomorrow' is not a date — write it as 2026-11-21\n"
+    wrong = hearsight("snapshot", "next", "--day", "tomorrow", HEARSIGHT_ROOT=str(root))
+    assert wrong.returncode == 2
+    assert wrong.stderr.decode() == "hearsight: --day: 'tomorrow' is not a date — write it as 2026-11-21\n"
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cn", "Cs", "Zl", "Zp"]), max_size=20))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from components.core.errors import HearsightError
 from components.tools.snapshots.retry import class_of, matches, retry_snapshot
 from components.web.store import FetchStore
 from components.web.warc import Entry
+from tests.command import hearsight
 from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.stages.crawl.fixture_web import picture
 from tests.support import HANG, PROJECT, make_stage
@@ -248,30 +248,17 @@ def test_the_class_of_an_answer(entry, name):
 
 
 def test_the_command_reads_the_projects_settings_and_names_a_missing_stage(tmp_path, web):
-    """Runs in its own process, with the project's dvc.yaml and params.yaml and changed crawl settings."""
+    """The command in a project with the real dvc.yaml and params.yaml and changed crawl settings."""
     crawl(tmp_path, web)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)
     content = yaml.safe_load((PROJECT / "params.yaml").read_text())
     content["english"]["crawl"] = settings(web).plain()
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
 
-    def verb(*words):
-        command = [sys.executable, "-m", "components.cli.main", "retry", *words]
-        path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
-        return subprocess.run(
-            command,
-            cwd=tmp_path,
-            timeout=HANG,
-            check=False,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-
-    wrong = verb("--class", "tiemout")
-    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "no class of failure" in wrong.stderr
-    done = verb("--dataset", "english")
+    wrong = hearsight("retry", "--class", "tiemout", cwd=tmp_path)
+    assert wrong.returncode == 2 and wrong.stderr.count(b"\n") == 1 and b"no class of failure" in wrong.stderr
+    done = hearsight("retry", "--dataset", "english", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     line = json.loads(done.stdout)
     assert line["answered"] == 3 and line["next"].startswith("dvc repro --force --single-item crawl@english")
-    assert json.loads(verb().stdout)["next"] == ""
+    assert json.loads(hearsight("retry", cwd=tmp_path).stdout)["next"] == ""

@@ -6,12 +6,9 @@ import dataclasses
 import hashlib
 import io
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -28,6 +25,7 @@ from components.stages import hypernymize
 from components.stages.filter.run import run as run_filter
 from components.stages.hypernymize.run import run as run_hypernymize
 from components.tools.cost.filtering import estimate
+from tests.command import hearsight
 from tests.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
 from tests.google.google_documents import CROWD, DOG, NOUNS, WALL, WORKER
 from tests.knowledge.dictionary import EXTRACT
@@ -204,10 +202,8 @@ def test_an_unknown_provider_is_named(project: Path) -> None:
         estimate(project, "english", language="goggle")
 
 
-def command(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    surroundings: dict[str, Any] = {**os.environ, "HEARSIGHT_ROOT": str(root), "HEARSIGHT_TRACKING": "off", **environment}
-    program = [str(Path(sys.executable).parent / "hearsight"), *words]
-    return subprocess.run(program, cwd=root, env=surroundings, capture_output=True, text=True, timeout=900)
+def command(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return hearsight(*words, cwd=root, HEARSIGHT_ROOT=str(root), HEARSIGHT_TRACKING="off", **environment)
 
 
 def test_the_cost_command_prints_a_table_or_a_one_line_error(project: Path, google: FakeGoogle) -> None:
@@ -224,6 +220,6 @@ def test_the_cost_command_prints_a_table_or_a_one_line_error(project: Path, goog
     lacking = command(
         project, "run", "filter", GOOGLE_API_KEY="", NO_GCE_CHECK="true", CLOUDSDK_CONFIG="/nonexistent", HOME="/nonexistent"
     )
-    output = [line for line in lacking.stderr.splitlines() if not line.startswith("filter filter:") and line]
+    output = [line for line in lacking.stderr.decode().splitlines() if not line.startswith("filter filter:") and line]
     assert lacking.returncode == 2 and len(output) == 1, lacking.stderr
     assert output[0].startswith("hearsight: ") and "set GOOGLE_API_KEY" in output[0]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 
 import pytest
 
 from components.core.errors import HearsightError
 from components.stages.crawl.sources.inputs import draw_inputs
 from components.web.archives import read_archive, read_paths
+from tests import command
 from tests.web.archives.samples import PAGE, warc
 
 
@@ -62,9 +61,7 @@ def test_a_broken_s3_transfer_is_resumed(bucket):
 
 
 def hearsight(*words, stdin=b""):
-    return subprocess.run(
-        [sys.executable, "-m", "components.cli.main", "pairs", *map(str, words)], input=stdin, capture_output=True, timeout=900
-    )
+    return command.hearsight("pairs", *map(str, words), stdin=stdin)
 
 
 def test_pairs_prints_json_lines_and_reports_failures_at_the_end(tmp_path):

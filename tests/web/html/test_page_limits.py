@@ -61,7 +61,6 @@ def test_the_srcset_parser_equals_the_definition(text):
 
 def test_a_long_srcset_is_read_in_one_pass():
     assert len(parse_srcset("a 1x, b, " * 600_000)) == 1_200_000
-    assert len(parse_srcset("a 1x, b 2x, " * 600_000)) == 1_200_000
     assert parse_srcset("," * 5_000_000) == []
 
 
