@@ -229,7 +229,8 @@ def _drop_row(verdict: Verdict, outcome: Outcome, result: DecodeResult | None, s
     if outcome.rule:
         # An image that a page linked to was requested as a page.
         rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
-        threshold = outcome.threshold or (max_bytes if rule == "image_too_large" else "an answer")
+        usual = {"image_too_large": max_bytes, "missing_file": "a file in the folder of the images"}
+        threshold = outcome.threshold or usual.get(rule, "an answer")
         return drop(rule, outcome.value, threshold, outcome.detail if rule == RULE else "")
     assert outcome.entry is not None
     if outcome.entry.bytes > settings.max_image_bytes:

@@ -87,7 +87,7 @@ class Table(Files):
     layout: str = ""
     """tsv, cc3m, cc3m_labels, cc12m, coco, karpathy, flickr8k, flickr30k, pracegover, pracegover_raw, stamps: docs/sources.md."""
     image_folder: str = ""
-    """The folder of the images, relative to the project, where the layout names files; else empty."""
+    """The folder of the images, relative to the project; empty for the table's own folder, or where rows have addresses."""
     language: str = ""
     """The language of the captions, ISO 639-1, where the layout's rows do not tell theirs; else empty."""
     languages: list[str] = []
