@@ -93,17 +93,6 @@ def word_counts(captions: Sequence[str]) -> Lengths:
     return Lengths([len(tokenize(caption)) for caption in captions])
 
 
-def compare_lengths(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> LengthComparison:
-    """Return the lengths of candidates and of all their references.
-
-    Raises:
-        ValueError: lengths differ, or an item has no reference.
-    """
-    if len(candidates) != len(references) or not all(references):
-        raise ValueError("each item needs one candidate and at least one reference")
-    return compare_word_counts(word_counts(candidates), [word_counts(item) for item in references])
-
-
 def compare_word_counts(candidates: Lengths, references: Sequence[Lengths]) -> LengthComparison:
     """Return the comparison of lengths counted before: of the candidates, and of each item's references.
 

@@ -1,15 +1,15 @@
-"""Document frequencies of n-grams, for the idf of CIDEr: counted from references or given."""
+"""Document frequencies of n-grams, for the idf of CIDEr, counted from references."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from components.metrics.ngram_table import NgramTable
-from components.metrics.ngrams import ORDER, Floats, Ints, Ngram, Numbering, Tokens, number_ngrams
+from components.metrics.ngrams import Floats, Ints, Numbering, Tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,30 +30,6 @@ class DocumentFrequency:
     def of_table(table: NgramTable) -> DocumentFrequency:
         """Return those of references that are already counted."""
         return DocumentFrequency(table.items, table.numbering, table.frequencies)
-
-    @staticmethod
-    def from_counts(items: int, counts: Mapping[Ngram, int]) -> DocumentFrequency:
-        """Return those of a table of n-grams (tuples of 1 to 4 tokens), as published with a data set.
-
-        Raises:
-            ValueError: a count is not positive or exceeds ``items``, or an n-gram has more than four tokens.
-        """
-        grams = list(counts)
-        if items < 1:
-            raise ValueError(f"document frequencies of {items} items: there must be at least one")
-        for gram in grams:
-            if not 1 <= len(gram) <= ORDER:
-                raise ValueError(f"the n-gram {gram!r} has {len(gram)} tokens: it must have 1 to {ORDER}")
-            if not 0 < counts[gram] <= items:
-                raise ValueError(f"the n-gram {gram!r} has the document frequency {counts[gram]} of {items} items")
-        all_grams = number_ngrams(grams)
-        frequencies = np.zeros(all_grams.numbering.size, np.int64)
-        for size, (positions, numbers) in enumerate(zip(all_grams.places, all_grams.grams, strict=True), start=1):
-            # Each tuple is numbered as a caption; only the n-gram of its full length is meant.
-            full = all_grams.lengths[all_grams.owners[positions]] == size
-            owners = all_grams.owners[positions[full]]
-            frequencies[numbers[full]] = [counts[grams[owner]] for owner in owners]
-        return DocumentFrequency(items, all_grams.numbering, frequencies)
 
     @property
     def most(self) -> float:

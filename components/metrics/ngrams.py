@@ -21,7 +21,6 @@ ORDER = 4
 
 Tokens = Sequence[Hashable]
 """A tokenised caption: words, or a network's word ids."""
-Ngram = tuple[Hashable, ...]
 Ints = NDArray[np.int64]
 Counts = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]

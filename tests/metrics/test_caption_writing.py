@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.caption_faults import caption_faults
-from components.metrics.caption_lengths import compare_lengths, word_counts
+from components.metrics.caption_lengths import LengthComparison, compare_word_counts, word_counts
 from components.metrics.caption_repetition import measure_caption, measure_repetition, normalise_caption
 from components.metrics.tokens import tokenize
 
@@ -26,6 +26,10 @@ def test_mean_and_deviation_are_of_the_population(captions):
     result = word_counts(captions)
     assert result.mean == pytest.approx(statistics.fmean(result.words))
     assert result.deviation == pytest.approx(statistics.pstdev(result.words))
+
+
+def compare_lengths(candidates: list[str], references: list[list[str]]) -> LengthComparison:
+    return compare_word_counts(word_counts(candidates), [word_counts(item) for item in references])
 
 
 def test_short_captions_of_long_references_are_shorter_item_by_item():

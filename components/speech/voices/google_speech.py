@@ -11,12 +11,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from components.core.digests import digest_value
 from components.google.method import INVALID_ARGUMENT, Requester, refusal_answer
-from components.speech.voices.google_wav import encode_flac, read_pcm
+from components.speech.audio.files import RATE_HZ, to_flac
+from components.speech.voices.google_wav import read_pcm
 
-RATE_HZ = 16_000
-"""The requested sampling rate (CSC §2.2)."""
 MAX_BYTES = 5_000
 """Maximum bytes of text per request."""
 LIMITS = {"rate": (0.25, 2.0), "pitch": (-20.0, 20.0), "gain": (-96.0, 16.0)}
@@ -113,7 +114,9 @@ class GoogleSpeech:
 
     def answers(self, answer: dict[str, Any], number: int) -> list[dict[str, Any]]:
         """Return the audio as FLAC; raise ValueError with the reason when it is not in the requested format."""
-        return [{"flac": encode_flac(read_pcm(base64.b64decode(answer.get("audioContent", "")), RATE_HZ), RATE_HZ)}]
+        # The rate that the paper requested (CSC §2.2) is also ours.
+        pcm = read_pcm(base64.b64decode(answer.get("audioContent", "")), RATE_HZ)
+        return [{"flac": to_flac(np.frombuffer(pcm, "<i2")) if pcm else b""}]
 
     def units(self, item: str) -> dict[str, int]:
         """Return one unit per character, white space included."""

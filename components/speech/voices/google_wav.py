@@ -1,4 +1,4 @@
-"""Checks the WAV file of a speech service against the requested format, and encodes it without loss.
+"""Checks the WAV file of a speech service against the requested format.
 
 A header may be wrong: a stream's header is written before its length is known, and a proxy may cut a body short. So sizes
 are compared with the bytes present, and rates with each other. Whether the audio is audible is checked by the reader.
@@ -6,12 +6,8 @@ are compared with the bytes present, and rates with each other. Whether the audi
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Iterator
-
-import numpy as np
-import soundfile
 
 PCM, EXTENSIBLE = 1, 0xFFFE
 STREAM_SIZES = frozenset({0, 0x7FFFFFFF, 0xFFFFFFFF})
@@ -40,15 +36,6 @@ def read_pcm(wav: bytes, rate: int) -> bytes:
                 raise ValueError("a WAV file whose samples come before their format")
             return _samples(wav, size, start)
     raise ValueError("a WAV file without samples")
-
-
-def encode_flac(pcm: bytes, rate: int) -> bytes:
-    """Return 16-bit mono samples as a FLAC file; empty for no samples."""
-    if not pcm:
-        return b""
-    buffer = io.BytesIO()
-    soundfile.write(buffer, np.frombuffer(pcm, dtype="<i2"), rate, format="FLAC", subtype="PCM_16")
-    return buffer.getvalue()
 
 
 def _chunks(wav: bytes) -> Iterator[tuple[bytes, int, int]]:

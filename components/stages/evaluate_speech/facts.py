@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ PAPER = {"rate": (1.0, 0.1), "pitch": (0.0, 1.0), "gain": (0.0, 2.0)}
 """Mean and standard deviation of the paper's draws (CSC §2.2), clipped at 2 deviations."""
 CLIP = 2.0
 BINS_A_DEVIATION = 4
+_NORMAL = NormalDist()
 
 
 @dataclass
@@ -155,8 +157,8 @@ def _draws(name: str, values: Any) -> Draws:
     for start in range(-bins, bins):
         low, high = start / BINS_A_DEVIATION, (start + 1) / BINS_A_DEVIATION
         # Clipped values lie in the outermost bins.
-        below = 0.0 if low <= -CLIP else _normal(low)
-        above = 1.0 if high >= CLIP else _normal(high)
+        below = 0.0 if low <= -CLIP else _NORMAL.cdf(low)
+        above = 1.0 if high >= CLIP else _NORMAL.cdf(high)
         expected.append(above - below if low >= -CLIP and high <= CLIP else 0.0)
     return Draws(
         name, float(values.mean()), float(values.std()), edges, [int(n) / len(values) for n in counts], expected, mean,
@@ -164,14 +166,10 @@ def _draws(name: str, values: Any) -> Draws:
     )  # fmt: skip
 
 
-def _normal(deviations: float) -> float:
-    return 0.5 * (1.0 + math.erf(deviations / math.sqrt(2.0)))
-
-
 def clipped_deviation() -> float:
     """Return the standard deviation of a standard normal variable clipped at ±2: .959."""
-    density = math.exp(-CLIP * CLIP / 2) / math.sqrt(2 * math.pi)
-    beyond = 1.0 - _normal(CLIP)
+    density = _NORMAL.pdf(CLIP)
+    beyond = 1.0 - _NORMAL.cdf(CLIP)
     return math.sqrt((1.0 - 2 * beyond) - 2 * CLIP * density + 2 * CLIP * CLIP * beyond)
 
 

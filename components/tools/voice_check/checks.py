@@ -17,17 +17,18 @@ from components.speech.voices.failures import EngineFailure
 from components.speech.voices.hosts import supervisor
 from components.speech.voices.speaking import speak_native
 from components.speech.voices.voice import Voice
+from components.stages.synthesize.paid_speech import LEVEL_DB
 from components.stages.synthesize.prosody import Prosody
 from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
 from components.tools.doctor.finding import OK, WARNING, Finding
 from components.tools.doctor.speech import voices_of_datasets
-from components.tools.voice_check.measurement import GAIN, LEVEL, level_wanted, recognise, speak_in_host
+from components.tools.voice_check.measurement import GAIN, level_wanted, recognise, speak_in_host
 from components.tools.voice_check.sentences import SENTENCES
 
 FAILED = "failed"
 """State of a check, beside those of :mod:`components.tools.doctor.finding`: the voice must not be used like this."""
 LEVEL_TOLERANCE_DB = 1.5
-"""Largest difference from ``LEVEL``: some three standard errors of the mean of ten sentences."""
+"""Largest difference from ``LEVEL_DB``: some three standard errors of the mean of ten sentences."""
 SECONDS_PER_CHARACTER = (0.02, 0.25)
 """Bounds of the mean, as in ``expectations/synthesize.json``."""
 MOST_WRONG_CHARACTERS = 0.65
@@ -179,9 +180,9 @@ def _check_duration(seconds: Sequence[float], texts: Sequence[str]) -> Finding:
 def _check_level(voice: Voice, measured: float) -> Finding:
     wanted = level_wanted(voice, measured)
     found = f"{measured:.1f} dBFS with level={voice.level}"
-    if abs(measured - LEVEL) > LEVEL_TOLERANCE_DB:
-        return Finding(FAILED, "level", f"{found}, not {LEVEL:.0f}", f"write level={wanted} in {source_file(voice)}")
-    return Finding(OK, "level", f"{found} ({LEVEL:.0f} within {LEVEL_TOLERANCE_DB}; exact: level={wanted})")
+    if abs(measured - LEVEL_DB) > LEVEL_TOLERANCE_DB:
+        return Finding(FAILED, "level", f"{found}, not {LEVEL_DB:.0f}", f"write level={wanted} in {source_file(voice)}")
+    return Finding(OK, "level", f"{found} ({LEVEL_DB:.0f} within {LEVEL_TOLERANCE_DB}; exact: level={wanted})")
 
 
 def _check_clipping(clips: Sequence[Clip]) -> Finding:

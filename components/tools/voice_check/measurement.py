@@ -21,10 +21,9 @@ from components.speech.voices.hosts import supervisor
 from components.speech.voices.speaking import speak
 from components.speech.voices.voice import Voice
 from components.stages.synthesize import Params
+from components.stages.synthesize.paid_speech import LEVEL_DB
 from components.stages.synthesize.prosody import DEVIATIONS, draw_prosody
 
-LEVEL = -26.0
-"""dBFS: the mean active level to which every voice is brought."""
 GAIN = DEVIATIONS * Params().gain_sd
 """dB: the largest gain that is drawn by default."""
 
@@ -67,7 +66,7 @@ def _processor_seconds(pid: int) -> float:
 
 def level_wanted(voice: Voice, measured: float) -> float:
     """Return the ``level`` to write in the voice's entry, given the mean level measured with the present one."""
-    return round(voice.level + LEVEL - measured, 1)
+    return round(voice.level + LEVEL_DB - measured, 1)
 
 
 @dataclass(frozen=True)
