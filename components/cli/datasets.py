@@ -48,4 +48,5 @@ def add(
         new = kinds.of_table(table, language, images) if table else kinds.of_posts(posts, name)
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
     last = add_dataset(find_root(), name, new, chosen, contact)
-    print_text(f"added {name} to params.yaml\nnext: dvc repro {last}   (its settings: hearsight params crawl -d {name} --changed)")
+    print_text(f"added {name} to params.yaml (see its settings by: hearsight params crawl -d {name} --changed)")
+    print_text(f"next: dvc repro {last}")

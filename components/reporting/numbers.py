@@ -1,11 +1,6 @@
-"""Formats of numbers and CSV tables in all pages, summaries and files."""
+"""Formats of numbers in all pages, summaries and files."""
 
 from __future__ import annotations
-
-import csv
-import io
-from collections.abc import Iterable, Sequence
-from typing import Any
 
 ABSENT = "–"
 """Text of an unknown figure."""
@@ -53,12 +48,3 @@ def rounded(value: float) -> float:
 def six_digits(value: float | None) -> str:
     """Format a number with six digits, as in CSV files; an empty string for None."""
     return "" if value is None else f"{value + 0.0:.6f}"
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as CSV with LF line ends and minimal quoting."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return buffer.getvalue()

@@ -6,8 +6,6 @@ Lightning reads (docs/training.md).
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 import os
 import warnings
@@ -21,6 +19,7 @@ import torch
 from pytorch_lightning.strategies import DDPStrategy, Strategy
 from torch.multiprocessing.spawn import ProcessException, ProcessExitedException
 
+from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
 from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
 from components.training.recipe import TrainingModule
@@ -184,11 +183,7 @@ DUAL_ENCODER = ("epoch", "loss", "validation")
 
 def history_csv(history: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
     """Return CSV with one line per epoch and these columns, with six decimals; missing values are empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(row.get(name, "")) for name in columns] for row in history)
-    return text.getvalue()
+    return csv_text(columns, ([_cell(row.get(name, "")) for name in columns] for row in history))
 
 
 def _cell(value: Any) -> Any:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.core.csv_text import csv_text
 from components.reporting import figures, svg
-from components.reporting.numbers import csv_text
 from components.reporting.pages import data_uri, render
 from tests.support import PROJECT
 

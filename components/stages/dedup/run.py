@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from components.core.csv_text import csv_text
 from components.execution.stage import Stage
-from components.reporting.numbers import csv_text
 from components.stages.dedup import Params
 from components.stages.dedup.groups import Groups
 from components.stages.dedup.near import Duplicates, prepare_pictures, same_pictures

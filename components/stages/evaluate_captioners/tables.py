@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from components.core.csv_text import csv_text
 from components.core.ledger import kept, ledger_table
 from components.core.records import GENERATED_CAPTION
-from components.reporting.numbers import csv_text, decimal, rounded, six_digits
+from components.reporting.numbers import decimal, rounded, six_digits
 from components.reporting.values import Value, interval, number
 from components.stages.evaluate_captioners import columns
 from components.stages.evaluate_captioners.analyses import Writing

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from components.reporting.numbers import csv_text, decimal, rounded, six_digits
+from components.core.csv_text import csv_text
+from components.reporting.numbers import decimal, rounded, six_digits
 from components.reporting.values import interval
 from components.stages.evaluate_retrieval.claims import reported, verdict
 from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, Cell

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from components.core.csv_text import csv_text
 from components.metrics.word_errors import ErrorRate
 from components.reporting import svg
-from components.reporting.numbers import csv_text, percent, percent_interval
+from components.reporting.numbers import percent, percent_interval
 from components.reporting.pages import render
 from components.stages.evaluate_speech.facts import Draws, SpeechResults, VoiceResults
 from components.stages.evaluate_speech.pictures import CEILING_DB, FLOOR_DB

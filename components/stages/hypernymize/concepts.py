@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from components.core.csv_text import csv_text
 from components.knowledge.cascade import Knowledge
-from components.reporting.numbers import csv_text
 
 STEPS = (1, 2, 5)
 """Minimum counts of the curve: these times the powers of ten."""

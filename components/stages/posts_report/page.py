@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.reporting.numbers import ABSENT, csv_text, percent
+from components.core.csv_text import csv_text
+from components.reporting.numbers import ABSENT, percent
 from components.reporting.pages import render
 from components.stages.posts_report import clusters
 from components.stages.posts_report.bias import load_groups

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.reporting.numbers import csv_text, percent, percent_interval, ratio
+from components.core.csv_text import csv_text
+from components.reporting.numbers import percent, percent_interval, ratio
 from components.reporting.pages import render
 from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport
 
