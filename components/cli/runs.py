@@ -104,14 +104,17 @@ def retry(
     classes: Annotated[
         str,
         typer.Option(
-            "--class", help="Failure classes, with commas between: timeout, connection, http_503, http_5xx, image_side ..."
+            "--class",
+            help="Failure classes, with commas between: timeout, connection, http_503, image_side ... "
+            "Default: those that may be temporary, which are timeout,connection,http_5xx,host_failing.",
         ),
-    ] = "timeout,connection,http_5xx",
+    ] = "",
 ) -> None:
     """Repeat only the failed requests of a complete snapshot, then mark it complete again."""
+    from components.tools.snapshots.retry import CLASSES
     from components.tools.snapshots.retry import retry as retry_failed
 
-    print_line(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()]))
+    print_line(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()] or CLASSES))
 
 
 @snapshots.command("next")

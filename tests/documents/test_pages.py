@@ -53,3 +53,12 @@ def test_the_table_of_promises_is_parsed() -> None:
 def test_each_promise_names_a_test_that_exists(promise: str) -> None:
     file, _, name = promise.partition("::")
     assert re.search(rf"def {name or 'test_'}", (PROJECT / file).read_text(encoding="utf-8"))
+
+
+def test_every_page_that_code_or_a_suite_refers_to_exists() -> None:
+    folders = ("components", "flows", "expectations", "benchmarks", "infra")
+    files = (path for folder in folders for path in (PROJECT / folder).rglob("*"))
+    texts = {path: path.read_text(encoding="utf-8") for path in files if path.suffix in (".py", ".json", ".html", ".md", ".yaml")}
+    named = {(path, page) for path, text in texts.items() for page in re.findall(r"docs/[\w-]+\.md", text)}
+    assert len(named) > 20
+    assert [(path, page) for path, page in named if not (PROJECT / page).is_file()] == []
