@@ -59,7 +59,7 @@ def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_seco
     claims = {one["claim"]: one for one in json.loads(StageOutput(first.out).file("claims.json").read_text())}
     assert [one["verdict"] for one in claims.values()].count("not measured") == 1  # there is one batch size
     shutil.copytree(PROJECT / "expectations", tmp_path / "first" / "expectations")
-    assert check(tmp_path / "first", "stamps", "evaluate_retrieval").expectations >= 10
+    assert len(check(tmp_path / "first", "stamps", "evaluate_retrieval").passed) >= 10
     again = evaluation(tmp_path / "again", spoken, start)
     assert StageOutput(again.out).digest == StageOutput(first.out).digest
 
