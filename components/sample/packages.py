@@ -26,7 +26,7 @@ DICTIONARY = ("wordnet-base",)
 POSTS = ("gcompris-qt-data",)
 """Described photographs and drawings; with the stamps they become the sample's posts."""
 VOICES = ("libflite1", "libasound2")
-"""The speech engine Flite, and the only library it links to beside the C library (docs/providers.md)."""
+"""The speech engine Flite, and the only library it links to beside the C library (docs/voices.md)."""
 PACKAGES = PAGES + POSTS + DICTIONARY + VOICES
 BENCHMARKS = ("python-skimage-doc", "grass-doc", "freedombox-doc-en")
 """More pages and pictures, which only benchmarks read."""

@@ -85,7 +85,7 @@ TESTED = {
     r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
-    r"dvc repro|dvc repro (posts_report|evaluate_captioners|build_search_index)@.*|hearsight (run|check)( .*)?": (
+    r"dvc repro( (check-synthesize|posts_report|evaluate_captioners|build_search_index)@.*)?|hearsight (run|check)( .*)?": (
         "tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"
     ),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
@@ -102,6 +102,7 @@ TESTED = {
     r"hearsight voices \S+": (
         "tests/speech/voices/test_documented_engine.py::test_the_documented_example_passes_through_every_documented_command"
     ),
+    r"pytest tests/speech/voices": "tests/speech/voices/test_voices.py",
     r"hearsight voices": "tests/speech/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
     r"hearsight try|hearsight try --dataset .*": "tests/tools/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight try --posts": "tests/tools/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",

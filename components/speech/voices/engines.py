@@ -1,4 +1,4 @@
-"""The speech engines by name. To add one: a module with an ``ENGINE``, and a line here (docs/providers.md)."""
+"""The speech engines by name. To add one: a module with an ``ENGINE``, and a line here (docs/voices.md)."""
 
 from __future__ import annotations
 

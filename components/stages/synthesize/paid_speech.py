@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from components.speech.audio.files import Samples
 
 LEVEL_DB = -26.0
-"""dB of full scale: mean active level of the local voices (docs/providers.md)."""
+"""dB of full scale: mean active level of the local voices (docs/voices.md)."""
 REFUSED = "refused"
 """Reason recorded when a service refuses a text."""
 

@@ -1,4 +1,4 @@
-"""The engine that docs/providers.md shows as an example, taken through the documented steps in a copy of the project."""
+"""The engine that docs/voices.md shows as an example, taken through the documented steps in a copy of the project."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 import soundfile
+import yaml
 
 from components.speech.recognition.recognizer import INSTALL
 from components.speech.text_normalization import NormalisedText, languages, normalise_for_speech
@@ -19,7 +21,7 @@ from components.tools.voice_check import checks as checks_of_a_voice
 from components.tools.voice_check.sentences import SENTENCES
 from tests.support import PROJECT
 
-PAGE = (PROJECT / "docs/providers.md").read_text(encoding="utf-8").partition("**Add a voice.**")[2].partition("\n## ")[0]
+PAGE = (PROJECT / "docs/voices.md").read_text(encoding="utf-8").partition("## Add a voice\n")[2]
 MODULE = "components/speech/voices/engine_toneword.py"
 LEVEL = "level=-12.5"
 
@@ -31,12 +33,12 @@ def project(tmp_path: Path) -> Path:
         shutil.copytree(PROJECT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
-    (source,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    source = dedent(re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)[0])
     (line,) = re.findall(r'`("toneword": .*?)`', PAGE)
     (tmp_path / MODULE).write_text(source, encoding="utf-8")
     registry = tmp_path / "components/speech/voices/engines.py"
-    text = registry.read_text(encoding="utf-8").replace("engine_piper\n", "engine_piper, engine_toneword\n")
-    registry.write_text(text.replace("\n}\n", f"\n    {line}\n}}\n"), encoding="utf-8")
+    added = f"from components.speech.voices import engine_toneword\n\nENGINES |= {{{line}}}\n"
+    registry.write_text(registry.read_text(encoding="utf-8") + added, encoding="utf-8")
     return tmp_path
 
 
@@ -71,13 +73,12 @@ def test_the_documented_example_passes_through_every_documented_command(project:
     rows = checks(second)
     assert (second.returncode, second.stderr) == (0, ""), second.stderr
     assert "recognised" in rows and list(rows)[-1] == "next step" and {row["state"] for row in rows.values()} <= {"ok", "warning"}
-    voices = re.fullmatch(r"params.yaml, english.synthesize: write `(voices: \[.*, toneword-en\])`", rows["next step"]["found"])
-    assert voices is not None
+    written = re.fullmatch(r"in params.yaml, english: `(synthesize: .*, toneword-en\]\})`", rows["next step"]["found"])
+    assert written is not None
 
-    settings = (project / "params.yaml").read_text(encoding="utf-8")
-    assert settings.count("  synthesize: {google_shapes") == 1
-    named = settings.replace("  synthesize: {google_shapes", f"  synthesize: {{{voices[1]}, google_shapes")
-    (project / "params.yaml").write_text(named, encoding="utf-8")
+    settings = yaml.safe_load((project / "params.yaml").read_text(encoding="utf-8"))
+    settings["english"] |= yaml.safe_load(written[1])
+    (project / "params.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
     listed = hearsight(project, "params", "synthesize", "-d", "english", "--changed")
     assert listed.returncode == 0 and "toneword-en" in listed.stdout, listed.stderr
 
