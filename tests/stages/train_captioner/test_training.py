@@ -16,7 +16,9 @@ import torch
 from torch import Tensor
 
 from components.core.errors import HearsightError
+from components.core.params import parse_settings
 from components.models.trained import load_trained
+from components.stages.train_captioner import Params
 from components.stages.train_captioner.jobs import train, train_captioner
 from components.stages.train_captioner.recipe import CaptionerTraining
 from components.training.checkpoints import CHECKPOINT
@@ -236,9 +238,13 @@ def test_sets_without_training_data_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(HearsightError, match="all references of the 4 validation pictures are empty"):
         train(spec_of(), task_of(tmp_path, prepared(tmp_path / "c", edit=forget)))
-    phase = SETTINGS["self_critical"] | {"baseline": "mean", "samples": 1}
+
+
+def test_a_baseline_of_other_samples_needs_another_sample() -> None:
+    phase = {"epochs": 1, "baseline": "mean", "samples": 1}
     with pytest.raises(HearsightError, match="two samples per picture"):
-        train(spec_of(self_critical=phase), task_of(tmp_path, prepared(tmp_path / "d")))
+        parse_settings(Params, {"network": {"self_critical": phase}}, "here")
+    parse_settings(Params, {"network": {"self_critical": phase | {"samples": 2}}}, "here")
 
 
 def test_captions_of_unknown_words_are_counted_and_left_out(tmp_path: Path) -> None:
