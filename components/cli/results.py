@@ -36,6 +36,8 @@ def show(dataset: Dataset = "english") -> None:
         for warning in warnings:
             print_text(f"  {warning.text}")
         print_text("")
+    if others := [name for name in graph.datasets if name != dataset and "/" not in name]:
+        print_text(f"other datasets, by --dataset NAME: {', '.join(others)}\n")
     print_text("where to look")
     for what, place in (
         *pages(graph, dataset).items(),

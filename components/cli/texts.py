@@ -31,7 +31,10 @@ def try_(
         ),
     ] = False,
 ) -> None:
-    """Read one alt-text a line from standard input; print verdict, caption and the steps between, one JSON object a line."""
+    """Read one alt-text a line from standard input; print verdict, caption and the steps between, one JSON object a line.
+
+    Rules that need an image or other captions are left out.
+    """
     if posts:
         _try_posts(dataset)
         return

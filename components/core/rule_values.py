@@ -25,15 +25,14 @@ class RuleValue:
     setting: str = ""
     """The settings of params.yaml that set the threshold, as :func:`setting_names` spells them."""
     detail: str = ""
-    """What decided, where the value alone does not show it."""
+    """What decided, where the value alone does not show it; text shows it instead of the value."""
 
     def text(self) -> str:
         """Return the result as one line of text; what the rule means only where the record did not pass."""
         if self.passed is None:
             return f"not shown  {self.rule}: {self.note}. {self.meaning}"
-        measured = f"{self.rule}: {self.value or 'none'} ({allowed(self.threshold, self.setting)})"
-        detail = f" {self.detail}" if self.detail else ""
-        return f"passed     {measured}{detail}" if self.passed else f"failed     {measured}.{detail} {self.meaning}"
+        measured = f"{self.rule}: {self.detail or self.value or 'none'} ({allowed(self.threshold, self.setting)})"
+        return f"passed     {measured}" if self.passed else f"failed     {measured}. {self.meaning}"
 
 
 def allowed(threshold: str, setting: str) -> str:
@@ -41,13 +40,18 @@ def allowed(threshold: str, setting: str) -> str:
     return f"allowed: {in_words(threshold)}" + ("" if not setting else f", {'' if setting == NONE else 'set by '}{setting}")
 
 
-def setting_names(dataset: str, stage: str, settings: Sequence[str] | None) -> str:
+def setting_names(dataset: str, stage: str, settings: Sequence[str] | None, values: object = None) -> str:
     """Return settings of a stage as params.yaml names them: ``english.filter.min_words``, ``english.dedup.a, b``.
 
     An empty list gives "no setting"; None, for a rule that no table lists, gives ''.
+
+    Args:
+        values: the object with the settings as attributes; of several settings each gets its value, since no threshold shows it.
     """
     if settings is None:
         return ""
+    if values is not None and len(settings) > 1:
+        settings = [f"{name} ({getattr(values, name)})" for name in settings]
     return f"{dataset}.{stage}.{', '.join(settings)}" if settings else NONE
 
 

@@ -26,7 +26,7 @@ from components.language.wordnet import load_wordnet
 from components.providers.google_readings import labels, polarity, pornography, profanity
 from components.vision.classifier import ImageNetClassifier
 from components.vision.google import GoogleVision
-from components.vision.labels import Label, match_hypernyms, select_labels
+from components.vision.labels import Label, match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ class Labels(Protocol):
 
     def kinds(self, nouns: Sequence[str], stored: Any, limits: LabelLimits) -> list[str]:
         """Return the nouns that no label names but whose hypernym is one, as ``noun < hypernym``."""
+        ...
+
+    def nearest_kind(self, nouns: Sequence[str], stored: Any) -> tuple[str, str, float] | None:
+        """Return noun, hypernym and confidence of the nearest to a match of :meth:`kinds`; None where nothing can match."""
         ...
 
 
@@ -185,6 +189,10 @@ class EmbeddedLabels:
         """See :class:`Labels`."""
         return match_hypernyms(nouns, stored, load_wordnet(), min_confidence=limits.min_kind_confidence)
 
+    def nearest_kind(self, nouns: Sequence[str], stored: Any) -> tuple[str, str, float] | None:
+        """See :class:`Labels`."""
+        return nearest_hypernym(nouns, stored, load_wordnet())
+
 
 class GoogleLabels:
     """Google's labels, unchanged. They are specific enough that nouns need no match by hypernym."""
@@ -200,6 +208,10 @@ class GoogleLabels:
     def kinds(self, nouns: Sequence[str], stored: Any, limits: LabelLimits) -> list[str]:
         """Return no nouns, see the class."""
         return []
+
+    def nearest_kind(self, nouns: Sequence[str], stored: Any) -> tuple[str, str, float] | None:
+        """Return None, see the class."""
+        return None
 
 
 def _same(stored: Any) -> Any:

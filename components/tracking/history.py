@@ -38,9 +38,11 @@ class Event:
     """The settings of params.yaml that set the threshold, "no setting", or '' where the stage lists none."""
 
     def why(self) -> str:
-        """Return why the record was not kept, for a person; '' for a kept one."""
+        """Return why the record was not kept, for a person; '' for a kept one. A failed rule has its own line with the values."""
         if not self.rule:
             return ""
+        if any(rule.passed is False for rule in self.rules):
+            return f" by {self.rule}"
         if self.rule == NOT_DRAWN:
             return f" for the sample ({allowed(self.threshold, self.setting)})"
         return f" by {self.rule}: {self.value} ({allowed(self.threshold, self.setting)})"

@@ -9,7 +9,7 @@ Out of scope: matching labels with text (``components/stages/filter/image_rules.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
@@ -64,14 +64,25 @@ def match_hypernyms(
     A noun (first meaning) matches when a hypernym of at least depth :data:`SPECIFIC` has ``min_confidence``: a caribou is
     recognised as a ruminant. On the sample 29 of 30 such pairs were right by eye (gander < goose, scarf < garment).
     """
+    matches: dict[str, str] = {}
+    for noun, hypernym, confidence in _hypernyms(nouns, probabilities, wordnet):
+        if confidence >= min_confidence:
+            matches.setdefault(noun, f"{noun} < {hypernym}")
+    return list(matches.values())
+
+
+def nearest_hypernym(nouns: Sequence[str], probabilities: Sequence[float], wordnet: WordNet) -> tuple[str, str, float] | None:
+    """Return noun, hypernym and confidence of the best pair that :func:`match_hypernyms` could match; None without any."""
+    return max(_hypernyms(nouns, probabilities, wordnet), key=lambda pair: pair[2], default=None)
+
+
+def _hypernyms(nouns: Sequence[str], probabilities: Sequence[float], wordnet: WordNet) -> Iterator[tuple[str, str, float]]:
+    """Yield noun, hypernym and confidence of each hypernym of at least depth :data:`SPECIFIC`, the nearest first."""
     sums = _sums(probabilities, wordnet)
-    matches = []
-    for noun in nouns:
+    for noun in dict.fromkeys(nouns):
         for kind in wordnet.ancestors(senses[0]) if (senses := wordnet.senses(noun)) else []:
-            if sums.get(kind.number, 0.0) >= min_confidence and wordnet.depth(kind.number) >= SPECIFIC:
-                matches.append(f"{noun} < {kind.lemmas[0]}")
-                break
-    return matches
+            if wordnet.depth(kind.number) >= SPECIFIC:
+                yield noun, kind.lemmas[0], sums.get(kind.number, 0.0)
 
 
 def _sums(probabilities: Sequence[float], wordnet: WordNet) -> dict[int, float]:

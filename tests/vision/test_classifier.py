@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from components.core.result_cache import Annotator
 from components.vision.classifier import SIDE, ImageNetClassifier, load_backbone, read_picture
-from components.vision.labels import match_hypernyms, select_labels
+from components.vision.labels import match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
 from tests.knowledge.dictionary import extract
 
@@ -88,3 +88,7 @@ def test_a_noun_without_a_class_overlaps_by_its_hypernym_and_not_by_a_general_on
     assert seen == ["scarf < garment"] or seen == []
     assert match_hypernyms(["gander"], probabilities(DRAKE=0.9), extract(), min_confidence=0.1) != []
     assert match_hypernyms(["gander"], probabilities(DRAKE=0.05), extract(), min_confidence=0.1) == []
+    noun, hypernym, confidence = nearest_hypernym(["lamp", "gander"], probabilities(DRAKE=0.05), extract()) or ("", "", 0.0)
+    assert match_hypernyms([noun], probabilities(DRAKE=0.05), extract(), min_confidence=confidence) == [f"{noun} < {hypernym}"]
+    assert noun == "gander" and 0.049 < confidence < 0.1
+    assert nearest_hypernym(["of"], probabilities(), extract()) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from components.core.digests import sha256_bytes
@@ -38,6 +39,7 @@ class SubjectAnnotator:
                 if role == "labels":
                     subject.kinds = provider.kinds(_nouns(subject), stored, self.task.params)
                     subject.labels = provider.labels(stored, self.task.params)
+                    subject.nearest_kind = partial(provider.nearest_kind, _nouns(subject), stored)
                 else:
                     setattr(subject, role, provider.read(stored))
 

@@ -56,7 +56,7 @@ def label_overlap(subject: Subject, params: Params) -> Finding:
 
 
 def describe_overlap(subject: Subject, params: Params) -> str:
-    """Return the words that decided, each with its label and the classifier's confidence; without any, all labels."""
+    """Return the words that decided, each with its label and the classifier's confidence; else the nearest and all labels."""
     found = {stem(word): word for word in subject.words}
     pairs: dict[str, str] = {}
     for label in subject.labels:
@@ -71,7 +71,10 @@ def describe_overlap(subject: Subject, params: Params) -> str:
     if described := [f"'{noun}' is a kind of '{name}' ({confidences.get(name, least)})" for noun, name in kinds]:
         return "; ".join(described)
     labels = ", ".join(f"{label.names[0]} {label.confidence:.2f}" for label in subject.labels)
-    return f"No word of the text is a label; the labels: {labels or 'none'}"
+    noun, name, confidence = subject.nearest_kind() or ("", "", 0.0)
+    least = f"less than min_kind_confidence {params.min_kind_confidence}"
+    near = f"'{noun}' is a kind of '{name}', with {confidence:.4f} {least}; " if noun else ""
+    return f"No word of the text is a label; {near}the labels: {labels or 'none'}"
 
 
 RECORD_RULES = (

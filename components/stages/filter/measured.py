@@ -105,6 +105,6 @@ def _value(rule: Rule, subject: Subject, task: Task, unavailable: str) -> RuleVa
         format_value(finding.value),
         format_value(finding.threshold),
         meaning,
-        setting=setting_names(task.dataset, STAGE, rule.settings),
+        setting=setting_names(task.dataset, STAGE, rule.settings, task.params),
         detail=rule.describe(subject, task.params) if rule.describe else "",
     )

@@ -43,6 +43,8 @@ class Subject:
     labels: Sequence[Label] = ()
     kinds: Sequence[str] = ()
     """Nouns of the text whose hypernym the classifier recognises, as ``noun < hypernym``."""
+    nearest_kind: Callable[[], tuple[str, str, float] | None] = lambda: None
+    """Returns noun, hypernym and confidence of the nearest to such a match; only ``hearsight explain`` calls it."""
 
 
 class Finding(NamedTuple):
