@@ -122,7 +122,7 @@ def test_a_voice_of_a_dataset_names_it_and_a_missing_recogniser_is_a_warning(mon
     monkeypatch.setattr(checks_of_a_voice, "installed", lambda recogniser: False)
     *_, recognised, last = checks_of_a_voice.check_voice(PROJECT, "flite-kal16")
     assert (recognised.state, recognised.name, recognised.fix) == ("warning", "recognised", INSTALL)
-    assert (last.state, last.name) == ("ok", "used by") and last.found.startswith("english: `dvc repro synthesize@english`")
+    assert (last.state, last.name) == ("ok", "used by") and last.found.startswith("english: `dvc repro check-synthesize@english`")
 
 
 def test_the_sentences_are_spoken_as_they_are_written() -> None:
