@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from components.core.errors import HearsightError
-from components.core.graph import find_root
+from components.core.graph import find_root, load_graph
 from components.core.printing import print_text
 
 app = typer.Typer(no_args_is_help=True, help="Datasets of params.yaml.")
@@ -34,6 +34,7 @@ def add(
 ) -> None:
     """Add a dataset to params.yaml, with its stages in the chain, and print the next command."""
     # Imported here: `hearsight --help` needs no stage.
+    from components.execution.runner import stage_settings
     from components.tools.datasets import kinds
     from components.tools.datasets.add import add_dataset
 
@@ -47,6 +48,11 @@ def add(
     else:
         new = kinds.of_table(table, language, images) if table else kinds.of_posts(posts, name)
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
-    last = add_dataset(find_root(), name, new, chosen, contact)
+    root = find_root()
+    last = add_dataset(root, name, new, chosen, contact)
     print_text(f"added {name} to params.yaml (see its settings by: hearsight params crawl -d {name} --changed)")
+    try:
+        stage_settings(load_graph(root), "crawl", name)
+    except HearsightError as error:
+        print_text(f"first correct {error}")
     print_text(f"next: dvc repro {last}")

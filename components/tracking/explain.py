@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,7 +27,7 @@ from components.tracking.listings import RECORDS, TEXTS, finished_outputs, verdi
 URL_COLUMNS = ("page_url", "image_url")
 TEXT_COLUMNS = ("alt", "text", "caption", "split", "group", "voice", "output")
 MOST = 50
-"""Records shown at most for one URL; a page can hold thousands."""
+"""Records shown at most; a page can hold thousands, and a text be in as many."""
 _KEY = re.compile("[0-9a-f]{1,16}")
 _DIGEST = re.compile("[0-9a-f]{17,64}")
 """The sha256 of a picture, or its beginning, longer than any key."""
@@ -47,52 +48,11 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
         HearsightError: no finished stage has a row for it, or there is no such dataset.
     """
     digest = _digest_of(what)
-    histories: dict[str, RecordHistory] = {}
-    more: set[str] = set()
-    is_address = "://" in what or what.startswith("file:")
-    # No key has a dot or a slash: that is the path of an image as a table writes it.
-    address = what if is_address else f"file:{quote(what, safe='/-._~')}" if re.search(r"[./]", what) else ""
-    # A ledger's detail may contain addresses among other words; match the given one as a whole word.
-    whole = rf"(^|\s){re.escape(address)}(\s|$)"
-    # "bed" may be a text or the beginning of a key; with a digit it is a key.
-    is_key = _KEY.fullmatch(what) and not what.isalpha()
-    with_text = _strings([] if digest or is_address or is_key else _keys_of_text(graph, what))
-    for stage_output in finished_outputs(graph, dataset):
-        ledger = stage_output.ledger()
-        keys = ledger["key"]
-        if digest:
-            chosen = pc.is_in(keys, value_set=_keys_of_picture(stage_output, digest))
-        elif address:
-            named = pc.is_in(keys, value_set=pc.unique(_keys_of_url(stage_output, address)))
-            # The ledger also holds addresses of what never became a record.
-            chosen = pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring_regex(ledger["detail"], whole)))
-        else:
-            chosen = pc.starts_with(keys, what) if len(what) >= 6 else pc.equal(keys, what)
-        chosen = pc.or_(chosen, pc.is_in(keys, value_set=with_text))
-        known = [key for key in histories if key not in (what,)]
-        if known:
-            chosen = pc.or_(chosen, pc.is_in(keys, value_set=_strings(known)))
-        rows = ledger.filter(chosen).to_pylist()
-        for row in rows:
-            if row["key"] not in histories and len(histories) < MOST:
-                histories[row["key"]] = RecordHistory(row["key"], row["kind"])
-        more.update(row["key"] for row in rows if row["key"] not in histories)
-        rows = [row for row in rows if row["key"] in histories]
-        facts = _facts(stage_output, {row["key"] for row in rows})
-        for row in rows:
-            history = histories[row["key"]]
-            history.events.append(
-                Event(
-                    output=stage_output.name,
-                    verdict=verdict_in_words(row["verdict"], row["rule"]),
-                    rule=row["rule"],
-                    value=row["value"],
-                    threshold=row["threshold"],
-                    detail=row["detail"],
-                    facts=facts.get(row["key"], {}),
-                    setting=setting_of(stage_output.name, row["rule"]),
-                )
-            )
+    histories, more = _collect(graph, dataset, partial(_rows_named, what, digest))
+    if not histories and not digest:
+        for keys in _keys_of_text(graph, what):
+            if not histories:
+                histories, more = _collect(graph, dataset, partial(_rows_with_keys, _strings(keys)))
     if not histories and digest:
         raise HearsightError(
             f"no record has an image with the sha256 {digest}",
@@ -111,6 +71,61 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
             "address, or one dataset by --dataset ('hearsight explain --kept' and '--rule RULE' list keys)"
         )
     return list(histories.values())
+
+
+def _collect(
+    graph: Graph, dataset: str, choose: Callable[[StageOutput, pa.Table], Any]
+) -> tuple[dict[str, RecordHistory], set[str]]:
+    """Return key → history of the records that ``choose`` selects, and the keys of those beyond :data:`MOST`.
+
+    Args:
+        choose: returns a mask of an output's ledger. Records that were selected in an earlier output are followed by their key.
+    """
+    histories: dict[str, RecordHistory] = {}
+    more: set[str] = set()
+    for stage_output in finished_outputs(graph, dataset):
+        ledger = stage_output.ledger()
+        known = pc.is_in(ledger["key"], value_set=_strings(list(histories)))
+        rows = ledger.filter(pc.or_(choose(stage_output, ledger), known)).to_pylist()
+        for row in rows:
+            if row["key"] not in histories and len(histories) < MOST:
+                histories[row["key"]] = RecordHistory(row["key"], row["kind"])
+        more.update(row["key"] for row in rows if row["key"] not in histories)
+        rows = [row for row in rows if row["key"] in histories]
+        facts = _facts(stage_output, {row["key"] for row in rows})
+        for row in rows:
+            histories[row["key"]].events.append(
+                Event(
+                    output=stage_output.name,
+                    verdict=verdict_in_words(row["verdict"], row["rule"]),
+                    rule=row["rule"],
+                    value=row["value"],
+                    threshold=row["threshold"],
+                    detail=row["detail"],
+                    facts=facts.get(row["key"], {}),
+                    setting=setting_of(stage_output.name, row["rule"]),
+                )
+            )
+    return histories, more
+
+
+def _rows_named(what: str, digest: str, stage_output: StageOutput, ledger: pa.Table) -> Any:
+    """Return the mask of ledger rows of an image's digest, an address or a key; see :func:`explain`."""
+    keys = ledger["key"]
+    if digest:
+        return pc.is_in(keys, value_set=_keys_of_picture(stage_output, digest))
+    # No key has a dot or a slash: that is the path of an image as a table writes it.
+    if "://" in what or what.startswith("file:") or re.search(r"[./]", what):
+        address = what if "://" in what or what.startswith("file:") else f"file:{quote(what, safe='/-._~')}"
+        named = pc.is_in(keys, value_set=pc.unique(_keys_of_url(stage_output, address)))
+        # The ledger also holds addresses of what never became a record, in its details among other words.
+        whole = rf"(^|\s){re.escape(address)}(\s|$)"
+        return pc.or_(named, pc.or_(pc.equal(keys, what), pc.match_substring_regex(ledger["detail"], whole)))
+    return pc.starts_with(keys, what) if len(what) >= 6 else pc.equal(keys, what)
+
+
+def _rows_with_keys(keys: Any, stage_output: StageOutput, ledger: pa.Table) -> Any:
+    return pc.is_in(ledger["key"], value_set=keys)
 
 
 def _strings(values: list[str]) -> Any:
@@ -143,22 +158,20 @@ def _keys_of_url(stage_output: StageOutput, url: str) -> Any:
     return _strings(found)
 
 
-def _keys_of_text(graph: Graph, text: str) -> list[str]:
-    """Return the keys of records whose alt-text or caption equals ``text``, or contains it where none is equal."""
+def _keys_of_text(graph: Graph, text: str) -> tuple[list[str], list[str]]:
+    """Return the keys of records whose alt-text or caption equals ``text``, and of those where it contains ``text``."""
     wanted = " ".join(text.lower().split())
     equal, containing = set[str](), set[str]()
     for stage_output in finished_outputs(graph):  # also other datasets: a stage's records may be of another one's crawl
-        if stage_output.manifest.record not in RECORDS:
+        if not wanted or stage_output.manifest.record not in RECORDS:
             continue
         table = stage_output.table()
         for column in (name for name in TEXTS if name in table.column_names):
             for key, value in zip(table["key"].to_pylist(), table[column].to_pylist(), strict=True):
                 written = " ".join(value.lower().split())
-                if written == wanted:
-                    equal.add(key)
-                elif wanted in written:
-                    containing.add(key)
-    return sorted(equal or containing)
+                if wanted in written:
+                    (equal if written == wanted else containing).add(key)
+    return sorted(equal), sorted(containing)
 
 
 def _facts(stage_output: StageOutput, keys: set[str]) -> dict[str, dict[str, Any]]:

@@ -41,7 +41,7 @@ class Event:
         """Return why the record was not kept, for a person; '' for a kept one. A failed rule has its own line with the values."""
         if not self.rule:
             return ""
-        if any(rule.passed is False for rule in self.rules):
+        if any(rule.rule == self.rule and rule.passed is False for rule in self.rules):
             return f" by {self.rule}"
         if self.rule == NOT_DRAWN:
             return f" for the sample ({allowed(self.threshold, self.setting)})"

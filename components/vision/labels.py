@@ -77,12 +77,12 @@ def nearest_hypernym(nouns: Sequence[str], probabilities: Sequence[float], wordn
 
 
 def _hypernyms(nouns: Sequence[str], probabilities: Sequence[float], wordnet: WordNet) -> Iterator[tuple[str, str, float]]:
-    """Yield noun, hypernym and confidence of each hypernym of at least depth :data:`SPECIFIC`, the nearest first."""
+    """Yield noun, hypernym and confidence of each hypernym of classes, of at least depth :data:`SPECIFIC`, the nearest first."""
     sums = _sums(probabilities, wordnet)
     for noun in dict.fromkeys(nouns):
         for kind in wordnet.ancestors(senses[0]) if (senses := wordnet.senses(noun)) else []:
-            if wordnet.depth(kind.number) >= SPECIFIC:
-                yield noun, kind.lemmas[0], sums.get(kind.number, 0.0)
+            if kind.number in sums and wordnet.depth(kind.number) >= SPECIFIC:
+                yield noun, kind.lemmas[0], sums[kind.number]
 
 
 def _sums(probabilities: Sequence[float], wordnet: WordNet) -> dict[int, float]:

@@ -16,7 +16,7 @@ from tests.command import hearsight
 from tests.support import PROJECT
 
 GRAPH = load_graph(PROJECT)
-HEAVY = ("torch", "spacy", "mlflow", "great_expectations", "prefect", "onnxruntime", "lightning", "scipy")
+HEAVY = ("torch", "spacy", "mlflow", "great_expectations", "prefect", "onnxruntime", "pytorch_lightning", "scipy")
 
 WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     (

@@ -94,8 +94,25 @@ def test_a_record_is_found_by_its_whole_text_or_else_by_a_part_of_it(graph):
     assert [history.key for history in explain(graph, "bed")] == ["f" * 16]
     assert [history.key for history in explain(graph, "photo of a cat")] == ["e" * 16]
     assert [history.key for history in explain(graph, "dog")] == ["b" * 16, "c" * 16, "d" * 16]
-    with pytest.raises(HearsightError, match="no finished stage has a record of 'a horse'"):
-        explain(graph, "a horse")
+    for text in ("a horse", "  "):
+        with pytest.raises(HearsightError, match="no finished stage has a record of"):
+            explain(graph, text)
+
+
+def test_a_dataset_with_a_part_of_a_text_is_searched_though_another_has_the_whole(graph):
+    finish(graph.root, "filter", [row("filter", key="b" * 16, text="A dog on grass")], [kept("b" * 16)])
+    other = graph.root / "data" / "other" / "filter"
+    (graph.root / "data" / "english" / "filter").rename(other)
+    finish(graph.root, "filter", [row("filter", key="c" * 16, text="A dog")], [kept("c" * 16)])
+    assert [history.key for history in explain(graph, "a dog")] == ["c" * 16]
+    assert [history.key for history in explain(graph, "a dog", "other")] == ["b" * 16]
+
+
+def test_an_images_path_is_not_searched_as_a_part_of_texts(graph):
+    rows = [row("filter", key="b" * 16, image_url="file:1.jpg"), row("filter", key="c" * 16, alt="IMG_0001.jpg")]
+    finish(graph.root, "filter", rows, [kept("b" * 16), kept("c" * 16)])
+    assert [history.key for history in explain(graph, "1.jpg")] == ["b" * 16]
+    assert [history.key for history in explain(graph, "0001.jpg")] == ["c" * 16]
 
 
 def test_a_dataset_that_keeps_nothing_is_one_line(graph):

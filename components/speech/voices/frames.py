@@ -35,7 +35,7 @@ def decode_request(payload: bytes) -> tuple[str, str]:
 def encode_speech(samples: NDArray[Any], rate: int) -> bytes:
     """Return the frame of mono samples, int16 or float in -1..1, at ``rate`` Hz; raise TypeError for any other array."""
     if samples.ndim != 1 or not (samples.dtype == np.int16 or samples.dtype.kind == "f"):
-        raise TypeError(f"speech must be int16 or float32 of one dimension, not {samples.dtype} of {samples.ndim}")
+        raise TypeError(f"speech must be int16 or float of one dimension, not {samples.dtype} of {samples.ndim} dimensions")
     kind, dtype = (INT16, "<i2") if samples.dtype.kind == "i" else (FLOAT32, "<f4")
     raw = samples.astype(dtype, copy=False).tobytes()
     return b"".join((HEAD.pack(kind, _RATE.size + len(raw)), _RATE.pack(rate), raw))

@@ -72,8 +72,8 @@ def describe_overlap(subject: Subject, params: Params) -> str:
         return "; ".join(described)
     labels = ", ".join(f"{label.names[0]} {label.confidence:.2f}" for label in subject.labels)
     noun, name, confidence = subject.nearest_kind() or ("", "", 0.0)
-    least = f"less than min_kind_confidence {params.min_kind_confidence}"
-    near = f"'{noun}' is a kind of '{name}', with {confidence:.4f} {least}; " if noun else ""
+    needed = f"min_kind_confidence is {params.min_kind_confidence}"
+    near = f"'{noun}' is a kind of '{name}' ({confidence:.4f}; {needed}); " if noun else ""
     return f"No word of the text is a label; {near}the labels: {labels or 'none'}"
 
 

@@ -23,7 +23,6 @@ from components.execution.process import sole_writer
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 _SALT = re.compile(r"[0-9a-f]{32}")
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -93,7 +94,7 @@ def _check_entry(voice: Voice) -> Finding:
         return Finding(FAILED, "entry", f"language={voice.language!r} is none of {', '.join(languages())}", fix)
     if voice.sex not in ("F", "M", ""):
         return Finding(FAILED, "entry", f"sex={voice.sex!r}", f"write F, M or '' in {entry}")
-    if "GPL" in voice.licence and not voice.extra:
+    if re.search(r"\bA?GPL", voice.licence) and not voice.extra:
         return Finding(FAILED, "entry", f"{voice.licence} is not an extra", f"write extra=True in {entry}: it stays optional")
     return Finding(OK, "entry", f"{voice.language}, {voice.sex or 'no'} sex, {voice.licence}; cached by model {voice.model}")
 
@@ -143,7 +144,7 @@ def _check_format(native: list[tuple[Samples, int]]) -> Finding:
 
 
 def _check_repetition(voice: Voice, texts: Sequence[str], native: list[tuple[Samples, int]]) -> Finding:
-    """Speak the sentences again in a new host, the last one first, and each of two twice."""
+    """Speak the sentences again in a new host, the last one first; one that differs also first in two new hosts."""
     host = supervisor(voice.engine)
     host.close()
     again = {text: speak_native(text, voice.name)[0].tobytes() for text in reversed(texts)}

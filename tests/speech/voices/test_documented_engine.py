@@ -94,7 +94,7 @@ def test_the_documented_example_passes_through_every_documented_command(project:
             ".astype(np.float32)",
             ".astype(np.int64)",
             "speaks",
-            "int16 or float32 of one dimension, not int64 of 1",
+            "int16 or float of one dimension, not int64 of 1 dimensions",
         ),
         (".astype(np.float32)", "[:, None].astype(np.float32)", "speaks", "not float32 of 2"),
         ("(0.3 *", "(np.random.default_rng().uniform(0.2, 0.4) *", "repetition", "also first in a new process"),

@@ -16,11 +16,12 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.rule_values import RuleValue
 from components.stages.filter.cascade import GROUPS
+from components.stages.filter.image_rules import describe_overlap
 from components.stages.filter.measured import measured_by_output
 from components.tracking.explain import explain
 from components.tracking.history import RecordHistory, add_rule_values
 from tests.knowledge.dictionary import EXTRACT
-from tests.stages.filter.subjects import PAPER
+from tests.stages.filter.subjects import PAPER, subject
 from tests.stages.filter.test_stage import ALTS, dictionary, filtered
 from tests.support import PROJECT
 
@@ -75,6 +76,12 @@ def test_the_words_and_confidences_that_decided_the_overlap_are_shown(graph: Gra
     failed = rules(explained(graph, "nothing"))["label_overlap"]
     assert failed.setting.startswith("english.filter.min_labels (5), max_labels (20), ")
     assert re.match(r"No word of the text is a label; the labels: \w[^,]* 0\.\d\d, ", failed.detail) and not failed.passed
+
+
+def test_the_hypernym_that_is_nearest_to_a_match_is_shown_with_the_setting() -> None:
+    detail = describe_overlap(subject("A prune.", nearest_kind=lambda: ("prune", "fruit", 0.0279)), PAPER)
+    near = "'prune' is a kind of 'fruit' (0.0279; min_kind_confidence is 0.1)"
+    assert detail == f"No word of the text is a label; {near}; the labels: none"
 
 
 def test_a_dropped_record_shows_the_rules_up_to_the_one_that_dropped_it(graph: Graph) -> None:

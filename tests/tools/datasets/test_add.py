@@ -65,6 +65,11 @@ def test_a_dataset_of_each_kind_fits_the_project_in_twelve_lines(tmp_path: Path,
     assert all(line in kept for line in before.splitlines())
 
 
+def test_a_site_without_a_contact_is_added_and_the_missing_setting_is_named(tmp_path: Path) -> None:
+    result = add(project(tmp_path), "mine", "--site", "https://example.org/")
+    assert "first correct" in result and "mine.crawl.contact: is empty" in result and "next: dvc repro" in result
+
+
 @given(st.lists(st.sampled_from(sorted(AFTER)), unique=True, min_size=1))
 def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_unchanged(
     tmp_path_factory: pytest.TempPathFactory, stages: list[str]

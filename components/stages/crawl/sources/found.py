@@ -29,7 +29,7 @@ from components.web.urls import host_of
 PAGES_PER_GROUP = 2000
 """Maximum pages of a parquet row group; bounds the memory of a reader."""
 IMAGES_PER_CHUNK = 20_000
-"""Approximate number of images that are checked, fetched and written together; bounds memory."""
+"""Approximate number of images that are checked, fetched and written together, and of a row group; bounds memory."""
 MAX_SHOWN_ADDRESS = 2048
 """Characters of an address that is shown in full. A truncated one could neither be searched for nor matched by a takedown."""
 MAX_SHOWN_TEXT = 300

@@ -65,7 +65,7 @@ def _read(url: str, home: Path, limit: int) -> tuple[Entry, bytes]:
         # Non-blocking, so that a named pipe in the folder cannot block the crawl.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError, RuntimeError):
-        return Entry(url, 0, "missing_file", f"no file {name[:200]}"), b""
+        return Entry(url, 0, "missing_file", f"{name[:200]} is no file that can be read"), b""
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
