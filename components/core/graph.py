@@ -113,7 +113,7 @@ class Graph:
             raise HearsightError(
                 f"the stage '{stage}' is not in the chain of dataset '{dataset}'",
                 where=self.root / "params.yaml",
-                hint=did_you_mean(dataset, list(self.chain.get(stage, {}))),
+                hint=did_you_mean(dataset, list(self.chain.get(stage, {})), f"add a line for it below chain.{stage}"),
             )
 
     def inputs(self, stage: str, dataset: str) -> dict[str, Path]:

@@ -32,7 +32,7 @@ def edit(path: Path, change: Callable[[dict], None]) -> None:
 STAGES = list(yaml.safe_load((PROJECT / "dvc.yaml").read_text())["stages"])
 TAKERS = {stage: next(iter(takers)) for stage, takers in load_graph(PROJECT).chain.items()}
 """A dataset that takes the stage."""
-WORK = [stage for stage in STAGES if not stage.startswith(CHECK)]
+WORK = [stage for stage in STAGES if not stage.startswith(CHECK) and stage in TAKERS]
 CELLED = [stage for stage in WORK if TAKERS[stage] in load_graph(PROJECT).cells]
 """The stages that are run for the cells of a matrix: their gates and settings are of another kind."""
 ONCE = [stage for stage in WORK if stage not in CELLED]

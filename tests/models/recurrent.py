@@ -1,4 +1,4 @@
-"""Small recurrent captioners and AoANets, with random pictures and words for them."""
+"""Small captioners of every network but the transformers, with random pictures and words for them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from components.models.captioners import build
+from components.models.captioners import NETWORKS, build
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.vocabulary import END, START
 
-NAMES = ("rnn1x1", "rnn8x8", "aoanet")
+NAMES = tuple(name for name in NETWORKS if not name.startswith("t2t"))
 GRID = 6
 
 
