@@ -103,10 +103,10 @@ def measure_writing(
         "words_difference": compared.mean_difference,
         **{name: mean([seed[name] for seed in by_seed]) for name in by_seed[0] if all(name in seed for seed in by_seed)},
         **_faults(captions, seeds[0][1].language or language),
-        "things": hallucinated.named if hallucinated.caption_rate is not None else None,
-        "things_unseen": hallucinated.hallucinated if hallucinated.caption_rate is not None else None,
-        "objects_unseen": hallucinated.object_rate,
-        "captions_with_unseen": hallucinated.caption_rate,
+        "objects": hallucinated.named if hallucinated.caption_rate is not None else None,
+        "objects_unsupported": hallucinated.hallucinated if hallucinated.caption_rate is not None else None,
+        "unsupported_share": hallucinated.object_rate,
+        "captions_with_unsupported": hallucinated.caption_rate,
     }
     return Writing(compared.candidates, _without_none(figures), hallucinated.words)
 

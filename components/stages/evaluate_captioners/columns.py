@@ -45,7 +45,7 @@ def _share(title: str, figure: str) -> Column:
 
 
 def _hallucinated(figures: Figures) -> Cell:
-    return Cell(percent(figures["objects_unseen"]), f"{count(figures['things_unseen'])} of {count(figures['things'])}")
+    return Cell(percent(figures["unsupported_share"]), f"{count(figures['objects_unsupported'])} of {count(figures['objects'])}")
 
 
 def _vocabulary(figures: Figures) -> Cell:
@@ -54,7 +54,8 @@ def _vocabulary(figures: Figures) -> Cell:
 
 
 HALLUCINATED = Group(
-    "hallucinated", (Column("things", "objects_unseen", _hallucinated), _share("captions with any", "captions_with_unseen"))
+    "hallucinated",
+    (Column("objects", "unsupported_share", _hallucinated), _share("captions with any", "captions_with_unsupported")),
 )
 FIRST = (
     Group(

@@ -113,4 +113,4 @@ class CaptionerResults:
     @property
     def marked(self) -> bool:
         """Whether hallucinated objects were measured for any row."""
-        return any("captions_with_unseen" in row.writing.figures for table in self.tables for row in table.rows)
+        return any("captions_with_unsupported" in row.writing.figures for table in self.tables for row in table.rows)

@@ -151,7 +151,7 @@ def test_the_last_bar_is_labelled_when_it_contains_longer_captions():
 def test_the_style_tables_show_every_figure_of_the_json(evaluated, parsed):
     result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
     shown = {column.figure for group in (*columns.first(True), *columns.RARER) for column in group.columns}
-    beside = {"words_sd", "things", "things_unseen", "vocabulary_share"}  # in the cell of another figure
+    beside = {"words_sd", "objects", "objects_unsupported", "vocabulary_share"}  # in the cell of another figure
     assert shown | beside == {name for figures in result.values() for name in figures}
     for titles in ("captions with any", "captions with a fault"):
         assert parsed.text.count(titles) == 3, titles
@@ -168,9 +168,9 @@ def test_figures_are_shown_with_their_related_figures():
         "words": 9.26,
         "words_sd": 1.0,
         "words_difference": -1.26,
-        "objects_unseen": 0.25,
-        "things": 1200,
-        "things_unseen": 300,
+        "unsupported_share": 0.25,
+        "objects": 1200,
+        "objects_unsupported": 300,
     }
     length, _, _, things = columns.first(True)
     assert [column.of(figures).text for column in length.columns] == ["9.3 ± 1.0", "−1.3"]

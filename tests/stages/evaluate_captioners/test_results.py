@@ -103,7 +103,7 @@ def test_the_scores_hold_the_style_of_cells_and_references(evaluated):
     result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
     assert result["english-small1x1"]["new_captions"] == 1.0  # the test pictures' colours are none of the training split
     assert result["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])
-    assert result["cleaned-small8x8"]["things_unseen"] >= 4 and "things" not in result["references"]
+    assert result["cleaned-small8x8"]["objects_unsupported"] >= 4 and "objects" not in result["references"]
 
 
 def test_a_second_run_computes_nothing_and_a_new_cell_only_itself(evaluated, tmp_path):

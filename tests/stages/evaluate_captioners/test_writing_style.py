@@ -110,9 +110,9 @@ def test_hallucinations_are_shares_of_objects_and_of_captions():
         ObjectMentions(1, ["cake"], []),
     )
     result = written(scored("w", "x", "y", "z", objects=objects))
-    names = ("things", "things_unseen", "objects_unseen", "captions_with_unseen")
+    names = ("objects", "objects_unsupported", "unsupported_share", "captions_with_unsupported")
     assert [result.figures[name] for name in names] == [5, 3, 0.6, 0.5] and result.unsupported == [("cake", 2), ("clock", 1)]
 
 
 def test_unmeasured_hallucinations_have_no_figures():
-    assert not {"things", "objects_unseen", "captions_with_unseen"} & set(written(scored("a dog")).figures)
+    assert not {"objects", "unsupported_share", "captions_with_unsupported"} & set(written(scored("a dog")).figures)
