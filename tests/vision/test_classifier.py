@@ -91,4 +91,4 @@ def test_a_noun_without_a_class_overlaps_by_its_hypernym_and_not_by_a_general_on
     noun, hypernym, confidence = nearest_hypernym(["lamp", "gander"], probabilities(DRAKE=0.05), extract()) or ("", "", 0.0)
     assert match_hypernyms([noun], probabilities(DRAKE=0.05), extract(), min_confidence=confidence) == [f"{noun} < {hypernym}"]
     assert noun == "gander" and 0.049 < confidence < 0.1
-    assert nearest_hypernym(["of"], probabilities(), extract()) is None
+    assert nearest_hypernym(["of", "city"], probabilities(), extract()) is None  # no class is a municipality
