@@ -55,16 +55,16 @@ def test_an_empty_block_is_the_papers_profile() -> None:
         "max_characters": 2500,
         "max_mark_run": 10,
         "max_capital_ratio": 0.7,
-        "max_repetition": 0.2,
+        "max_repetition": 0.35,
         "min_language": 0.01,
         "min_zipf": 0.5,
-        "min_zipf_unlisted": 1.7,
-        "profanity_from": 0.8,
+        "min_zipf_unlisted": 1.35,
+        "profanity_from": 0.9,
         "min_polarity": -0.8,
-        "max_polarity": 0.8,
-        "require": ["determiner", "noun", "preposition"],
-        "max_noun_ratio": 0.75,
-        "min_unique_ratio": 0.6,
+        "max_polarity": 0.9,
+        "require": ["noun"],
+        "max_noun_ratio": 0.8,
+        "min_unique_ratio": 0.5,
         "min_labels": 5,
         "max_labels": 20,
         "min_label_confidence": 0.05,
@@ -113,5 +113,5 @@ def test_the_command_prints_value_default_source_and_meaning(monkeypatch: pytest
     assert rows["providers.vision"]["value"] == "embedded"
     only = CliRunner().invoke(app, ["params", "filter", "--dataset", "english", "--changed"])
     assert [json.loads(line)["name"] for line in only.output.splitlines()] == [
-        "formats", "sides_over", "max_aspect_ratio", "require"
+        "formats", "sides_over", "max_aspect_ratio"
     ]  # fmt: skip

@@ -46,8 +46,19 @@ def test_animals_are_not_profane(innocent: str) -> None:
     assert EnglishProfanity().compute(innocent) < 0.5
 
 
+@pytest.mark.parametrize("harmless", ["A small black dog growling at a large brown and white cow", "A child with her goats"])
+def test_many_harmless_words_do_not_add_up_to_profanity(harmless: str) -> None:
+    assert EnglishProfanity().compute(harmless) < 0.8
+
+
+def test_scores_of_profanity_do_not_depend_on_the_batch() -> None:
+    texts = ["You fucking idiot", "A black cow", "", "You are a moron and an idiot", "A peacock"]
+    assert EnglishProfanity().compute_many(texts) == [EnglishProfanity().compute(text) for text in texts]
+
+
 def test_an_insult_is_profane() -> None:
-    assert EnglishProfanity().compute("You fucking idiot") > 0.9
+    for text in ("You fucking idiot", "What a stupid moron", "He is a retard"):
+        assert EnglishProfanity().compute(text) > 0.9, text
 
 
 def test_the_vocabulary_contains_words_and_numbers_and_no_noise() -> None:

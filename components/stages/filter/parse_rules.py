@@ -44,14 +44,18 @@ def noun_ratio(subject: Subject, params: Params) -> Finding:
     return Finding(ratio <= params.max_noun_ratio, ratio, f"<= {params.max_noun_ratio}")
 
 
+def token_repetition(subject: Subject, params: Params) -> Finding:
+    """The share of nouns, verbs, adjectives and adverbs that occurred before must not exceed the threshold."""
+    lemmas = [lemma for _, lemma in _content_lemmas(subject)]
+    ratio = 1 - len(set(lemmas)) / len(lemmas) if lemmas else 0.0
+    return Finding(ratio <= params.max_repetition, ratio, f"<= {params.max_repetition}")
+
+
 def unique_words(subject: Subject, params: Params) -> Finding:
     """The share of distinct lemmas must reach the threshold in every open word class."""
-    parse = subject.parse
     lemmas: dict[str, list[str]] = {}
-    if parse is not None:
-        for pos, lemma in zip(parse["pos"], parse["lemma"], strict=True):
-            if pos in OPEN:
-                lemmas.setdefault(pos, []).append(lemma.lower())
+    for pos, lemma in _content_lemmas(subject):
+        lemmas.setdefault(pos, []).append(lemma)
     ratio = min((len(set(words)) / len(words) for words in lemmas.values()), default=0.0)
     return Finding(ratio >= params.min_unique_ratio, ratio, f">= {params.min_unique_ratio}")
 
@@ -60,11 +64,19 @@ def _tags(subject: Subject) -> list[str]:
     return [tag for tag in subject.parse["pos"] if tag not in SILENT] if subject.parse is not None else []
 
 
+def _content_lemmas(subject: Subject) -> list[tuple[str, str]]:
+    """Return part of speech and lemma of each word of an open class, in order."""
+    parse = subject.parse
+    words = zip(parse["pos"], parse["lemma"], strict=True) if parse is not None else ()
+    return [(pos, lemma.lower()) for pos, lemma in words if pos in OPEN]
+
+
 PARSE_RULES = (
     Rule("needs_determiner", needs_determiner, ("require",)),
     Rule("needs_noun", needs_noun, ("require",)),
     Rule("needs_preposition", needs_preposition, ("require",)),
     Rule("noun_ratio", noun_ratio, ("max_noun_ratio",)),
+    Rule("token_repetition", token_repetition, ("max_repetition",)),
     Rule("unique_words", unique_words, ("min_unique_ratio",)),
 )
 """Rules that need the parse."""

@@ -101,9 +101,10 @@ def annotate_group(group: str, alive: Mapping[str, Subject]) -> None:
     """Add the annotations that a group of rules needs to the subjects; the stage reads them from the result caches instead."""
     # Parsers and classifiers load only for the groups that need them.
     if group == "tone":
-        polarity, profanity = EnglishPolarity(), EnglishProfanity()
-        for subject in alive.values():
-            subject.polarity, subject.profanity = polarity.compute(subject.text), profanity.compute(subject.text)
+        polarity = EnglishPolarity()
+        scores = EnglishProfanity().compute_many([subject.text for subject in alive.values()])
+        for subject, profanity in zip(alive.values(), scores, strict=True):
+            subject.polarity, subject.profanity = polarity.compute(subject.text), profanity
     elif group == "parse":
         unparsed = [subject for subject in alive.values() if subject.parse is None]
         for subject, parse in zip(unparsed, EnglishParser().compute_many([subject.text for subject in unparsed]), strict=True):

@@ -6,19 +6,12 @@ from typing import Any
 
 from components.language.parser import EnglishParser
 from components.language.words import words_of
-from components.providers.registry import ProviderParams
 from components.stages.filter import Params
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import Subject
 
-PAPER = Params(
-    providers=ProviderParams(language="embedded", vision="embedded"),
-    language="en", formats=["JPEG"], sides_over=400, max_aspect_ratio=2.0, pornography_from=0.5, min_words=2, max_words=256,
-    max_capital_ratio=0.7, max_repetition=0.2, min_language=0.01,
-    min_zipf=0.5, min_zipf_unlisted=1.7, profanity_from=0.8, min_polarity=-0.8, max_polarity=0.8,
-    require=["determiner", "noun", "preposition"], max_noun_ratio=0.75, min_unique_ratio=0.6, min_labels=5, max_labels=20,
-    min_label_confidence=0.05, min_kind_confidence=0.1,
-)  # fmt: skip
+PAPER = Params()
+"""The defaults are the paper's profile."""
 
 
 def subject(text: str = "A dog on the beach.", *, parsed: bool = False, **values: Any) -> Subject:

@@ -65,7 +65,7 @@ def test_a_kept_record_shows_every_rule_with_value_and_threshold_of_the_run(grap
     result = rules(explained(graph, "kite"))
     assert list(result) == NAMES and all(each.passed for each in result.values())
     assert (result["image_side"].value, result["image_side"].threshold) == ("500", "> 400 px")
-    assert (result["min_words"].value, result["needs_preposition"].threshold) == ("9", ">= 1")
+    assert (result["min_words"].value, result["needs_noun"].threshold) == ("9", ">= 1")
     assert 0 < float(result["pornography"].value) < 0.5 and "kite" in result["label_overlap"].value
     assert all(each.meaning for each in result.values())
     assert result["image_side"].setting == "english.filter.sides_over" and result["first_capital"].setting == "no setting"
@@ -101,7 +101,9 @@ def test_a_value_without_a_cached_answer_is_omitted_and_no_model_runs(graph: Gra
     before = sorted(path.name for path in folder.glob("*.sqlite"))
     result = rules(explained(graph, "kite"))
     hidden = {name: each.note for name, each in result.items() if each.passed is None}
-    assert set(hidden) == {"needs_determiner", "needs_noun", "needs_preposition", "noun_ratio", "unique_words", "label_overlap"}
+    assert set(hidden) == {
+        "needs_determiner", "needs_noun", "needs_preposition", "noun_ratio", "token_repetition", "unique_words", "label_overlap"
+    }  # fmt: skip
     assert hidden["noun_ratio"] == "no answer of parse.en is in the cache" and hidden["label_overlap"] == "it needs the parse"
     assert sorted(path.name for path in folder.glob("*.sqlite")) == before
 
