@@ -67,6 +67,9 @@ def calibrate(
     ] = "english",
     rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep. Repeatable. Default: all.")] = None,
     alts: Annotated[str, typer.Option(help="Alt-texts, one a line: a file, or - for standard input.")] = "",
+    published: Annotated[
+        str, typer.Option(help="Published captions, one a line: also show which of them each rule drops, at each threshold.")
+    ] = "",
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for index.html and rates.tsv.")] = Path(
         "reports/calibration"
     ),
@@ -74,7 +77,7 @@ def calibrate(
     """Sweep the text rules' thresholds; write pass rates and sample alt-texts on both sides of each value as a page."""
     from components.tools.calibrate.run import calibrate as sweep
 
-    print_line(sweep(find_root(), dataset, rules or [], alts, out))
+    print_line(sweep(find_root(), dataset, rules or [], alts, out, published))
 
 
 @app.command()

@@ -15,42 +15,63 @@ from components.tools.calibrate.sweep import Curve, Sweep
 WARM = "#c8553d"
 
 
-def write_page(sweep: Sweep, out: Path, about: str) -> tuple[Path, Path]:
-    """Write ``index.html`` and ``rates.tsv`` into ``out``, each atomically; return their paths."""
+def write_page(sweep: Sweep, out: Path, about: str, published: Sweep | None = None) -> tuple[Path, Path]:
+    """Write ``index.html`` and ``rates.tsv`` into ``out``, each atomically; return their paths.
+
+    Args:
+        sweep: of the candidates.
+        about: names the candidates on the page.
+        published: of captions that should pass; None for none.
+    """
     page, rates = out / "index.html", out / "rates.tsv"
-    publish_bytes(rates, rates_tsv(sweep).encode())
-    publish_bytes(page, html(sweep, about).encode())
+    publish_bytes(rates, rates_tsv(sweep, published).encode())
+    publish_bytes(page, html(sweep, about, published).encode())
     return page, rates
 
 
-def rates_tsv(sweep: Sweep) -> str:
+def rates_tsv(sweep: Sweep, published: Sweep | None = None) -> str:
     """Return a TSV line for each threshold of each rule.
 
     ``passed``: candidates that pass this rule; ``rate``: their share of all candidates. ``left``: candidates that pass all text
     rules; ``left_rate``: their share of those that pass all other text rules.
+    With ``published``, ``published_loss`` is the share of published captions that fail this rule.
     """
-    lines = ["rule\tsetting\tvalue\tpassed\trate\tleft\tleft_rate\tpresent"]
+    rows = list(sweep.rates())
+    losses = [f"\t{1 - row['rate']:.4f}" for row in published.rates()] if published is not None else [""] * len(rows)
+    lines = ["rule\tsetting\tvalue\tpassed\trate\tleft\tleft_rate\tpresent" + ("\tpublished_loss" if published else "")]
     lines += [
         f"{row['rule']}\t{row['setting']}\t{row['value']:g}\t{row['passed']}\t{row['rate']:.4f}\t{row['left']}"
-        f"\t{row['left_rate']:.4f}\t{'yes' if row['present'] else 'no'}"
-        for row in sweep.rates()
+        f"\t{row['left_rate']:.4f}\t{'yes' if row['present'] else 'no'}{loss}"
+        for row, loss in zip(rows, losses, strict=True)
     ]
     return "\n".join(lines) + "\n"
 
 
-def html(sweep: Sweep, about: str) -> str:
+def html(sweep: Sweep, about: str, published: Sweep | None = None) -> str:
     """Return the page as HTML."""
+    others = published.curves if published is not None else [None] * len(sweep.curves)
     return render(
         Path(__file__).parent / "data",
         "calibration.html",
         about=about,
         candidates=sweep.candidates,
         passing=sweep.passing,
-        curves=[_shown(curve, sweep.candidates) for curve in sweep.curves],
+        published=published,
+        losses=_losses(published) if published is not None else [],
+        curves=[_shown(curve, sweep.candidates, other) for curve, other in zip(sweep.curves, others, strict=True)],
     )
 
 
-def _shown(curve: Curve, candidates: int) -> dict[str, Any]:
+def _losses(published: Sweep) -> list[tuple[str, int, str]]:
+    """Return text rule, captions that fail it and their share, most first; rules that drop none are left out."""
+    return [(rule, count, _loss(count, published.candidates)) for rule, count in published.failing.most_common()]
+
+
+def _loss(lost: int, captions: int) -> str:
+    return f"{100 * lost / max(1, captions):.2f} %"
+
+
+def _shown(curve: Curve, candidates: int, published: Curve | None) -> dict[str, Any]:
     swept = curve.swept
     alone, left = curve.at(curve.present)
     return {
@@ -63,12 +84,12 @@ def _shown(curve: Curve, candidates: int) -> dict[str, Any]:
         "alone": ratio(alone, candidates),
         "left": ratio(left, curve.eligible),
         "costs": curve.eligible - left,
-        "picture": data_uri(picture(curve, candidates)),
-        "rows": [_row(curve, threshold, candidates) for threshold in curve.inside],
+        "picture": data_uri(picture(curve, candidates, published)),
+        "rows": [_row(curve, threshold, candidates, published) for threshold in curve.inside],
     }
 
 
-def _row(curve: Curve, threshold: float, candidates: int) -> dict[str, Any]:
+def _row(curve: Curve, threshold: float, candidates: int, published: Curve | None) -> dict[str, Any]:
     alone, left = curve.at(threshold)
     return {
         "threshold": f"{threshold:g}",
@@ -76,6 +97,7 @@ def _row(curve: Curve, threshold: float, candidates: int) -> dict[str, Any]:
         "alone": ratio(alone, candidates),
         "left": ratio(left, curve.eligible),
         "left_count": left,
+        "lost": _loss(published.captions - published.at(threshold)[0], published.captions) if published is not None else "",
         "sides": [curve.inside[threshold], curve.outside[threshold]],
     }
 
@@ -85,22 +107,25 @@ def _says(rule: str) -> str:
     return " ".join((test.__doc__ or "").split())
 
 
-def picture(curve: Curve, candidates: int) -> bytes:
+def picture(curve: Curve, candidates: int, published: Curve | None = None) -> bytes:
     """Return the figure as PNG; equal curves give equal bytes."""
     with drawing(columns=2, width=10.5, height=3.1, font=9, dpi=140, grid={"wspace": 0.24}) as (_, grid, buffer):
         left, right = grid
         for axes in (left, right):
             axes.axvline(curve.present, color=WARM, linewidth=1.2)
-        _distribution(left, curve)
-        _passing(right, curve, candidates)
+        _distribution(left, curve, published)
+        _passing(right, curve, candidates, published)
     return buffer.getvalue()
 
 
-def _distribution(axes: Any, curve: Curve) -> None:
+def _distribution(axes: Any, curve: Curve, published: Curve | None) -> None:
     widths = curve.edges[1:] - curve.edges[:-1]
     clean, other = curve.bins
     axes.bar(curve.edges[:-1], clean + other, widths, align="edge", color=PALE, label="dropped by another rule too")
     axes.bar(curve.edges[:-1], clean, widths, align="edge", color=INK, label="no other rule drops it")
+    if published is not None:
+        counts = published.bins.sum(axis=0)
+        axes.stairs(counts * ((clean + other).sum() / max(1, counts.sum())), curve.edges, color=WARM, label="published (scaled)")
     axes.set_yscale("symlog", linthresh=1)
     top = max(1, int((clean + other).max()))
     axes.set_ylim(0, top * 2)
@@ -113,7 +138,7 @@ def _distribution(axes: Any, curve: Curve) -> None:
     _legend(axes)
 
 
-def _passing(axes: Any, curve: Curve, candidates: int) -> None:
+def _passing(axes: Any, curve: Curve, candidates: int, published: Curve | None) -> None:
     alone = 100 * curve.alone / max(1, candidates)
     axes.plot(curve.grid, alone, color=SOFT, linewidth=1.6, label="of all candidates")
     if curve.eligible:
@@ -121,6 +146,9 @@ def _passing(axes: Any, curve: Curve, candidates: int) -> None:
         axes.plot(curve.grid, left, color=INK, linewidth=2, label="of those no other rule drops")
         at = 100 * curve.at(curve.present)[1] / curve.eligible
         axes.plot([curve.present], [at], "o", color=WARM, markersize=5, zorder=5)
+    if published is not None:
+        share = 100 * published.alone / max(1, published.captions)
+        axes.plot(curve.grid, share, color=WARM, linewidth=1.6, linestyle="--", label="of published captions")
     axes.set_xlim(curve.swept.low, curve.swept.high)
     axes.set_ylim(0, 105)
     axes.set_yticks([0, 25, 50, 75, 100])

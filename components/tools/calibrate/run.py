@@ -17,18 +17,19 @@ from components.execution.stage import Stage
 from components.providers.registry import plan_for
 from components.tools.calibrate.page import write_page
 from components.tools.calibrate.sweep import Sweep
-from components.tools.calibrate.swept import choose_rules
+from components.tools.calibrate.swept import Swept, choose_rules
 from components.tools.calibrate.values import line_shards, measure_shard
 from components.tracking import recorder
 
 
-def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path) -> dict[str, Any]:
+def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path, published: str = "") -> dict[str, Any]:
     """Sweep the rules' thresholds and write ``index.html`` and ``rates.tsv`` into ``out``.
 
     Args:
         dataset: its filter settings are the present ones; its candidates are measured, unless ``alts`` is given.
         rules: the rules to sweep; empty for all.
         alts: a file of alt-texts, one per line, or ``-`` for standard input; "" for the dataset's candidates.
+        published: a file of captions that should pass, one per line, of which the page shows what each rule drops; "" for none.
 
     Raises:
         HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
@@ -37,17 +38,31 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     job, engine_lock = _job(root, dataset, alts)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
         with job.engine.open(engine_lock, (job.state, root / "data")):
-            shards = _shards(job, alts)
-            sweep = Sweep(job.params, chosen)
-            for table in measure(job, shards):
-                sweep.add(table)
+            sweep = _sweep(job, chosen, _shards(job, alts))
+            published_sweep = _sweep(job, chosen, _file_shards(job, published, published=True)) if published else None
         if not sweep.candidates:
             raise HearsightError("there is no alt-text to measure", where=alts or dataset, hint="give alt-texts, one per line")
         source = "lines of text" if alts else f"candidates of {dataset}"
-        files = write_page(sweep, out, f"{sweep.candidates:,} {source}, with the settings of {dataset}")
+        if published_sweep is not None and not published_sweep.candidates:
+            raise HearsightError("there is no caption to measure", where=published, hint="give captions, one per line")
+        about = f"{sweep.candidates:,} {source}, with the settings of {dataset}"
+        files = write_page(sweep, out, about, published_sweep)
     numbers = sweep.numbers()
+    result = {"page": str(files[0]), "rates": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
+    if published_sweep is not None:
+        losses = {rule: count / published_sweep.candidates for rule, count in published_sweep.failing.most_common()}
+        numbers += [(f"published_loss.{rule}", loss, None) for rule, loss in losses.items()]
+        passed = {"published": published_sweep.candidates, "published_pass_all": published_sweep.passing}
+        result |= passed | {"published_loss": {rule: round(loss, 4) for rule, loss in losses.items()}}
     recorder.record_study(root, dataset, "calibrate", job.params.plain(), numbers, files)
-    return {"page": str(files[0]), "rates": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
+    return result
+
+
+def _sweep(job: Stage, rules: Sequence[Swept], shards: Sequence[ShardRef]) -> Sweep:
+    sweep = Sweep(job.params, list(rules))
+    for table in measure(job, shards):
+        sweep.add(table)
+    return sweep
 
 
 def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
@@ -70,11 +85,13 @@ def _shards(job: Stage, alts: str) -> Sequence[ShardRef]:
     if not alts:
         return job.inputs["input"].shards
     if alts == "-":
-        return line_shards(sys.stdin.buffer, job.work)
+        return line_shards(sys.stdin.buffer, job.work / "alts")
+    return _file_shards(job, alts)
+
+
+def _file_shards(job: Stage, path: str, *, published: bool = False) -> Sequence[ShardRef]:
     try:
-        with Path(alts).open("rb") as handle:
-            return line_shards(handle, job.work)
+        with Path(path).open("rb") as handle:
+            return line_shards(handle, job.work / ("published" if published else "alts"), published=published)
     except OSError as error:
-        raise HearsightError(
-            f"cannot be read ({error.strerror})", where=alts, hint="give a text file, or - for standard input"
-        ) from None
+        raise HearsightError(f"cannot be read ({error.strerror})", where=path, hint="give a text file, one text a line") from None

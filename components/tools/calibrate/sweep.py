@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,6 +45,8 @@ class Curve:
     """Candidates that pass this rule, by threshold."""
     left: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     """Candidates that pass this rule and that no other text rule drops, by threshold."""
+    captions: int = 0
+    """Candidates counted."""
     eligible: int = 0
     """Candidates that no other text rule drops."""
     edges: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -63,6 +66,7 @@ class Curve:
         """Count one shard's candidates."""
         others = [next((name for name in names if name != self.swept.rule), "") for names in failing]
         dropped = np.array([bool(name) for name in others], bool)
+        self.captions += len(texts)
         self.eligible += int((~dropped).sum())
         for at, threshold in enumerate(self.grid):
             stays = self.swept.allows(values, threshold)
@@ -99,6 +103,8 @@ class Sweep:
         self.candidates = 0
         self.passing = 0
         """Candidates that pass every text rule at the present settings."""
+        self.failing: Counter[str] = Counter()
+        """Text rule → candidates that fail it at the present settings, whatever the others say."""
 
     def add(self, table: pa.Table) -> None:
         """Count one shard of measured candidates."""
@@ -106,6 +112,7 @@ class Sweep:
         lots = np.array([seeded_rng("calibrate", text).random() for text in texts])
         self.candidates += len(texts)
         self.passing += sum(not names for names in failing)
+        self.failing.update(name for names in failing for name in names)
         for curve in self.curves:
             values = np.array([np.nan if v is None else v for v in table.column(curve.swept.rule).to_pylist()], float)
             curve.add(values, texts, failing, lots)

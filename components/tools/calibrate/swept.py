@@ -54,7 +54,6 @@ class Swept(NamedTuple):
 _TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SWEPT = (
     Swept("capital_ratio", "max_capital_ratio", "<=", 0, 1, _TENTHS, "share of words that begin with a capital"),
-    Swept("token_repetition", "max_repetition", "<=", 0, 1, (0.0, 0.05, 0.1, 0.15, 0.25, 0.3, 0.4), "share of words said before"),
     Swept(
         "unknown_token", "min_zipf_unlisted", ">=", 0, 6, (0.5, 1, 1.5, 2, 2.5, 3, 3.5),
         "Zipf frequency of the rarest word that the dictionary does not list",
@@ -66,6 +65,10 @@ SWEPT = (
     Swept("polarity_low", "min_polarity", ">=", -1, 0, (-0.95, -0.9, -0.7, -0.6, -0.5, -0.3), "polarity, from below"),
     Swept("polarity_high", "max_polarity", "<=", 0, 1, (0.3, 0.5, 0.6, 0.7, 0.9, 0.95), "polarity, from above"),
     Swept("noun_ratio", "max_noun_ratio", "<=", 0, 1, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), "share of nouns among the words"),
+    Swept(
+        "token_repetition", "max_repetition", "<=", 0, 1, (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5),
+        "share of nouns, verbs, adjectives and adverbs that occurred before",
+    ),
     Swept(
         "unique_words", "min_unique_ratio", ">=", 0, 1, (0.4, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0),
         "share of distinct lemmas in the part of speech that repeats most",

@@ -25,6 +25,8 @@ from components.web.html.page import fold
 
 LINES = 2000
 """Lines of a text file per shard."""
+_SPLIT_OFF = re.compile(r" +([.,;:!?%)\]]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)")
+"""Matches what a tokeniser splits off the word before it."""
 _IN_BRACKETS = re.compile(r"\((-?\d+(?:\.\d+)?)\)$")
 
 
@@ -63,12 +65,25 @@ def parse_number(value: Any) -> float | None:
     return float(match.group(1)) if match else None
 
 
-def line_shards(stream: Iterable[bytes], work: Path) -> list[ShardRef]:
-    """Write the lines of a text as shards of alt-texts, with the crawl's whitespace folding and without empty lines."""
-    folder = work / "alts"
+def as_written(line: str) -> str:
+    """Return a published caption as a person would write it: its first letter a capital, no space before punctuation.
+
+    Published captions are in lower case and split into tokens ("person 's dog ."). What follows a tab is not part of the caption.
+    """
+    caption = _SPLIT_OFF.sub(r"\1", line.partition("\t")[0].strip())
+    return caption[:1].upper() + caption[1:]
+
+
+def line_shards(stream: Iterable[bytes], folder: Path, *, published: bool = False) -> list[ShardRef]:
+    """Write the lines of a text as shards of alt-texts, with the crawl's whitespace folding and without empty lines.
+
+    Args:
+        published: the lines are published captions, which :func:`as_written` restores.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     schema = pa.schema([("key", pa.string()), ("alt", pa.string()), ("language", pa.string())])
-    texts = (fold(line.decode("utf-8", "replace").removeprefix("\ufeff")) for line in stream)
+    decoded = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in stream)
+    texts = (fold(as_written(line) if published else line) for line in decoded)
     lines = ({"key": str(at), "alt": text, "language": ""} for at, text in enumerate(texts) if text)
     shards: list[ShardRef] = []
     while rows := list(islice(lines, LINES)):

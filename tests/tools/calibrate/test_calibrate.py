@@ -22,7 +22,7 @@ from components.tools.calibrate.page import html, rates_tsv
 from components.tools.calibrate.run import measure
 from components.tools.calibrate.sweep import SAMPLES, Sweep
 from components.tools.calibrate.swept import SWEPT, choose_rules
-from components.tools.calibrate.values import line_shards, measured_schema, parse_number
+from components.tools.calibrate.values import as_written, line_shards, measured_schema, parse_number
 from components.tools.trial.texts import annotate_group
 from tests import command
 from tests.stages.filter.subjects import PAPER
@@ -219,12 +219,61 @@ def test_lines_of_standard_input_give_a_page_and_rates(tmp_path: Path) -> None:
     assert output["candidates"] == len(ALTS) - 1  # the empty line is none
     rows = list(csv.DictReader((tmp_path / "out" / "rates.tsv").open(), delimiter="\t"))
     assert {each["rule"] for each in rows} == {"noun_ratio"}
-    assert [each["value"] for each in rows if each["present"] == "yes"] == ["0.75"]
+    assert [each["value"] for each in rows if each["present"] == "yes"] == ["0.8"]
     assert [each["passed"] for each in rows if each["value"] == "1"] == [str(len(ALTS) - 1)]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["index.html", "rates.tsv"]
 
 
-@pytest.mark.parametrize("words", [("--alts", "no/such/file"), ("--alts", "-"), ("--rule", "nonsense"), ("--dataset", "nobody")])
+def test_published_captions_show_what_each_rule_alone_drops(tmp_path: Path) -> None:
+    captions = ["person walks the dog , and it is happy .\thttp://pictures.example/1.jpg", "we do n't", "dog dog dog dog"]
+    (tmp_path / "published.tsv").write_text("\n".join(captions), encoding="utf-8")
+    lines, out = "\n".join(ALTS).encode(), str(tmp_path / "out")
+    done = command.hearsight(
+        "calibrate",
+        "--alts",
+        "-",
+        "--published",
+        str(tmp_path / "published.tsv"),
+        "--out",
+        out,
+        stdin=lines,
+        **project(tmp_path / "p"),
+    )
+    assert done.returncode == 0, done.stderr
+    output = json.loads(done.stdout)
+    assert output["candidates"] == len(ALTS) - 1 and output["published"] == 3 and output["published_pass_all"] == 1
+    assert {"needs_noun", "token_repetition"} <= output["published_loss"].keys() and output["published_loss"][
+        "needs_noun"
+    ] == 0.3333
+    rows = list(csv.DictReader((tmp_path / "out" / "rates.tsv").open(), delimiter="\t"))
+    lost = {(each["rule"], each["value"]): each["published_loss"] for each in rows}
+    assert lost["token_repetition", "0.4"] == "0.3333" and lost["token_repetition", "1"] == "0.0000"
+    assert "published lost" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("published", "written"),
+    [
+        ("actor 's dog is n't here , is it ?\thttp://a.example/1.jpg", "Actor's dog isn't here, is it?"),
+        ("a view - from ( above )", "A view - from ( above)"),
+        ("4 of a kind", "4 of a kind"),
+        ("", ""),
+    ],
+)
+def test_a_published_caption_is_read_as_a_person_would_write_it(published: str, written: str) -> None:
+    assert as_written(published) == written
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--published", "no/such/file"),
+        ("--alts", "no/such/file"),
+        ("--alts", "-"),
+        ("--rule", "nonsense"),
+        ("--dataset", "nobody"),
+    ],
+)
 def test_an_invalid_sweep_gives_one_line_and_exit_code_2(tmp_path: Path, words: tuple[str, ...]) -> None:
     environment = project(tmp_path / "p")
     done = command.hearsight("calibrate", *words, "--out", str(tmp_path / "out"), **environment)
@@ -246,7 +295,7 @@ def test_the_tracker_contains_the_study_once(tmp_path: Path, monkeypatch: pytest
     assert result[0] is not None and result[0] == result[1]
     client = connect(tmp_path)
     run = client.get_run(result[0])
-    assert run.data.metrics["candidates"] == len(ALTS) and run.data.params["max_noun_ratio"] == "0.75"
+    assert run.data.metrics["candidates"] == len(ALTS) and run.data.params["max_noun_ratio"] == "0.8"
     curve = client.get_metric_history(result[0], "curve.noun_ratio")
     assert {point.step for point in curve} >= {0, 750, 1000}
     assert [item.path for item in client.list_artifacts(result[0], "files")] == ["files/rates.tsv"]
