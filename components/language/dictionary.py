@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from pathlib import Path
 
 from components.language.wordnet import VARIABLE, unreadable, wordnet_folder
 
@@ -30,7 +29,7 @@ def is_listed(word: str) -> bool:
 @lru_cache(maxsize=65536)
 def _listed(word: str, chosen: str) -> bool:
     """Return :func:`is_listed` for the dictionary of the environment, which is part of the cache key."""
-    lemmas, longest = _lemmas(str(wordnet_folder()))
+    lemmas, longest = _lemmas(chosen)
     if len(word) > 2 * longest + _LONGEST_ENDING:
         return False
     if _known(word, lemmas):
@@ -51,12 +50,13 @@ def _known(word: str, lemmas: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _lemmas(folder: str) -> tuple[frozenset[str], int]:
-    """Return the listed words, and the length of the longest."""
+def _lemmas(chosen: str) -> tuple[frozenset[str], int]:
+    """Return the listed words of the dictionary that the environment chooses, and the length of the longest."""
+    folder = wordnet_folder()
     lemmas: set[str] = set()
     try:
         for name in FILES:
-            with (Path(folder) / name).open(encoding="utf-8") as file:
+            with (folder / name).open(encoding="utf-8") as file:
                 lemmas.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(error, folder) from None
