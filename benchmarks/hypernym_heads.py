@@ -9,15 +9,17 @@ names (CC §3: "Harrison Ford" → "actor"). Counted by parse; a noun phrase cou
     caption that has a determiner;
   * its head is a count noun: the plural is frequent (``PLURAL``), and the first meaning is no time, substance, food, feeling,
     property or part of the body, which are often used without a determiner;
-  * it does not occur after one preposition in ``FIXED`` or more of its uses, as nouns of fixed phrases do ("on display").
-Some ordinary nouns remain, so the figures understate.
+  * it is more often without a determiner than with one, and not after the same preposition in ``FIXED`` or more of its uses, as
+    nouns of fixed phrases are ("on display").
+Some ordinary nouns remain, and a word that also describes what is seen ("city") is not found. Uses of a head are all without a
+determiner.
 
 A head is *producible* by
   * ``embedded`` if some name and type has it as its answer: every name in the gazetteers, all instances in WordNet, every brand
     and rule on a name's form, and the head itself as the last word of a name are looked up;
   * ``wikidata`` and ``google`` if the reducer and the gate of types accept the head, or a term of theirs that becomes it, as a
     label. Both are upper bounds: that an item or entry has this label is not checked, and no such service is asked.
-American and British spellings are equal, and so are "TV" and "television". Nothing of FILE is stored; ``--list`` prints the heads.
+American and British spellings are equal, and so are "TV" and "television". Nothing of FILE is stored.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ from components.knowledge.kinds import KINDS, Gate
 from components.knowledge.names import LASTS, LEADS, TITLES
 from components.knowledge.words import CAPTION_TERMS, Words
 from components.language.parser import EnglishParser, Parse
-from components.language.words import plural, zipf
 from components.language.wordnet import WordNet, load_wordnet, wordnet_folder
+from components.language.words import plural, zipf
 
 HEADS = 200
 PLURAL = 1.0
@@ -47,12 +49,19 @@ DETERMINERS = frozenset({"DT", "PRP$", "WP$", "PDT", "WDT", "CD", "POS"})
 UNCOUNTED = frozenset({33615, 20090, 20827, 21265, 7555863, 24264, 26192, 34213, 5220461, 31921, 24720})
 """WordNet 3.0: measure (with time), substance, matter, food (two), attribute, feeling, phenomenon, body part, relation,
 state."""
-GOOGLE_TYPES = """
+_TYPES = """
     Book BookSeries EducationalOrganization Event GovernmentOrganization LocalBusiness Movie MovieSeries MusicAlbum MusicGroup
     MusicRecording Organization Periodical Person Place SportsTeam TVEpisode TVSeries VideoGame VideoGameSeries TouristAttraction
-""".split()
+"""
+GOOGLE_TYPES = _TYPES.split()
 """Types of results, https://developers.google.com/knowledge-graph/reference/rest/v1, and schema.org's of places to visit."""
-SPELLINGS = (("isation", "ization"), ("programme", "program"), ("theatre", "theater"), ("centre", "center"), ("tv ", "television "))
+SPELLINGS = (
+    ("isation", "ization"),
+    ("programme", "program"),
+    ("theatre", "theater"),
+    ("centre", "center"),
+    ("tv ", "television "),
+)
 
 
 def spelled(phrase: str) -> str:
@@ -138,7 +147,11 @@ def replacement_heads(texts: list[str], wordnet: WordNet, number: int) -> list[t
     most: Counter[str] = Counter()
     for (phrase, _), times in after.items():
         most[phrase] = max(most[phrase], times)
-    alone = [(phrase, times) for phrase, times in uses.items() if required[phrase] > determined[phrase] and most[phrase] < FIXED * times]
+    alone = [
+        (phrase, times)
+        for phrase, times in uses.items()
+        if required[phrase] > determined[phrase] and most[phrase] < FIXED * times
+    ]
     counted = [(phrase, times) for phrase, times in alone if is_counted(phrase, wordnet)]
     return sorted(counted, key=lambda item: (-item[1], item[0]))[:number]
 

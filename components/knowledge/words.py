@@ -78,7 +78,10 @@ _VAGUE = """
 """
 VAGUE = frozenset(_VAGUE.split())
 """Words hardly more specific than the type, used only without an alternative."""
-_USUAL = ((re.compile(r"\bTV\b", re.IGNORECASE), "television"), (re.compile(r"\bassociation football\b", re.IGNORECASE), "football"))
+_USUAL = (
+    (re.compile(r"\bTV\b", re.IGNORECASE), "television"),
+    (re.compile(r"\bassociation football\b", re.IGNORECASE), "football"),
+)
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _JOINT = re.compile(
     r"[,;:/–—]|\s-\s|\b(?:and|or|in|of|from|for|at|by|on|to|with|based|located|who|which|that|whose|known|best|born|is|was|as|about|held|released|founded|made|"
