@@ -8,7 +8,7 @@ Every answer fits the entity's type by the same gate as those of the network sou
   5. the name's head: the noun before "of" ("University of Bristol" → "university"), or the last word ("Taj Mahal Hotel" →
      "hotel");
   6. a last word that is any thing, place, group or event, since the recogniser confuses types (canals and buildings). It then
-     fits another type that names of this form have. Titles of works and laws are left out: "Mystic River" is no river.
+     fits another of these types. Titles of works are left out: "Mystic River" is no river.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SOLID_FOOD = 7555863
 THINGS = frozenset({ARTIFACT, GROUP, EVENT, LOCATION, SOLID_FOOD, WATER, FORMATION})
 """WordNet synsets accepted for a last word regardless of type; without animals (Mustang)."""
 
-CONFUSED = ("ORG", "FAC", "LOC", "EVENT", "PRODUCT")
+CONFUSED = ("ORG", "FAC", "LOC", "EVENT", "PRODUCT", "LAW")
 """Types that the recogniser confuses in names that end with a common noun."""
 FREQUENT = 5.0
 """Minimum frequency (Zipf) of a word that is no evidence for a brand: one in ten thousand ("next")."""
