@@ -191,7 +191,7 @@ def main() -> None:
     heads = replacement_heads(texts, wordnet, options.heads)
     words, gate = Words(wordnet), Gate(wordnet)
     plain = [head for head, _ in heads]
-    labels = [*plain, *CAPTION_TERMS]
+    labels = [*plain, *map(spelled, plain), *CAPTION_TERMS]
     sources = {
         "embedded": embedded_words(plain, wordnet),
         "wikidata (upper bound)": labelled_words(labels, words, gate),

@@ -1,14 +1,15 @@
 """The embedded source: hypernyms from packages and from the words of a name, offline.
 
-Every answer fits the entity's type by the same gate as those of the network sources (Toyota is not a city). It uses in turn
+Every answer is a common word that fits the entity's type, by the same gate as those of the network sources (Toyota is not a
+city). It uses in turn
   1. the gazetteers, for places;
-  2. WordNet instances of the right kind ("Einstein" → "physicist");
+  2. WordNet instances of the right kind ("Einstein" → "physicist"), by the nearest class that is a common word;
   3. the list of brands, for organisations ("Lidl" → "supermarket"), unless the brand is a common English word ("Gap");
   4. rules about the name's form ("Mount Rainier" → "mountain", "Daily Herald" → "newspaper");
   5. the name's head: the noun before "of" ("University of Bristol" → "university"), or the last word ("Taj Mahal Hotel" →
      "hotel");
   6. a last word that is any thing, place, group or event, since the recogniser confuses types (canals and buildings). It then
-     fits another of these types. Titles of works are left out: "Mystic River" is no river.
+     fits another of the types in :data:`CONFUSED`. Titles of works are left out: "Mystic River" is no river.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from components.knowledge.gazetteers import brand_kind, is_given_name, place_kind
 from components.knowledge.kinds import ARTIFACT, EVENT, FORMATION, GROUP, KINDS, LOCATION, WATER, Gate, HypernymAnswer
 from components.knowledge.names import core_words, kind_by_form
+from components.knowledge.words import CAPTION_TERMS, VAGUE, Words
 from components.language.wordnet import Synset, WordNet
 from components.language.words import zipf
 
@@ -35,7 +37,7 @@ class Embedded:
     name = "embedded"
 
     def __init__(self, wordnet: WordNet) -> None:
-        self.wordnet, self.gate = wordnet, Gate(wordnet)
+        self.wordnet, self.gate, self.words = wordnet, Gate(wordnet), Words(wordnet)
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
         kinds, _ = KINDS[kind]
@@ -75,7 +77,19 @@ class Embedded:
             above = [self.wordnet.synset(number) for number in sense.instance_of]
             for item in above:
                 if isinstance(item, Synset) and self.wordnet.is_a(item, kinds):
-                    return _common_words(item.lemmas[0])
+                    return self._class_word(item)
+        return ""
+
+    def _class_word(self, item: Synset) -> str:
+        """Return the nearest class's word that is common and no name, or ""."""
+        for each in (item, *self.wordnet.ancestors(item)):
+            lemma = each.lemmas[0]
+            word = _common_words(lemma)
+            word = CAPTION_TERMS.get(word, word)
+            if word in VAGUE:
+                break
+            if self.words.common(word) and (lemma.islower() or " " in lemma):
+                return word
         return ""
 
     def _head_before_of(self, name: str, kinds: frozenset[int]) -> str:
