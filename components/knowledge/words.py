@@ -129,7 +129,8 @@ class Words:
             return [word.lower() for word in words]  # a description's first words, not a nationality
         for place in range(len(words) - 2):
             pair = " ".join(words[place : place + 2]).lower()
-            if words[place].istitle() and (pair in COMPOUNDS or self._is_noun(pair)):
+            # With two capitals a pair is a people ("African American").
+            if words[place].istitle() and (pair in COMPOUNDS or (words[place + 1].islower() and self._is_noun(pair))):
                 words = [*words[:place], *pair.split(), *words[place + 2 :]]
         return words
 
@@ -152,7 +153,8 @@ class Words:
         return word.isalpha() and zipf(word) >= MIN_ZIPF and word not in VAGUE and word not in EMPTY
 
     def _is_plain(self, word: str) -> bool:
-        return any(word == lemma for sense in self.wordnet.senses(word)[:1] for lemma in sense.lemmas)
+        senses = self.wordnet.senses(word)[:1] if word != "polish" else []  # the nationality is the more probable word
+        return any(word == lemma for sense in senses for lemma in sense.lemmas)
 
     def _is_noun(self, phrase: str) -> bool:
         return any(not sense.instance_of for sense in self.wordnet.senses(phrase))

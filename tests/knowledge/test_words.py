@@ -44,6 +44,8 @@ WORDS, GATE = Words(extract()), Gate(extract())
         ("World Heritage Site", "world heritage site"),
         ("Tourist attraction in Paris", "tourist attraction"),
         ("Apple CEO", ""),
+        ("African American artist", "artist"),
+        ("Polish artist", "artist"),
         ("", ""),
         ("的", ""),
         ("42", ""),
