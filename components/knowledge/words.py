@@ -32,11 +32,12 @@ WIDE = frozenset(_WIDE.split())
 """Heads that keep the word or compound before them."""
 _COMPOUNDS = """
     rugby union, rugby league, rugby sevens, beach volleyball, formula one, martial arts
-    hip hop, trip hop, gangsta rap, folk rock, country rock, country pop, indie rock, indie pop, pop rock, soft rock, synth pop,
-    teen pop, jazz fusion, electronic dance, social media
+    hip hop, trip hop, gangsta rap, christian rap, alternative rock, christian rock, classic rock, folk rock, gothic rock,
+    progressive rock, psychedelic rock, slow rock, southern rock, symphonic rock, black metal, death metal, thrash metal
+    social media
 """
 COMPOUNDS = frozenset(term.strip() for term in _COMPOUNDS.replace("\n", ",").split(",")) - {""}
-"""Sports, genres of music and media before a general head that WordNet 3.0 lacks."""
+"""Sports, genres of music (those of ID3v1 with two words) and media before a general head that WordNet 3.0 lacks."""
 _CAPTION_TERMS = {
     "company": "business, enterprise, public company, joint-stock company",
     "country": "sovereign state, island nation",
