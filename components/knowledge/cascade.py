@@ -70,8 +70,14 @@ class Knowledge:
 
     @lru_cache(maxsize=8192)  # noqa: B019 - lives as long as the process
     def kinds(self, noun: str) -> tuple[str, ...]:
-        """Return the hypernyms of the noun's first meaning of depth ``SPECIFIC`` or more, nearest first."""
+        """Return the hypernyms of the noun's first meaning of depth ``SPECIFIC`` or more, nearest first.
+
+        Those of a compound that WordNet lacks begin with its head: "pop artist" is an artist.
+        """
         senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
+        if not senses and " " in noun:
+            head = noun.split(maxsplit=1)[1]
+            return (head, *self.kinds(head))
         above = self.wordnet.ancestors(senses[0]) if senses else []
         return tuple(item.lemmas[0].lower() for item in above if self.wordnet.depth(item.number) >= SPECIFIC)
 

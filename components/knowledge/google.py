@@ -81,7 +81,7 @@ class GoogleKnowledgeGraph(Remote):
         for entry in answer:
             if not _named(entry["name"], name) or ("Person" in entry["types"]) != (kind == "PERSON"):
                 continue
-            texts = [entry["description"], *_COPULA.findall(entry["article"])[:1], *_type_words(entry["types"])]
+            texts = [entry["description"], *_COPULA.findall(entry["article"])[:1], *type_words(entry["types"])]
             nouns = [noun for text in texts if (noun := self.words.noun(text)) and self.gate.suits(noun, kind)]
             if nouns:
                 return HypernymAnswer(most_specific(nouns), f"google {entry['id'].replace('kg:', 'kg ', 1)}")
@@ -94,7 +94,7 @@ def _named(title: str, name: str) -> bool:
     return bool(requested) and requested <= actual
 
 
-def _type_words(types: list[str]) -> list[str]:
+def type_words(types: list[str]) -> list[str]:
     """Return schema.org types as words, the longest name (the most specific) first."""
     words = [" ".join(_CAMEL.findall(kind)).lower() for kind in types if kind not in ("Thing", "CreativeWork", "Intangible")]
     return sorted(words, key=lambda text: (-len(text), text))

@@ -18,6 +18,12 @@ FORMATION, WATER, LAND = 9287968, 9225146, 9334396
 """Geological formation, body of water, land (islands)."""
 COMMUNICATION, FOOD, CHARACTER, GAME = 33020, 21265, 9587565, 458890
 """Communication (films, songs, texts), food, fictional character, computer game."""
+SPIRIT, OPERATOR, MASCOT = 9504135, 10378412, 10297234
+"""Spiritual being (deities), operator (drivers, which are no persons in WordNet 3.0), mascot."""
+SHOW, ATTRACTION, VERSION, HOLIDAY = 6619065, 5853820, 5845652, 15183428
+"""Show (television programs), tourist attraction, model (a type of product), holiday (a day)."""
+BEINGS = frozenset({CHARACTER, SPIRIT})
+"""Persons that are no humans."""
 
 KINDS: dict[str, tuple[frozenset[int], str]] = {
     "PERSON": (frozenset({PERSON}), "person"),
@@ -33,13 +39,14 @@ KINDS: dict[str, tuple[frozenset[int], str]] = {
 """Entity type (OntoNotes) → the WordNet kinds of its hypernyms, and the fallback word."""
 
 _WIDER: dict[str, frozenset[int]] = {
-    "PERSON": frozenset({CHARACTER}),
+    "PERSON": BEINGS | {OPERATOR, MASCOT},
     "GPE": frozenset({8168978, 8654360}),  # the country as a body politic, the state as a district
-    "LOC": frozenset({LAND, STRUCTURE}),
-    "WORK_OF_ART": frozenset({COMMUNICATION, GAME, 7018931}),  # films, songs and games; shows
-    "PRODUCT": frozenset({COMMUNICATION, FOOD, GAME, CREATION}),
+    "LOC": frozenset({LAND, STRUCTURE, ATTRACTION}),
+    "EVENT": frozenset({HOLIDAY}),
+    "WORK_OF_ART": frozenset({COMMUNICATION, GAME, 7018931, SHOW}),  # films, songs and games; shows on stage and on air
+    "PRODUCT": frozenset({COMMUNICATION, FOOD, GAME, CREATION, VERSION}),
     "LAW": frozenset({COMMUNICATION}),
-    "FAC": frozenset({GROUP, ARTIFACT}),
+    "FAC": frozenset({GROUP, ARTIFACT, ATTRACTION}),
 }
 """Further kinds accepted per type, where WordNet's class of a word differs from usage."""
 _NEVER: dict[str, frozenset[int]] = {
@@ -53,8 +60,9 @@ _NEVER: dict[str, frozenset[int]] = {
     "LAW": frozenset({PERSON, LOCATION, STRUCTURE}),
 }
 """Kinds refused for the first meaning of a hypernym."""
-MEDIA = frozenset({6267145, 6595351})
-"""Newspaper and magazine: WordNet's first meaning is the paper, not the publisher."""
+FIRMS = frozenset({6267145, 6595351, 4602044, 8494231})
+"""Newspaper, magazine, workplace (bakeries, studios), amusement park: WordNet's first meaning is the paper or the place, not the
+organisation."""
 SENSES = 3
 ROLE_SENSES = 4
 """Meanings of a word that are considered; an occupation may be a rarer one ("model")."""
@@ -97,14 +105,14 @@ class Gate:
         if kind == "PERSON":
             return any(self.wordnet.is_a(sense, KINDS[kind][0] | _WIDER[kind]) for sense in senses[:ROLE_SENSES])
         kinds = KINDS[kind][0] | _WIDER.get(kind, frozenset())
-        never = _NEVER[kind] if not (kind == "ORG" and senses[0].number in MEDIA) else frozenset()
+        never = _NEVER[kind] if not (kind == "ORG" and self.wordnet.is_a(senses[0], FIRMS)) else frozenset()
         if never and self.wordnet.is_a(senses[0], never):
             return False
         return any(self.wordnet.is_a(sense, kinds) for sense in senses[:SENSES])
 
     def is_character(self, noun: str) -> bool:
-        """Return whether the noun's first meaning is a fictional character."""
-        return any(self.wordnet.is_a(sense, _WIDER["PERSON"]) for sense in self.meanings(noun)[:1])
+        """Return whether the noun's first meaning is a fictional character or a deity."""
+        return any(self.wordnet.is_a(sense, BEINGS) for sense in self.meanings(noun)[:1])
 
     def meanings(self, noun: str) -> list[Synset]:
         """Return the common meanings of a noun phrase, or of its last word."""

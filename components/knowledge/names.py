@@ -48,7 +48,7 @@ LASTS: dict[str, dict[str, str]] = {
         **dict.fromkeys(_PAPER.split(), "newspaper"),
     },
     "FAC": {"stadium": "stadium", "gardens": "garden", "centre": "center", "towers": "tower"},
-    "LOC": {"falls": "waterfall", "mountains": "mountain range", "alps": "mountain range", "islands": "island group",
+    "LOC": {"falls": "waterfall", "mountains": "mountain range", "alps": "mountain range", "islands": "archipelago",
             "lakes": "lake", "hills": "hills", "springs": "spring"},
 }  # fmt: skip
 """Type → last word of a name → hypernym, where WordNet does not give it."""

@@ -3,10 +3,11 @@
 ``American actor and film producer`` → ``actor``; ``2003 American romantic comedy film`` → ``film``; ``city in France`` →
 ``city``; ``pop artist`` stays. CC's captions use actor, pop artist, city, festival (CC figure 1, table 1). Rules:
   1. drop brackets, and everything from the first joint on (comma, ``and``, ``in``, ``of``, ``who``), except in a WordNet phrase
-     such as ``head of state``;
-  2. drop words with a capital or a digit (``American``, ``19th-century``);
+     such as ``head of state``; ``TV`` is television, ``association football`` football;
+  2. drop words with a capital or a digit (``American``, ``19th-century``), unless the capital belongs to a common compound
+     (``American football player``);
   3. keep the longest ending that is a WordNet phrase, or the last word; a general head (artist, player, team) keeps the word
-     before it;
+     or compound before it (``pop artist``, ``ice hockey team``);
   4. every word must be common (Zipf), and the head a noun.
 """
 
@@ -18,27 +19,54 @@ from functools import lru_cache
 from components.language.wordnet import WordNet
 from components.language.words import zipf
 
-MIN_ZIPF = 3.0
-"""Minimum frequency of a common word: one in a million."""
+MIN_ZIPF = 2.7
+"""Minimum frequency of a common word: one in two million ("aristocrat", "cinematographer")."""
 LONGEST = 300
 """Maximum characters of a label or description that are read."""
 _WIDE = """
     artist athlete player driver worker leader group team club band company store event work series show game ship
     vessel aircraft vehicle agency studio event station festival race chain house label operator service manufacturer
+    character coach manager producer presenter host model product league championship ceremony conflict racer
 """
 WIDE = frozenset(_WIDE.split())
-"""Heads that keep the word before them."""
+"""Heads that keep the word or compound before them."""
+_COMPOUNDS = """
+    rugby union, rugby league, rugby sevens, beach volleyball, formula one, martial arts
+    hip hop, trip hop, gangsta rap, christian rap, alternative rock, christian rock, classic rock, folk rock, gothic rock,
+    progressive rock, psychedelic rock, slow rock, southern rock, symphonic rock, black metal, death metal, thrash metal
+    social media
+"""
+COMPOUNDS = frozenset(term.strip() for term in _COMPOUNDS.replace("\n", ",").split(",")) - {""}
+"""Sports, genres of music (those of ID3v1 with two words) and media before a general head that WordNet 3.0 lacks."""
 _CAPTION_TERMS = {
     "company": "business, enterprise, public company, joint-stock company",
     "country": "sovereign state, island nation",
     "town": "human settlement, commune, municipality",
     "city": "big city",
-    "football player": "association football player",
-    "football team": "association football club, football club, football association",
+    "football player": "wide receiver, running back, tight end",
+    "basketball player": "point guard, shooting guard, small forward, power forward",
+    "football manager": "football manager, football team manager",
+    "rugby player": "rugby union player, rugby league player, rugby sevens player",
+    "racing driver": "racing automobile driver, formula one driver, racecar driver",
+    "athlete": "athletics competitor, sportsperson, sportsman",
+    "football team": "football club, football association",
     "sports team": "sports club",
     "singer": "singer-songwriter",
-    "actor": "television actor, film actor, stage actor, voice actor, child actor, actress",
-    "character": "fictional human, fictional character",
+    "actor": "television actor, film actor, stage actor, voice actor, child actor, actress, film actress, television actress",
+    "baseball player": "ballplayer",
+    "boxer": "prizefighter",
+    "comedian": "comedienne",
+    "fashion designer": "couturier",
+    "poet": "poetess",
+    "businessperson": "businessperson, business person",
+    "drag queen": "drag queen",
+    "film character": "film character, movie character",
+    "fictional character": "fictional human, fictional character, literary character, animated character",
+    "comic book character": "comics character, comic character, comic book character",
+    "automobile model": "automobile model, car model",
+    "tourist attraction": "tourist attraction, visitor attraction, tourist destination",
+    "filming location": "filming location, film location",
+    "world heritage site": "world heritage site, unesco world heritage site",
     "book": "literary work, written work",
     "work": "creative work",
     "film": "feature film, movie, film series",
@@ -56,6 +84,10 @@ _VAGUE = """
 """
 VAGUE = frozenset(_VAGUE.split())
 """Words hardly more specific than the type, used only without an alternative."""
+_USUAL = (
+    (re.compile(r"\bTV\b", re.IGNORECASE), "television"),
+    (re.compile(r"\bassociation football\b", re.IGNORECASE), "football"),
+)
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _JOINT = re.compile(
     r"[,;:/–—]|\s-\s|\b(?:and|or|in|of|from|for|at|by|on|to|with|based|located|who|which|that|whose|known|best|born|is|was|as|about|held|released|founded|made|"
@@ -75,21 +107,33 @@ class Words:
     def noun(self, text: str) -> str:
         """Return the common noun (or two words) of a label or description, or ""."""
         text = _LEAD.sub("", " ".join(_BRACKETS.sub(" ", text[:LONGEST]).split()))
+        for pattern, usual in _USUAL:
+            text = pattern.sub(usual, text)
         plain = text.lower()
         if plain in CAPTION_TERMS:
             return CAPTION_TERMS[plain]
         # A WordNet phrase is kept ("head of state"), unless it is only a name.
         if plain == text and " of " in text and self._is_noun(plain):
             return plain
-        words = [word.strip(".'\"’“”") for word in _JOINT.split(text, maxsplit=1)[0].split()]
-        if words and words[0].istitle() and self._is_plain(words[0].lower()):
-            words[0] = words[0].lower()  # a description's first word, not a nationality
+        words = self._in_lower_case([word.strip(".'\"’“”") for word in _JOINT.split(text, maxsplit=1)[0].split()])
         words = [word for word in words if word and word.islower() and not any(char.isdigit() for char in word)]
         while words and not self._is_noun(words[-1].rpartition("-")[2]):
             words.pop()  # "a rock band formed"
         phrase = self._ending(words)
         phrase = CAPTION_TERMS.get(phrase, phrase)
         return phrase if phrase and self.common(phrase) else ""
+
+    def _in_lower_case(self, words: list[str]) -> list[str]:
+        """Return the words without the capitals of titles ("Former President") and of compounds ("American football")."""
+        capitals = [word for word in words if not word.islower()]
+        if words[:1] == capitals[:1] and all(word.istitle() and self._is_plain(word.lower()) for word in capitals):
+            return [word.lower() for word in words]  # a description's first words, not a nationality
+        for place in range(len(words) - 2):
+            pair = " ".join(words[place : place + 2]).lower()
+            # With two capitals a pair is a people ("African American").
+            if words[place].istitle() and (pair in COMPOUNDS or (words[place + 1].islower() and self._is_noun(pair))):
+                words = [*words[:place], *pair.split(), *words[place + 2 :]]
+        return words
 
     def common(self, phrase: str) -> bool:
         """Return whether each word is common English, and the last one a noun."""
@@ -98,8 +142,9 @@ class Words:
 
     def _ending(self, words: list[str]) -> str:
         for start in range(max(0, len(words) - 3), len(words) - 1):
-            phrase = " ".join(words[start:])
-            if phrase in CAPTION_TERMS or self._is_noun(phrase):
+            phrase, compound = " ".join(words[start:]), " ".join(words[start:-1])
+            named = words[-1] in WIDE and " " in compound and (compound in COMPOUNDS or self._is_noun(compound))
+            if named or phrase in CAPTION_TERMS or self._is_noun(phrase):
                 return phrase
         if len(words) > 1 and words[-1] in WIDE and self._modifies(words[-2]):
             return " ".join(words[-2:])
@@ -109,7 +154,8 @@ class Words:
         return word.isalpha() and zipf(word) >= MIN_ZIPF and word not in VAGUE and word not in EMPTY
 
     def _is_plain(self, word: str) -> bool:
-        return any(word == lemma for sense in self.wordnet.senses(word)[:1] for lemma in sense.lemmas)
+        senses = self.wordnet.senses(word)[:1] if word != "polish" else []  # the nationality is the more probable word
+        return any(word == lemma for sense in senses for lemma in sense.lemmas)
 
     def _is_noun(self, phrase: str) -> bool:
         return any(not sense.instance_of for sense in self.wordnet.senses(phrase))

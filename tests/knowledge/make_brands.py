@@ -27,14 +27,14 @@ _CATEGORIES = """
     amenity/fast_food=restaurant; amenity/restaurant=restaurant; amenity/cafe=cafe; amenity/pub=pub; amenity/bar=bar
     amenity/ice_cream=ice cream shop; shop/bakery=bakery; shop/pastry=bakery; shop/confectionery=candy store
     shop/chocolate=candy store; shop/coffee=cafe; shop/tea=tea shop; shop/butcher=butcher shop; shop/alcohol=liquor store
-    shop/convenience=convenience store; shop/variety_store=discount store; amenity/pharmacy=pharmacy; shop/optician=optician
+    shop/convenience=convenience store; shop/variety_store=discount store; amenity/pharmacy=pharmacy; shop/optician=eyewear store
     amenity/fuel=gas station; amenity/bank=bank; office/insurance=insurance company; office/estate_agent=real estate agency
     amenity/cinema=cinema; amenity/car_rental=car rental company; shop/travel_agency=travel agency; office/courier=courier company
     leisure/fitness_centre=gym; shop/pet=pet store; shop/car_repair=garage; shop/tyres=tire company; shop/car_parts=garage
     shop/bicycle=bicycle company; shop/hairdresser=hair salon; amenity/clinic=clinic; healthcare/laboratory=laboratory
     shop/stationery=stationery store; shop/houseware=household store; shop/bed=furniture store
     shop/musical_instrument=music store
-    shop/music=music store; shop/video_games=video game store; shop/garden_centre=garden center; shop/charity=thrift store
+    shop/music=music store; shop/video_games=video game store; shop/garden_centre=garden store; shop/charity=thrift store
     amenity/kindergarten=kindergarten; amenity/prep_school=school; amenity/language_school=school
     amenity/post_office=post office; amenity/casino=casino; leisure/bowling_alley=bowling alley; tourism/theme_park=amusement park
 """

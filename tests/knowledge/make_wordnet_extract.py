@@ -35,6 +35,7 @@ _NOUNS = """
     spring actor airline album band business character company director district film football_player government human magazine
     manufacturer newspaper novel painter painting politician prince rock_band school singer song sports team tower university
     video_game war waterfall
+    american_football deity ice_hockey model racer supermarket table_tennis television_program tourist_attraction
 """
 NOUNS = _NOUNS.split()
 _VERBS = """

@@ -67,6 +67,7 @@ def test_roles_places_and_kinds() -> None:
     assert knowledge().is_role("artist") and not knowledge().is_role("derelict-free")
     assert knowledge().is_place("hotel") and not knowledge().is_place("festival")
     assert "bovid" in knowledge().kinds("zebu") and "entity" not in knowledge().kinds("zebu")
+    assert knowledge().kinds("country pop artist") == ("pop artist", "artist")
 
 
 def test_gazetteers_distinguish_countries_and_cities() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.knowledge.cascade import HypernymAnswer, Knowledge, strip_article
-from components.knowledge.embedded import _common_words
+from components.knowledge.embedded import CONFUSED, _common_words
 from components.knowledge.gazetteers import brand_kind, brands
 from components.knowledge.kinds import KINDS, Gate
 from components.knowledge.names import kind_by_form
@@ -33,6 +33,19 @@ WORDS, GATE = Words(extract()), Gate(extract())
         ("sovereign state", "country"),
         ("painter (1881–1973)", "painter"),
         ("former professional football player", "football player"),
+        ("association football player", "football player"),
+        ("rugby union player", "rugby player"),
+        ("American football player", "american football player"),
+        ("Canadian ice hockey player and coach", "ice hockey player"),
+        ("table tennis player", "table tennis player"),
+        ("American hip hop artist", "hip hop artist"),
+        ("Company Director of Vorland Motors", "director"),
+        ("American TV series", "television series"),
+        ("World Heritage Site", "world heritage site"),
+        ("Tourist attraction in Paris", "tourist attraction"),
+        ("Apple CEO", ""),
+        ("African American artist", "artist"),
+        ("Polish artist", "artist"),
         ("", ""),
         ("的", ""),
         ("42", ""),
@@ -61,6 +74,21 @@ def test_every_output_word_is_common_and_lower_case(text: str) -> None:
 def test_an_answer_is_accepted_only_for_its_types(noun: str, kinds: set[str]) -> None:
     assert {kind for kind in KINDS if GATE.suits(noun, kind)} <= kinds
     assert not kinds or next(iter(sorted(kinds))) in KINDS
+
+
+@pytest.mark.parametrize(
+    ("noun", "kind"),
+    [
+        ("deity", "PERSON"),
+        ("motorcycle racer", "PERSON"),
+        ("tourist attraction", "LOC"),
+        ("television program", "WORK_OF_ART"),
+        ("automobile model", "PRODUCT"),
+        ("bakery", "ORG"),
+    ],
+)
+def test_a_word_whose_first_meaning_misleads_still_fits_its_type(noun: str, kind: str) -> None:
+    assert GATE.suits(noun, kind)
 
 
 def test_an_organisation_is_no_city_and_a_person_no_film() -> None:
@@ -135,6 +163,35 @@ def test_the_first_source_with_an_answer_is_used() -> None:
     assert [cascade.lookup(name, "PERSON") for name in ("X", "the X", "X")] == [HypernymAnswer("actor", "b")] * 3
     assert (silent.asked, first.asked, second.asked) == (1, 1, 0)
     assert cascade.lookup("X", "DATE") is None and cascade.hypernym("X", "DATE") == ""
+
+
+@pytest.mark.parametrize("name", ["House", "City", "Orange", "next"])
+def test_a_common_english_word_is_no_evidence_for_a_brand(name: str) -> None:
+    assert brand_kind(name) and knowledge().lookup(name, "ORG") == HypernymAnswer("organization", "type")
+    assert knowledge().lookup("Lidl", "ORG") == HypernymAnswer("supermarket", "brands")
+
+
+@given(
+    st.sampled_from(["the", "Mount", "Lake", "Tower of", "Albert", "Vorland", "Chicago", "Gap", "Baker"]),
+    st.sampled_from(["Einstein", "Everest", "River", "Hotel", "Museum", "Cup 2031", "Film", "Anvils", "Herald", "Ford", "Cat"]),
+    st.sampled_from(sorted(KINDS)),
+)
+def test_every_embedded_answer_passes_the_gate_of_its_type_or_of_one_confused_with_it(first: str, last: str, kind: str) -> None:
+    answer = knowledge().lookup(f"{first} {last}", kind)
+    assert answer is not None
+    if answer.source != "type":
+        assert any(GATE.suits(answer.word, each) for each in (kind, *(CONFUSED if kind in (*CONFUSED, "GPE") else ())))
+
+
+@pytest.mark.parametrize("name", ["Ada Baker", "Hopper", "Rose Hill", "Apple Martin"])
+def test_a_person_unknown_to_every_source_is_a_person(name: str) -> None:
+    assert knowledge().lookup(name, "PERSON") == HypernymAnswer("person", "type")
+
+
+def test_a_title_that_ends_with_a_place_is_a_work() -> None:
+    assert (
+        knowledge().hypernym("Vorland River", "WORK_OF_ART") == "work" and knowledge().hypernym("Vorland River", "ORG") == "river"
+    )
 
 
 def test_brands_are_lower_case_and_their_kinds_suit_an_organisation() -> None:

@@ -34,7 +34,7 @@ class Params(Settings):
     """Captions with a concept, at least, for captions with it to stay. CC §3: over 100."""
     knowledge: list[str] = ["embedded"]
     """Sources of hypernyms in the order of lookup: embedded, wikidata_index, wikidata, google. Ours; CC §3: the Google Knowledge
-    Graph."""
+    Graph, which knows people. The embedded source needs no network, key or index, and the run says what is lost."""
     knowledge_settings: KnowledgeSettings = KnowledgeSettings()
     """Settings of the sources other than embedded."""
 

@@ -8,6 +8,7 @@ to be rewritten. A local index enters that key by its own digest.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CAPTION
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
+from components.knowledge.people import missing_people
 from components.knowledge.remote import KnowledgeSettings, Question, Remote
 from components.knowledge.setup import NETWORK, make_sources, recording_cascade, require_key
 from components.knowledge.wikidata.index import read_about
@@ -30,6 +32,8 @@ from components.stages.hypernymize.rewrite import rewrite
 def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
     """Request missing answers from the network, and return the settings of the workers (``task.shared``).
 
+    Prints a line on standard error if no source knows people.
+
     Args:
         plan: the chosen providers, by which the workers parse.
 
@@ -38,6 +42,8 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
     """
     order, settings = list(stage.params.knowledge), stage.params.knowledge_settings
     require_key(order)
+    if lost := missing_people(order):
+        print(f"hearsight: warning: {stage.dataset}/hypernymize: {lost}", file=sys.stderr, flush=True)
     shared: dict[str, Any] = {"order": order, "states": {}, "providers": dict(plan)}
     if order == ["embedded"]:
         return shared

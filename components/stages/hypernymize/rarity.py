@@ -1,7 +1,7 @@
 """The concept filter over shards: count per shard, add the counts, then drop captions with rare concepts.
 
-Three maps over the rewritten captions (``count``, ``concepts``, ``reach``), cached per shard. ``concepts`` defines what a
-concept is and when it is common.
+Four maps over the rewritten captions (``count``, ``concepts``, ``reach``, ``people``), cached per shard. ``concepts`` defines
+what a concept is and when it is common; ``people`` counts the people that no source of knowledge knows.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.stage_output import ShardRef
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
+from components.knowledge.people import count_people
 from components.language.wordnet import load_wordnet
 from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, curve_csv, reaches, resolve
 
 CONCEPTS = "concepts.tsv"
 """Output file that lists kept and dropped concepts with their counts."""
+PEOPLE = ("people", "people_without_hypernym")
+"""Metrics: people named in the rewritten texts, and those that became only "person"."""
 RESOLVED = "concepts.json"
 """Scratch file with the resolved concepts, read by the workers of the later maps."""
 
@@ -57,6 +60,9 @@ def keep_common(stage: Stage, captions: Sequence[ShardRef], entered: int) -> Non
     rewritten, kept_captions = reached.total(), sum(ref.read(["key"]).num_rows for ref in refs)
     stage.metric("concepts", len(set(resolved.values()) - {""}))
     stage.metric("concepts_dropped", sum(not concept for concept in resolved.values()))
+    people = [ref.read() for ref in stage.map(people_shard, captions, step="people", params={}, publish=False, conserve=False)]
+    for name in PEOPLE:
+        stage.metric(name, sum(sum(table[name].to_pylist()) for table in people))
     stage.metric("funnel.rewriting", rewritten / entered if entered else 0.0)
     stage.metric("funnel.concepts", kept_captions / rewritten if rewritten else 0.0)
     stage.metric("kept", kept_captions)
@@ -89,6 +95,12 @@ def reach_shard(table: pa.Table, task: Task) -> ShardOut:
     return ShardOut(
         pa.Table.from_pylist(rows, schema=pa.schema([("reach", pa.int64()), ("captions", pa.int64())])), ledger_table([])
     )
+
+
+def people_shard(table: pa.Table, task: Task) -> ShardOut:
+    """Return the :data:`PEOPLE` of a shard as one row."""
+    counts = dict(zip(PEOPLE, count_people(table.column("steps").to_pylist()), strict=True))
+    return ShardOut(pa.Table.from_pylist([counts], schema=pa.schema([(name, pa.int64()) for name in PEOPLE])), ledger_table([]))
 
 
 def drop_rare(table: pa.Table, task: Task) -> ShardOut:

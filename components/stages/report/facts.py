@@ -12,6 +12,7 @@ from typing import Any
 from components.core.addresses import parse_output_name
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
+from components.knowledge.people import count_people
 from components.metrics.caption_statistics import CaptionStatistics
 
 
@@ -112,6 +113,8 @@ class RunReport:
     statistics: list[tuple[str, int, int, float, float, float]] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     rewritten: list[dict[str, Any]] = field(default_factory=list)
+    people: tuple[int, int] = (0, 0)
+    """People named in the kept texts, and those that became only "person"."""
     voices: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     heard: dict[str, Any] = field(default_factory=dict)
@@ -181,6 +184,7 @@ def _captions(report: RunReport, split: StageOutput) -> None:
                 (name, statistics.examples, statistics.unique, statistics.mean, statistics.deviation, statistics.median)
             )
             report.lengths += sorted(statistics.lengths.elements())
+    report.people = count_people(row["steps"] for row in rows)
     # The captions with the most rewriting steps show most of the rules.
     report.rewritten = sorted(rows, key=lambda row: (-len(row["steps"]), row["alt"]))[:20]
 

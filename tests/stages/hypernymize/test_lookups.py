@@ -14,6 +14,7 @@ from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
+from components.execution.stage import Stage
 from components.knowledge.wikidata.build import build_index
 from components.language.parser import EnglishParser
 from components.stages import hypernymize as stage
@@ -55,6 +56,14 @@ def server() -> Iterator[State]:
 
 
 def run(root: Path, *order: str, **settings: Any) -> StageOutput:
+    return StageOutput(run_job(root, *order, **settings).out)
+
+
+def people(root: Path, *order: str, **settings: Any) -> dict[str, float]:
+    return {name: value for name, value, _ in run_job(root, *order, **settings).metrics if name.startswith("people")}
+
+
+def run_job(root: Path, *order: str, **settings: Any) -> Stage:
     params = {
         "min_words": 2,
         "stated_role": False,
@@ -67,7 +76,7 @@ def run(root: Path, *order: str, **settings: Any) -> StageOutput:
     job = make_stage(root, "hypernymize", params=stage.Params.model_validate(params), inputs=inputs)
     run_hypernymize(job)
     job.finish()
-    return StageOutput(job.out)
+    return job
 
 
 def captions(output: StageOutput) -> list[str]:
@@ -132,6 +141,16 @@ def test_after_an_outage_embedded_answers_are_used_until_the_next_run(
     assert during[0] == PERSON and "wikidata: HTTP 503" in caplog.text
     assert during == captions(run(tmp_path / "other", "embedded"))
     assert captions(run(tmp_path, "wikidata", "embedded", url=server.url))[0] == ACTOR
+
+
+def test_a_run_counts_the_people_that_became_person_and_says_so(
+    server: State, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert people(tmp_path, "embedded") == {"people": 3.0, "people_without_hypernym": 3.0}
+    said = capsys.readouterr().err
+    assert said.count("no source knows people") == 1 and "english/hypernymize" in said
+    assert people(tmp_path, "wikidata", "embedded", url=server.url) == {"people": 3.0, "people_without_hypernym": 1.0}
+    assert "no source knows people" not in capsys.readouterr().err
 
 
 def test_a_missing_index_and_a_missing_key_give_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

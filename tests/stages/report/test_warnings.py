@@ -1,4 +1,4 @@
-"""The report shows the warnings of all its inputs."""
+"""The report shows the warnings of all its inputs, and the people that no source of knowledge knows."""
 
 from __future__ import annotations
 
@@ -26,23 +26,37 @@ def with_file(root: Path, stage: str, record: dict[str, object], name: str, text
     return StageOutput(job.out)
 
 
-def test_the_warnings_of_inputs_are_on_the_page_and_in_the_markdown(tmp_path: Path) -> None:
-    record = {"key": "a", "caption": "a dog runs", "split": "train"}
-    inputs = {
-        stage: make_output(tmp_path, stage, [[row(stage, key="a")]]) for stage in ("crawl", "filter", "hypernymize", "dedup")
-    }
-    inputs["split"] = make_output(tmp_path, "split", [[row("split", **record)]])
-    inputs["synthesize"] = make_output(tmp_path, "synthesize", [[row("synthesize", key="a.0", voice="v")]])
+def inputs_of(root: Path, **caption: object) -> dict[str, StageOutput]:
+    record = {"key": "a", "caption": "a dog runs", "split": "train"} | caption
+    inputs = {stage: make_output(root, stage, [[row(stage, key="a")]]) for stage in ("crawl", "filter", "hypernymize", "dedup")}
+    inputs["split"] = make_output(root, "split", [[row("split", **record)]])
+    inputs["synthesize"] = make_output(root, "synthesize", [[row("synthesize", key="a.0", voice="v")]])
     history = "epoch,validation\n1,0.5\n"
     inputs["pretrain_retrieval"] = with_file(
-        tmp_path, "pretrain_retrieval", row("pretrain_retrieval", key="a", kind="dual_encoder"), "models/a/history.csv", history
+        root, "pretrain_retrieval", row("pretrain_retrieval", key="a", kind="dual_encoder"), "models/a/history.csv", history
     )
-    evaluated = with_file(tmp_path, "evaluate_retrieval", row("evaluate_retrieval", key="a"), "scores.json", json.dumps(scores()))
-    inputs["input"] = evaluated
-    lines = [leave_warning(inputs[name]) for name in ("synthesize", "crawl")]
-    stage = make_stage(tmp_path, "report", params=report.Params(examples=1), inputs=inputs)
-    stage.root = tmp_path
+    evaluated = with_file(root, "evaluate_retrieval", row("evaluate_retrieval", key="a"), "scores.json", json.dumps(scores()))
+    return inputs | {"input": evaluated}
+
+
+def pages(root: Path, inputs: dict[str, StageOutput]) -> tuple[str, str]:
+    stage = make_stage(root, "report", params=report.Params(examples=1), inputs=inputs)
+    stage.root = root
     run_report(stage)
-    page, text = ((stage.out / name).read_text() for name in ("report.html", "report.md"))
+    return (stage.out / "report.html").read_text(), (stage.out / "report.md").read_text()
+
+
+def test_the_warnings_of_inputs_are_on_the_page_and_in_the_markdown(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path)
+    lines = [leave_warning(inputs[name]) for name in ("synthesize", "crawl")]
+    page, text = pages(tmp_path, inputs)
     assert page.count("found &lt;0.7&gt;") == len(lines)
     assert all(f"- Warning: {line}" in text for line in lines)
+    assert "people named" not in page
+
+
+def test_people_that_no_source_of_knowledge_knows_are_counted_on_the_page(tmp_path: Path) -> None:
+    reason = "Jaro Venn (PERSON) is a person, says type; Mira Venn (PERSON) is an actor, says wikidata Q20"
+    step = {"step": "hypernyms", "before": "", "after": "", "reason": reason}
+    page, _ = pages(tmp_path, inputs_of(tmp_path, steps=[step]))
+    assert 'Of 2 people named in these texts, 1 became only "person"' in page
