@@ -33,16 +33,21 @@ def try_(
 ) -> None:
     """Read one alt-text a line from standard input; print verdict, caption and the steps between, one JSON object a line.
 
-    Rules that need an image or other captions are left out.
+    Rules that need an image or other captions are left out, and names are looked up in the embedded source of knowledge only.
     """
     if posts:
         _try_posts(dataset)
         return
+    from components.knowledge.people import count_people, missing_people
     from components.tools.trial.texts import AT_A_TIME, Trial, read_lines, text_of
 
     trial, at_a_time = Trial(find_root(), dataset or "paper"), 1 if sys.stdin.isatty() else AT_A_TIME
+    unknown = 0
     for result in trial.of(read_lines(sys.stdin.buffer), explain_all=explain_all, at_a_time=at_a_time):
         print_result(result, text_of(result))
+        unknown += count_people([result["steps"]])[1]
+    if unknown:
+        print_error(missing_people(["embedded"]))
 
 
 def _try_posts(dataset: str) -> None:
