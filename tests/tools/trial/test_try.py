@@ -49,6 +49,12 @@ def test_no_lines_give_no_lines() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+def test_one_line_says_that_no_source_knows_a_person_and_none_where_no_name_was_replaced() -> None:
+    for alt, lines in ((b"Anna Maria Beispiel rides a horse on the beach\n", 1), (b"A woman rides a horse on the beach\n", 0)):
+        done = command.hearsight("try", stdin=alt * 2, HEARSIGHT_WORDNET=str(EXTRACT))
+        assert done.returncode == 0 and done.stderr.count(b"no source knows people") == lines, done.stderr
+
+
 def test_an_unknown_dataset_gives_a_one_line_error() -> None:
     done = command.hearsight("try", "--dataset", "nonsense", stdin=b"A dog\n", HEARSIGHT_WORDNET=str(EXTRACT))
     assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1 and b"nonsense" in done.stderr
