@@ -44,7 +44,7 @@ class Aligned(Settings):
     """Cosine of their features from which parts are aligned too. Ours."""
     cosine_weight: float = 0.6
     """Weight of that cosine next to the correlation. Ours."""
-    score_from: float = 1.3
+    score_from: float = 1.34
     """``cosine_weight`` · cosine + correlation from which pictures match. Ours."""
 
 

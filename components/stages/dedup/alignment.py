@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from components.stages.dedup.sketches import resized
 
-LEVELS = ((32, 6), (64, 3))
+LEVELS = ((32, 5), (64, 2))
 """Side in pixels and number of steps, from coarse to fine."""
-HOPELESS = 0.7
-"""Correlation at the coarse side below which a pair is not refined further."""
+GAIN = 0.1
+"""By how much the fine side raises the correlation of the coarse one at most, as far as is hoped for."""
 DAMPING = 1e-3
 """Share of the mean diagonal that is added to it, so that a uniform part moves nothing."""
 FLAT = 1e-3
@@ -35,13 +35,14 @@ def grid(side: int) -> NDArray[np.float32]:
 
 
 def refine(
-    inner: NDArray[np.uint8], outer: NDArray[np.uint8], maps: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Improve the maps of n pairs; return them, and the correlations there, 0 where a map is none that people make.
+    inner: NDArray[np.uint8], outer: NDArray[np.uint8], maps: NDArray[np.float32], needed: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return the correlations of n pairs after improving their maps, 0 where a map is none that people make.
 
     Args:
         inner, outer: sketches, (n, 64, 64); row n of both is pair n.
         maps: (n, 2, 3), the first alignments, from ``inner`` to ``outer``.
+        needed: (n,) correlations below which the exact value does not matter.
     """
     maps, best = maps.copy(), np.zeros(len(maps), np.float32)
     rows = np.arange(len(maps))
@@ -57,8 +58,8 @@ def refine(
         seen, inside = _warped(stack[..., :1], here, points)
         maps[rows] = here
         best[rows] = np.where(_plausible(here, inside), _correlation(one, seen[..., 0], inside), 0)
-        rows = rows[best[rows] >= HOPELESS]
-    return maps, best
+        rows = rows[best[rows] >= needed[rows] - GAIN]
+    return best
 
 
 def _at_side(sketches: NDArray[np.uint8], side: int) -> NDArray[np.float32]:

@@ -43,7 +43,7 @@ class Parts(NamedTuple):
 
 def make_parts(sketches: NDArray[np.uint8]) -> Parts:
     """Return the patches of ``sketches`` (n, 64, 64)."""
-    grey = sketches.astype(np.float32)
+    grey = resized(sketches.astype(np.float32), 2 * SIDE, 2 * SIDE)
     small = resized(grey, SIDE, SIDE)
     windows, templates = [], []
     for height, width in SHAPES:
@@ -59,34 +59,27 @@ def _windows(small: NDArray[np.float32], height: int, width: int) -> NDArray[np.
     return unit(positions.reshape(len(small), -1, height * width))
 
 
-def place(one: Parts, others: Parts) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], NDArray[np.float32]]:
-    """Return the best placement of one sketch (parts of n = 1) and each of m others.
+def place(ones: Parts, others: Parts) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], NDArray[np.float32]]:
+    """Return the best placement of n pairs of sketches; row n of both is pair n.
 
     Returns:
-        (m,) correlation of the whole sketches in any turn or mirroring; (m,) correlation of the best placement; (m,) whether the
-        other lies in the one instead of the one in the other; (m, 2, 3) maps from points of what lies inside to the outer.
+        (n,) correlation of the whole sketches in any turn or mirroring; (n,) correlation of the best placement; (n,) whether the
+        second lies in the first instead of the first in the second; (n, 2, 3) maps from points of what lies inside to the outer.
     """
-    count = len(others.windows[0])
-    best = np.full(count, -1.0, np.float32)
-    code = np.zeros((count, 4), np.int64)
+    rows = np.arange(len(ones.windows[0]))
+    best = np.full(len(rows), -1.0, np.float32)
+    code = np.zeros((len(rows), 4), np.int64)
     whole = best
-    for number in range(len(one.windows)):
-        for reverse in (False, True):
-            inner, outer = (others.templates, one.windows) if reverse else (one.templates, others.windows)
-            # (m or 1, positions, pixels) @ (m or 1, pixels, symmetries)
-            if reverse:
-                flat = inner[number].reshape(-1, inner[number].shape[2])
-                table = (flat @ outer[number][0].T).reshape(count, -1, outer[number].shape[1]).transpose(0, 2, 1)
-            else:
-                flat = outer[number].reshape(-1, outer[number].shape[2])
-                table = (flat @ inner[number][0].T).reshape(count, outer[number].shape[1], -1)
-            top = table.reshape(count, -1).argmax(1)
-            value = table.reshape(count, -1)[np.arange(count), top]
-            better = value > best
-            best = np.where(better, value, best)
-            position, symmetry = np.divmod(top, table.shape[2])
-            now = np.stack([np.full(count, number), np.full(count, reverse), position, symmetry], axis=1)
-            code = np.where(better[:, None], now, code)
+    for number in range(len(ones.windows)):
+        for reverse, outer, inner in ((0, others.windows, ones.templates), (1, ones.windows, others.templates)):
+            table = outer[number] @ inner[number].transpose(0, 2, 1)
+            flat = table.reshape(len(rows), -1)
+            top = flat.argmax(1)
+            value = flat[rows, top]
+            better = np.nonzero(value > best)[0]
+            best = np.maximum(best, value)
+            position, symmetry = np.divmod(top[better], table.shape[2])
+            code[better, 0], code[better, 1], code[better, 2], code[better, 3] = number, reverse, position, symmetry
             if number == 0 and not reverse:
                 whole = value
     maps = np.array([_map(*row) for row in code[:, [0, 2, 3]].tolist()], np.float32).reshape(-1, 2, 3)

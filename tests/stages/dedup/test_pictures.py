@@ -75,9 +75,9 @@ def sketches(*images: Image.Image) -> np.ndarray:
 def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change):
     originals, changed = sketches(*(picture(seed) for seed in range(6))), sketches(CHANGES[change](picture(0)))
     rows, zeros = np.arange(6), np.zeros(6, np.int64)
-    result = align_pairs(originals, changed, rows, zeros)[1].tolist()
+    result = align_pairs(originals, changed, rows, zeros, np.zeros(6))[1].tolist()
     assert result[0] > 0.9 and max(result[1:]) < 0.8
-    assert result == pytest.approx(align_pairs(changed, originals, zeros, rows)[1].tolist(), abs=0.02)
+    assert result == pytest.approx(align_pairs(changed, originals, zeros, rows, np.zeros(6))[1].tolist(), abs=0.02)
 
 
 @trying(deadline=None, max_examples=25)
@@ -87,7 +87,7 @@ def test_a_rotated_or_mirrored_picture_has_similarity_1(seed, symmetry):
     turned = original.rotate(90 * (symmetry % 4))
     other = turned.transpose(FLIP) if symmetry > 3 else turned
     one, two = (make_sketch(p)[None] for p in (original, other))
-    whole, best = align_pairs(one, two, np.array([0]), np.array([0]))
+    whole, best = align_pairs(one, two, np.array([0]), np.array([0]), np.zeros(1))
     assert whole[0] > 0.999 and best[0] > 0.999
 
 
@@ -95,7 +95,7 @@ def test_a_uniform_picture_correlates_with_none_and_transparency_is_white():
     plain = Image.new("RGB", (96, 96), "white")
     clear = Image.new("RGBA", (96, 96), (0, 0, 0, 0))
     both = np.stack([make_sketch(flatten(encoded(image))) for image in (plain, clear)])
-    assert [value.tolist() for value in align_pairs(both, both, np.array([0]), np.array([1]))] == [[0.0], [0.0]]
+    assert [value.tolist() for value in align_pairs(both, both, np.array([0]), np.array([1]), np.zeros(1))] == [[0.0], [0.0]]
     assert (both[0] == both[1]).all()
 
 
