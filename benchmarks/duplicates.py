@@ -109,8 +109,6 @@ def pictures(paths: list[Path], changed: int, peers: bool) -> None:
             found[f"fastdup {least}"] = {tuple(pair) for pair in json.loads(out.read_text())}
     for name, pairs in found.items():
         print(json.dumps(row(name, pairs, numbers_of)), flush=True)
-    for half in (0, 1):
-        print(json.dumps(row(f"aligned, half {half}", found["aligned"], numbers_of, half)), flush=True)
     print(json.dumps({"different originals that aligned pairs": confused(found["aligned"])}), flush=True)
 
 

@@ -52,10 +52,10 @@ def numbers(folder: Path) -> list[int]:
     return sorted({int(path.name[:4]) for path in folder.iterdir() if "-o" not in path.name})
 
 
-def row(name: str, pairs: set[tuple[str, str]], changed: list[int], half: int | None = None) -> dict[str, Any]:
-    """Recall of each kind among the ``changed`` originals, and precision of ``pairs``; ``half`` keeps even or odd ones."""
+def row(name: str, pairs: set[tuple[str, str]], changed: list[int]) -> dict[str, Any]:
+    """Recall of each kind among the ``changed`` originals, and precision of ``pairs`` of file names."""
     found, wrong = dict.fromkeys(KINDS, 0), 0
-    wanted = {n for n in changed if half is None or n % 2 == half}
+    wanted = set(changed)
     for pair in pairs:
         one, other = sorted(pair, key=lambda file: "-o" not in file)
         if "-o" not in one or "-o" in other or int(other[:4]) not in wanted:

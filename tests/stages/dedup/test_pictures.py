@@ -190,7 +190,7 @@ def test_an_image_that_the_signal_matches_with_another_caption_stays_as_a_refere
 
 @pytest.mark.parametrize("params", [settings(), settings(signal=PerceptualHash(max_distance=3))], ids=["aligned", "phash"])
 def test_the_signal_only_adds_duplicates_and_the_list_of_thresholds_stays_the_papers(tmp_path, params):
-    grid = params.model_copy(update={"posts": POSTS.model_copy(update={"grid": [0.02, 0.1]})})
+    grid = params.model_copy(update={"posts": POSTS.model_copy(update={"grid": [0.02, 0.1], "image_distance": 0.001})})
     shards, kept, lists = [posts(16, 0, "2026-01-01")], [], []
     shards[0] = [{**posted, "phash": f"{n % 7:02x}" * 8} for n, posted in enumerate(shards[0])]
     for same in ("features", "signal"):
