@@ -94,7 +94,7 @@ def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
     contents = {name: content for name in names if (content := cut_content(sketched(data[name]))) is not None}
     seconds["frame"] = (time.process_time() - begun) / len(names)
     keys = {name: feature_key(sha256_bytes(content), 0) for name, content in data.items()}
-    inner = {name: content_key(sha256_bytes(data[name])) for name in contents}
+    inner = {name: content_key(content) for name, content in contents.items()}
     begun = time.process_time()
     payloads = {keys[n]: (lambda n=n: (data[n], "", 0)) for n in names}
     payloads |= {inner[n]: (lambda n=n: (encode_content(data[n]), "", 0)) for n in contents}

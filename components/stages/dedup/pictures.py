@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
+from components.core.digests import sha256_bytes
 from components.execution.stage import Task
 from components.stages.dedup.matching import match_pairs
 from components.stages.dedup.sketches import SKETCH, cut_content, flatten, make_sketch, miniatures
@@ -43,7 +45,7 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
             continue
         sketches[sha256] = make_sketch(picture)
         if content is not None:
-            contents[sha256] = make_sketch(content)
+            contents[sha256] = content_key(content), make_sketch(content)
 
     def payload(sha256: str, inner: bool) -> Callable[[], Any]:
         def read() -> tuple[bytes, str, int]:
@@ -53,26 +55,23 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
         return read
 
     payloads = {feature_key(sha256, 0): payload(sha256, inner=False) for sha256 in sketches}
-    payloads |= {content_key(sha256): payload(sha256, inner=True) for sha256 in contents}
+    payloads |= {key: payload(sha256, inner=True) for sha256, (key, _) in contents.items()}
     features = task.annotations.annotate(ImageFeatures(), payloads)
-    vectors = np.array([features[key][0] for key in payloads], np.float16).reshape(-1, WIDTH)
+    keys = [*(feature_key(sha256, 0) for sha256 in sketches), *(key for key, _ in contents.values())]
+    vectors = np.array([features[key][0] for key in keys], np.float16).reshape(-1, WIDTH)
     rows = {sha256: row for row, sha256 in enumerate(sketches)}
     np.save(folder / "views.npy", np.array([*rows.values(), *(rows[sha256] for sha256 in contents)], np.int64))
     np.save(folder / "vectors.npy", vectors)
-    drawn = np.array([*sketches.values(), *contents.values()], np.uint8).reshape(-1, SKETCH, SKETCH)
+    drawn = np.array([*sketches.values(), *(sketch for _, sketch in contents.values())], np.uint8).reshape(-1, SKETCH, SKETCH)
     np.save(folder / "sketches.npy", drawn)
     np.save(folder / "miniatures.npy", miniatures(drawn)[:, 0])
     (folder / "pictures.json").write_text(json.dumps(list(sketches)))
     (folder / "unreadable.json").write_text(json.dumps(unreadable))
 
 
-FRAMES = 1
-"""Version of the search for what a frame surrounds, in the keys of its features."""
-
-
-def content_key(sha256: str) -> str:
-    """Return the content key of the features of what a frame surrounds in a picture."""
-    return feature_key(f"{sha256} content {FRAMES}", 0)
+def content_key(content: Image.Image) -> str:
+    """Return the content key of the features of what a frame surrounds: by its pixels, so that no version has to follow them."""
+    return feature_key(sha256_bytes(repr(content.size).encode() + content.tobytes()), 0)
 
 
 def encode_content(data: bytes) -> bytes:
