@@ -3,7 +3,7 @@
 Posts: the same TF-IDF rows and features for both, one thread each, a process a run, in turns; ratios of medians of processor
 seconds (the clock's beside them), and every pair compared. Hashes: all pairs at up to 10 bits. Adding: the stage itself with 1 %
 more posts beside a rebuild of all, which must give the same bytes. Pictures: recall and precision over real pictures
-(``hearsight data --benchmarks`` first).
+(``hearsight data --benchmarks`` first), or over those of a folder (``--images``).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.duplicates_pictures import originals
 from benchmarks.pairs import PEERS, ROOT, WORK, environment
 
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -89,25 +90,33 @@ def adding(runs: int, count: int) -> None:
     told("adding 1 %", [run["adding"] for run in done], [run["rebuild"] for run in done], posts=count)
 
 
-def pictures() -> None:
-    """The table."""
-    from benchmarks.duplicates_table import ours, row, write
+def pictures(paths: list[Path], changed: int, peers: bool) -> None:
+    """The table, over these originals; ``changed`` of them are changed, the others must stay apart from them."""
+    from benchmarks.duplicates_table import confused, numbers, ours, row, write
     from components.core.result_cache import ResultCache
 
     folder = WORK / "pictures"
-    count = write(ROOT / "data" / "packages" / "unpacked", folder)
-    print(json.dumps({"what": "pictures", "originals": count}), flush=True)
+    write(paths, folder, changed)
+    numbers_of = numbers(folder)
+    print(json.dumps({"what": "pictures", "originals": len(paths), "changed": len(numbers_of)}), flush=True)
     found = ours(folder, ResultCache(WORK / "annotations"))
-    out = WORK / "pairs.json"
-    measured(environment("imagededup"), PEERS / "imagededup" / "run.py", "folder", folder, out)
-    found["imagededup pHash ≤ 10"] = {tuple(pair) for pair in json.loads(out.read_text())}
-    for least in (0.9, 0.8):
-        measured(environment("fastdup"), PEERS / "fastdup" / "run.py", "folder", folder, out, least, 40)
-        found[f"fastdup {least}"] = {tuple(pair) for pair in json.loads(out.read_text())}
+    if peers:
+        out = WORK / "pairs.json"
+        measured(environment("imagededup"), PEERS / "imagededup" / "run.py", "folder", folder, out)
+        found["imagededup pHash ≤ 10"] = {tuple(pair) for pair in json.loads(out.read_text())}
+        for least in (0.9, 0.8):
+            measured(environment("fastdup"), PEERS / "fastdup" / "run.py", "folder", folder, out, least, 40)
+            found[f"fastdup {least}"] = {tuple(pair) for pair in json.loads(out.read_text())}
     for name, pairs in found.items():
-        print(json.dumps(row(name, pairs, count)), flush=True)
-    for half in (0, 1):
-        print(json.dumps(row(f"ours, half {half}", found["ours"], count, half)), flush=True)
+        print(json.dumps(row(name, pairs, numbers_of)), flush=True)
+    print(json.dumps({"different originals that aligned pairs": confused(found["aligned"])}), flush=True)
+
+
+def listed(folder: Path, names: Path | None) -> list[Path]:
+    """The images of ``folder``, or those whose names ``names`` lists, in order."""
+    if names is None:
+        return sorted(path for path in folder.iterdir() if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
+    return [folder / name for name in names.read_text(encoding="utf-8").split()]
 
 
 def main() -> None:
@@ -116,13 +125,21 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--posts", type=int, default=20_000)
     parser.add_argument("--only", choices=["posts", "hashes", "adding", "pictures"])
+    parser.add_argument("--images", type=Path, help="pictures: of this folder instead of the sample's, without the peers")
+    parser.add_argument("--list", type=Path, help="with --images: a file of their names; all by default")
+    parser.add_argument(
+        "--changed", type=int, default=10_000, help="pictures: how many are changed, evenly spread; all by default"
+    )
     options = parser.parse_args()
     Path(WORK).mkdir(parents=True, exist_ok=True)
+    if options.images:
+        pictures(listed(options.images, options.list), options.changed, peers=False)
+        return
     for name, work in {
         "posts": lambda: posts(options.runs, options.posts),
         "hashes": lambda: hashes(options.runs),
         "adding": lambda: adding(options.runs, options.posts),
-        "pictures": pictures,
+        "pictures": lambda: pictures(originals(ROOT / "data" / "packages" / "unpacked"), options.changed, peers=True),
     }.items():
         if options.only in (None, name):
             work()

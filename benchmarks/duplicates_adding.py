@@ -30,7 +30,7 @@ from tests.support import make_output, make_stage, row
 
 SHARD = 500
 PARAMS = Params(
-    signal=Aligned(whole_from=0.98, cosine_from=0.65, cosine_weight=0.6, score_from=1.35),
+    signal=Aligned(),
     posts=Posts(image_distance=0.1, caption_distance=0.1, languages=["pt"], idf="language", grid=[0.02, 0.05, 0.1, 0.2]),
 )
 

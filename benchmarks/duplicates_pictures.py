@@ -54,11 +54,15 @@ def flat(data: bytes) -> Image.Image:
     return ground.convert("RGB")
 
 
-def crop(picture: Image.Image, source: random.Random) -> Image.Image:
-    """A tenth of the width and of the height cut off, anywhere."""
-    width, height = round(picture.width * 0.9), round(picture.height * 0.9)
-    left, top = source.randint(0, picture.width - width), source.randint(0, picture.height - height)
-    return picture.crop((left, top, left + width, top + height))
+def cut(width: float, height: float | None = None) -> Callable[[Image.Image, random.Random], Image.Image]:
+    """Leave these shares of the width and of the height (the same by default), anywhere in the picture."""
+
+    def crop(picture: Image.Image, source: random.Random) -> Image.Image:
+        across, down = round(picture.width * width), round(picture.height * (height or width))
+        left, top = source.randint(0, picture.width - across), source.randint(0, picture.height - down)
+        return picture.crop((left, top, left + across, top + down))
+
+    return crop
 
 
 def crop_edges(picture: Image.Image, source: random.Random) -> Image.Image:
@@ -95,14 +99,106 @@ def colour(picture: Image.Image, source: random.Random) -> Image.Image:
     return ImageEnhance.Color(Image.merge("HSV", (turned, *bands[1:])).convert("RGB")).enhance(0.7)
 
 
-def small_turn(picture: Image.Image, source: random.Random) -> Image.Image:
-    """Turned by 3 to 8 degrees on white, either way."""
-    angle = source.uniform(3, 8) * source.choice((-1, 1))
-    return picture.rotate(angle, Image.Resampling.BICUBIC, fillcolor="white")
+def turn(least: float, most: float) -> Callable[[Image.Image, random.Random], Image.Image]:
+    """Turn by so many degrees on white, either way."""
+
+    def small_turn(picture: Image.Image, source: random.Random) -> Image.Image:
+        angle = source.uniform(least, most) * source.choice((-1, 1))
+        return picture.rotate(angle, Image.Resampling.BICUBIC, fillcolor="white")
+
+    return small_turn
+
+
+def straightened(picture: Image.Image, source: random.Random) -> Image.Image:
+    """Turned by 3 to 8 degrees, and cut to what has no corners of white."""
+    turned = turn(3, 8)(picture, source)
+    x, y = round(picture.width * 0.08), round(picture.height * 0.08)
+    return turned.crop((x, y, picture.width - x, picture.height - y))
+
+
+def border(picture: Image.Image, source: random.Random) -> Image.Image:
+    """A frame of 3 to 15 % of the smaller side, white, black or in a colour; half of them wider below."""
+    width = round(min(picture.size) * source.uniform(0.03, 0.15))
+    below = width * source.choice((1, 3))
+    colour = source.choice(("white", "black", tuple(source.randint(0, 255) for _ in range(3))))
+    framed = Image.new("RGB", (picture.width + 2 * width, picture.height + width + below), colour)
+    framed.paste(picture, (width, width))
+    return framed
+
+
+def _lines(pen: ImageDraw.ImageDraw, source: random.Random, box: tuple[int, int, int, int], size: int, ink: str) -> None:
+    """Lines of words that mean nothing, in a box (left, top, right, bottom)."""
+    left, top, right, bottom = box
+    font = ImageFont.load_default(size)
+    for y in range(top, bottom - size, round(size * 1.5)):
+        x, end = float(left), source.uniform(0.4, 1) * (right - left) + left
+        while x < end:
+            word = "".join(source.choices("aeiourstlnmcdp", k=source.randint(2, 9))) + " "
+            if x + pen.textlength(word, font) > right:
+                break
+            pen.text((x, y), word, ink, font=font)
+            x += pen.textlength(word, font)
+
+
+def phone_screenshot(picture: Image.Image, source: random.Random) -> Image.Image:
+    """A telephone's screen: bars of status, application and buttons, the picture over the full width, text below it."""
+    width = 360
+    height = round(width * source.uniform(16 / 9, 19.5 / 9))
+    ground, ink = source.choice((("white", "black"), ("black", "white"), ("#18222d", "#dddddd"), ("#f4f1ea", "#222222")))
+    header = source.choice((ground, ground, "#2b5fa8", "#7a1f3d"))
+    screen = Image.new("RGB", (width, height), ground)
+    pen, small = ImageDraw.Draw(screen), ImageFont.load_default(14)
+    pen.text((16, 6), f"{source.randint(1, 23)}:{source.randint(10, 59)}", ink, font=small)
+    pen.rectangle((320, 8, 344, 18), outline=ink)
+    pen.rectangle((322, 10, 338, 16), fill=ink)
+    pen.rectangle((0, 28, width, 76), fill=header)
+    pen.ellipse((12, 34, 48, 70), fill=tuple(source.randint(40, 220) for _ in range(3)))
+    _lines(pen, source, (60, 40, 250, 72), 13, ink if header == ground else "white")
+    shown = picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.BICUBIC)
+    room = height - 76 - 48
+    if shown.height > room:
+        shown = shown.resize((round(shown.width * room / shown.height), room), Image.Resampling.BICUBIC)
+    top = 76 + source.randint(0, min(40, room - shown.height))
+    screen.paste(shown, ((width - shown.width) // 2, top))
+    below = top + shown.height
+    for x in range(4):
+        pen.ellipse((14 + 40 * x, below + 8, 34 + 40 * x, below + 28), outline=ink, width=2)
+    _lines(pen, source, (14, below + 38, width - 14, height - 52), 14, ink)
+    pen.rectangle((0, height - 48, width, height), fill=ground)
+    for x in range(5):
+        pen.rectangle((28 + 72 * x, height - 36, 46 + 72 * x, height - 18), outline=ink, width=2)
+    return screen
+
+
+def page_screenshot(picture: Image.Image, source: random.Random) -> Image.Image:
+    """A page in a browser: its bar, a headline, the picture with margins, and some lines of text."""
+    width = round(picture.width / source.uniform(0.6, 0.9))
+    shown_top = round(width * source.uniform(0.15, 0.25))
+    height = shown_top + picture.height + round(width * source.uniform(0.05, 0.3))
+    screen = Image.new("RGB", (width, height), "white")
+    pen, size = ImageDraw.Draw(screen), max(8, width // 28)
+    pen.rectangle((0, 0, width, round(width * 0.06)), fill="#d8dbe0")
+    pen.rounded_rectangle((width * 0.15, width * 0.012, width * 0.85, width * 0.048), 6, fill="white")
+    left = (width - picture.width) // 2
+    _lines(pen, source, (left, round(width * 0.09), width - left, shown_top), size, "black")
+    screen.paste(picture, (left, shown_top))
+    _lines(pen, source, (left, shown_top + picture.height + size // 2, width - left, height), size, "#333333")
+    return screen
+
+
+def tiled(picture: Image.Image, source: random.Random) -> Image.Image:
+    """The same words all over, a third opaque."""
+    layer = Image.new("RGBA", picture.size, (0, 0, 0, 0))
+    pen, font = ImageDraw.Draw(layer), ImageFont.load_default(max(10, picture.width // 12))
+    for row in range(6):
+        for column in range(-1, 3):
+            x, y = (column + row % 2 / 2) * picture.width / 2.2, (row + 0.3) * picture.height / 6
+            pen.text((x, y), "sample.org", (255, 255, 255, 90), font=font)
+    return Image.alpha_composite(picture.convert("RGBA"), layer).convert("RGB")
 
 
 VARIANTS: dict[str, Callable[[Image.Image, random.Random], Image.Image]] = {
-    "crop 10 %": crop,
+    "crop 10 %": cut(0.9),
     "crop 10 % at every edge": crop_edges,
     "watermark": watermark,
     "logo": logo,
@@ -110,19 +206,31 @@ VARIANTS: dict[str, Callable[[Image.Image, random.Random], Image.Image]] = {
     "turn 90": lambda picture, _: picture.transpose(Image.Transpose.ROTATE_90),
     "turn 180": lambda picture, _: picture.transpose(Image.Transpose.ROTATE_180),
     "turn 270": lambda picture, _: picture.transpose(Image.Transpose.ROTATE_270),
-    "turn 3-8": small_turn,
+    "turn 3-8": turn(3, 8),
     "grey": lambda picture, _: picture.convert("L").convert("RGB"),
     "colour": colour,
     "bright": lambda picture, _: ImageEnhance.Brightness(picture).enhance(1.3),
     "half size": lambda picture, _: picture.resize((max(1, picture.width // 2), max(1, picture.height // 2)), 3),
     "quality 30": lambda picture, _: picture,
+    "crop 20 %": cut(0.8),
+    "crop 30 %": cut(0.7),
+    "crop 40 %": cut(0.6),
+    "crop 30 % of the width": cut(0.7, 1),
+    "crop 30 % of the height": cut(1, 0.7),
+    "watermark all over": tiled,
+    "turn 8-15": turn(8, 15),
+    "turn 3-8, straightened": straightened,
+    "border": border,
+    "screenshot of a phone": phone_screenshot,
+    "screenshot of a page": page_screenshot,
+    "flip, crop 10 %, quality 30": lambda picture, source: cut(0.9)(picture.transpose(Image.Transpose.FLIP_LEFT_RIGHT), source),
 }
 
 
 def encoded(picture: Image.Image, kind: str) -> bytes:
     """As a JPEG of quality 90, or 30 for that kind."""
     buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=30 if kind == "quality 30" else 90)
+    picture.save(buffer, "JPEG", quality=30 if "quality 30" in kind else 90)
     return buffer.getvalue()
 
 

@@ -14,43 +14,51 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
-from benchmarks.duplicates_pictures import VARIANTS, flat, originals, variants
+from benchmarks.duplicates_pictures import VARIANTS, flat, variants
 from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
+from components.stages.dedup import Aligned
+from components.stages.dedup.matching import match_pairs
 from components.stages.dedup.near import near_hashes
-from components.stages.dedup.pictures import verify_pairs
+from components.stages.dedup.pictures import content_key, encode_content, find_candidates
 from components.stages.dedup.posts import unit_rows
-from components.stages.dedup.sketches import make_sketch, miniatures
+from components.stages.dedup.sketches import cut_content, make_sketch, miniatures
+from components.stages.dedup.sketches import flatten as sketched
 from components.vision.features import ImageFeatures, feature_key, flatten
 from components.web.images.image import perceptual_hash
 
 KINDS = list(VARIANTS)
-LIMITS = {"whole_from": 0.98, "cosine_from": 0.65, "cosine_weight": 0.6, "score_from": 1.35}
-"""The defaults of ``components.stages.dedup.Aligned``."""
+LIMITS = Aligned().plain()
 
 
-def write(unpacked: Path, folder: Path) -> int:
-    """The files: ``<number>-o`` for an original, ``<number>-<kind>`` for a change; how many originals."""
-    paths = originals(unpacked)
+def write(paths: list[Path], folder: Path, changed: int) -> int:
+    """The files: ``<number>-o`` for an original, ``<number>-<kind>`` for a change of ``changed`` of them; how many originals."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    step = max(1, len(paths) // changed)
     for number, path in enumerate(paths):
         # On white for all: the peers would show what is transparent as black.
         flat(path.read_bytes()).save(folder / f"{number:04d}-o.png")
-        for kind, data in variants(path, number):
-            (folder / f"{number:04d}-{KINDS.index(kind):02d}.jpg").write_bytes(data)
+        if number % step == 0:
+            for kind, data in variants(path, number):
+                (folder / f"{number:04d}-{KINDS.index(kind):02d}.jpg").write_bytes(data)
     return len(paths)
 
 
-def row(name: str, pairs: set[tuple[str, str]], count: int, half: int | None = None) -> dict[str, Any]:
-    """Recall of each kind and precision of ``pairs`` of file names; ``half`` keeps the even or odd originals."""
+def numbers(folder: Path) -> list[int]:
+    """The originals that were changed."""
+    return sorted({int(path.name[:4]) for path in folder.iterdir() if "-o" not in path.name})
+
+
+def row(name: str, pairs: set[tuple[str, str]], changed: list[int]) -> dict[str, Any]:
+    """Recall of each kind among the ``changed`` originals, and precision of ``pairs`` of file names."""
     found, wrong = dict.fromkeys(KINDS, 0), 0
-    kept = [n for n in range(count) if half is None or n % 2 == half]
-    wanted = set(kept)
+    wanted = set(changed)
     for pair in pairs:
         one, other = sorted(pair, key=lambda file: "-o" not in file)
-        if "-o" not in one or "-o" in other or int(one[:4]) not in wanted:
+        if "-o" not in one or "-o" in other or int(other[:4]) not in wanted:
             continue
         if one[:4] == other[:4]:
             found[KINDS[int(other[5:7])]] += 1
@@ -61,39 +69,46 @@ def row(name: str, pairs: set[tuple[str, str]], count: int, half: int | None = N
         "system": name,
         "precision": round(right / max(1, right + wrong), 4),
         "wrong": wrong,
-        "recall": {kind: round(found[kind] / len(kept), 3) for kind in KINDS},
+        "recall": {kind: round(found[kind] / len(wanted), 3) for kind in KINDS},
     }
 
 
+def confused(pairs: set[tuple[str, str]]) -> dict[str, int]:
+    """Two different originals (numbers) → pairs of their files, most first: what to look at."""
+    counts: dict[str, int] = {}
+    for one, other in pairs:
+        if one[:4] != other[:4]:
+            name = " ".join(sorted((one[:4], other[:4])))
+            counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
 def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
-    """Pairs of files by our signal, by the cosine alone, and by perceptual hashes with and without turns."""
+    """Pairs of files by our signal, by the cosine alone (the paper's rule: ≥ .9), and by perceptual hashes, also with turns."""
     files = sorted(folder.iterdir())
     data = {file.name: file.read_bytes() for file in files}
+    names, seconds, begun = list(data), {}, time.process_time()
+    sketches = {name: make_sketch(sketched(content)) for name, content in data.items()}
+    seconds["sketch"] = (time.process_time() - begun) / len(names)
     begun = time.process_time()
-    sketches = {name: make_sketch(content) for name, content in data.items()}
-    drawn = time.process_time() - begun
-    names, begun = list(data), time.process_time()
+    contents = {name: content for name in names if (content := cut_content(sketched(data[name]))) is not None}
+    seconds["frame"] = (time.process_time() - begun) / len(names)
     keys = {name: feature_key(sha256_bytes(content), 0) for name, content in data.items()}
-    features = store.annotate(ImageFeatures(), {keys[n]: (lambda n=n: (data[n], "", 0)) for n in names})
-    seen = time.process_time() - begun
-    computed = store.computed.get(ImageFeatures.name, 0)
-    print(json.dumps({"cpu s a picture": {"sketch": drawn / len(names), "features": seen / computed if computed else None}}))
-    first = [name for name in names if "-o" in name]
-    rest = [name for name in names if "-o" not in name]
-    units = {name: features[keys[name]][0] for name in names}
-    one, other = (unit_rows(np.stack([units[n] for n in part])).astype(np.float32) for part in (first, rest))
-    cosines = one @ other.T
-    mine, theirs = (np.stack([sketches[n] for n in part]) for part in (first, rest))
-    alike = np.max(np.einsum("adk,bk->dab", miniatures(mine), miniatures(theirs)[:, 0], optimize=True), axis=0)
-    i, j = np.nonzero((cosines >= LIMITS["cosine_from"]) | (alike >= LIMITS["whole_from"] - 0.01))
+    inner = {name: content_key(content) for name, content in contents.items()}
     begun = time.process_time()
-    near = verify_pairs(mine, theirs, i, j, cosines[i, j], LIMITS)
-    print(
-        json.dumps(
-            {"candidates": len(i), "of": cosines.size, "cpu ms a candidate": (time.process_time() - begun) / len(i) * 1000}
-        )
-    )
-    pairs = {"ours": {(first[a], rest[b]) for a, b in zip(i[near], j[near], strict=True)}}
+    payloads = {keys[n]: (lambda n=n: (data[n], "", 0)) for n in names}
+    payloads |= {inner[n]: (lambda n=n: (encode_content(data[n]), "", 0)) for n in contents}
+    features = store.annotate(ImageFeatures(), payloads)
+    computed = store.computed.get(ImageFeatures.name, 0)
+    seconds["features"] = (time.process_time() - begun) / computed if computed else None
+    print(json.dumps({"cpu s a picture": seconds, "with a second view": {
+        "originals": round(sum("-o" in n for n in contents) / sum("-o" in n for n in names), 3),
+        "changes": round(sum("-o" not in n for n in contents) / sum("-o" not in n for n in names), 3)}}))  # fmt: skip
+    pairs = {"aligned": aligned(names, sketches, contents, {n: features[keys[n]][0] for n in names},
+                                {n: features[inner[n]][0] for n in contents})}  # fmt: skip
+    first, rest = ([name for name in names if ("-o" in name) == original] for original in (True, False))
+    one, other = (unit_rows(np.stack([features[keys[n]][0] for n in part])).astype(np.float32) for part in (first, rest))
+    cosines = one @ other.T
     for least in (0.9, 0.8):
         pairs[f"cosine ≥ {least}"] = {(first[a], rest[b]) for a, b in zip(*np.nonzero(cosines >= least), strict=True)}
     turns = {}
@@ -101,9 +116,32 @@ def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
         picture = flatten(data[name])
         turns[name] = [perceptual_hash(p) for p in (picture, *(picture.transpose(turn) for turn in range(7)))]
     plain = [perceptual_hash(flatten(data[n])) for n in rest]
-    for label, how_many in (("pHash ≤ 10", 1), ("pHash ≤ 10, eight turns", 8)):
+    for label, how_many, most in (("pHash ≤ 6", 1, 6), ("pHash ≤ 10", 1, 10), ("pHash ≤ 10, eight turns", 8, 10)):
         hashes = [value for n in first for value in turns[n][:how_many]] + plain
         edge = len(first) * how_many
-        near = [(a, b) for block in near_hashes(hashes, 10) for a, b in zip(*(x.tolist() for x in block), strict=True)]
+        near = [(a, b) for block in near_hashes(hashes, most) for a, b in zip(*(x.tolist() for x in block), strict=True)]
         pairs[label] = {(first[a // how_many], rest[b - edge]) for a, b in near if a < edge <= b}
     return pairs
+
+
+def aligned(
+    names: list[str],
+    sketches: dict[str, Any],
+    contents: dict[str, Image.Image],
+    wholes: dict[str, Any],
+    inners: dict[str, Any],
+) -> set[tuple[str, str]]:
+    """Pairs of files, an original and a change or two originals, that the stage's signal matches."""
+    views = [*names, *contents]
+    drawn = np.stack([*sketches.values(), *(make_sketch(content) for content in contents.values())])
+    vectors = unit_rows(np.stack([*(wholes[n] for n in names), *(inners[n] for n in contents)])).astype(np.float32)
+    first = np.array([row for row, name in enumerate(views) if "-o" in name])
+    i, j, cosines = find_candidates(vectors[first], miniatures(drawn[first]), vectors, miniatures(drawn)[:, 0], LIMITS)
+    named = np.array(views)
+    once = (named[first[i]] < named[j]) | (np.char.find(named[j], "-o") < 0)
+    i, j, cosines = i[once], j[once], cosines[once]
+    begun = time.process_time()
+    near = match_pairs(drawn[first], drawn, i, j, cosines, LIMITS)
+    cost = (time.process_time() - begun) / len(i) * 1000
+    print(json.dumps({"candidates": len(i), "of": len(first) * len(views), "cpu ms a candidate": cost}))
+    return {(views[first[a]], views[b]) for a, b in zip(i[near], j[near], strict=True)}

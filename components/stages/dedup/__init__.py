@@ -40,11 +40,11 @@ class Aligned(Settings):
     """Features and alignment."""
     whole_from: float = 0.98
     """Correlation of the whole pictures, in any turn or mirroring, from which they match. Ours."""
-    cosine_from: float = 0.65
+    cosine_from: float = 0.6
     """Cosine of their features from which parts are aligned too. Ours."""
     cosine_weight: float = 0.6
     """Weight of that cosine next to the correlation. Ours."""
-    score_from: float = 1.35
+    score_from: float = 1.34
     """``cosine_weight`` · cosine + correlation from which pictures match. Ours."""
 
 
@@ -55,6 +55,9 @@ class Posts(Settings):
     """Greatest cosine distance of the pictures' features (definition 1). PCV §4.2.2: .1."""
     caption_distance: float = 0.1
     """Greatest cosine distance of the captions' TF-IDF vectors (definition 2); below 1. PCV §4.2.2: .1."""
+    same_image: Literal["features", "signal"] = "features"
+    """When two pictures count as the same: by the distance of their features alone, or also if ``signal`` matches them (turned,
+    mirrored, grey, in a screenshot). PCV §4.2.2: features."""
     languages: list[str] = ["pt"]
     """ISO 639-1 codes whose stop words are removed, and whose word frequencies give the idf. PCV §4: Portuguese."""
     idf: Literal["language", "corpus"] = "corpus"

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.execution.stage import Job, Stage
-from components.stages.dedup import Posts, captions
+from components.stages.dedup import Aligned, PerceptualHash, Posts, captions
 from components.stages.dedup.close import Pairs, distances
 from components.stages.dedup.pictures import find_repeats, prepare
-from components.stages.dedup.posts import PostPairs, picture_distances
+from components.stages.dedup.posts import Matched, PostPairs, picture_distances
 from components.stages.dedup.records import Records
 from components.vision.features import WIDTH
 
@@ -47,7 +47,9 @@ def prepare_pictures(stage: Stage, records: Records) -> Pictures:
         for sha256 in json.loads((folder / "pictures.json").read_text()):
             rows[sha256] = len(rows)
         unreadable |= json.loads((folder / "unreadable.json").read_text())
-    vectors = [np.load(folder / "vectors.npy") for folder in folders]
+    # The views of frames' contents come after the whole pictures, which posts are compared by.
+    counts = [len(json.loads((folder / "pictures.json").read_text())) for folder in folders]
+    vectors = [np.load(folder / "vectors.npy")[:count] for folder, count in zip(folders, counts, strict=True)]
     return Pictures(folders, rows, np.concatenate([np.empty((0, WIDTH), np.float16), *vectors]), unreadable)
 
 
@@ -66,27 +68,65 @@ def aligned_repeats(stage: Stage, pictures: Pictures) -> Iterator[Pairs]:
         yield repeats[:, 0] + starts[number], repeats[:, 2] + starts[repeats[:, 1]]
 
 
-def same_pictures(stage: Stage, records: Records, pictures: Pictures | None) -> Iterator[Pairs]:
+def signal_matches(records: Records, pictures: Pictures, signal: PerceptualHash | Aligned, repeats: Sequence[Pairs]) -> Matched:
+    """Return the function that tells which pairs of rows of pictures ``signal`` matches.
+
+    Args:
+        records, pictures: of the run.
+        signal: the settings.
+        repeats: pairs of rows that ``aligned`` matches; not read for the other signal.
+    """
+    if signal.kind == "phash":
+        most, hashes = signal.max_distance, np.zeros(len(pictures.rows), np.uint64)
+        for sha256, phash in zip(records.pictures, records.hashes, strict=True):
+            if sha256 in pictures.rows:
+                hashes[pictures.rows[sha256]] = int(phash, 16)
+        return lambda one, other: np.bitwise_count(hashes[one] ^ hashes[other]) <= most
+    known = [np.empty(0, np.int64), *(_pair_numbers(i, j, len(pictures.rows)) for i, j in repeats)]
+    numbers = np.append(np.unique(np.concatenate(known)), -1)
+
+    def matched(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
+        asked = _pair_numbers(one, other, len(pictures.rows))
+        return np.asarray((one == other) | (numbers[np.searchsorted(numbers[:-1], asked)] == asked))
+
+    return matched
+
+
+def _pair_numbers(i: NDArray[np.int64], j: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return a number for each pair of rows below ``count``, the same in both orders."""
+    return np.minimum(i, j) * count + np.maximum(i, j)
+
+
+def same_pictures(
+    records: Records, pictures: Pictures | None, signal: PerceptualHash | Aligned, repeats: Sequence[Pairs]
+) -> Iterator[Pairs]:
     """Yield edges between records with matching pictures, enough to connect all that match."""
     yield _equals(records.pictures)
-    if stage.params.signal.kind == "phash":
+    if signal.kind == "phash":
         yield _equals(records.hashes)
         distinct = _firsts(records.hashes)
         first = np.array(list(distinct.values()), np.int64)
-        for i, j in near_hashes(list(distinct), stage.params.signal.max_distance):
+        for i, j in near_hashes(list(distinct), signal.max_distance):
             yield first[i], first[j]
         return
     assert pictures is not None
     shown = _firsts(records.pictures)
     first = np.array([shown[sha256] for sha256 in pictures.rows], np.int64)
-    for i, j in aligned_repeats(stage, pictures):
+    for i, j in repeats:
         yield first[i], first[j]
 
 
 class Duplicates:
-    """Pairs of records that are duplicate posts, for any thresholds."""
+    """Pairs of records that are duplicate posts, for any thresholds.
 
-    def __init__(self, records: Records, pictures: Pictures, settings: Posts) -> None:
+    Args:
+        records, pictures: of the run.
+        settings: of posts.
+        matched: which pairs of rows of ``pictures`` count as the same whatever their distance; None for the paper's rule.
+    """
+
+    def __init__(self, records: Records, pictures: Pictures, settings: Posts, matched: Matched | None = None) -> None:
+        self._matched = matched
         self.known = np.array([n for n, sha256 in enumerate(records.pictures) if sha256 in pictures.rows], np.int64)
         stops = captions.stop_words(tuple(settings.languages))
         counts = [Counter(captions.words(records.captions[n], stops)) for n in self.known.tolist()]
@@ -103,9 +143,20 @@ class Duplicates:
         self._position[self.known] = np.arange(len(self.known))
 
     def within(self, image: float, caption: float) -> Iterator[Pairs]:
-        """Yield pairs of records within these distances."""
+        """Yield pairs of records within these distances (the paper's definition 3)."""
         for i, j in self._pairs.within(image, caption):
             yield self.known[i], self.known[j]
+
+    def duplicates(self, image: float, caption: float) -> Iterator[Pairs]:
+        """Yield pairs of records that count as duplicates: within these distances, or with matched pictures and that caption."""
+        for i, j in self._pairs.within(image, caption, self._matched):
+            yield self.known[i], self.known[j]
+
+    def matched(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of the given pairs of records have pictures that count as the same by the signal."""
+        if self._matched is None:
+            return np.zeros(len(i), bool)
+        return self._matched(self._picture[self._position[i]], self._picture[self._position[j]])
 
     def distances(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> tuple[Any, Any]:
         """Return the image and caption distances of the given pairs of records."""

@@ -1,23 +1,27 @@
 """Jobs on pictures: features and sketches of the pictures that a shard is the first to show, and matches with earlier ones.
 
-Both are keyed by the pictures alone, so results for old pictures remain valid when posts are added.
+A picture has one view, itself, or two: what a frame surrounds in it is another. Two pictures match if a view of each does.
+Results are keyed by the pictures alone, so those for old pictures remain valid when posts are added.
 """
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
+from components.core.digests import sha256_bytes
 from components.execution.stage import Task
-from components.stages.dedup.sketches import SKETCH, correlation, make_parts, make_sketch, miniatures
+from components.stages.dedup.matching import match_pairs
+from components.stages.dedup.sketches import SKETCH, cut_content, flatten, make_sketch, miniatures
 from components.vision.features import WIDTH, ImageFeatures, feature_key
 
-BATCH = 128
-"""Pictures of either side whose parts are in memory at a time: 50 MB."""
 MINIATURE_SLACK = 0.01
 """Tolerance of a miniature's correlation below the threshold of the whole sketch."""
 
@@ -25,31 +29,58 @@ MINIATURE_SLACK = 0.01
 def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Compute features and sketches of ``spec["pictures"]`` (sha256 → media reference), in the order of the sha256.
 
-    Writes ``pictures.json`` (the sha256 of each row), ``vectors.npy`` (n, 1280) float16, ``sketches.npy`` (n, 64, 64),
-    ``miniatures.npy`` (n, 144), and ``unreadable.json`` (sha256 → error) for undecodable pictures.
+    Writes ``pictures.json`` (the sha256 of n pictures), ``views.npy`` (the picture's row of each of v views, the n whole ones
+    first), ``vectors.npy`` (v, 1280) float16, ``sketches.npy`` (v, 64, 64), ``miniatures.npy`` (v, 144), and ``unreadable.json``
+    (sha256 → error) for undecodable pictures.
     """
     media = task.inputs["media"]
-    sketches, unreadable = {}, {}
+    sketches, contents, unreadable = {}, {}, {}
     for sha256, reference in sorted(spec["pictures"].items()):
         data = media.read_media(reference)
         try:
-            sketches[sha256] = make_sketch(data)
+            picture = flatten(data)
+            content = cut_content(picture)
         except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
             unreadable[sha256] = " ".join(str(error).split())[:120]
-    payloads = {
-        feature_key(sha256, 0): lambda sha256=sha256: (media.read_media(spec["pictures"][sha256]), sha256, 0)
-        for sha256 in sketches
-    }
+            continue
+        sketches[sha256] = make_sketch(picture)
+        if content is not None:
+            contents[sha256] = content_key(content), make_sketch(content)
+
+    def payload(sha256: str, inner: bool) -> Callable[[], Any]:
+        def read() -> tuple[bytes, str, int]:
+            data = media.read_media(spec["pictures"][sha256])
+            return encode_content(data) if inner else data, sha256, 0
+
+        return read
+
+    payloads = {feature_key(sha256, 0): payload(sha256, inner=False) for sha256 in sketches}
+    payloads |= {key: payload(sha256, inner=True) for sha256, (key, _) in contents.items()}
     features = task.annotations.annotate(ImageFeatures(), payloads)
-    vectors = np.zeros((len(sketches), WIDTH), np.float16)
-    for number, sha256 in enumerate(sketches):
-        vectors[number] = features[feature_key(sha256, 0)][0]
+    keys = [*(feature_key(sha256, 0) for sha256 in sketches), *(key for key, _ in contents.values())]
+    vectors = np.array([features[key][0] for key in keys], np.float16).reshape(-1, WIDTH)
+    rows = {sha256: row for row, sha256 in enumerate(sketches)}
+    np.save(folder / "views.npy", np.array([*rows.values(), *(rows[sha256] for sha256 in contents)], np.int64))
     np.save(folder / "vectors.npy", vectors)
-    drawn = np.array(list(sketches.values()), np.uint8).reshape(-1, SKETCH, SKETCH)
+    drawn = np.array([*sketches.values(), *(sketch for _, sketch in contents.values())], np.uint8).reshape(-1, SKETCH, SKETCH)
     np.save(folder / "sketches.npy", drawn)
     np.save(folder / "miniatures.npy", miniatures(drawn)[:, 0])
     (folder / "pictures.json").write_text(json.dumps(list(sketches)))
     (folder / "unreadable.json").write_text(json.dumps(unreadable))
+
+
+def content_key(content: Image.Image) -> str:
+    """Return the content key of the features of what a frame surrounds: by its pixels, so that no version has to follow them."""
+    return feature_key(sha256_bytes(repr(content.size).encode() + content.tobytes()), 0)
+
+
+def encode_content(data: bytes) -> bytes:
+    """Return what a frame surrounds in a picture as a file."""
+    content = cut_content(flatten(data))
+    assert content is not None
+    buffer = io.BytesIO()
+    content.save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()
 
 
 def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
@@ -63,69 +94,52 @@ def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """
     cache, limits = task.annotations.folder.parent / "cache", task.params.plain()
     own = cache / spec["own"]
-    vectors, sketches = _unit_vectors(own), np.load(own / "sketches.npy")
+    vectors, sketches, views = _unit_vectors(own), np.load(own / "sketches.npy"), np.load(own / "views.npy")
     turned = miniatures(sketches)
-    edges, cosine, candidates = [], [], []
+    edges, cosine, candidates, found = [], [], [], []
     for number, name in enumerate([*spec["earlier"], spec["own"]]):
         others = cache / name
-        cosines = vectors @ _unit_vectors(others).T
-        similarity = np.full(cosines.shape, -1.0, np.float32)
-        upright = np.load(others / "miniatures.npy")
-        for turn in range(turned.shape[1]):
-            np.maximum(similarity, turned[:, turn] @ upright.T, out=similarity)
-        candidate = (cosines >= limits["cosine_from"]) | (similarity >= limits["whole_from"] - MINIATURE_SLACK)
-        i, j = np.nonzero(np.triu(candidate, 1) if name == spec["own"] else candidate)
+        i, j, cosines = find_candidates(vectors, turned, _unit_vectors(others), np.load(others / "miniatures.npy"), limits)
+        if name == spec["own"]:
+            upper = views[i] < views[j]
+            i, j, cosines = i[upper], j[upper], cosines[upper]
         edges.append(np.stack([i, np.full(len(i), number), j], axis=1))
-        cosine.append(cosines[i, j])
+        cosine.append(cosines)
         candidates.append(np.load(others / "sketches.npy")[np.unique(j)])
+        found.append(np.load(others / "views.npy")[j])
     pairs = np.concatenate(edges)
     # Candidates of other folders are concatenated; ``position`` is each pair's index among them.
     position = np.unique(pairs[:, 1:], axis=0, return_inverse=True)[1].reshape(-1)
-    near = verify_pairs(sketches, np.concatenate(candidates), pairs[:, 0], position, np.concatenate(cosine), limits)
-    np.save(folder / "repeats.npy", pairs[near].astype(np.int32))
+    near = match_pairs(sketches, np.concatenate(candidates), pairs[:, 0], position, np.concatenate(cosine), limits)
+    pairs = np.stack([views[pairs[:, 0]], pairs[:, 1], np.concatenate(found)], axis=1)
+    np.save(folder / "repeats.npy", np.unique(pairs[near], axis=0).astype(np.int32))
+
+
+def find_candidates(
+    vectors: NDArray[np.float32],
+    turned: NDArray[np.float32],
+    other_vectors: NDArray[np.float32],
+    other_miniatures: NDArray[np.float32],
+    limits: dict[str, Any],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Return rows i, j of views worth aligning, and the cosines of their features.
+
+    Args:
+        vectors, other_vectors: features of length 1, (a, 1280) and (b, 1280).
+        turned: (a, 8, 144), by :func:`~components.stages.dedup.sketches.miniatures`.
+        other_miniatures: (b, 144), the upright ones.
+        limits: the ``aligned`` settings.
+    """
+    cosines = vectors @ other_vectors.T
+    similarity = np.full(cosines.shape, -1.0, np.float32)
+    for turn in range(turned.shape[1]):
+        np.maximum(similarity, turned[:, turn] @ other_miniatures.T, out=similarity)
+    i, j = np.nonzero((cosines >= limits["cosine_from"]) | (similarity >= limits["whole_from"] - MINIATURE_SLACK))
+    return i, j, cosines[i, j]
 
 
 def _unit_vectors(folder: Path) -> NDArray[np.float32]:
-    """Return the features of a folder's pictures, each of length 1 (or 0)."""
+    """Return the features of a folder's views, each of length 1 (or 0)."""
     vectors = np.load(folder / "vectors.npy").astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return vectors / np.where(lengths > 0, lengths, 1)[:, None]
-
-
-def verify_pairs(
-    ones: NDArray[np.uint8],
-    others: NDArray[np.uint8],
-    i: NDArray[np.int64],
-    j: NDArray[np.int64],
-    cosines: NDArray[np.float32],
-    limits: dict[str, Any],
-) -> NDArray[np.bool_]:
-    """Return which candidate pairs match by ``limits``.
-
-    Args:
-        ones, others: sketches, (n, 64, 64).
-        i, j: rows of ``ones`` and of ``others``.
-        cosines: cosine of the features of each pair.
-        limits: the ``aligned`` settings.
-    """
-    near = np.zeros(len(i), bool)
-    rows_i, rows_j = np.unique(i), np.unique(j)
-    for top in range(0, len(rows_i), BATCH):
-        batch_i = rows_i[top : top + BATCH]
-        pairs = np.nonzero((i >= batch_i[0]) & (i <= batch_i[-1]))[0]
-        pairs = pairs[np.argsort(j[pairs], kind="stable")]
-        parts_i = make_parts(ones[batch_i])
-        for left in range(0, len(rows_j), BATCH):
-            batch_j = rows_j[left : left + BATCH]
-            start, end = np.searchsorted(j[pairs], [batch_j[0], batch_j[-1] + 1])
-            if start == end:
-                continue
-            used_j = np.unique(j[pairs[start:end]])
-            parts_j = make_parts(others[used_j])
-            for pair in pairs[start:end]:
-                row_i, row_j = np.searchsorted(batch_i, i[pair]), np.searchsorted(used_j, j[pair])
-                whole_correlation, best = correlation(parts_i, int(row_i), parts_j, int(row_j))
-                score = limits["cosine_weight"] * float(cosines[pair]) + best
-                fits = cosines[pair] >= limits["cosine_from"] and score >= limits["score_from"]
-                near[pair] = whole_correlation >= limits["whole_from"] or fits
-    return near

@@ -6,7 +6,7 @@ The result equals the paper's algorithm 1 on full float64 matrices without compu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ BLOCK = 2_048
 """Side of a block of posts compared as a matrix product."""
 SMALL = 4_096
 """Largest product of two captions' post counts for which pairs are compared one by one."""
+Matched = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
+"""Rows of pictures, in pairs → whether a signal matches them."""
 
 
 def unit_rows(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -64,8 +66,11 @@ class PostPairs:
         self.order = np.argsort(caption, kind="stable")
         self.starts = np.searchsorted(caption[self.order], np.arange(captions.shape[0] + 1))
 
-    def within(self, picture: float, caption: float) -> Iterator[Pairs]:
-        """Yield pairs of posts (indices, the smaller first) within these distances; each pair once."""
+    def within(self, picture: float, caption: float, matched: Matched | None = None) -> Iterator[Pairs]:
+        """Yield pairs of posts (indices, the smaller first) within these distances; each pair once.
+
+        Pictures that ``matched`` matches count as within ``picture``.
+        """
         first, second = close_rows(self.captions, caption)
         repeated = np.nonzero((np.diff(self.starts) > 1) & (np.diff(self.captions.indptr) > 0))[0]
         first, second = np.concatenate([first, repeated]), np.concatenate([second, repeated])
@@ -73,9 +78,9 @@ class PostPairs:
         products = sizes[first] * sizes[second]
         for start, end in _runs(products, products <= SMALL, GATHERED):
             i, j = self._spread(first[start:end], second[start:end])
-            yield self._sorted(*self._near(i, j, picture))
+            yield self._sorted(*self._near(i, j, picture, matched))
         for one, other in zip(first[products > SMALL].tolist(), second[products > SMALL].tolist(), strict=True):
-            for i, j in self._blocks(one, other, picture):
+            for i, j in self._blocks(one, other, picture, matched):
                 yield self._sorted(i, j)
 
     def _spread(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Pairs:
@@ -90,22 +95,30 @@ class PostPairs:
         once = (first[which] != second[which]) | (i < j)
         return i[once], j[once]
 
-    def _near(self, i: NDArray[np.int64], j: NDArray[np.int64], max_distance: float) -> Pairs:
+    def _near(self, i: NDArray[np.int64], j: NDArray[np.int64], max_distance: float, matched: Matched | None) -> Pairs:
         one, other = self.picture[self.order[i]], self.picture[self.order[j]]
         decisions = []
         for at in range(0, len(i), GATHERED):
             rough = 1.0 - np.einsum("ij,ij->i", self.units[one[at : at + GATHERED]], self.units[other[at : at + GATHERED]])
             decisions.append(self._decided(rough, one[at : at + GATHERED], other[at : at + GATHERED], max_distance))
         near = np.concatenate([np.empty(0, bool), *decisions])
+        if matched is not None:
+            near |= matched(one, other)
         return i[near], j[near]
 
-    def _blocks(self, first: int, second: int, max_distance: float) -> Iterator[Pairs]:
+    def _blocks(self, first: int, second: int, max_distance: float, matched: Matched | None) -> Iterator[Pairs]:
         for top in range(self.starts[first], self.starts[first + 1], BLOCK):
             down = np.arange(top, min(top + BLOCK, self.starts[first + 1]))
             for left in range(top if first == second else self.starts[second], self.starts[second + 1], BLOCK):
                 across = np.arange(left, min(left + BLOCK, self.starts[second + 1]))
-                rough = 1.0 - self.units[self.picture[self.order[down]]] @ self.units[self.picture[self.order[across]]].T
-                row, column = np.nonzero(rough <= max_distance + EDGE)
+                one, other = self.picture[self.order[down]], self.picture[self.order[across]]
+                rough = 1.0 - self.units[one] @ self.units[other].T
+                close = rough <= max_distance + EDGE
+                if matched is not None:
+                    same = matched(np.repeat(one, len(other)), np.tile(other, len(one))).reshape(close.shape)
+                    rough[same] = -1.0
+                    close |= same
+                row, column = np.nonzero(close)
                 i, j = down[row], across[column]
                 once = np.ones(len(i), bool) if first != second else i < j
                 i, j, rough = i[once], j[once], rough[row[once], column[once]]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from components.core.csv_text import csv_text
 from components.execution.stage import Stage
 from components.stages.dedup import Params
+from components.stages.dedup.close import Pairs
 from components.stages.dedup.groups import Groups
-from components.stages.dedup.near import Duplicates, prepare_pictures, same_pictures
+from components.stages.dedup.near import Duplicates, aligned_repeats, prepare_pictures, same_pictures, signal_matches
 from components.stages.dedup.records import Records
 from components.stages.dedup.verdicts import decide, ledgers
 
@@ -23,12 +24,17 @@ def run(stage: Stage) -> None:
     params: Params = stage.params
     records = Records.read(stage.inputs["input"])
     pictures = duplicates = None
+    repeats: list[Pairs] = []
     if params.posts is not None or params.signal.kind == "aligned":
         pictures = prepare_pictures(stage, records)
+    if params.signal.kind == "aligned" and pictures is not None:
+        repeats = list(aligned_repeats(stage, pictures))
     if params.posts is not None and pictures is not None:
-        duplicates = Duplicates(records, pictures, params.posts)
+        by_signal = params.posts.same_image == "signal"
+        matched = signal_matches(records, pictures, params.signal, repeats) if by_signal else None
+        duplicates = Duplicates(records, pictures, params.posts, matched)
     unreadable = pictures.unreadable if pictures is not None else {}
-    outcome = decide(records, same_pictures(stage, records, pictures), duplicates, params, unreadable)
+    outcome = decide(records, same_pictures(records, pictures, params.signal, repeats), duplicates, params, unreadable)
     for name, table, ledger in ledgers(records, outcome, duplicates, params):
         stage.write_shard(name, table, ledger)
     lines = [

@@ -48,7 +48,7 @@ def decide(
     for i, j in same:
         groups.add(i, j)
     if duplicates is not None and params.posts is not None:
-        for i, j in duplicates.within(params.posts.image_distance, params.posts.caption_distance):
+        for i, j in duplicates.duplicates(params.posts.image_distance, params.posts.caption_distance):
             groups.add(i, j)
             posts.add(i, j)
     post = posts.labels()
@@ -87,12 +87,13 @@ def ledgers(
             elif outcome.winner[n] == n:
                 rows.append(kept(key, detail=group))
             elif n in values and params.posts is not None:
-                image, caption = values[n]
+                image, caption, matched = values[n]
                 limits = (params.posts.image_distance, params.posts.caption_distance)
-                chain = "" if image <= limits[0] and caption <= limits[1] else ", by way of others"
+                seen = [name for name, fits in (("features", image <= limits[0]), (params.signal.kind, matched)) if fits]
+                how = f" by {' and '.join(seen)}" if seen and caption <= limits[1] else ", by way of others"
                 rows.append(
                     dropped(
-                        key, DUPLICATE_POST, _both(image, caption), _both(*limits), detail=f"same as {winners[n]}{chain}; {group}"
+                        key, DUPLICATE_POST, _both(image, caption), _both(*limits), detail=f"same as {winners[n]}{how}; {group}"
                     )
                 )
             else:
@@ -109,12 +110,13 @@ def _both(image: float, caption: float) -> str:
     return f"image {format_value(float(image))}, caption {format_value(float(caption))}"
 
 
-def _distances(outcome: Outcome, duplicates: Duplicates | None) -> dict[int, tuple[Any, Any]]:
-    """Return the distances of each record to its representative where duplicate posts connect them."""
+def _distances(outcome: Outcome, duplicates: Duplicates | None) -> dict[int, tuple[Any, Any, Any]]:
+    """Return distances to the representative, and whether the signal matches it, where duplicate posts connect a record to it."""
     dropped_records = np.nonzero(
         (outcome.winner != np.arange(len(outcome.winner))) & (outcome.post == outcome.post[outcome.winner])
     )[0]
     if duplicates is None or not len(dropped_records):
         return {}
-    image, caption = duplicates.distances(dropped_records, outcome.winner[dropped_records])
-    return dict(zip(dropped_records.tolist(), zip(image.tolist(), caption.tolist(), strict=True), strict=True))
+    winners = outcome.winner[dropped_records]
+    columns = *duplicates.distances(dropped_records, winners), duplicates.matched(dropped_records, winners)
+    return dict(zip(dropped_records.tolist(), zip(*(column.tolist() for column in columns), strict=True), strict=True))

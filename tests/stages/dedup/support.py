@@ -15,7 +15,7 @@ from components.stages.dedup import Aligned, Params, Posts
 from components.stages.dedup.run import run
 from tests.support import make_output, make_stage, row
 
-ALIGNED = Aligned(whole_from=0.98, cosine_from=0.65, cosine_weight=0.6, score_from=1.35)
+ALIGNED = Aligned()
 POSTS = Posts(image_distance=0.1, caption_distance=0.1, languages=["pt"], idf="language", grid=[])
 
 

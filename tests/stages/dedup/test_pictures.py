@@ -9,8 +9,10 @@ from hypothesis import settings as trying
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from components.stages.dedup.pictures import verify_pairs
-from components.stages.dedup.sketches import ANGLES, correlation, make_parts, make_sketch
+from components.stages.dedup import PerceptualHash
+from components.stages.dedup.frames import content_box
+from components.stages.dedup.matching import align_pairs, match_pairs
+from components.stages.dedup.sketches import flatten, make_sketch
 from components.vision.features import ImageFeatures
 from tests.stages.dedup.support import ALIGNED, POSTS, dedup, drawing, encoded, key, picture, post, settings, verdicts
 
@@ -29,12 +31,34 @@ def marked(image: Image.Image) -> Image.Image:
     return changed
 
 
+def framed(image: Image.Image, width: int = 20, colour: str = "white") -> Image.Image:
+    frame = Image.new("RGB", (image.width + 2 * width, image.height + 5 * width), colour)
+    frame.paste(image, (width, width))
+    return frame
+
+
+def screenshot(image: Image.Image, ground: str = "white", ink: str = "black") -> Image.Image:
+    """A screen with bars, symbols and lines of words above and below a picture of its full width."""
+    screen = Image.new("RGB", (240, 480), ground)
+    pen = ImageDraw.Draw(screen)
+    pen.rectangle((0, 0, 240, 40), fill="navy")
+    for y in (8, 24, 330, 346, 362, 378):
+        pen.text((10, y), "aeiou nstr lmc doppo riss", fill=ink if y > 40 else "white")
+    for x in range(5):
+        pen.ellipse((16 + 48 * x, 450, 32 + 48 * x, 466), outline=ink)
+    screen.paste(image.resize((240, 240), Image.Resampling.BICUBIC), (0, 70))
+    return screen
+
+
 CHANGES = {
     "crop": lambda p: p.crop((5, 2, 91, 88)),
     "crop at every edge": lambda p: p.crop((9, 9, 87, 87)),
+    "crop of two thirds": lambda p: p.crop((30, 20, 94, 84)),
+    "crop of the width": lambda p: p.crop((25, 0, 93, 96)),
     "mirror": lambda p: p.transpose(FLIP),
     "quarter turn": lambda p: p.transpose(QUARTER),
     "mirrored and turned": lambda p: p.transpose(FLIP).transpose(QUARTER),
+    "mirrored and cropped": lambda p: p.transpose(FLIP).crop((5, 12, 91, 94)),
     "askew": lambda p: p.rotate(4, Image.Resampling.BICUBIC, fillcolor="white"),
     "grey": lambda p: p.convert("L").convert("RGB"),
     "mark": marked,
@@ -43,13 +67,17 @@ CHANGES = {
 }
 
 
+def sketches(*images: Image.Image) -> np.ndarray:
+    return np.stack([make_sketch(flatten(encoded(image, "JPEG"))) for image in images])
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change):
-    originals = make_parts(np.stack([make_sketch(encoded(picture(seed))) for seed in range(6)]))
-    changed = make_parts(np.stack([make_sketch(encoded(CHANGES[change](picture(0)), "JPEG"))]))
-    result = [correlation(originals, n, changed, 0)[1] for n in range(6)]
-    assert result[0] > 0.9 and max(result[1:]) < 0.75
-    assert result == pytest.approx([correlation(changed, 0, originals, n)[1] for n in range(6)])
+    originals, changed = sketches(*(picture(seed) for seed in range(6))), sketches(CHANGES[change](picture(0)))
+    rows, zeros = np.arange(6), np.zeros(6, np.int64)
+    result = align_pairs(originals, changed, rows, zeros, np.zeros(6))[1].tolist()
+    assert result[0] > 0.9 and max(result[1:]) < 0.8
+    assert result == pytest.approx(align_pairs(changed, originals, zeros, rows, np.zeros(6))[1].tolist(), abs=0.02)
 
 
 @trying(deadline=None, max_examples=25)
@@ -57,29 +85,46 @@ def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change
 def test_a_rotated_or_mirrored_picture_has_similarity_1(seed, symmetry):
     original = picture(seed)
     turned = original.rotate(90 * (symmetry % 4))
-    both = make_parts(np.stack([make_sketch(encoded(p)) for p in (original, turned.transpose(FLIP) if symmetry > 3 else turned)]))
-    assert correlation(both, 0, both, 1)[0] > 0.999
+    other = turned.transpose(FLIP) if symmetry > 3 else turned
+    one, two = (make_sketch(p)[None] for p in (original, other))
+    whole, best = align_pairs(one, two, np.array([0]), np.array([0]), np.zeros(1))
+    assert whole[0] > 0.999 and best[0] > 0.999
 
 
 def test_a_uniform_picture_correlates_with_none_and_transparency_is_white():
     plain = Image.new("RGB", (96, 96), "white")
     clear = Image.new("RGBA", (96, 96), (0, 0, 0, 0))
-    both = make_parts(np.stack([make_sketch(encoded(plain)), make_sketch(encoded(clear))]))
-    assert correlation(both, 0, both, 1) == (0.0, 0.0)
-    assert (make_sketch(encoded(clear)) == make_sketch(encoded(plain))).all()
+    both = np.stack([make_sketch(flatten(encoded(image))) for image in (plain, clear)])
+    assert [value.tolist() for value in align_pairs(both, both, np.array([0]), np.array([1]), np.zeros(1))] == [[0.0], [0.0]]
+    assert (both[0] == both[1]).all()
 
 
-def test_rotations_are_undone_in_both_directions():
-    assert sorted(ANGLES) == sorted(-angle for angle in ANGLES)
+@pytest.mark.parametrize(
+    "frame", [framed, lambda p: framed(p, 30, "teal"), screenshot, lambda p: screenshot(p, "#181818", "white")]
+)
+def test_what_a_frame_surrounds_is_found_to_a_hundredth(frame):
+    image = picture(3)
+    changed = frame(image)
+    left, top, right, bottom = content_box(changed)
+    sides = np.array([changed.width, changed.height])
+    inner = changed.crop(tuple((np.array([left, top, right, bottom]) * np.tile(sides, 2)).round().astype(int).tolist()))
+    expected = make_sketch(image).astype(float)
+    assert np.corrcoef(expected.ravel(), make_sketch(inner).ravel().astype(float))[0, 1] > 0.9
 
 
-def test_verified_pairs_do_not_depend_on_the_batch_size(monkeypatch):
-    sketches = np.stack([make_sketch(encoded(picture(seed % 5).crop((0, 0, 90 + seed % 3, 92)))) for seed in range(15)])
+@pytest.mark.parametrize("image", [picture(1), Image.new("RGB", (50, 80), "teal"), Image.new("RGB", (1, 1))])
+def test_a_picture_without_a_frame_and_a_uniform_one_have_no_content_of_their_own(image):
+    assert content_box(image) is None
+
+
+def test_matched_pairs_do_not_depend_on_the_batch_size(monkeypatch):
+    drawn = sketches(*(picture(seed % 5).crop((0, 0, 90 + seed % 3, 92)) for seed in range(15)))
     i, j = np.nonzero(np.triu(np.ones((15, 15)), 1))
     cosines = np.full(len(i), 0.9, np.float32)
-    whole = verify_pairs(sketches, sketches, i, j, cosines, ALIGNED.plain())
-    monkeypatch.setattr("components.stages.dedup.pictures.BATCH", 4)
-    assert (verify_pairs(sketches, sketches, i, j, cosines, ALIGNED.plain()) == whole).all()
+    whole = match_pairs(drawn, drawn, i, j, cosines, ALIGNED.plain())
+    monkeypatch.setattr("components.stages.dedup.matching.BATCH", 4)
+    monkeypatch.setattr("components.stages.dedup.matching.REFINED", 3)
+    assert (match_pairs(drawn, drawn, i, j, cosines, ALIGNED.plain()) == whole).all()
     assert (whole == (i % 5 == j % 5)).all()
 
 
@@ -96,8 +141,64 @@ def test_a_repeated_post_is_dropped_and_another_caption_of_its_picture_is_a_refe
     done, _ = dedup(tmp_path, shards, settings(posts=POSTS.model_copy(update={"image_distance": 0.2})))
     assert {r["key"]: r["group"] for r in done.table().to_pylist()} == {"other": "other", "first": "first", "words": "first"}
     rule, value, threshold, detail = verdicts(done)["late"]
-    assert (rule, threshold, detail) == ("duplicate_post", "image 0.2, caption 0.1", "same as first; group first")
+    assert (rule, threshold, detail) == ("duplicate_post", "image 0.2, caption 0.1", "same as first by features; group first")
     assert value.startswith("image 0.") and value.endswith(", caption 0")
+
+
+REPOSTS = {
+    "mirrored": lambda p: p.transpose(FLIP),
+    "turned": lambda p: p.transpose(QUARTER),
+    "grey": lambda p: p.convert("L").convert("RGB"),
+    "in a screenshot": screenshot,
+}
+EDITED = WORDS[0] + " Foto de um gato preto sobre o muro"
+"""WORDS[0] at a caption distance between .02 and .1."""
+
+
+def reposts(change) -> list[list[dict]]:
+    """A post, and on the next day one of a changed picture with an edited caption."""
+    shards = [[post("first", encoded(picture(3, 224)), WORDS[0], collected="2026-02-01")]]
+    return [*shards, [post("repost", encoded(change(picture(3, 224))), EDITED, 1, collected="2026-02-02")]]
+
+
+@pytest.mark.parametrize("change", REPOSTS)
+def test_a_repost_that_the_signal_recognises_is_dropped_under_signal_and_stays_under_the_papers_rule(tmp_path, change):
+    far = POSTS.model_copy(update={"image_distance": 0.001})
+    shards = reposts(REPOSTS[change])
+    paper, _ = dedup(tmp_path / "paper", shards, settings(posts=far))
+    assert {r["key"]: r["group"] for r in paper.table().to_pylist()} == {"first": "first", "repost": "first"}
+    signal, _ = dedup(tmp_path / "signal", shards, settings(posts=far.model_copy(update={"same_image": "signal"})))
+    assert signal.table()["key"].to_pylist() == ["first"]
+    rule, _, threshold, detail = verdicts(signal)["repost"]
+    assert (rule, threshold) == ("duplicate_post", "image 0.001, caption 0.1")
+    assert detail == "same as first by aligned; group first"
+
+
+def test_the_first_collected_stays_whichever_of_the_two_is_the_changed_one(tmp_path):
+    original, mirrored = encoded(drawing(3)), encoded(drawing(3).transpose(FLIP))
+    params = settings(posts=POSTS.model_copy(update={"same_image": "signal", "image_distance": 0.001}))
+    for number, (early, late) in enumerate([(original, mirrored), (mirrored, original)]):
+        posted = [post("a", late, WORDS[0], collected="2026-02-02"), post("z", early, EDITED, collected="2026-02-01")]
+        assert dedup(tmp_path / str(number), [posted], params)[0].table()["key"].to_pylist() == ["z"]
+
+
+def test_an_image_that_the_signal_matches_with_another_caption_stays_as_a_reference(tmp_path):
+    shards = [[post("a", encoded(drawing(3)), WORDS[0]), post("b", encoded(drawing(3).transpose(FLIP)), WORDS[1])]]
+    done, _ = dedup(tmp_path, shards, settings(posts=POSTS.model_copy(update={"same_image": "signal"})))
+    assert {r["key"]: r["group"] for r in done.table().to_pylist()} == {"a": "a", "b": "a"}
+
+
+@pytest.mark.parametrize("params", [settings(), settings(signal=PerceptualHash(max_distance=3))], ids=["aligned", "phash"])
+def test_the_signal_only_adds_duplicates_and_the_list_of_thresholds_stays_the_papers(tmp_path, params):
+    grid = params.model_copy(update={"posts": POSTS.model_copy(update={"grid": [0.02, 0.1], "image_distance": 0.001})})
+    shards, kept, lists = [posts(16, 0, "2026-01-01")], [], []
+    shards[0] = [{**posted, "phash": f"{n % 7:02x}" * 8} for n, posted in enumerate(shards[0])]
+    for same in ("features", "signal"):
+        root = tmp_path / same
+        done, _ = dedup(root, shards, grid.model_copy(update={"posts": grid.posts.model_copy(update={"same_image": same})}))
+        kept.append(set(done.table()["key"].to_pylist()))
+        lists.append((root / "duplicates.csv").read_text().splitlines()[2:])
+    assert kept[1] < kept[0] and lists[0] == lists[1]
 
 
 def test_an_undecodable_picture_has_its_own_verdict_and_supports_no_noun(tmp_path):
@@ -130,6 +231,16 @@ def test_added_posts_give_what_a_rebuild_gives_byte_for_byte_and_only_new_pairs_
     groups = {r["key"]: r["group"] for r in added.table().to_pylist()}
     assert {r["key"]: r["group"] for r in before.table().to_pylist()}.items() <= groups.items()
     assert before.table().num_rows < 12
+
+
+def test_posts_added_under_signal_give_what_a_rebuild_gives(tmp_path):
+    params = settings(posts=POSTS.model_copy(update={"same_image": "signal"}))
+    old, new = [posts(6, 0, "2026-01-01"), posts(6, 1, "2026-01-01", 6)], posts(3, 2, "2026-01-02", 12)
+    before, _ = dedup(tmp_path / "before", old, params, tmp_path / "state")
+    added, stage = dedup(tmp_path / "added", [*old, new], params, tmp_path / "state")
+    rebuilt, _ = dedup(tmp_path / "rebuilt", [*old, new], params, tmp_path / "fresh")
+    assert added.manifest.digest == rebuilt.manifest.digest and stage.annotations.computed == {}
+    assert set(before.table()["key"].to_pylist()) <= set(added.table()["key"].to_pylist())
 
 
 def test_the_export_states_what_other_thresholds_would_drop(tmp_path):

@@ -125,6 +125,16 @@ def test_thousands_of_posts_with_one_text_are_compared_in_blocks():
     assert len(set(pairs)) == len(pairs) == 4 * 50 * 49 // 2
 
 
+@pytest.mark.parametrize("small", [0, 4096])
+def test_pictures_that_a_signal_matches_count_as_near_in_blocks_and_alone(small):
+    vectors, rows = np.eye(3, dtype=np.float16), captions.vectors([{"red": 1, "dog": 1}], {"red": 1.0, "dog": 1.0})
+    picture = np.array([0, 1, 2, 1])
+    pairs = PostPairs(rows, np.zeros(4, np.int64), vectors, picture)
+    with patch("components.stages.dedup.posts.SMALL", small), patch("components.stages.dedup.posts.BLOCK", 2):
+        near = [p for i, j in pairs.within(0.1, 0.1, lambda a, b: a + b == 1) for p in zip(i.tolist(), j.tolist(), strict=True)]
+    assert sorted(near) == [(0, 1), (0, 3), (1, 3)]
+
+
 def test_captions_that_share_only_frequent_words_are_still_found():
     texts = [f"red sun {word}" for word in ("dog", "cat", "dog")]
     rows = captions.vectors([Counter(text.split()) for text in texts], {"red": 9.0, "sun": 9.0, "dog": 0.1, "cat": 0.1})
