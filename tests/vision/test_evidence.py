@@ -13,8 +13,8 @@ from components.vision.recognition import PictureRecognizer, synset_numbers
 from tests.knowledge.dictionary import extract
 from tests.vision.test_classifier import picture
 
-DRAKE, SKI, UNIFORM = 97, 795, 652
-"""ImageNet positions: drake, ski, military uniform."""
+DRAKE, SKI, IMPALA = 97, 795, 352
+"""ImageNet positions: drake, ski, impala."""
 
 
 def scores(*, person: float = 0.0, **classes: float) -> np.ndarray:
@@ -61,15 +61,27 @@ def test_a_rare_class_speaks_more_for_its_noun_than_a_common_one() -> None:
 def test_nouns_are_supported_by_hyponyms_and_by_words_used_near_the_class_and_not_by_unrelated_ones() -> None:
     assert evidence("bird", scores(DRAKE=0.5)) > 1 > 0 > evidence("bird", scores(SKI=0.5))
     assert evidence("mountain", scores(SKI=0.5)) > 0.2 + evidence("mountain", scores(DRAKE=0.5))
-    kinds = {each.noun: (each.label, each.kind) for each in noun_evidence(["bird", "mountain"], scores(DRAKE=0.9), extract())}
-    assert kinds["bird"] == ("drake", True) and not kinds["mountain"][1]
+
+
+def test_the_label_that_counts_most_is_named_with_its_relation() -> None:
+    seen = scores(DRAKE=0.9, person=0.9)
+    found = {each.noun: each for each in noun_evidence(["bird", "woman", "crowd", "person", "mountain"], seen, extract())}
+    relations = {noun: f"{each.relation} {each.label}" for noun, each in found.items()}
+    assert relations.pop("mountain").startswith("is near ")
+    assert relations == {
+        "bird": "includes drake", "woman": "is a kind of person", "crowd": "consists of person", "person": "is person"
+    }  # fmt: skip
+
+
+def test_a_noun_without_a_class_is_supported_by_its_siblings() -> None:
+    assert evidence("gnu", scores(IMPALA=0.5)) > 1 > 0 > evidence("gnu", scores(SKI=0.5))
 
 
 def test_repeated_nouns_count_once_and_unknown_ones_not_at_all() -> None:
     seen = scores(DRAKE=0.5)
     assert [each.noun for each in noun_evidence(["bird", "xqzvbn", "bird"], seen, extract())] == ["bird"]
     assert mean_evidence([]) == 0.0
-    assert mean_evidence([Evidence("a", 1.0, "", 0.0, False), Evidence("b", -0.5, "", 0.0, False)]) == 0.25
+    assert mean_evidence([Evidence("a", 1.0, "", 0.0, "is"), Evidence("b", -0.5, "", 0.0, "is")]) == 0.25
 
 
 def test_a_picture_of_nothing_gives_finite_evidence() -> None:
