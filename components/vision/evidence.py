@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from components.language.vectors import SIZE, load_vectors
+from components.language.vectors import SIZE, load_vectors, unit
 from components.language.wordnet import Synset, WordNet
 from components.vision.detector import CATEGORIES, PERSON
 from components.vision.labels import GENERAL, SPECIFIC
@@ -141,8 +141,7 @@ def _vectors(wordnet: WordNet) -> np.ndarray:
         synset = wordnet.synset(number)
         known = [vector for name in (synset.lemmas if synset else ()) if (vector := load_vectors().phrase(name)) is not None]
         if known:
-            mean = np.mean(known, axis=0)
-            table[row] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+            table[row] = unit(np.mean(known, axis=0))
     return table
 
 
