@@ -91,10 +91,9 @@ def describe_overlap(subject: Subject, params: Params) -> str:
 
 def _describe(evidence: Evidence) -> str:
     if evidence.value < 0:
-        return f"'{evidence.noun}' is not recognised ({evidence.value:+.2f})"
-    return (
-        f"'{evidence.noun}' {evidence.relation} '{evidence.label}' (recognised {evidence.confidence:.2f}; {evidence.value:+.2f})"
-    )
+        return f"'{evidence.noun}' is not recognised (evidence {evidence.value:+.2f})"
+    decided = f"{evidence.confidence:.2f}; evidence {evidence.value:+.2f}"
+    return f"'{evidence.noun}' {evidence.relation} '{evidence.label}' ({decided})"
 
 
 RECORD_RULES = (
