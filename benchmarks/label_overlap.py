@@ -27,7 +27,7 @@ from components.stages.filter.rules import Subject
 from components.vision.detector import PERSON
 from components.vision.evidence import GROUPS, mean_evidence
 
-THRESHOLDS = (0.0, 0.1, 0.15, 0.2, 0.24, 0.3, 0.35, 0.4, 0.5)
+THRESHOLDS = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
 
 
 def read_captions(folder: Path) -> dict[str, list[str]]:

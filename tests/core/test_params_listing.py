@@ -66,7 +66,7 @@ def test_an_empty_block_is_the_papers_profile() -> None:
         "max_noun_ratio": 0.75,
         "min_unique_ratio": 0.6,
         "overlap": "evidence",
-        "min_evidence": 0.24,
+        "min_evidence": 0.25,
         "min_labels": 5,
         "max_labels": 20,
         "min_label_confidence": 0.05,

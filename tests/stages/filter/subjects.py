@@ -17,7 +17,7 @@ PAPER = Params(
     max_capital_ratio=0.7, max_repetition=0.2, min_language=0.01,
     min_zipf=0.5, min_zipf_unlisted=1.7, profanity_from=0.8, min_polarity=-0.8, max_polarity=0.8,
     require=["determiner", "noun", "preposition"], max_noun_ratio=0.75, min_unique_ratio=0.6, overlap="stem",
-    min_evidence=0.24, min_labels=5, max_labels=20,
+    min_evidence=0.25, min_labels=5, max_labels=20,
     min_label_confidence=0.05, min_kind_confidence=0.1,
 )  # fmt: skip
 
