@@ -24,10 +24,11 @@ from components.language.polarity import EnglishPolarity
 from components.language.profanity import EnglishProfanity
 from components.language.wordnet import load_wordnet
 from components.providers.google_readings import labels, polarity, pornography, profanity
-from components.vision.classifier import ImageNetClassifier
+from components.vision.evidence import Evidence, noun_evidence
 from components.vision.google import GoogleVision
 from components.vision.labels import Label, match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
+from components.vision.recognition import PictureRecognizer
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
@@ -88,6 +89,10 @@ class Labels(Protocol):
 
     def nearest_kind(self, nouns: Sequence[str], stored: Any) -> tuple[str, str, float] | None:
         """Return noun, hypernym and confidence of the nearest to a match of :meth:`kinds`; None where nothing can match."""
+        ...
+
+    def evidence(self, nouns: Sequence[str], stored: Any) -> list[Evidence]:
+        """Return the evidence for each noun; none for a provider whose labels are compared by stem only."""
         ...
 
 
@@ -168,10 +173,10 @@ def _google_vision(client: Any) -> tuple[Role[float], Labels]:
 
 
 class EmbeddedLabels:
-    """Labels from ImageNet's classes and their WordNet hypernyms."""
+    """Labels from ImageNet's classes, COCO's categories and their WordNet hypernyms."""
 
     def __init__(self) -> None:
-        self.annotator: Annotator = ImageNetClassifier()
+        self.annotator: Annotator = PictureRecognizer()
         self.refusal: Callable[[Any], str] = no_refusal
 
     def labels(self, stored: Any, limits: LabelLimits) -> list[Label]:
@@ -193,6 +198,10 @@ class EmbeddedLabels:
         """See :class:`Labels`."""
         return nearest_hypernym(nouns, stored, load_wordnet())
 
+    def evidence(self, nouns: Sequence[str], stored: Any) -> list[Evidence]:
+        """See :class:`Labels`."""
+        return noun_evidence(nouns, stored, load_wordnet())
+
 
 class GoogleLabels:
     """Google's labels, unchanged. They are specific enough that nouns need no match by hypernym."""
@@ -212,6 +221,10 @@ class GoogleLabels:
     def nearest_kind(self, nouns: Sequence[str], stored: Any) -> tuple[str, str, float] | None:
         """Return None, see the class."""
         return None
+
+    def evidence(self, nouns: Sequence[str], stored: Any) -> list[Evidence]:
+        """Return no evidence, see the class."""
+        return []
 
 
 def _same(stored: Any) -> Any:

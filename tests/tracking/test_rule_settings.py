@@ -7,10 +7,12 @@ from pkgutil import resolve_name
 import pytest
 
 from components.core.rule_values import allowed, setting_names
+from components.stages.filter import Params
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.image_rules import describe_overlap
 from components.tools.trial.texts import Trial
 from components.tracking.history import RULE_SETTINGS
+from components.vision.evidence import Evidence
 from components.vision.labels import Label
 from tests.knowledge.dictionary import EXTRACT
 from tests.stages.filter.subjects import PAPER, subject
@@ -50,6 +52,15 @@ def test_a_noun_that_is_a_kind_of_a_label_shows_that_labels_confidence() -> None
     deer = subject("A caribou in the snow.", labels=labels, kinds=["caribou < ruminant", "snow < weather"])
     assert (
         describe_overlap(deer, PAPER) == "'caribou' is a kind of 'ruminant' (0.41); 'snow' is a kind of 'weather' (at least 0.1)"
+    )
+    found = (
+        Evidence("woman", 0.68, "person", 0.93, "is a kind of"),
+        Evidence("snow", 1.2, "ski", 0.4, "is near"),
+        Evidence("dog", -0.3, "collie", 0.01, "includes"),
+    )
+    assert describe_overlap(subject("A woman in the snow with a dog.", evidence=found), Params()) == (
+        "'woman' is a kind of 'person' (0.93; evidence +0.68); 'snow' is near 'ski' (0.40; evidence +1.20); "
+        "'dog' is not recognised (evidence -0.30)"
     )
     both = subject("Two dogs at a tree.", labels=(Label(("hound dog", "dog"), 0.7), *labels, Label(("dogs",), 0.1)))
     assert describe_overlap(both, PAPER) == "'dogs' is the label 'hound dog' (0.70); 'tree' is the label 'tree' (0.20)"

@@ -9,13 +9,15 @@ import pytest
 from PIL import Image, ImageDraw
 
 from components.core.result_cache import Annotator
-from components.vision.classifier import SIDE, ImageNetClassifier, load_backbone, read_picture
+from components.vision.classifier import SIDE, classify, decode_picture, load_backbone, read_picture
 from components.vision.labels import match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
 from tests.knowledge.dictionary import extract
 
 DOG, DRAKE, SOCK = 207, 97, 806
 """ImageNet positions: golden retriever, drake, sock."""
+PERSON = 1000
+"""Position of the detector's first category."""
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (120, 90), kind: str = "PNG") -> bytes:
@@ -27,7 +29,7 @@ def picture(mode: str = "RGB", size: tuple[int, int] = (120, 90), kind: str = "P
 
 
 def probabilities(**of: float) -> np.ndarray:
-    values = np.zeros(1000, np.float32)
+    values = np.zeros(1080, np.float32)
     for name, value in of.items():
         values[globals()[name]] = value
     return values
@@ -52,11 +54,8 @@ def test_a_truncated_picture_raises_an_os_error() -> None:
 
 
 def test_class_probabilities_are_valid_and_reproducible() -> None:
-    classifier = ImageNetClassifier()
-    assert isinstance(classifier, Annotator)
-    first, second = classifier.compute(picture()), classifier.compute(picture())
-    assert first.shape == (1000,) and first.dtype == np.float16
-    assert abs(float(first.astype(np.float64).sum()) - 1) < 0.01
+    first, second = classify(decode_picture(picture())), classify(decode_picture(picture()))
+    assert first.shape == (1000,) and abs(float(first.sum()) - 1) < 0.01
     assert np.array_equal(first, second)
 
 
@@ -77,10 +76,18 @@ def test_hypernyms_gather_the_probability_of_their_classes() -> None:
 
 
 def test_a_picture_has_five_to_twenty_labels_surest_first() -> None:
-    for spread in (np.full(1000, 0.001, np.float32), probabilities(SOCK=1.0)):
+    for spread in (np.full(1080, 0.001, np.float32), probabilities(SOCK=1.0)):
         labels = select_labels(spread, extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
         assert 5 <= len(labels) <= 20
         assert [label.confidence for label in labels] == sorted((label.confidence for label in labels), reverse=True)
+
+
+def test_a_detected_person_is_a_label_and_the_hypernym_of_a_woman() -> None:
+    seen = probabilities(DOG=0.6, PERSON=0.9)
+    labels = select_labels(seen, extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
+    assert "person" in labels[0].names and labels[0].confidence == pytest.approx(0.9)
+    assert match_hypernyms(["woman"], seen, extract(), min_confidence=0.1) == ["woman < person"]
+    assert match_hypernyms(["woman"], probabilities(DOG=0.6), extract(), min_confidence=0.1) == []
 
 
 def test_a_noun_without_a_class_overlaps_by_its_hypernym_and_not_by_a_general_one() -> None:

@@ -39,6 +39,7 @@ class SubjectAnnotator:
                 if role == "labels":
                     subject.kinds = provider.kinds(_nouns(subject), stored, self.task.params)
                     subject.labels = provider.labels(stored, self.task.params)
+                    subject.evidence = provider.evidence(_nouns(subject), stored)
                     subject.nearest_kind = partial(provider.nearest_kind, _nouns(subject), stored)
                 else:
                     setattr(subject, role, provider.read(stored))

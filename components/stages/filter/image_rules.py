@@ -1,9 +1,11 @@
-"""Rules about the picture: encoding, size, shape, pornography, and the words that its labels share with the text (CC §3).
+"""Rules about the picture: encoding, size, shape, pornography, and whether its labels fit the text (CC §3).
 
-Words and labels are compared by stem. A label of several words is represented by its head, the last word ("fire engine" →
-"engine"), or the word before "of" ("hen of the woods" → "hen"), because a modifier alone proves nothing ("sea lion" is no sea).
-The paper's classifier has 10^5 labels, ours 1000 classes, so a noun also matches when the classifier is confident in one of its
-specific hypernyms (``vision.labels.match_hypernyms``). People never match: ImageNet has no class for them.
+In the paper a word must name one of 10^5 labels. Ours are 1,080, of which "person" fits most pictures and most captions, so by
+default the nouns must be likely of the picture (``vision.evidence``).
+
+With ``overlap: stem`` words and labels are compared by stem. A label of several words is represented by its head, the last word
+("fire engine" → "engine"), or the word before "of" ("hen of the woods" → "hen"), because a modifier alone proves nothing ("sea
+lion" is no sea). A noun also matches when one of its specific hypernyms is recognised (``vision.labels.match_hypernyms``).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Iterable
 from components.language.words import stem, words_of
 from components.stages.filter import Params
 from components.stages.filter.rules import Finding, Rule, Subject
+from components.vision.evidence import Evidence, mean_evidence
 
 
 def image_format(subject: Subject, params: Params) -> Finding:
@@ -49,14 +52,23 @@ def common_stems(words: Iterable[str], names: Iterable[str]) -> list[str]:
 
 
 def label_overlap(subject: Subject, params: Params) -> Finding:
-    """The text must share a stem with a label, or contain a noun whose hypernym is recognised."""
+    """The nouns must be likely of the picture, or by ``stem`` a word must name a label, or a noun's hypernym be recognised."""
+    if _by_evidence(subject, params):
+        mean = mean_evidence(subject.evidence)
+        return Finding(mean >= params.min_evidence, mean, f">= {params.min_evidence}")
     names = [name for label in subject.labels for name in label.names]
     shared = common_stems(subject.words, names) or list(subject.kinds)
     return Finding(bool(shared), shared or [label.names[0] for label in subject.labels], "a stem or kind in common")
 
 
+def _by_evidence(subject: Subject, params: Params) -> bool:
+    return params.overlap == "evidence" and bool(subject.evidence)
+
+
 def describe_overlap(subject: Subject, params: Params) -> str:
-    """Return the words that decided, each with its label and the classifier's confidence; else the nearest and all labels."""
+    """Return the words that decided, each with its label and the confidence; by stem, if none did, the nearest and all labels."""
+    if _by_evidence(subject, params):
+        return "; ".join(_describe(each) for each in subject.evidence)
     found = {stem(word): word for word in subject.words}
     pairs: dict[str, str] = {}
     for label in subject.labels:
@@ -77,6 +89,13 @@ def describe_overlap(subject: Subject, params: Params) -> str:
     return f"No word of the text is a label; {near}the labels: {labels or 'none'}"
 
 
+def _describe(evidence: Evidence) -> str:
+    if evidence.value < 0:
+        return f"'{evidence.noun}' is not recognised (evidence {evidence.value:+.2f})"
+    decided = f"{evidence.confidence:.2f}; evidence {evidence.value:+.2f}"
+    return f"'{evidence.noun}' {evidence.relation} '{evidence.label}' ({decided})"
+
+
 RECORD_RULES = (
     Rule("image_format", image_format, ("formats",)),
     Rule("image_side", image_side, ("sides_over",)),
@@ -85,6 +104,6 @@ RECORD_RULES = (
 """Rules that need only the record."""
 PICTURE_RULES = (Rule("pornography", pornography, ("pornography_from",)),)
 """Rules that need the picture."""
-LABEL_SETTINGS = ("min_labels", "max_labels", "min_label_confidence", "min_kind_confidence")
+LABEL_SETTINGS = ("overlap", "min_evidence", "min_labels", "max_labels", "min_label_confidence", "min_kind_confidence")
 OVERLAP_RULES = (Rule("label_overlap", label_overlap, LABEL_SETTINGS, describe_overlap),)
 """Rules that need the labels."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from components.language.parser import Parse
 from components.stages.filter import Params
+from components.vision.evidence import Evidence
 from components.vision.labels import Label
 
 
@@ -43,6 +44,8 @@ class Subject:
     labels: Sequence[Label] = ()
     kinds: Sequence[str] = ()
     """Nouns of the text whose hypernym the classifier recognises, as ``noun < hypernym``."""
+    evidence: Sequence[Evidence] = ()
+    """Evidence that the picture shows what each noun names; none from a provider whose labels are compared by stem only."""
     nearest_kind: Callable[[], tuple[str, str, float] | None] = lambda: None
     """Returns noun, hypernym and confidence of the nearest to such a match; only ``hearsight explain`` calls it."""
 

@@ -10,8 +10,8 @@ from components.stages.filter import Params
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import Subject
 
-PAPER = Params()
-"""The defaults are the paper's profile."""
+PAPER = Params(overlap="stem")
+"""The defaults, with the paper's rule for labels."""
 
 
 def subject(text: str = "A dog on the beach.", *, parsed: bool = False, **values: Any) -> Subject:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import first_failure
+from components.vision.evidence import Evidence
 from components.vision.labels import Label
 from tests.stages.filter.subjects import PAPER, passes, subject
 
@@ -188,6 +189,17 @@ def test_labels_match_words_by_stem_and_by_head() -> None:
 
 def test_a_noun_with_a_hypernym_among_the_labels_overlaps() -> None:
     assert passes("label_overlap", subject("A gander", labels=(), kinds=("gander < goose",)))
+
+
+def test_the_mean_evidence_decides_and_without_any_the_stems() -> None:
+    labels = (Label(("person",), 0.9),)
+    likely, unlikely = (Evidence("woman", 0.7, "person", 0.93, "is a kind of"), Evidence("dog", -0.6, "collie", 0.01, "includes"))
+    text = "A person and a dog"
+    assert passes("label_overlap", subject(text, labels=labels, evidence=(likely,)), overlap="evidence", min_evidence=0.5)
+    assert not passes("label_overlap", subject(text, labels=labels, evidence=(likely, unlikely)), overlap="evidence")
+    assert passes("label_overlap", subject(text, labels=labels, evidence=(likely, unlikely)), overlap="stem")
+    assert passes("label_overlap", subject(text, labels=labels), overlap="evidence")
+    assert not passes("label_overlap", subject("A dog", labels=labels), overlap="evidence")
 
 
 @settings(max_examples=60, deadline=None)

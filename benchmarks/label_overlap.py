@@ -1,0 +1,111 @@
+"""Captions that pass the label rule beside captions of another picture: ``python -m benchmarks.label_overlap FOLDER``.
+
+FOLDER has Flickr8k's files: ``images/``, ``Flickr8k.token.txt`` (five captions a picture) and ``Flickr_8k.testImages.txt``. Each
+picture is paired with its own captions and with those of the next picture in a fixed random order. Prints JSON: the shares that
+pass by evidence and by stem, for captions with and without persons; the shares by threshold; pictures a CPU second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from components.language.parser import EnglishParser
+from components.language.wordnet import load_wordnet
+from components.language.words import words_of
+from components.providers.registry import EmbeddedLabels
+from components.stages.filter import Params
+from components.stages.filter.image_rules import label_overlap
+from components.stages.filter.rules import Subject
+from components.vision.detector import PERSON
+from components.vision.evidence import GROUPS, mean_evidence
+
+THRESHOLDS = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
+
+
+def read_captions(folder: Path) -> dict[str, list[str]]:
+    """Return the captions of each picture's file name."""
+    captions: dict[str, list[str]] = {}
+    for line in (folder / "Flickr8k.token.txt").read_text(encoding="utf-8").splitlines():
+        name, caption = line.split("\t", 1)
+        captions.setdefault(name.partition("#")[0], []).append(caption.strip())
+    return captions
+
+
+def names_person(nouns: Sequence[str]) -> bool:
+    """Return whether any noun means a person or a group of persons by its first meaning."""
+    senses = [found[0] for noun in nouns if (found := load_wordnet().senses(noun))]
+    return any(load_wordnet().is_a(sense, GROUPS | {PERSON}) for sense in senses)
+
+
+def main() -> None:
+    """Measure the pictures of a list and print the shares."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--list", choices=("test", "dev", "train"), default="test", help="the list of pictures")
+    parser.add_argument("--images", type=int, default=0, help="only this many, drawn at random; 0: all")
+    given = parser.parse_args()
+    names = sorted((given.folder / f"Flickr_8k.{given.list}Images.txt").read_text(encoding="utf-8").split())
+    random.Random(1).shuffle(names)
+    names = names[: given.images or len(names)]
+    texts, role, rules = read_captions(given.folder), EmbeddedLabels(), Params()
+    role.annotator.compute((given.folder / "images" / names[0]).read_bytes())  # loads the networks
+    begun = time.process_time()
+    pictures = [role.annotator.compute((given.folder / "images" / name).read_bytes()) for name in names]
+    seconds = time.process_time() - begun
+    captions = [caption for name in names for caption in texts[name]]
+    parses = iter(EnglishParser().compute_many(captions))
+    rows: list[list[tuple[str, list[str]]]] = [[(caption, _nouns(next(parses))) for caption in texts[name]] for name in names]
+    # The names are in random order, so the next picture is a random other one.
+    results = {
+        "true": [_subject(*row, role, picture, rules) for picture, of in zip(pictures, rows, strict=True) for row in of],
+        "shuffled": [
+            _subject(*row, role, picture, rules) for picture, of in zip(pictures, rows[1:] + rows[:1], strict=True) for row in of
+        ],
+    }
+    persons = np.array([names_person(nouns) for of in rows for _, nouns in of])
+    # In "shuffled" the captions start with those of the second picture.
+    with_persons = {"true": persons, "shuffled": np.roll(persons, -len(rows[0]))}
+    print(
+        json.dumps(_summary(results, with_persons, rules) | {"pictures_a_cpu_second": round(len(names) / seconds, 1)}, indent=2)
+    )
+
+
+def _nouns(parse: Any) -> list[str]:
+    return [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]
+
+
+def _subject(text: str, nouns: list[str], role: EmbeddedLabels, picture: Any, rules: Params) -> Subject:
+    subject = Subject(text, text, tuple(words_of(text)))
+    subject.labels, subject.kinds = role.labels(picture, rules), role.kinds(nouns, picture, rules)
+    subject.evidence = role.evidence(nouns, picture)
+    return subject
+
+
+def _summary(results: dict[str, list[Subject]], persons: dict[str, Any], rules: Params) -> dict[str, Any]:
+    out: dict[str, Any] = {"captions": len(results["true"]), "with_persons": round(float(persons["true"].mean()), 3)}
+    for overlap in ("evidence", "stem"):
+        settings = rules.model_copy(update={"overlap": overlap})
+        for kind, subjects in results.items():
+            passed = np.array([label_overlap(subject, settings).passed for subject in subjects])
+            out[f"{overlap}_{kind}"] = {
+                "all": round(float(passed.mean()), 3),
+                "with_persons": round(float(passed[persons[kind]].mean()), 3),
+                "without": round(float(passed[~persons[kind]].mean()), 3),
+            }
+    means = {kind: np.array([mean_evidence(subject.evidence) for subject in subjects]) for kind, subjects in results.items()}
+    out["by_min_evidence"] = {
+        str(least): [round(float((means[kind] >= least).mean()), 3) for kind in ("true", "shuffled")] for least in THRESHOLDS
+    }
+    return out
+
+
+if __name__ == "__main__":
+    main()
