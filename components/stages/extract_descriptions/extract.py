@@ -67,8 +67,6 @@ class _Draft:
     def __init__(self, text: str, steps: list[Step]) -> None:
         self.text = text
         self.steps = list(steps)
-        self.bounded = False
-        """Whether an end mark or brackets ended the description in any round."""
 
     def update(self, step: str, after: str, reason: str) -> None:
         if after != self.text:
@@ -166,11 +164,9 @@ def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_wor
     draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
     text, framed = without_frame(draft.text, rules, min_words)
     draft.update("frame", text, "brackets or quotes hold the description")
-    draft.bounded = draft.bounded or ended or framed or closed
     if not (ended or framed or closed):
         draft.update("tail", without_tail(draft.text, rules), "spacer, marks alone, a call or a credit end the description")
         draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or profile")
-    if not draft.bounded:
         draft.update("trailer", without_trailers(draft.text, rules), "last segments that sell, name a source or repeat a hashtag")
     draft.update("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (

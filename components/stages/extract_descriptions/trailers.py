@@ -15,9 +15,10 @@ from components.stages.extract_descriptions.words import MARKS, words_of
 
 _BOUND = re.compile(
     r"(?P<blank>\n[ \t\r]*\n\s*)|(?P<line>\s*\n\s*)|(?P<dash>\s[-–—•|]\s*|(?<=[.!?…])[-–—]\s*)"
-    r"|(?P<sentence>(?<=[.!?…\"”»)])\s+|(?<=[a-zà-ÿ)][.!?])(?=[A-ZÀ-Ý][a-zà-ÿ])|\s(?=\([^\W\d]))"
+    r"|(?P<sentence>(?<=[.!?…\"”»])\s+|(?<=[^\d\s]\))\s+|(?<=[a-zà-ÿ)][.!?])(?=[A-ZÀ-Ý][a-zà-ÿ])|\s(?=\([^\W\d]))"
+    r"|(?P<glued>(?<=[^\W\d_]\.)(?=[a-zà-ÿ]{6,}[.\s]*$))"
 )
-_PHONE = re.compile(r"(?<![\d/.,-])(?:\+?55\s*)?(?:\(?0?\d{2}\)\s*|\d{2}[ -])?(?:9[ .-]?)?(\d{4})[ .-]?(\d{4})(?![\d/,-])")
+_PHONE = re.compile(r"(?<![\d/.,-])(?:\+?55\s*)?(?:\(?0?\d{2}\)\s*|\d{2}[ -]?)?(?:9[ .-]?)?(\d{4})[ .-]?(\d{4})(?![\d/,-])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TRANSCRIPT = re.compile(
     r"(?i)\b(?:textos?|escrit[oa]s?|lê-se|dizeres|diz|frases?|mensagem|informações)\b[^.:\n\"“«]{0,40}:\s*(?![\"“«'‘])"
@@ -47,13 +48,13 @@ def without_trailers(text: str, rules: Rules) -> str:
     contact, end = False, len(text)
     for start, kind in _segments(text):
         bare = text[start:end].strip(_STOPS + "()[]")
-        if kind in ("line", "sentence") and _TRANSCRIPT.search(text, 0, start):
-            appeal = False
-        else:
-            appeal = _is_appeal(bare, rules) or (contact and _announces(bare, rules))
+        appeal = _is_appeal(bare, rules) or (contact and _announces(bare, rules))
         if not (appeal or _is_source(bare, rules, named=kind != "sentence") or _is_bare_tag(text[:start], bare, kind)):
             break
-        contact, end = appeal, start
+        contact = appeal
+        # A number inside an unquoted transcript may be text of the picture; a paragraph of appeals behind it goes whole.
+        if not appeal or kind in ("blank", "dash") or not _TRANSCRIPT.search(text, 0, start):
+            end = start
     return text if end == len(text) else text[:end].rstrip(" \t\r\n-–—•|(")
 
 
@@ -147,7 +148,7 @@ def _is_source(segment: str, rules: Rules, *, named: bool) -> bool:
     if label is None:
         return False
     names = spelled[label.after :]
-    return (named or not names) and all(
+    return (named or not names or words[0].folded == "via") and all(
         name[0].isupper() or name[0].isdigit() or name.lower() in rules.stranded for name in names
     )
 
@@ -162,8 +163,8 @@ def _is_bare_tag(before: str, segment: str, kind: str) -> bool:
         return False
     finished = before.rstrip(" \t\r\n-–—•|")
     ended = finished[-1:] in '.!?…"”»)'
-    if _zipf(token) == 0:
-        return ended or kind != "sentence"
+    if _zipf(token) == 0 or kind == "glued":
+        return _zipf(token) == 0 and (ended or kind != "sentence")
     sentence = max(finished.rstrip('.!?…"”»)').rfind(mark) for mark in ".!?\n") + 1
     opening = finished[sentence:].lstrip('"“«( \t')
     return ended and opening[:1].isupper() and len(words_of(opening)) >= _WORDS
