@@ -14,8 +14,8 @@ from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import MARKS, words_of
 
 _BOUND = re.compile(
-    r"(?P<blank>\n[ \t\r]*\n\s*)|(?P<line>\s*\n\s*)|(?P<dash>\s[-–—•|]\s*|(?<=[.!?…])[-–—]\s*)"
-    r"|(?P<sentence>(?<=[.!?…\"”»])\s+|(?<=[^\d\s]\))\s+|(?<=[a-zà-ÿ)][.!?])(?=[A-ZÀ-Ý][a-zà-ÿ])|\s(?=\([^\W\d]))"
+    r"(?P<blank>[ \t\r\xa0]*\n[ \t\r\xa0]*\n\s*)|(?P<line>\s*\n\s*)|(?P<dash>\s[-–—•|]\s*|(?<=[.!?…])[-–—]\s*)"
+    r"|(?P<sentence>(?<=[.!?…])\s+|(?<=[.!?…][\"”»)])\s+|(?<=[\"”»)])\s+(?=[A-ZÀ-Ý])|(?<=[a-zà-ÿ)][.!?])(?=[A-ZÀ-Ý][a-zà-ÿ])|\s(?=\([^\W\d]))"
     r"|(?P<glued>(?<=[^\W\d_]\.)(?=[a-zà-ÿ]{6,}[.\s]*$))"
 )
 _PHONE = re.compile(r"(?<![\d/.,-])(?:\+?55\s*)?(?:\(?0?\d{2}\)\s*|\d{2}[ -]?)?(?:9[ .-]?)?(\d{4})[ .-]?(\d{4})(?![\d/,-])")
@@ -162,7 +162,7 @@ def _is_bare_tag(before: str, segment: str, kind: str) -> bool:
     if not re.fullmatch(r"[^\W\d_][\w.]+", token) or not token[0].islower():
         return False
     finished = before.rstrip(" \t\r\n-–—•|")
-    ended = finished[-1:] in '.!?…"”»)'
+    ended = finished.rstrip('"”»)')[-1:] in tuple(".!?…")
     if _zipf(token) == 0 or kind == "glued":
         return _zipf(token) == 0 and (ended or kind != "sentence")
     sentence = max(finished.rstrip('.!?…"”»)').rfind(mark) for mark in ".!?\n") + 1

@@ -63,6 +63,9 @@ def test_what_follows_a_description_goes(remain: str) -> None:
         "Um cartaz diz “Deus é amor”.",
         "A menina segura a caixa e abre-a.",
         "Uma rua. barcos. areia.",
+        "Atrás da placa, um quati (bem curioso) espia.",
+        "Ao lado do cartaz “Bem-vindos” uma menina sorrindo.",
+        "Uma menina lê “Bom dia” sorrindo.",
         "Duas pessoas olham um mapa em frente à loja.",
     ],
 )
