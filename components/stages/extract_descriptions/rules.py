@@ -36,6 +36,9 @@ class Rules(NamedTuple):
     call_object: frozenset[str]
     appeal: Phrases
     appeal_whole: Phrases
+    offer: Phrases
+    offer_by: frozenset[str]
+    physical: frozenset[str]
     channel: frozenset[str]
     repost: Phrases
     source: Phrases

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from components.stages.extract_descriptions.rules import Rules
-from components.stages.extract_descriptions.words import MARKS, words_of
+from components.stages.extract_descriptions.words import MARKS, Word, words_of
 
 _BOUND = re.compile(
     r"(?P<blank>[ \t\r\xa0]*\n[ \t\r\xa0]*\n\s*)|(?P<line>\s*\n\s*)|(?P<dash>\s[-–—•|]\s*|(?<=[.!?…])[-–—]\s*)"
@@ -113,22 +113,38 @@ def _is_appeal(segment: str, rules: Rules) -> bool:
     channels = sum(word.folded in rules.channel for word in words)
     if any(rules.describing.at(segment, words, index) is not None for index in range(len(words))):
         return False
-    start = rules.appeal.at(segment, words, 0) or rules.call.at(segment, words, 0)
     whole = rules.appeal_whole.at(segment, words, 0)
     if whole is not None and whole.after == len(words):
+        return True
+    start = rules.appeal.at(segment, words, 0) or rules.call.at(segment, words, 0)
+    offer = rules.offer.at(segment, words, 0)
+    if (start or offer) is not None and has_phone(segment):
         return True
     if start is not None:
         rest = words[start.after :]
         stranded = bool(rest) and segment[rest[-1].start : rest[-1].end] in rules.stranded
-        return has_phone(segment) or any(word.folded in rules.channel for word in rest) or stranded
+        if stranded or any(word.folded in rules.channel for word in rest):
+            return True
+    if offer is not None:
+        rest = words[offer.after :]
+        stranded = len(rest) == 1 and segment[rest[0].start : rest[0].end] in rules.stranded
+        return stranded or _names_channel(segment[offer.end :], rest, rules)
     others = [word for word in words if not word.folded.isdigit() and word.folded not in rules.channel]
     return has_phone(segment) and len(others) <= 2 + channels
+
+
+def _names_channel(text: str, rest: list[Word], rules: Rules) -> bool:
+    """Return whether a channel comes next after "Pedidos" or its like: ": zap", "via WhatsApp", "em (link na bio)"."""
+    near = rest[:_FEW] if text.lstrip()[:1] in (":", "(") or (rest and rest[0].folded in rules.offer_by) else []
+    return any(word.folded in rules.channel and word.folded not in rules.physical for word in near)
 
 
 def _announces(segment: str, rules: Rules) -> bool:
     """Return whether a segment before a removed number belongs to it: "WhatsApp para vendas:", an address."""
     words = words_of(segment)
-    return bool(_ADDRESS.match(segment)) or (len(words) <= _FEW and rules.appeal.at(segment, words, 0) is not None)
+    return bool(_ADDRESS.match(segment)) or (
+        len(words) <= _FEW and (rules.appeal.at(segment, words, 0) or rules.offer.at(segment, words, 0)) is not None
+    )
 
 
 def _is_source(segment: str, rules: Rules, *, named: bool) -> bool:
