@@ -50,6 +50,8 @@ def without_trailers(text: str, rules: Rules) -> str:
         bare = text[start:end].strip(_STOPS + "()[]")
         appeal = _is_appeal(bare, rules) or (contact and _announces(bare, rules))
         if not (appeal or _is_source(bare, rules, named=kind != "sentence") or _is_bare_tag(text[:start], bare, kind)):
+            if kind == "glued":
+                continue  # the dot may belong to the words before it
             break
         contact = appeal
         # A number inside an unquoted transcript may be text of the picture; a paragraph of appeals behind it goes whole.
@@ -59,7 +61,7 @@ def without_trailers(text: str, rules: Rules) -> str:
 
 
 def without_dangling(text: str, rules: Rules) -> str:
-    """Return the text without words at its end that cannot end a sentence ("frutas e a."), and without a hashtag's words."""
+    """Return the text without words at its end that cannot end a sentence ("barcos e a."), and without a hashtag's words."""
     for _ in range(_MOST_DANGLING):
         text = _without_loose_marks(text)
         bare = text.rstrip(" \t\r\n.,;:-–—")
@@ -106,7 +108,7 @@ def has_phone(text: str) -> bool:
 
 
 def _is_appeal(segment: str, rules: Rules) -> bool:
-    """Return whether a segment asks the reader to buy or to get in touch, or holds how: "Pedidos via whatsapp", a number."""
+    """Return whether a segment asks the reader to buy or to get in touch, or holds how: "Encomendas pelo zap", a number."""
     words = words_of(segment)
     if not words or len(segment) > 200 or re.search(r"[\"“«]", segment):
         return False
@@ -134,7 +136,7 @@ def _is_appeal(segment: str, rules: Rules) -> bool:
 
 
 def _names_channel(text: str, rest: list[Word], rules: Rules) -> bool:
-    """Return whether a channel comes next after "Pedidos" or its like: ": zap", "via WhatsApp", "em (link na bio)"."""
+    """Return whether a channel comes next after "Encomendas" or its like: ": zap", "via WhatsApp", "em (link na bio)"."""
     near = rest[:_FEW] if text.lstrip()[:1] in (":", "(") or (rest and rest[0].folded in rules.offer_by) else []
     return any(word.folded in rules.channel and word.folded not in rules.physical for word in near)
 
@@ -158,7 +160,11 @@ def _is_source(segment: str, rules: Rules, *, named: bool) -> bool:
     if rules.repost.at(segment, words, 0) is not None:
         return True
     spelled = [segment[word.start : word.end] for word in words]
-    if all(word.lower() in rules.stranded or word.lower() in rules.joining for word in spelled) and spelled[0][0].islower():
+    # A dot before a word: the rest of a mention such as "@ana.fotos" that was cut at its dot.
+    empty = rules.stranded | rules.joining
+    if spelled[0] in empty and all(
+        name.lower() in empty or segment[word.start - 1] == "." for name, word in zip(spelled, words, strict=True)
+    ):
         return True
     label = rules.source.at(segment, words, 0)
     if label is None:
@@ -195,7 +201,7 @@ def _zipf(word: str) -> float:
 
 
 def _is_hashtag(word: str) -> bool:
-    """Return whether an unknown word in lower case splits into three or more common words ("bestoftheday")."""
+    """Return whether an unknown word in lower case splits into three or more common words ("lovelybluesky")."""
     if not re.fullmatch(r"[a-zà-ÿ]+", word) or _zipf(word) > 0:
         return False
     fewest: list[int | None] = [0, *[None] * len(word)]

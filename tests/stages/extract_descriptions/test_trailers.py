@@ -27,6 +27,7 @@ PICTURE = "Foto de um barco azul na areia."
         " Peça já o seu!",
         " Compre o seu na.",
         " - from.",
+        " with .fotos.litoral",
         "\n\nReposted from @vizinha",
         " - Repost.",
         "\nFonte:",
