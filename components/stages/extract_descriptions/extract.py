@@ -25,6 +25,7 @@ from components.stages.extract_descriptions.plain import (
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.tags import Tag, find_tags
 from components.stages.extract_descriptions.tail import without_calls, without_tail
+from components.stages.extract_descriptions.trailers import without_dangling, without_torn_words, without_trailers
 from components.stages.extract_descriptions.words import count_words, words_of
 
 REASONS = {
@@ -166,6 +167,7 @@ def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_wor
     if not (ended or framed or closed):
         draft.update("tail", without_tail(draft.text, rules), "spacer, marks alone, a call or a credit end the description")
         draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or profile")
+        draft.update("trailer", without_trailers(draft.text, rules), "last segments that sell, name a source or repeat a hashtag")
     draft.update("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (
         ("link", without_links),
@@ -174,9 +176,11 @@ def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_wor
     )
     draft.update("emoji", without_emoji(draft.text), "emoji")
     draft.update("invisible", without_strays(draft.text), "what emoji left; letters composed")
+    draft.update("torn word", without_torn_words(draft.text), "words that begin with a combining mark")
     draft.update("emoticon", without_emoticons(draft.text, rules), "emoticons")
     for name, remove in removals:
         draft.update(name, remove(draft.text, rules), f"{name}s")
+    draft.update("dangling", without_dangling(draft.text, rules), "last words that cannot end a sentence")
     draft.update("spacing", one_line(draft.text), "one line")
     draft.update("punctuation", clean_ends(fix_punctuation(draft.text)), "remains of removals; final full stop")
 

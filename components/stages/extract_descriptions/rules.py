@@ -34,6 +34,18 @@ class Rules(NamedTuple):
     call: Phrases
     credit: Phrases
     call_object: frozenset[str]
+    appeal: Phrases
+    appeal_whole: Phrases
+    offer: Phrases
+    offer_by: frozenset[str]
+    physical: frozenset[str]
+    channel: frozenset[str]
+    repost: Phrases
+    source: Phrases
+    stranded: frozenset[str]
+    """Lower case with accents: "Pará" and "dá" are no "para" and "da"."""
+    joining: frozenset[str]
+    lettered: frozenset[str]
     describing: Phrases
     addressing: frozenset[str]
     foreign_section: Phrases
@@ -86,6 +98,7 @@ def load_rules(language: str) -> Rules:
         "end_whole": Phrases([*ends(lists["end_object_alone"]), *lists["end_alone"]]),
         "other_languages": tuple(lists["other_languages"]),
         "own_words": frozenset(plain("own_words")),
+        "stranded": frozenset(plain("stranded")),
         "other_words": frozenset(word for listed in lists["other_words"].values() for word in listed),
     }
     readers: dict[Any, Callable[[str], Any]] = {
