@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from components.knowledge.cascade import Knowledge
+from components.stages.hypernymize.common_nouns import is_indefinite
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 UNKNOWN_PLACE_PREPOSITIONS = frozenset(
@@ -85,9 +86,12 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
             or sentence.words[lead[0]].text.lower() not in UNKNOWN_PLACE_PREPOSITIONS
         ):
             continue
-        if sentence.is_modifier(entity):
-            continue
-        struck.append(sentence.strike([*lead, *range(entity.start, entity.end)]))
+        if sentence.is_modifier(entity) or is_indefinite(sentence, entity):
+            continue  # "on a Boeing" locates nothing
+        end = entity.end
+        while end < len(sentence.words) and sentence.words[end].tag == "POS":
+            end += 1
+        struck.append(sentence.strike([*lead, *range(entity.start, end)]))
     return f"whereabouts: {'; '.join(struck)}" if struck else ""
 
 

@@ -10,6 +10,7 @@ import re
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import is_given_name, place_kind
 from components.knowledge.kinds import KINDS
+from components.language.dictionary import is_listed
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 LOCATIVE = frozenset({"in", "at", "near", "off", "outside", "between", "from", "to", "towards", "around", "across", "through"})
@@ -63,7 +64,7 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
     words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
     if not words:
         return True
-    if all(word.text == word.text.lower() and (len(words) > 1 or knowledge.is_noun(word.text)) for word in words):
+    if all(word.text == word.text.lower() and (len(words) > 1 or is_listed(word.text)) for word in words):
         return True
     only = words[-1].text.lower()
     if len(words) == 1 and entity.start == 0 and words[0].tag in ("NNS", "NNPS") and knowledge.is_noun(only):
@@ -77,6 +78,17 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
         words[-1].pos, words[-1].lemma = "NOUN", words[-1].lemma.lower()
         return True
     return False
+
+
+def join_numbers(sentence: Sentence) -> None:
+    """Join the name of a maker and the number of its product: "Boeing" and "747" are one product."""
+    for entity in list(sentence.entities):
+        number = sentence.entity_at(entity.end)
+        if entity.kind not in ("ORG", "PRODUCT") or number is None or number.kind not in ("PRODUCT", "CARDINAL"):
+            continue
+        if sentence.words[number.start].text[:1].isdigit() and number.end - number.start == 1:
+            entity.end, entity.kind = number.end, "PRODUCT"
+            sentence.entities.remove(number)
 
 
 def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
