@@ -110,14 +110,16 @@ def _is_compound(phrase: str, knowledge: Knowledge) -> bool:
 def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     """Return whether a capitalised word is a class of things.
 
-    A word that is a name as well ("Chihuahua"), or is written in lower case as well ("jeep"), needs an article or adjective. Of
-    the latter only things count: cars and teams are named after animals.
+    A word that is a name as well ("Chihuahua"), or is written in lower case as well ("jeep"), needs an article, adjective or
+    number. Of the latter only things count, unless a number counts them: cars and teams are named after animals.
     """
     plain = sentence.words[position].text.lower()
     senses = knowledge.wordnet.senses(plain)
     lower = is_common_word(plain, knowledge)
     after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
-    kinds = THINGS if lower else THINGS | LIVING
+    before = sentence.words[position - 1] if position else None
+    counted = before is not None and before.pos == "NUM"
+    kinds = THINGS if lower and not counted else THINGS | LIVING
     modifies = after is not None and after.pos == "NOUN" and after.text.islower() and sentence.words[position].dep in MODIFIERS
     if modifies or sentence.entity_at(position) is None:
         kinds |= FEASTS
@@ -125,9 +127,8 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
         not sense.instance_of and _is_kind(knowledge, sense, kinds) for sense in senses
     ):
         return False
-    before = sentence.words[position - 1] if position else None
     determined = before is not None and (
-        before.pos == "DET" or ((before.pos == "ADJ" or before.tag == "PRP$") and before.text.islower())
+        before.pos in ("DET", "NUM") or ((before.pos == "ADJ" or before.tag == "PRP$") and before.text.islower())
     )
     return determined or not (lower or any(sense.instance_of for sense in senses))
 

@@ -8,7 +8,7 @@ mountains" is labelled as a company). Such a text is parsed again with a lower-c
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import is_given_name, place_kind
+from components.knowledge.gazetteers import brand_kind, is_given_name, place_kind
 from components.knowledge.kinds import KINDS
 from components.language.parser import Parse
 from components.stages.hypernymize.common_nouns import is_common_word
@@ -39,7 +39,8 @@ def choose_parse(parse: Parse, second: Parse | None, knowledge: Knowledge) -> Pa
     if not _taken_for_name(parse, first) or _goes_on(parse, first):
         return parse
     word = parse["text"][first].lower()
-    doubted = _kind_at(parse, first) == "NORP" or place_kind(word) or is_given_name(word) or not knowledge.is_noun(word)
+    listed = place_kind(word) or is_given_name(word) or brand_kind(word)
+    doubted = listed or _kind_at(parse, first) == "NORP" or not knowledge.is_noun(word)
     # An apostrophe is often missing: "womens".
     if not is_common_word(word, knowledge) and not (word.endswith("s") and is_common_word(word[:-1], knowledge)):
         return parse

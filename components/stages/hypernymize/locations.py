@@ -47,6 +47,8 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
             struck.append(" ".join(sentence.words[position].text for position in possessive))
             sentence.strike(possessive)
             continue
+        if entity.end < len(sentence.words) and sentence.words[entity.end].tag == "POS":
+            continue  # "on Santa's lap": the place is the lap
         lead = lead_positions(sentence, entity.start)
         word = sentence.words[lead[0]].text.lower() if lead else ""
         if word not in LOCATING_PREPOSITIONS and _names_its_kind(sentence, entity, knowledge):
@@ -89,7 +91,9 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
         if sentence.is_modifier(entity) or is_indefinite(sentence, entity):
             continue  # "on a Boeing" locates nothing
         end = entity.end
-        while end < len(sentence.words) and sentence.words[end].tag == "POS":
+        if end < len(sentence.words) and sentence.words[end].tag == "POS":
+            if end + 1 < len(sentence.words) and sentence.words[end + 1].pos in ("NOUN", "ADJ"):
+                continue  # "at Ivar's counter"
             end += 1
         struck.append(sentence.strike([*lead, *range(entity.start, end)]))
     return f"whereabouts: {'; '.join(struck)}" if struck else ""

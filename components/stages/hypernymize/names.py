@@ -9,7 +9,7 @@ import re
 
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import is_given_name, place_kind
-from components.knowledge.kinds import KINDS
+from components.knowledge.kinds import KINDS, PERSON
 from components.language.dictionary import is_listed
 from components.stages.hypernymize.sentence import Entity, Sentence
 
@@ -20,6 +20,8 @@ _GEOGRAPHIC = """
 """
 GEOGRAPHIC = frozenset(_GEOGRAPHIC.split())
 """Nouns followed by "of" and a place name."""
+SPIRIT = 9504135
+"""WordNet 3.0 synset: spiritual being (gods, saints)."""
 _NUMERAL = re.compile(r"[IVX]{1,5}$")
 _JOINING = frozenset({"-", "–", "‑"})
 
@@ -39,6 +41,10 @@ def trim_names(sentence: Sentence, knowledge: Knowledge) -> None:
         entity.kind = knowledge.kind_of(name, entity.kind)
         if entity.kind in ("ORG", "PRODUCT", "FAC", "GPE", "WORK_OF_ART") and _titled(sentence, entity, knowledge):
             entity.kind = "PERSON"  # "King Felipe VI"
+        elif entity.kind in ("GPE", "LOC", "FAC", "ORG") and _only_person(name, entity.kind, knowledge):
+            entity.kind = "PERSON"
+        elif entity.kind == "PERSON" and _named_after_place(sentence, entity, knowledge):
+            entity.kind = "FAC"  # "London Bridge"
         if entity.kind == "PERSON":
             while entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge):
                 _retag_common(sentence, entity.start, knowledge)
@@ -57,6 +63,22 @@ def _titled(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
     numeral = _NUMERAL.match(last) is not None
     common = knowledge.is_common_noun(last.lower()) and not numeral
     return entity.end - entity.start > 1 and _is_role(sentence, entity.start, knowledge) and not common
+
+
+def _only_person(name: str, kind: str, knowledge: Knowledge) -> bool:
+    """Return whether WordNet knows a name, and only as that of people; a single word may name a company after one ("Nike")."""
+    if kind in ("ORG", "FAC") and len(name.split()) < 2:
+        return False
+    senses = knowledge.wordnet.senses(name)
+    return bool(senses) and all(
+        sense.instance_of and knowledge.wordnet.is_a(sense, frozenset({PERSON, SPIRIT})) for sense in senses
+    )
+
+
+def _named_after_place(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    """Return whether a name is a place and a noun for a building or location."""
+    first, last = sentence.words[entity.start].text, sentence.words[entity.end - 1].text.lower()
+    return entity.end - entity.start > 1 and bool(place_kind(first)) and not is_given_name(first) and knowledge.is_place(last)
 
 
 def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:

@@ -37,8 +37,8 @@ def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str]
 
 
 def _counts(word: Word) -> bool:
-    """Return whether a word was removed by a step that may break the sentence: marks and articles before plurals do not."""
-    return not word.alive and word.text.lower() not in ARTICLES and any(char.isalnum() for char in word.text)
+    """Return whether a word was removed by a step that may break the sentence: marks, articles and merged hypernyms do not."""
+    return not (word.alive or word.renamed) and word.text.lower() not in ARTICLES and any(char.isalnum() for char in word.text)
 
 
 def _gap(sentence: Sentence, start: int, end: int) -> bool:
