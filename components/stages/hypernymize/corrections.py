@@ -11,15 +11,8 @@ from components.knowledge.gazetteers import is_given_name, place_kind
 from components.language.words import zipf
 from components.stages.hypernymize.common_nouns import keep_common_nouns, settle_indefinite
 from components.stages.hypernymize.dates import find_dates
-from components.stages.hypernymize.names import (
-    add_missed_names,
-    coordinated,
-    extend_names,
-    join_numbers,
-    relabel_people,
-    relabel_places,
-    trim_names,
-)
+from components.stages.hypernymize.name_types import coordinated, relabel_people, relabel_places
+from components.stages.hypernymize.names import add_missed_names, extend_names, join_numbers, trim_names
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 
