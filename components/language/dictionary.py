@@ -22,15 +22,20 @@ _SHORTEST = 4
 """Minimum letters of each half of a compound."""
 
 
-def is_listed(word: str) -> bool:
-    """Return whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
-    return _listed(word.lower(), os.environ.get(VARIABLE, ""))
+def is_listed(word: str, folder: Path | None = None) -> bool:
+    """Return whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored.
+
+    Args:
+        word: the word.
+        folder: the dictionary's folder; None: :func:`wordnet_folder`.
+    """
+    return _listed(word.lower(), str(folder or ""), os.environ.get(VARIABLE, ""))
 
 
 @lru_cache(maxsize=65536)
-def _listed(word: str, chosen: str) -> bool:
-    """Return :func:`is_listed` for the dictionary of the environment, which is part of the cache key."""
-    lemmas, longest = _lemmas(str(wordnet_folder()))
+def _listed(word: str, folder: str, chosen: str) -> bool:
+    """Return :func:`is_listed`; the dictionary that the environment chooses is part of the cache key."""
+    lemmas, longest = _lemmas(folder or str(wordnet_folder()))
     if len(word) > 2 * longest + _LONGEST_ENDING:
         return False
     if _known(word, lemmas):

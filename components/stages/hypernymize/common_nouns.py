@@ -31,7 +31,7 @@ def is_common_word(word: str, knowledge: Knowledge) -> bool:
     """Return whether a lower-case word is a common noun in lower case, or is listed and no noun."""
     senses = knowledge.wordnet.senses(word)
     if not senses:
-        return is_listed(word)
+        return is_listed(word, knowledge.wordnet.folder)
     lemmas = {lemma for sense in senses if not sense.instance_of for lemma in sense.lemmas}
     if any(lemma == lemma.lower() and word in (lemma, plural(lemma)) for lemma in lemmas):
         return True
@@ -46,8 +46,10 @@ def keep_common_nouns(sentence: Sentence, knowledge: Knowledge) -> None:
             continue
         end = _end_of_common_noun(sentence, start, knowledge)
         entity = sentence.entity_at(start)
-        if end == start or (entity is not None and entity.start < start and _named(sentence, entity.start, start)):
+        if end == start:
             continue
+        if entity is not None and (_named(sentence, entity.start, start) or _named(sentence, end, entity.end)):
+            continue  # a part of a longer name: "a University of Bristol player"
         sentence.entities = [each for each in sentence.entities if each.end <= start or end <= each.start]
         for position in range(start, end):
             word = sentence.words[position]

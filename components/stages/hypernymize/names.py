@@ -44,7 +44,9 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
     words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
     if not words:
         return True
-    if all(word.text == word.text.lower() and (len(words) > 1 or is_listed(word.text)) for word in words):
+    if all(
+        word.text == word.text.lower() and (len(words) > 1 or is_listed(word.text, knowledge.wordnet.folder)) for word in words
+    ):
         return True
     only = words[-1].text.lower()
     if len(words) == 1 and entity.start == 0 and words[0].tag in ("NNS", "NNPS") and knowledge.is_noun(only):
