@@ -69,8 +69,8 @@ def settle_indefinite(sentence: Sentence, knowledge: Knowledge) -> None:
     for entity in sentence.entities:
         if entity.kind in UNCOUNTED and is_indefinite(sentence, entity) and not sentence.is_modifier(entity):
             last = sentence.words[entity.end - 1]
-            branded = bool(brand_kind(sentence.words[entity.start].text)) and entity.end - entity.start > 1
-            if branded:
+            words = [word.text for word in sentence.words[entity.start : entity.end]]
+            if len(words) > 1 and any(brand_kind(" ".join(words[:count])) for count in range(1, len(words) + 1)):
                 entity.kind = "PRODUCT"  # "a Ford Mustang"
             elif is_common_word(last.text.lower(), knowledge) and knowledge.is_common_noun(last.text.lower()):
                 last.pos, last.tag, last.lemma = "NOUN", "NN", last.text.lower()

@@ -61,11 +61,13 @@ def _retag_verbs(sentence: Sentence, knowledge: Knowledge) -> None:
         parts = [index for index in range(position) if sentence.words[index].head == position]
         article = next((index for index in parts if sentence.words[index].text.lower() in ("a", "an")), None)
         subject = next((index for index in parts if sentence.words[index].dep == "nsubj"), None)
-        if subject is None and article is not None and sentence.words[position - 1].pos in ("PROPN", "NUM"):
-            names = [index for index in parts if index > article and sentence.words[index].pos == "PROPN"]
-            subject = names[-1] if names else None
-            for index in parts if names else ():
-                sentence.words[index].head = names[-1]
+        if subject is None and article is not None:
+            names = [index for index in parts if index > article and sentence.words[index].text[:1].isupper()]
+            if names and (names[-1] == position - 1 or sentence.words[position - 1].pos == "NUM"):
+                subject = names[-1]
+                sentence.words[subject].pos = "PROPN"
+                for index in parts:
+                    sentence.words[index].head = subject
         if subject is not None:
             word.pos, word.tag, word.lemma = "VERB", "VBZ", word.text.lower().removesuffix("s")
             sentence.words[subject].dep, sentence.words[subject].head = "nsubj", position
