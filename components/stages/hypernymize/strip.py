@@ -29,10 +29,23 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
         if not sentence.living(entity) or not (timely or holiday):
             continue
         modified = sentence.modifies(entity.start, entity.end)
-        struck.append(sentence.strike(range(entity.start, entity.end)))
-        if modified is None:
+        end, owns = _genitive(sentence, entity)
+        struck.append(sentence.strike(range(entity.start, end)))
+        if modified is None and not owns:
             _strike_lead(sentence, entity.start)
     return f"date or duration: {'; '.join(struck)}" if struck else ""
+
+
+def _genitive(sentence: Sentence, entity: Entity) -> tuple[int, bool]:
+    """Return the end of a date with its genitive mark, and whether a noun follows it: "at last year's event"."""
+    marks = [
+        place for place in (entity.end - 1, entity.end) if place < len(sentence.words) and sentence.words[place].tag == "POS"
+    ]
+    if not marks:
+        return entity.end, False
+    after = marks[0] + 1
+    owned = after < len(sentence.words) and sentence.words[after].pos in ("NOUN", "ADJ", "PROPN", "NUM")
+    return max(entity.end, after), owned
 
 
 def _is_holiday(sentence: Sentence, entity: Entity) -> bool:
