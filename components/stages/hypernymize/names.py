@@ -9,6 +9,7 @@ from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import is_given_name, place_kind
 from components.knowledge.kinds import KINDS
 from components.language.dictionary import is_listed
+from components.stages.hypernymize.common_nouns import is_common_word
 from components.stages.hypernymize.name_types import LOCATIVE, coordinated, is_role, kind_by_words, led_by
 from components.stages.hypernymize.sentence import Entity, Sentence
 
@@ -48,6 +49,11 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
         word.text == word.text.lower() and (len(words) > 1 or is_listed(word.text, knowledge.wordnet.folder)) for word in words
     ):
         return True
+    first = words[0]
+    begins = entity.start == 0 and len(words) > 1 and all(word.text.islower() for word in words[1:])
+    if begins and is_common_word(first.text.lower(), knowledge):
+        first.pos = "NOUN" if knowledge.is_noun(first.text) else "ADJ"
+        return True  # "Sandy beach": the capital only begins the text
     only = words[-1].text.lower()
     if len(words) == 1 and entity.start == 0 and words[0].tag in ("NNS", "NNPS") and knowledge.is_noun(only):
         words[0].pos, words[0].tag, words[0].lemma = "NOUN", "NNS", words[0].lemma.lower()
