@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from pathlib import Path
 
 from components.language.wordnet import VARIABLE, unreadable, wordnet_folder
 
@@ -21,15 +22,20 @@ _SHORTEST = 4
 """Minimum letters of each half of a compound."""
 
 
-def is_listed(word: str) -> bool:
-    """Return whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored."""
-    return _listed(word.lower(), os.environ.get(VARIABLE, ""))
+def is_listed(word: str, folder: Path | None = None) -> bool:
+    """Return whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored.
+
+    Args:
+        word: the word.
+        folder: the dictionary's folder; None: :func:`wordnet_folder`.
+    """
+    return _listed(word.lower(), str(folder or ""), os.environ.get(VARIABLE, ""))
 
 
 @lru_cache(maxsize=65536)
-def _listed(word: str, chosen: str) -> bool:
-    """Return :func:`is_listed` for the dictionary of the environment, which is part of the cache key."""
-    lemmas, longest = _lemmas(chosen)
+def _listed(word: str, folder: str, chosen: str) -> bool:
+    """Return :func:`is_listed`; the dictionary that the environment chooses is part of the cache key."""
+    lemmas, longest = _lemmas(folder, chosen)
     if len(word) > 2 * longest + _LONGEST_ENDING:
         return False
     if _known(word, lemmas):
@@ -50,14 +56,14 @@ def _known(word: str, lemmas: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _lemmas(chosen: str) -> tuple[frozenset[str], int]:
-    """Return the listed words of the dictionary that the environment chooses, and the length of the longest."""
-    folder = wordnet_folder()
+def _lemmas(folder: str, chosen: str) -> tuple[frozenset[str], int]:
+    """Return the listed words of a dictionary, and the length of the longest word; "" for the one that the environment chooses."""
+    place = Path(folder) if folder else wordnet_folder()
     lemmas: set[str] = set()
     try:
         for name in FILES:
-            with (folder / name).open(encoding="utf-8") as file:
+            with (place / name).open(encoding="utf-8") as file:
                 lemmas.update(line.split(" ", 1)[0] for line in file if not line.startswith("  "))
     except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(error, folder) from None
+        raise unreadable(error, place) from None
     return frozenset(lemmas), max(map(len, lemmas), default=0)

@@ -38,6 +38,7 @@ class WordNet:
     """The nouns of one dictionary folder."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         try:
             self._lines = {line[:8]: line for line in _lines(folder / "data.noun")}
             self._index = dict(line.split(" ", 1) for line in _lines(folder / "index.noun"))

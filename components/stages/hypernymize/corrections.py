@@ -9,30 +9,28 @@ from __future__ import annotations
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import is_given_name, place_kind
 from components.language.words import zipf
+from components.stages.hypernymize.common_nouns import keep_common_nouns, settle_indefinite
 from components.stages.hypernymize.dates import find_dates
-from components.stages.hypernymize.names import (
-    add_missed_names,
-    coordinated,
-    extend_names,
-    relabel_people,
-    relabel_places,
-    trim_names,
-)
+from components.stages.hypernymize.name_types import coordinated, relabel_people, relabel_places
+from components.stages.hypernymize.names import add_missed_names, extend_names, join_numbers, trim_names
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 
-def correct_parse(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Correct tags and entities of a sentence in place; return an empty reason, since no text changes."""
+def correct_parse(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Correct tags and entities of a sentence in place; no text changes."""
+    _retag_verbs(sentence, knowledge)
     _correct_tags(sentence, knowledge)
+    keep_common_nouns(sentence, knowledge)
+    join_numbers(sentence)
     trim_names(sentence, knowledge)
     extend_names(sentence, knowledge)
     relabel_places(sentence, knowledge)
     add_missed_names(sentence, knowledge)
     relabel_people(sentence, knowledge)
+    settle_indefinite(sentence, knowledge)
     _retag_coordinated_verb(sentence, knowledge)
     _add_dates(sentence)
     sentence.entities.sort(key=lambda entity: entity.start)
-    return ""
 
 
 def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
@@ -53,6 +51,26 @@ def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
             alone = sentence.modifies(position, position + 1) is None and not _beside_name(sentence, position)
             if alone and knowledge.is_common_noun(plain) and not is_given_name(plain):
                 word.pos, word.lemma = "NOUN", word.lemma.lower()  # "Petunia", "Tourists"
+
+
+def _retag_verbs(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Tag a plural noun as a verb where it has a subject or the article "a", which no plural has: "a Boeing 747 lands"."""
+    for position, word in enumerate(sentence.words):
+        if word.tag != "NNS" or not knowledge.is_verb(word.text.lower().removesuffix("s")):
+            continue
+        parts = [index for index in range(position) if sentence.words[index].head == position]
+        article = next((index for index in parts if sentence.words[index].text.lower() in ("a", "an")), None)
+        subject = next((index for index in parts if sentence.words[index].dep == "nsubj"), None)
+        if subject is None and article is not None:
+            names = [index for index in parts if index > article and sentence.words[index].text[:1].isupper()]
+            if names and (names[-1] == position - 1 or sentence.words[position - 1].pos == "NUM"):
+                subject = names[-1]
+                sentence.words[subject].pos = "PROPN"
+                for index in parts:
+                    sentence.words[index].head = subject
+        if subject is not None:
+            word.pos, word.tag, word.lemma = "VERB", "VBZ", word.text.lower().removesuffix("s")
+            sentence.words[subject].dep, sentence.words[subject].head = "nsubj", position
 
 
 def _retag_coordinated_verb(sentence: Sentence, knowledge: Knowledge) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from components.knowledge.cascade import Knowledge
+from components.stages.hypernymize.common_nouns import is_indefinite
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 UNKNOWN_PLACE_PREPOSITIONS = frozenset(
@@ -46,6 +47,8 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
             struck.append(" ".join(sentence.words[position].text for position in possessive))
             sentence.strike(possessive)
             continue
+        if entity.end < len(sentence.words) and sentence.words[entity.end].tag == "POS":
+            continue  # "on Santa's lap": the place is the lap
         lead = lead_positions(sentence, entity.start)
         word = sentence.words[lead[0]].text.lower() if lead else ""
         if word not in LOCATING_PREPOSITIONS and _names_its_kind(sentence, entity, knowledge):
@@ -85,9 +88,14 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
             or sentence.words[lead[0]].text.lower() not in UNKNOWN_PLACE_PREPOSITIONS
         ):
             continue
-        if sentence.is_modifier(entity):
-            continue
-        struck.append(sentence.strike([*lead, *range(entity.start, entity.end)]))
+        if sentence.is_modifier(entity) or is_indefinite(sentence, entity):
+            continue  # "on a Boeing" locates nothing
+        end = entity.end
+        if end < len(sentence.words) and sentence.words[end].tag == "POS":
+            if end + 1 < len(sentence.words) and sentence.words[end + 1].pos in ("NOUN", "ADJ"):
+                continue  # "at Ivar's counter"
+            end += 1
+        struck.append(sentence.strike([*lead, *range(entity.start, end)]))
     return f"whereabouts: {'; '.join(struck)}" if struck else ""
 
 

@@ -18,14 +18,17 @@ import pyarrow as pa
 from components.core.digests import digest_value, sha256_bytes
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CAPTION
+from components.core.result_cache import PaidAnnotator
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
 from components.knowledge.people import missing_people
 from components.knowledge.remote import KnowledgeSettings, Question, Remote
 from components.knowledge.setup import NETWORK, make_sources, recording_cascade, require_key
 from components.knowledge.wikidata.index import read_about
+from components.language.parser import Parse
 from components.language.wordnet import load_wordnet
-from components.providers.registry import parse_role
+from components.providers.registry import Role, parse_role
+from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rewrite import rewrite
 
 
@@ -117,15 +120,17 @@ def _settings(shared: Mapping[str, Any]) -> Any:
 
 
 def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut:
-    """Rewrite every text of a shard from its cached parse."""
+    """Rewrite every text of a shard from its cached parses."""
     records = table.to_pylist()
     digests = [sha256_bytes(record["text"].encode()) for record in records]
     parser = parse_role(task.shared["providers"], task.work)
     stored = task.annotations.annotate(parser.annotator, {d: record["text"] for d, record in zip(digests, records, strict=True)})
+    parses = {digest: parser.read(stored[digest]) for digest in digests}
+    seconds = _second_parses(parses, dict(zip(digests, (record["text"] for record in records), strict=True)), parser, task)
+    limits = {"min_words": task.params["min_words"], "stated_role": task.params["stated_role"]}
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
-        parse = parser.read(stored[digest])
-        result = rewrite(parse, knowledge, min_words=task.params["min_words"], stated_role=task.params["stated_role"])
+        result = rewrite(parses[digest], knowledge, second=seconds.get(digest), **limits)
         if result.shortcoming is not None:
             rule, value, threshold = result.shortcoming
             ledger.append(dropped(record["key"], rule, value, threshold, detail=f"{record['text']} → {result.caption}"))
@@ -135,3 +140,16 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
             record | {"caption": result.caption, "steps": [step._asdict() for step in result.steps], "types": result.types}
         )
     return ShardOut(pa.Table.from_pylist(rows, schema=CAPTION), ledger_table(ledger))
+
+
+def _second_parses(parses: Mapping[str, Parse], texts: Mapping[str, str], parser: Role[Parse], task: Task) -> dict[str, Parse]:
+    """Return digest → parse of the text without its first capital, where the capital misled the parser.
+
+    A paid parser gets no second question: workers send no requests.
+    """
+    if isinstance(parser.annotator, PaidAnnotator):
+        return {}
+    again = {digest: second_text(texts[digest], parse) for digest, parse in parses.items()}
+    keys = {digest: sha256_bytes(text.encode()) for digest, text in again.items() if text}
+    stored = task.annotations.annotate(parser.annotator, {key: again[digest] for digest, key in keys.items()})
+    return {digest: parser.read(stored[key]) for digest, key in keys.items()}

@@ -76,7 +76,8 @@ def _replace_name(sentence: Sentence, entity: Entity, text: str, lemma: str, *, 
 def _without_article(sentence: Sentence, entity: Entity, described: list[int]) -> list[int]:
     """Return the positions to remove with a name: its description and its article, unless that is "the" and still fits.
 
-    A person has no article, and without its ordinal a noun is no longer definite (table 1: "at festival").
+    A person has no article, and without its ordinal a noun is no longer definite (table 1: "at festival"). A product after "a"
+    is one of several, so it keeps the article.
     """
     inside = [position for position in range(entity.start, entity.end) if sentence.words[position].pos == "DET"]
     before = sentence.before(entity.start)
@@ -85,6 +86,8 @@ def _without_article(sentence: Sentence, entity: Entity, described: list[int]) -
     articles = [*inside, *outside, *(position for position in described if sentence.words[position].pos == "DET")]
     definite = [position for position in articles if sentence.words[position].text.lower() == "the"]
     removed = [position for position in described if sentence.words[position].pos != "DET"]
+    if entity.kind == "PRODUCT" and not definite and not ordinal:
+        return removed
     if entity.kind == "PERSON" or ordinal or not definite:
         return [*removed, *articles]
     return [*removed, *(position for position in articles if position not in definite)]
@@ -135,7 +138,7 @@ def _next_person(sentence: Sentence, position: int) -> Entity | None:
 
 
 def merge_coordination(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Merge equal coordinated nouns into one plural: "actor and actor", "person, person and person"."""
+    """Merge equal coordinated nouns into one plural if one replaced a name: "actor and actor", "person, person and person"."""
     merged = _level_people(sentence, knowledge)
     alive = sentence.alive()
     order = 0
@@ -146,7 +149,7 @@ def merge_coordination(sentence: Sentence, knowledge: Knowledge) -> str:
         while first.pos == "NOUN" and (following := _same_noun_after(sentence, alive, look, first.lemma)) is not None:
             run.append(following)
             look = following
-        if len(run) > 1:
+        if any(sentence.words[alive[index]].renamed for index in run) and len(run) > 1:
             start = alive[order]
             lead = sentence.before(start)
             if lead is not None and sentence.words[lead].text.lower() in ("a", "an"):

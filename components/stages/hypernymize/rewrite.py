@@ -9,7 +9,9 @@ from typing import NamedTuple
 from components.knowledge.cascade import Knowledge
 from components.language.parser import Parse
 from components.stages.hypernymize import corrections, locations, rename, strip, tidy
+from components.stages.hypernymize.first_word import choose_parse
 from components.stages.hypernymize.sentence import Sentence
+from components.stages.hypernymize.well_formed import find_shortcoming
 
 
 class Step(NamedTuple):
@@ -30,11 +32,21 @@ class Rewritten(NamedTuple):
     shortcoming: tuple[str, str, str] | None
 
 
-def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: bool) -> Rewritten:
-    """Return a parsed text as a caption without names, numbers, dates and places."""
-    sentence = Sentence.of(parse)
+def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: bool, second: Parse | None = None) -> Rewritten:
+    """Return a parsed text as a caption without names, numbers, dates and places.
+
+    Args:
+        parse: the text's parse.
+        knowledge: gives hypernyms.
+        min_words: words a caption must have.
+        stated_role: whether a person may become the role before the name.
+        second: parse of ``first_word.second_text``; None where that is empty or no second parse was made.
+    """
+    sentence = Sentence.of(choose_parse(parse, second, knowledge))
+    corrections.correct_parse(sentence, knowledge)
+    for word, written in zip(sentence.words, parse["text"], strict=True):
+        word.text = written  # the second parse has no capital
     chain: tuple[tuple[str, Callable[[Sentence, Knowledge], str]], ...] = (
-        ("corrections", corrections.correct_parse),
         ("dates", strip.strip_dates),
         ("quantities", strip.strip_quantities),
         ("quotes", strip.strip_quotes),
@@ -55,7 +67,7 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
         if after != before:
             steps.append(Step(name, before, after, reason))
         before = after
-    return Rewritten(before, steps, find_concepts(sentence), tidy.find_shortcoming(sentence, min_words))
+    return Rewritten(before, steps, find_concepts(sentence), find_shortcoming(sentence, min_words))
 
 
 def find_concepts(sentence: Sentence) -> list[str]:

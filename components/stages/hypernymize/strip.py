@@ -12,6 +12,8 @@ from components.stages.hypernymize.locations import lead_positions
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
+SAYING = frozenset({"say", "read", "spell", "state"})
+"""Verbs whose object is what is written on something."""
 QUOTES = {"“": "”", "‘": "’", '"': '"', "'": "'", "«": "»", "`": "'", "``": "''", "„": "“"}
 CURRENCY = frozenset("$€£¥₹")
 EXTENT = frozenset({"long", "high", "tall", "wide", "deep", "thick", "old", "away"})
@@ -27,10 +29,23 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
         if not sentence.living(entity) or not (timely or holiday):
             continue
         modified = sentence.modifies(entity.start, entity.end)
-        struck.append(sentence.strike(range(entity.start, entity.end)))
-        if modified is None:
+        end, owns = _genitive(sentence, entity)
+        struck.append(sentence.strike(range(entity.start, end)))
+        if modified is None and not owns:
             _strike_lead(sentence, entity.start)
     return f"date or duration: {'; '.join(struck)}" if struck else ""
+
+
+def _genitive(sentence: Sentence, entity: Entity) -> tuple[int, bool]:
+    """Return the end of a date with its genitive mark, and whether a noun follows it: "at last year's event"."""
+    marks = [
+        place for place in (entity.end - 1, entity.end) if place < len(sentence.words) and sentence.words[place].tag == "POS"
+    ]
+    if not marks:
+        return entity.end, False
+    after = marks[0] + 1
+    owned = after < len(sentence.words) and sentence.words[after].pos in ("NOUN", "ADJ", "PROPN", "NUM")
+    return max(entity.end, after), owned
 
 
 def _is_holiday(sentence: Sentence, entity: Entity) -> bool:
@@ -51,8 +66,8 @@ def _dated(sentence: Sentence, entity: Entity) -> bool:
 
 
 def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition."""
-    struck = []
+    """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition; and "number 5"."""
+    struck = [sentence.strike((position, position + 1)) for position in _labels(sentence)]
     for entity in sentence.entities:
         if entity.kind not in NUMBERS or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
             continue
@@ -81,11 +96,27 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
     return f"amount: {'; '.join(struck)}" if struck else ""
 
 
+def _labels(sentence: Sentence) -> list[int]:
+    """Return the positions of "number" or "#" before a numeral, where a noun is beside both: "a number 5 shirt"."""
+    words, positions = sentence.words, []
+    for position in range(1, len(words) - 1):
+        if words[position].text.lower() not in ("number", "#") or not words[position + 1].text.isdigit():
+            continue
+        after = words[position + 2].pos if position + 2 < len(words) else ""
+        if words[position - 1].pos == "NOUN" or (words[position - 1].pos in ("DET", "ADJ") and after in ("NOUN", "ADJ")):
+            positions.append(position)
+    return positions
+
+
 def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove quotations, with their preposition or verb of naming."""
+    """Remove quotations with a capital, with their preposition, verb of naming or relative clause ("that says").
+
+    A title has a capital; other quotations are plain words.
+    """
     struck = []
-    while (span := _quoted(sentence)) is not None:
-        start, end = span
+    for start, end in _quotations(sentence):
+        if not any(word.text[:1].isupper() for word in sentence.words[start:end]):
+            continue
         # The preposition belongs to the noun that the quote modifies ("Waves" filter).
         follower = sentence.after(end)
         modifies_next = follower is not None and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
@@ -97,19 +128,23 @@ def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
 
 def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
     """Remove modifiers of a noun that are proper nouns, nationalities, numbers, units or brands."""
-    struck: list[int] = []
+    names: list[int] = []
+    numbers: list[int] = []
     for position in sentence.alive():
         word, entity = sentence.words[position], sentence.entity_at(position)
         kind = entity.kind if entity else ""
         if word.renamed or word.pos in ("DET", "ADP", "PUNCT", "VERB", "AUX", "PRON"):
             continue
-        adjective = word.pos == "ADJ" and word.text[:1].isupper() and position > 0  # "the Adriatic town"
-        proper = adjective or word.pos == "PROPN" or kind == "NORP" or (kind in ("PRODUCT", "ORG") and word.text[:1].isupper())
+        adjective = word.pos == "ADJ" and position > 0  # "the Adriatic town"
+        # English capitalises names and nationalities; "french fries" has lost its.
+        proper = word.text[:1].isupper() and (adjective or word.pos == "PROPN" or kind in ("NORP", "PRODUCT", "ORG"))
         counted = word.pos in ("NUM", "SYM") or kind in NUMBERS or word.text[:1].isdigit()
         beside = entity is not None and kind not in NUMBERS and proper and sentence.noun_beside(entity) is not None
         if (proper or counted) and (beside or _modifies_noun(sentence, position)):
-            struck.append(position)
-    struck += _scores(sentence, struck)
+            (numbers if counted else names).append(position)
+    names += _joints(sentence, names)
+    numbers += _scores(sentence, numbers)
+    struck = [*names, *numbers]
     # Marks that joined removed modifiers ("Music & Cultural", "A-319") go with them.
     for position in sentence.alive():
         left, right = sentence.before(position), sentence.after(position)
@@ -117,8 +152,22 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         if joins and position not in struck and (left in struck or right in struck):
             struck.append(position)
     sentence.strike(struck)
-    text = " ".join(sentence.words[position].text for position in sorted(struck))
-    return f"name, number or unit before a noun: {text}" if struck else ""
+    removed = (("name before a noun", names), ("number or unit before a noun", numbers))
+    return "; ".join(
+        f"{what}: {' '.join(sentence.words[position].text for position in sorted(positions))}"
+        for what, positions in removed
+        if positions
+    )
+
+
+def _joints(sentence: Sentence, names: list[int]) -> list[int]:
+    """Return the positions of small words that join removed parts of one name: "University of Bristol"."""
+    return [
+        position
+        for entity in sentence.entities
+        for position in range(entity.start + 1, entity.end - 1)
+        if sentence.words[position].pos in ("ADP", "DET", "CCONJ") and entity.end - 1 in names
+    ]
 
 
 def _scores(sentence: Sentence, struck: list[int]) -> list[int]:
@@ -153,21 +202,27 @@ def _strike_lead(sentence: Sentence, start: int) -> None:
     if position is None:
         return
     word = sentence.words[position]
-    if word.pos in ("ADP", "SCONJ") or word.lemma in NAMING or word.text == ",":
+    relative = sentence.before(position)
+    if word.lemma in SAYING and word.pos == "VERB" and word.dep in ("acl", "relcl"):
+        clause = relative is not None and sentence.words[relative].tag in ("WDT", "WP")
+        sentence.strike([position, relative] if clause and relative is not None else [position])
+    elif word.pos in ("ADP", "SCONJ") or word.lemma in NAMING or word.text == ",":
         sentence.strike([position])
 
 
-def _quoted(sentence: Sentence) -> tuple[int, int] | None:
-    """Return the positions of the first quotation's marks."""
+def _quotations(sentence: Sentence) -> list[tuple[int, int]]:
+    """Return the positions of the marks of each quotation."""
+    spans: list[tuple[int, int]] = []
     alive = sentence.alive()
     for order, start in enumerate(alive):
         mark = sentence.words[start].text
-        if mark not in QUOTES or sentence.words[start].tag == "POS":
+        if mark not in QUOTES or sentence.words[start].tag == "POS" or (spans and start <= spans[-1][1]):
             continue
         # A straight mark opens a quote only where a word begins.
         if mark in ("'", '"') and start > 0 and not sentence.words[start - 1].space and sentence.words[start - 1].pos != "PUNCT":
             continue
-        for end in alive[order + 1 :]:
-            if sentence.words[end].text == QUOTES[mark] or (mark == "'" and sentence.words[end].text == "''"):
-                return start, end
-    return None
+        closing = ("'", "''") if mark == "'" else (QUOTES[mark],)
+        end = next((position for position in alive[order + 1 :] if sentence.words[position].text in closing), None)
+        if end is not None:
+            spans.append((start, end))
+    return spans

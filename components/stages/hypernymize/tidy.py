@@ -1,7 +1,6 @@
-"""The last steps: fix spacing, marks and articles, lower the case; and the reasons to drop a caption.
+"""The last steps: fix spacing, marks and articles, lower the case.
 
-Source: CC table 1 (lower case, "an aircraft" once the name between is gone), and "around 20 % of samples are discarded during
-this transformation because it can leave sentences too short or inconsistent".
+Source: CC table 1 (lower case, "an aircraft" once the name between is gone).
 """
 
 from __future__ import annotations
@@ -55,44 +54,6 @@ def lower_case(sentence: Sentence, knowledge: Knowledge) -> str:
     for word in changed:
         word.text = word.text.lower()
     return "lower case" if changed else ""
-
-
-def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | None:
-    """Return why the caption must be dropped (rule, value, threshold), or None."""
-    alive = [sentence.words[index] for index in sentence.alive()]
-    words = words_of(sentence.render())
-    if len(words) < min_words:
-        return "too_short", str(len(words)), f">= {min_words} words"
-    if not any(word.pos == "NOUN" for word in alive):
-        return "inconsistent", "no noun is left", "a noun"
-    names = [word.text for word in alive if word.pos == "PROPN"]
-    if names:
-        return "inconsistent", f"a name is left: {' '.join(names)}", "no names"
-    digits = [word.text for word in alive if any(char.isdigit() for char in word.text)]
-    if digits:
-        return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
-    if alive[0].pos == "ADP" and not any(word.pos == "VERB" or (word.dep == "ROOT" and word.pos == "NOUN") for word in alive):
-        return "inconsistent", f"only the phrase after '{alive[0].text}' is left", "a noun or a verb of its own"
-    for index, word in enumerate(alive):
-        rest = alive[index + 1 :]
-        following = rest[0] if rest else None
-        ends = following is None or (following.pos == "PUNCT" and following.text not in QUOTING)
-        if (
-            word.pos == "DET"
-            and (ends or (following is not None and following.pos in ("ADP", "CCONJ", "AUX")))
-            and word.text in ("a", "an", "the")
-        ):
-            return "inconsistent", f"'{word.text}' leads nowhere", "a noun after an article"
-        if word.tag == "IN" and word.pos == "ADP" and (ends or (following is not None and following.pos in ("CCONJ", "AUX"))):
-            return "inconsistent", f"'{word.text}' has no object", "an object after a preposition"
-        if word.pos == "CCONJ" and (ends or index == 0):
-            return "inconsistent", f"'{word.text}' joins nothing", "something on both sides"
-    if alive[0].pos == "VERB" and alive[0].tag in ("VBD", "VBZ"):
-        return "inconsistent", f"begins with '{alive[0].text}'", "a subject before the verb"
-    return None
-
-
-QUOTING = frozenset("\"'“‘«([{")
 
 
 class _Marks:

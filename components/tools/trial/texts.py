@@ -23,6 +23,7 @@ from components.stages import hypernymize
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import RULE_SETTINGS, TEXT_GROUPS, evaluate_all, first_failures, make_subject
 from components.stages.filter.rules import Finding, Subject
+from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rewrite import rewrite
 from components.web.html.page import fold
 
@@ -78,8 +79,13 @@ class Trial:
             name, finding = failure
             return _dropped(name, str(finding.value), str(finding.threshold), self._setting(name), steps)
         assert subject.parse is not None
+        text = second_text(subject.text, subject.parse)
         rewritten = rewrite(
-            subject.parse, self._knowledge, min_words=self._rewriting.min_words, stated_role=self._rewriting.stated_role
+            subject.parse,
+            self._knowledge,
+            min_words=self._rewriting.min_words,
+            stated_role=self._rewriting.stated_role,
+            second=EnglishParser().compute(text) if text else None,
         )
         steps += [step._asdict() for step in rewritten.steps]
         if rewritten.shortcoming is not None:

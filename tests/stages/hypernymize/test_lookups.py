@@ -153,6 +153,19 @@ def test_a_run_counts_the_people_that_became_person_and_says_so(
     assert "no source knows people" not in capsys.readouterr().err
 
 
+def test_the_second_parse_of_a_misleading_capital_is_cached(tmp_path: Path) -> None:
+    texts = ["House in the mountains.", "A cat on the beach."]
+    inputs = {"input": make_output(tmp_path, "filter", [[row("filter", key=text, text=text, alt=text) for text in texts]])}
+    params = {"min_words": 2, "stated_role": False, "concept_level": "noun", "min_concept_count": 1, **sources()}
+    job = make_stage(tmp_path, "hypernymize", params=stage.Params.model_validate(params), inputs=inputs)
+    run_hypernymize(job)
+    job.finish()
+    assert captions(StageOutput(job.out)) == ["house in the mountains.", "a cat on the beach."]
+    cache = ResultCache(tmp_path / ".hearsight" / "annotations")
+    cache.annotate(EnglishParser(), {sha256_bytes(text.encode()): text for text in [*texts, "house in the mountains."]})
+    assert not cache.computed
+
+
 def test_a_missing_index_and_a_missing_key_give_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HearsightError, match="there is no index"):
         run(tmp_path, "wikidata_index", index=str(tmp_path / "none"))

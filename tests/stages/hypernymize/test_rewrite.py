@@ -12,7 +12,7 @@ from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.language.parser import EnglishParser
 from components.stages.hypernymize.rewrite import Rewritten, rewrite
 from components.stages.hypernymize.sentence import Sentence
-from components.stages.hypernymize.tidy import find_shortcoming
+from components.stages.hypernymize.well_formed import find_shortcoming
 from tests.knowledge.dictionary import extract, knowledge
 
 FORD = (

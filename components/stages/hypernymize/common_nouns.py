@@ -1,0 +1,163 @@
+"""Capitalised words that are common nouns: "a red Frisbee", "a German Shepherd", "an American football player".
+
+WordNet tells classes from instances, and writes each lemma as English does. So a capital does not make a name of a word that is
+a class of things ("Frisbee", "Doberman"), nor of a compound whose head is a common noun ("German shepherd", "Ferris wheel").
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from components.knowledge.cascade import Knowledge
+from components.knowledge.gazetteers import brand_kind
+from components.knowledge.kinds import ARTIFACT, KINDS, PERSON
+from components.language.dictionary import is_listed
+from components.language.wordnet import Synset
+from components.language.words import plural
+from components.stages.hypernymize.sentence import MODIFIERS, Entity, Sentence
+
+MATTER, ANIMAL, PLANT = 20827, 15388, 17222
+"""WordNet 3.0 synsets: matter (materials, food, drinks), animal, plant."""
+THINGS, LIVING = frozenset({ARTIFACT, MATTER}), frozenset({ANIMAL, PLANT})
+FEASTS = frozenset({15157041, 15239292})
+"""WordNet 3.0 synsets: calendar day, season (of a feast). A feast that is no date names no one: "a Christmas tree"."""
+INDEFINITE = frozenset({"a", "an"})
+UNCOUNTED = frozenset({"GPE", "LOC", "FAC", "ORG", "PERSON"})
+"""Types whose names take no indefinite article: there is one Paris."""
+
+
+@lru_cache(maxsize=16384)
+def is_common_word(word: str, knowledge: Knowledge) -> bool:
+    """Return whether a lower-case word is a common noun in lower case, or is listed and no noun."""
+    senses = knowledge.wordnet.senses(word)
+    if not senses:
+        return is_listed(word, knowledge.wordnet.folder)
+    lemmas = {lemma for sense in senses if not sense.instance_of for lemma in sense.lemmas}
+    if any(lemma == lemma.lower() and word in (lemma, plural(lemma)) for lemma in lemmas):
+        return True
+    # Listed as another part of speech, while the noun is a name: "may".
+    return knowledge.is_verb(word) and not knowledge.is_instance(word)
+
+
+def keep_common_nouns(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Tag names of classes of things and compounds with a common head as common nouns, without an entity."""
+    for start in range(len(sentence.words)):
+        if sentence.words[start].pos not in ("PROPN", "NOUN", "ADJ") or not sentence.words[start].text[:1].isupper():
+            continue
+        end = _end_of_common_noun(sentence, start, knowledge)
+        entity = sentence.entity_at(start)
+        if end == start:
+            continue
+        if entity is not None and (_named(sentence, entity.start, start) or _named(sentence, end, entity.end)):
+            continue  # a part of a longer name: "a University of Bristol player"
+        sentence.entities = [each for each in sentence.entities if each.end <= start or end <= each.start]
+        for position in range(start, end):
+            word = sentence.words[position]
+            plural_tag = word.tag in ("NNS", "NNPS")
+            word.pos, word.tag, word.lemma = "NOUN", "NNS" if plural_tag else "NN", word.lemma.lower()
+            if position < end - 1:
+                word.dep, word.head = "compound", end - 1
+
+
+def settle_indefinite(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Correct names after "a" or "an": the article counts one of several things, so no place and no organisation is meant.
+
+    A last word that is a common noun is the head ("a Miami jersey"). Without one, an organization's name is that of its product
+    ("a Boeing"), and other names have no known kind: without an entity, ``find_shortcoming`` drops what is left of them.
+    """
+    kept = []
+    for entity in sentence.entities:
+        if entity.kind in UNCOUNTED and is_indefinite(sentence, entity) and not sentence.is_modifier(entity):
+            last = sentence.words[entity.end - 1]
+            words = [word.text for word in sentence.words[entity.start : entity.end]]
+            if len(words) > 1 and any(brand_kind(" ".join(words[:count])) for count in range(1, len(words) + 1)):
+                entity.kind = "PRODUCT"  # "a Ford Mustang"
+            elif is_common_word(last.text.lower(), knowledge) and knowledge.is_common_noun(last.text.lower()):
+                last.pos, last.tag, last.lemma = "NOUN", "NN", last.text.lower()
+                for position in range(entity.start, entity.end - 1):
+                    sentence.words[position].dep, sentence.words[position].head = "compound", entity.end - 1
+                entity.end -= 1
+            elif entity.kind == "ORG":
+                entity.kind = "PRODUCT"
+            else:
+                continue
+        if entity.end > entity.start:
+            kept.append(entity)
+    sentence.entities = kept
+
+
+def _end_of_common_noun(sentence: Sentence, start: int, knowledge: Knowledge) -> int:
+    """Return the end of the common noun that begins at ``start``; ``start`` if none does."""
+    words = sentence.words
+    for length in (3, 2, 1):
+        end = start + length
+        if end > len(words) or (end < len(words) and _named(sentence, end, end + 1)):
+            continue
+        phrase = " ".join(word.text for word in words[start:end]).lower()
+        if (length > 1 and _is_compound(phrase, knowledge)) or (length == 1 and _is_class(sentence, start, knowledge)):
+            return end
+    return start
+
+
+def _is_compound(phrase: str, knowledge: Knowledge) -> bool:
+    """Return whether WordNet lists the phrase as a class and writes its last word in lower case."""
+    return any(
+        lemma.lower() == phrase and lemma.split()[-1] == phrase.split()[-1]
+        for sense in knowledge.wordnet.senses(phrase)
+        if not sense.instance_of
+        for lemma in (*sense.lemmas, *map(plural, sense.lemmas))
+    )
+
+
+def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
+    """Return whether a capitalised word is a class of things.
+
+    A word that is a name as well ("Chihuahua"), or is written in lower case as well ("jeep"), needs an article, adjective or
+    number. Of the latter only things count, unless a number counts them: cars and teams are named after animals.
+    """
+    plain = sentence.words[position].text.lower()
+    senses = knowledge.wordnet.senses(plain)
+    lower = is_common_word(plain, knowledge)
+    after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
+    before = sentence.words[position - 1] if position else None
+    counted = before is not None and before.pos == "NUM"
+    kinds = THINGS if lower and not counted else THINGS | LIVING
+    modifies = after is not None and after.pos == "NOUN" and after.text.islower() and sentence.words[position].dep in MODIFIERS
+    if modifies or sentence.entity_at(position) is None:
+        kinds |= FEASTS
+    if (after is not None and after.pos == "NUM") or not any(
+        not sense.instance_of and _is_kind(knowledge, sense, kinds) for sense in senses
+    ):
+        return False
+    determined = before is not None and (
+        before.pos in ("DET", "NUM") or ((before.pos == "ADJ" or before.tag == "PRP$") and before.text.islower())
+    )
+    return determined or not (lower or any(sense.instance_of for sense in senses))
+
+
+def _is_kind(knowledge: Knowledge, sense: Synset, kinds: frozenset[int]) -> bool:
+    return knowledge.wordnet.is_a(sense, kinds) and not knowledge.wordnet.is_a(sense, frozenset({PERSON}))
+
+
+def _named(sentence: Sentence, start: int, end: int) -> bool:
+    """Return whether a span has a capitalised proper noun or a capitalised part of a named entity."""
+    for position in range(start, end):
+        word, entity = sentence.words[position], sentence.entity_at(position)
+        if (
+            word.pos != "DET"
+            and word.text[:1].isupper()
+            and (word.pos == "PROPN" or (entity is not None and entity.kind in KINDS))
+        ):
+            return True
+    return False
+
+
+def is_indefinite(sentence: Sentence, entity: Entity) -> bool:
+    """Return whether "a" or "an" belongs to a name: inside it, as a dependent, or before the adjectives before it."""
+    words, position = sentence.words, entity.start - 1
+    inside = range(entity.start, entity.end)
+    if any(word.text.lower() in INDEFINITE and word.pos == "DET" and word.head in inside for word in words[: entity.end]):
+        return True
+    while position >= 0 and words[position].pos == "ADJ" and words[position].text.islower():
+        position -= 1
+    return position >= 0 and words[position].text.lower() in INDEFINITE and words[position].pos == "DET"

@@ -1,0 +1,124 @@
+"""The reasons to drop a caption: too little is left, something identifying is left, or the rewriting broke the sentence.
+
+Source: CC §3, "around 20 % of samples are discarded during this transformation because it can leave sentences too short or
+inconsistent". Faults of form count only where words were removed: a published text may be odd, and that is no reason to drop it.
+"""
+
+from __future__ import annotations
+
+from components.language.words import words_of
+from components.stages.hypernymize.sentence import MODIFIERS, Sentence, Word
+from components.stages.hypernymize.strip import NUMBERS
+
+QUOTING = frozenset("\"'“‘«([{")
+ARTICLES = frozenset({"a", "an", "the"})
+SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+OBJECTS = frozenset({"dobj", "attr"})
+
+
+def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | None:
+    """Return why the caption must be dropped (rule, value, threshold), or None."""
+    alive = [sentence.words[index] for index in sentence.alive()]
+    words = words_of(sentence.render())
+    if len(words) < min_words:
+        return "too_short", str(len(words)), f">= {min_words} words"
+    names = [word.text for word in alive if word.pos == "PROPN" and any(char.isalpha() for char in word.text)]
+    if names:
+        return "inconsistent", f"a name is left: {' '.join(names)}", "no names"
+    digits = [word.text for word in alive if any(char.isdigit() for char in word.text)]
+    if digits:
+        return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
+    if not any(_counts(word) for word in sentence.words):
+        return None
+    if not any(word.pos == "NOUN" for word in alive):
+        return "inconsistent", "no noun is left", "a noun"
+    fault = _fault_at_start(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
+    return ("inconsistent", *fault) if fault is not None else None
+
+
+def _counts(word: Word) -> bool:
+    """Return whether a word was removed by a step that may break the sentence: marks, articles and merged hypernyms do not."""
+    return not (word.alive or word.renamed) and word.text.lower() not in ARTICLES and any(char.isalnum() for char in word.text)
+
+
+def _gap(sentence: Sentence, start: int, end: int) -> bool:
+    """Return whether a word was removed between two positions."""
+    return any(_counts(word) for word in sentence.words[start:end])
+
+
+def _fault_at_start(sentence: Sentence) -> tuple[str, str] | None:
+    """Return the fault (value, threshold) of a caption whose beginning depends on removed words."""
+    places = sentence.alive()
+    alive = [sentence.words[index] for index in places]
+    first = alive[0]
+    if first.pos == "ADP" and not any(word.pos == "VERB" or (word.dep == "ROOT" and word.pos == "NOUN") for word in alive):
+        return f"only the phrase after '{first.text}' is left", "a noun or a verb of its own"
+    if not _gap(sentence, 0, places[0]):
+        return None
+    if first.pos == "CCONJ":
+        return f"'{first.text}' joins nothing", "something on both sides"
+    # "Seated girls", "bulldogs": a participle before a noun, and a noun by the number before it, whatever its tag.
+    following = alive[1].pos if len(alive) > 1 else ""
+    participle = first.tag in ("VBD", "VBN") and (first.dep in MODIFIERS or following in ("NOUN", "ADJ"))
+    counted = any(word.dep in MODIFIERS and word.head == places[0] for word in sentence.words[: places[0]])
+    if first.pos in ("VERB", "AUX") and first.tag in ("VBD", "VBZ", "VBN", "MD") and not (participle or counted):
+        return f"begins with '{first.text}'", "a subject before the verb"
+    return None
+
+
+def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
+    """Return the fault of a word before removed words: an article, preposition or conjunction without its complement."""
+    places = sentence.alive()
+    for position, following in zip(places, [*places[1:], len(sentence.words)], strict=True):
+        word = sentence.words[position]
+        if not _gap(sentence, position + 1, following):
+            continue
+        after = sentence.words[following] if following < len(sentence.words) else None
+        if after is not None and after.tag == "POS" and _gap(sentence, following - 1, following):
+            return f"'{after.text}' belongs to nothing", "a noun before a genitive mark"
+        ends = after is None or (after.pos == "PUNCT" and after.text not in QUOTING)
+        if word.pos == "DET" and word.text in ARTICLES and (ends or (after is not None and after.pos in ("ADP", "CCONJ", "AUX"))):
+            return f"'{word.text}' leads nowhere", "a noun after an article"
+        joins = word.pos in ("ADP", "SCONJ") and word.tag in ("IN", "TO")
+        if joins and (ends or (after is not None and after.pos in ("CCONJ", "AUX", "ADP"))):
+            return f"'{word.text}' has no object", "an object after a preposition"
+        if word.pos == "CCONJ" and ends:
+            return f"'{word.text}' joins nothing", "something on both sides"
+    return None
+
+
+def _lost_part(sentence: Sentence) -> tuple[str, str] | None:
+    """Return the fault of a verb whose subject or object was removed, or of a relative clause whose noun was."""
+    for position, word in enumerate(sentence.words):
+        head = sentence.words[word.head]
+        if word.alive and word.dep == "relcl" and _counts(head):
+            start = min(index for index, each in enumerate(sentence.words) if each.alive and _below(sentence, index, position))
+            before = sentence.before(start)
+            if before is None or sentence.words[before].pos != "NOUN":
+                return f"'{word.text}' describes nothing", "a noun before a relative clause"
+        if not _counts(word) or not head.alive or head.pos not in ("VERB", "AUX") or word.dep not in SUBJECTS | OBJECTS:
+            continue
+        entity = sentence.entity_at(position)
+        if word.dep == "dobj" and entity is not None and entity.kind in (*NUMBERS, "DATE", "TIME"):
+            continue  # "raised £50 for charity" is whole without the amount
+        kinds = SUBJECTS if word.dep in SUBJECTS else OBJECTS
+        rest = any(
+            each.alive and (_below(sentence, index, position) or (each.head == word.head and each.dep in kinds))
+            for index, each in enumerate(sentence.words)
+            if each.pos in ("NOUN", "PRON", "DET") and each.text.lower() not in ARTICLES
+        )
+        if not rest:
+            part = "subject" if word.dep in SUBJECTS else "object"
+            return f"'{head.text}' has lost its {part}", f"the verb's {part}"
+    return None
+
+
+def _below(sentence: Sentence, position: int, top: int) -> bool:
+    """Return whether a word is ``top`` or depends on it; damaged parses may have cycles."""
+    for _ in sentence.words:
+        if position == top:
+            return True
+        if sentence.words[position].head == position:
+            return False
+        position = sentence.words[position].head
+    return False

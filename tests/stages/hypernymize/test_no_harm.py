@@ -1,0 +1,115 @@
+"""Captions without names stay as they are, and a caption that the rewriting breaks is dropped."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.language.parser import EnglishParser
+from components.stages.hypernymize.first_word import choose_parse, second_text
+from components.stages.hypernymize.rewrite import Rewritten, rewrite
+from tests.knowledge.dictionary import knowledge
+
+PARSER = EnglishParser()
+
+
+def rewritten(text: str) -> Rewritten:
+    """The rewriting as the stage runs it: with a second parse where the first word is taken for a name."""
+    parse = PARSER.compute(text)
+    second = second_text(text, parse)
+    return rewrite(parse, knowledge(), min_words=2, stated_role=False, second=PARSER.compute(second) if second else None)
+
+
+@pytest.mark.parametrize(
+    "alt",
+    [
+        "House in the mountains",
+        "House on a hill by the sea",
+        "Artist's view of the city",
+        "A picture of a horse, a horse and a dog",
+        "A man with a hat on and a dog running up",
+        "A bowl of french fries on a table",
+        'A man in a "happy" hat on a street',
+    ],
+)
+def test_a_caption_without_a_name_only_loses_its_capital(alt: str) -> None:
+    result = rewritten(alt)
+    assert (result.caption, result.shortcoming) == (alt.lower(), None)
+
+
+@pytest.mark.parametrize(
+    ("alt", "caption"),
+    [
+        ("Rose Byrne on the red carpet", "person on the red carpet"),
+        ("Paris at night", "city at night"),
+        ("London Bridge at night", "bridge at night"),
+        ("Jordan plays on the beach", "person plays on the beach"),
+    ],
+)
+def test_a_name_at_the_beginning_is_replaced(alt: str, caption: str) -> None:
+    assert rewritten(alt).caption == caption
+
+
+@pytest.mark.parametrize(
+    ("alt", "caption"),
+    [
+        ("A man pets a Doberman on the beach", "a man pets a doberman on the beach"),
+        ("A German Shepherd runs on the beach", "a german shepherd runs on the beach"),
+        ("A woman plays the French Horn in a hall", "a woman plays the french horn in a hall"),
+        ("A red Jeep on a road", "a red jeep on a road"),
+        ("An African elephant walks on a road", "an african elephant walks on a road"),
+    ],
+)
+def test_names_of_classes_are_common_nouns(alt: str, caption: str) -> None:
+    assert rewritten(alt).caption == caption
+
+
+def test_the_second_parse_counts_only_where_the_dictionary_knows_the_word_as_common() -> None:
+    for text, common in (("House in the mountains", True), ("Paris at night", False)):
+        first, second = PARSER.compute(text), PARSER.compute(text[0].lower() + text[1:])
+        assert second_text(text, first)
+        assert (choose_parse(first, second, knowledge()) is second) == common
+        assert choose_parse(first, None, knowledge()) is first
+
+
+def test_a_text_whose_first_word_is_no_name_is_not_parsed_again() -> None:
+    for text in ("A dog on a beach", "Two dogs on a beach", ""):
+        assert second_text(text, PARSER.compute(text)) == ""
+
+
+def test_after_an_indefinite_article_a_name_is_one_of_several_things() -> None:
+    assert (
+        rewritten("A Boeing 747 lands at the airport on a sunny day").caption == "a product lands at the airport on a sunny day"
+    )
+    result = rewritten("A Zqxwv plays with the ball").shortcoming
+    assert result is not None and result[:2] == ("inconsistent", "a name is left: zqxwv")
+
+
+@pytest.mark.parametrize(
+    ("alt", "value"),
+    [
+        ('"Keep calm" written on a picture in the window', "begins with 'written'"),
+        ("A child sits on the bus while in Paris", "'while' has no object"),
+    ],
+)
+def test_a_sentence_that_lost_a_part_is_inconsistent(alt: str, value: str) -> None:
+    result = rewritten(alt).shortcoming
+    assert result is not None and result[:2] == ("inconsistent", value)
+
+
+@pytest.mark.parametrize("alt", ["On the road with a dog and a", "The view of", "Dogs and a cat in", "Looks at the dog on the"])
+def test_an_odd_text_that_lost_nothing_is_kept(alt: str) -> None:
+    assert rewritten(alt).shortcoming is None
+
+
+@pytest.mark.parametrize(
+    ("alt", "caption"),
+    [
+        ('A woman holds a sign that says "Vote Today" on a street', "a woman holds a sign on a street"),
+        ("A red truck with a number 5 on the door", "a red truck with a number on the door"),
+        ("A University of Bristol player holds a ball", "a player holds a ball"),
+        ("Sailors at last year's event", "sailors at event"),
+        ("A picture of a 1920's train station", "a picture of a train station"),
+    ],
+)
+def test_a_removed_phrase_takes_the_words_that_only_lead_to_it(alt: str, caption: str) -> None:
+    assert rewritten(alt).caption == caption
