@@ -57,7 +57,7 @@ def _known(word: str, lemmas: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=4)
 def _lemmas(folder: str, chosen: str) -> tuple[frozenset[str], int]:
-    """Return the listed words of a dictionary, and the length of the longest word; "" for the one that the environment chooses."""
+    """Return the listed words of a dictionary and the length of the longest; without a folder, of the one of the environment."""
     place = Path(folder) if folder else wordnet_folder()
     lemmas: set[str] = set()
     try:
