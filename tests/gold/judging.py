@@ -12,7 +12,7 @@ from typing import Any
 from components.tools.trial.texts import Trial
 
 FOLDER = Path(__file__).parent
-HALVES = ("seen", "unseen", "third")
+HALVES = ("seen", "unseen", "third", "fourth")
 AFTER_THE_RULES = {"too_short", "inconsistent"}
 
 
@@ -31,7 +31,7 @@ class Judgement:
     @property
     def rule_right(self) -> bool:
         """Dropped by a rule the case names."""
-        return self.case["verdict"] == "dropped" == self.result["verdict"] and self.result["rule"] in self.case["rules"]
+        return self.case["verdict"] == "dropped" == self.result["verdict"] and self.result["rule"] in self.case.get("rules", ())
 
     @property
     def acceptable(self) -> bool:
