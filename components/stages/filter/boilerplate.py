@@ -72,11 +72,9 @@ def crop(text: str, boilerplate: Boilerplate) -> Cropped:
     start, end = 0, len(text)
     pieces: list[str] = []
     while True:
-        # A bracketed credit is removed first: a listed suffix inside it ("/Getty Images)") would leave the bracket open.
-        bracketed = text.endswith((")", "]"), start, end)
-        removal = _without_credit(text, start, end, boilerplate) if bracketed else None
-        removal = removal or _without_prefix(text, start, end, boilerplate) or _without_suffix(text, start, end, boilerplate)
-        removal = removal or _without_credit(text, start, end, boilerplate)
+        removal = _without_prefix(text, start, end, boilerplate)
+        # Credits before suffixes: a listed suffix inside a credit ("/Getty Images)", "AP file photo") would leave the rest of it.
+        removal = removal or _without_credit(text, start, end, boilerplate) or _without_suffix(text, start, end, boilerplate)
         if removal is None:
             return Cropped(text[start:end], tuple(pieces))
         start, end, piece = removal

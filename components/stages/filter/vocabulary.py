@@ -22,7 +22,7 @@ LONGEST_WORD = 100
 MAX_UNSEEN = 0.2
 """Share of a name's letter trigrams that no frequent English word has, at most: foreign names have .1, keyboard noise .5."""
 _NO_WORD = re.compile(
-    r"^[#@]\w|://|\bwww\.|\w_\w|_$|^_|\w\.(?:jpe?g|png|gif|webp|bmp|tiff?|svg|html?|php|pdf|com|net|org)\b", re.I
+    r"^#\w*[^\W\d]|^@\w|://|\bwww\.|\w_\w|_$|^_|\w\.(?:jpe?g|png|gif|webp|bmp|tiff?|svg|html?|php|pdf|com|net|org)\b", re.I
 )
 """Matches tokens that are no words: hash-tags, handles, addresses, file names."""
 _NAME = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+$|(?:Mc|Mac|De|Di|La|Le|Van|O['’]|D['’]|d['’])[^\W\d_a-z][^\W\d_A-Z]+$")

@@ -25,6 +25,11 @@ PIECES = st.sampled_from([*CREDITS, *LISTS.crop_prefix, *LISTS.crop_suffix, " - 
         ("An exhibition on colonies (public domain)", "An exhibition on colonies"),
         ("A photo of a dog: a picture (in a frame)", "A photo of a dog: a picture (in a frame)"),
         ("A photographer on a beach", "A photographer on a beach"),
+        ("A garden in summer - Photo", "A garden in summer"),
+        ("The fair goes on. AP file photo", "The fair goes on"),
+        ("Two friends pose for a picture by a lake", "Two friends pose for a picture by a lake"),
+        ("A black-and-white photo", "A black-and-white photo"),
+        ("File photo of a dog", "a dog"),
         ("A shop with stock photography books", "A shop with stock photography books"),
     ],
 )
