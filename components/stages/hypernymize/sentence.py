@@ -14,6 +14,8 @@ MODIFIERS = frozenset({"compound", "nmod", "amod", "nummod", "quantmod", "npadvm
 """Dependencies of a word that modifies a noun to its right."""
 CLOSING = frozenset(")]}.,;:!?%”’»")
 """Marks that follow a word without a space."""
+OPENING = frozenset("([{")
+"""Marks that a word follows without a space."""
 
 
 @dataclass
@@ -125,8 +127,8 @@ class Sentence:
             if not word.alive:
                 glue, gap = glue or word.space, True
                 continue
-            # A removed span leaves one space, except before a closing mark.
-            if text and glue and not (gap and word.text in CLOSING):
+            # A removed span leaves one space, except before a closing mark and after an opening one.
+            if text and glue and not (gap and (word.text in CLOSING or text[-1] in OPENING)):
                 text += " "
             text += word.text
             glue, gap = word.space, False

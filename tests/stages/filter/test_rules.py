@@ -73,7 +73,14 @@ def test_names_pass_the_vocabulary_and_names_of_files_do_not() -> None:
     assert passes("unknown_token", subject("A man named Gieske in Izola with O’Hara and d'Estaing"))
     assert passes("unknown_token", subject("Gieske Hall at night")) and passes("unknown_token", subject("The Banatski palace"))
     assert passes("unknown_token", subject("Player #15 of the team"))
-    for text in ("A dog #nofilter", "A dog #15things", "A dog by @anna", "A dog IMG_8299.jpeg", "A dog at www.dogs.example", "A dog in BeFifty"):
+    for text in (
+        "A dog #nofilter",
+        "A dog #15things",
+        "A dog by @anna",
+        "A dog IMG_8299.jpeg",
+        "A dog at www.dogs.example",
+        "A dog in BeFifty",
+    ):
         assert not passes("unknown_token", subject(text)), text
 
 

@@ -36,7 +36,7 @@ def test_only_files_that_match_the_patterns_are_removed_and_no_linked_folder(tmp
 def test_every_pattern_names_a_package_of_the_lock() -> None:
     locked = {line.split("==")[0].replace("-", "_") for line in (PROJECT / "requirements.lock").read_text().split()}
     names = {pattern.split("/")[0] for pattern in TRIM.UNUSED}
-    assert names - {"sklearn"} <= locked
+    assert names - {"sklearn", "cv2"} <= locked  # imported under another name
 
 
 def test_no_pattern_matches_outside_the_packages() -> None:
