@@ -1,8 +1,8 @@
 """Whether the capital of a text's first word marks a name, decided by a dictionary and a second parse without that capital.
 
 English capitalises the first word of a text, so this capital is no evidence of a name. A parser takes it for one ("House under
-the cliffs" is labelled as an organisation). Such a text is parsed again with a lower-case first letter. The caller makes that parse
-(``second_text``), so it comes from the same cache as the first.
+the cliffs" is labelled as an organisation). Such a text is parsed again with a lower-case first letter. The caller makes that
+parse (``second_text``), so it comes from the same cache as the first.
 """
 
 from __future__ import annotations
