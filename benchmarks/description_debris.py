@@ -1,8 +1,8 @@
 """Debris in descriptions before and after the stage's cleaning: ``python -m benchmarks.description_debris FILE...``.
 
 FILE: the #PraCegoVer authors' duplicate groups or triplets (JSON), or a text file with one description a line. Each different
-description is put behind a tag and extracted as ``hearsight try --posts`` does. The classes are told by their form, apart from
-the stage's rules and lists, so they count what the rules miss; a description may be of several. ``clean`` are those of no class.
+description is put behind a tag and extracted as ``hearsight try --posts`` does. The classes are defined by form and do not use
+the stage's rules and lists, so they count what the rules miss. A description may have several; ``clean`` ones have none.
 
 ``--show N`` prints N examples of each class that remain; ``--removed N`` prints N descriptions that lost words, drawn by
 ``--seed``, to judge by hand. Texts go to the terminal only.

@@ -2,8 +2,8 @@
 
 FILE: ``{"2": [{"caption": ..., "shortcode": ...}, ...], ...}``, the #PraCegoVer authors' groups. They were made with the
 pictures and corrected by hand, so captions of one group may differ; only the text is compared here. For each threshold and
-method a row tells of all pairs of a group the share within the distance (recall), of groups the share that the pairs connect, and
-how many pairs of two groups are within it, some of which repeat one text: ``exact`` of them are equal but for case and spaces.
+method, a row has three figures: the share of pairs within a group that the distance links (recall), the share of groups that
+these pairs connect, and the number of linked pairs across groups, of which ``exact`` are equal but for case and spaces.
 
 ``paper``: the published code (larocs/PraCegoVer, feature_extraction.py): scikit-learn's TfidfVectorizer without NLTK's
 Portuguese stop words, from ``--stop-words FILE``, one a line; without it without ours. ``corpus`` and ``language``: the stage's

@@ -1,8 +1,8 @@
 """How many of the words that Google put in place of names can our sources produce: ``python -m benchmarks.hypernym_heads FILE``.
 
 FILE has published captions in its first column (tab-separated). A *replacement head* is a singular count noun, or a compound that
-ends with one, that stands alone where ordinary English needs a determiner. Names need none, so such nouns are traces of replaced
-names (CC §3: "Harrison Ford" → "actor"). Counted by parse; a noun phrase counts when
+ends with one, without a determiner where English requires one. Names need no determiner, so such nouns show where a name was
+replaced (CC §3: "Harrison Ford" → "actor"). Counted by parse; a noun phrase counts when
   * it has no determiner, possessive, number, "of" phrase or descriptive adjective; compounds and relational adjectives (WordNet's
     pertainyms: "musical") belong to the phrase;
   * its caption is no telegram, which drops determiners as well: it is the subject of a finite verb, or follows other words in a

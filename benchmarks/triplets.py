@@ -96,7 +96,7 @@ def independent(sets: Mapping[str, Triplets]) -> list[list[int]]:
 
 
 def row(name: str, metric: str, outcomes: Mapping[int, tuple[bool, bool]], groups: list[list[int]], theirs: float | None) -> str:
-    """Return a line of the table; ``outcomes`` tells of each key whether the metric is right and whether it ties."""
+    """Return a line of the table; ``outcomes`` holds for each key whether the metric is right and whether it ties."""
     counts = [
         (sum(outcomes[key][0] for key in known), len(known))
         for keys in groups
