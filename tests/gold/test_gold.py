@@ -24,7 +24,7 @@ def judged(request: pytest.FixtureRequest) -> list[Judgement]:
 @pytest.mark.slow
 def test_verdicts_and_captions_equal_the_gold_ones_without_private_names(judged: list[Judgement]) -> None:
     result = shares(judged)
-    blind = "why" in judged[0].case or "why" in judged[1].case  # labelled without the rules: the shares of docs/quality.md
+    blind = any("why" in each.case for each in judged)  # labelled without the rules: the shares of docs/quality.md
     least_right, least_acceptable, most_leaks = (0.84, 0.43, 8) if blind else (0.95, 0.85, 0)
     for measure, least in (("verdict as expected", least_right), ("caption acceptable, of those to be kept", least_acceptable)):
         right, count = result[measure]

@@ -37,10 +37,12 @@ class SubjectAnnotator:
             for key, stored in self._annotate(provider, alive).items():
                 subject = alive[key]
                 if role == "labels":
-                    subject.kinds = provider.kinds(_nouns(subject), stored, self.task.params)
-                    subject.labels = provider.labels(stored, self.task.params)
-                    subject.evidence = provider.evidence(_nouns(subject), stored)
-                    subject.nearest_kind = partial(provider.nearest_kind, _nouns(subject), stored)
+                    nouns, params = _nouns(subject), self.task.params
+                    subject.kinds = provider.kinds(nouns, stored, params)
+                    subject.labels = provider.labels(stored, params)
+                    # The word vectors load only for the rule that reads them.
+                    subject.evidence = provider.evidence(nouns, stored) if params.overlap == "evidence" else ()
+                    subject.nearest_kind = partial(provider.nearest_kind, nouns, stored)
                 else:
                     setattr(subject, role, provider.read(stored))
 

@@ -57,18 +57,13 @@ def html(sweep: Sweep, about: str, published: Sweep | None = None) -> str:
         candidates=sweep.candidates,
         passing=sweep.passing,
         published=published,
-        losses=_losses(published) if published is not None else [],
+        losses=[(rule, count, _percent(share)) for rule, count, share in published.losses()] if published is not None else [],
         curves=[_shown(curve, sweep.candidates, other) for curve, other in zip(sweep.curves, others, strict=True)],
     )
 
 
-def _losses(published: Sweep) -> list[tuple[str, int, str]]:
-    """Return text rule, captions that fail it and their share, most first; rules that drop none are left out."""
-    return [(rule, count, _loss(count, published.candidates)) for rule, count in published.failing.most_common()]
-
-
-def _loss(lost: int, captions: int) -> str:
-    return f"{100 * lost / max(1, captions):.2f} %"
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
 
 
 def _shown(curve: Curve, candidates: int, published: Curve | None) -> dict[str, Any]:
@@ -97,7 +92,7 @@ def _row(curve: Curve, threshold: float, candidates: int, published: Curve | Non
         "alone": ratio(alone, candidates),
         "left": ratio(left, curve.eligible),
         "left_count": left,
-        "lost": _loss(published.captions - published.at(threshold)[0], published.captions) if published is not None else "",
+        "lost": _percent(1 - published.at(threshold)[0] / max(1, published.captions)) if published is not None else "",
         "sides": [curve.inside[threshold], curve.outside[threshold]],
     }
 

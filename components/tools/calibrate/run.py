@@ -50,7 +50,7 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     numbers = sweep.numbers()
     result = {"page": str(files[0]), "rates": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
     if published_sweep is not None:
-        losses = {rule: count / published_sweep.candidates for rule, count in published_sweep.failing.most_common()}
+        losses = {rule: share for rule, _, share in published_sweep.losses()}
         numbers += [(f"published_loss.{rule}", loss, None) for rule, loss in losses.items()]
         passed = {"published": published_sweep.candidates, "published_pass_all": published_sweep.passing}
         result |= passed | {"published_loss": {rule: round(loss, 4) for rule, loss in losses.items()}}
