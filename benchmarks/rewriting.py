@@ -53,7 +53,7 @@ def rewrite_all(texts: Sequence[str], settings: hypernymize.Params, knowledge: K
     """Return the rewritten texts and the seconds without the parser's."""
     parser = EnglishParser()
     parses = parser.compute_many(texts)
-    again = {text: second for text, parse in zip(texts, parses, strict=True) if (second := second_text(text, parse))}
+    again = {text: second for text, parse in zip(texts, parses, strict=True) if (second := second_text(text, parse, knowledge))}
     seconds = dict(zip(again, parser.compute_many(list(again.values())), strict=True))
     begun = time.process_time()
     results = [

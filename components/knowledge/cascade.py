@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from components.knowledge.embedded import Embedded
 from components.knowledge.gazetteers import is_given_name
-from components.knowledge.kinds import KINDS, LOCATION, PERSON, STRUCTURE, HypernymAnswer, Source
+from components.knowledge.kinds import ANIMAL, KINDS, LOCATION, PERSON, STRUCTURE, HypernymAnswer, Source
 from components.language.wordnet import WordNet
 
 ANSWERS = 65536
@@ -85,6 +85,12 @@ class Knowledge:
     def is_role(self, noun: str) -> bool:
         """Return whether the noun's first meaning is a kind of person."""
         return self._first_is(noun, frozenset({PERSON}))
+
+    @lru_cache(maxsize=8192)  # noqa: B019
+    def is_animal(self, noun: str) -> bool:
+        """Return whether one of the noun's first two meanings is an animal; a fierce person is called a tiger, too."""
+        senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
+        return any(self.wordnet.is_a(sense, frozenset({ANIMAL})) for sense in senses[:2])
 
     @lru_cache(maxsize=8192)  # noqa: B019
     def is_place(self, noun: str) -> bool:

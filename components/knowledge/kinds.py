@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol
 from components.language.wordnet import Synset, WordNet
 
 PERSON, LOCATION, STRUCTURE, GROUP, EVENT, CREATION, ARTIFACT = 7846, 27167, 4341686, 31264, 29378, 3129123, 21939
-FACILITY = 3315023
-"""WordNet 3.0 synsets: person, location, structure, group, event, creation, artifact; facility (airports, museums)."""
-FORMATION, WATER, LAND = 9287968, 9225146, 9334396
-"""Geological formation, body of water, land (islands)."""
+FACILITY, ANIMAL = 3315023, 15388
+"""WordNet 3.0 synsets: person, location, structure, group, event, creation, artifact; facility (airports, museums); animal."""
+FORMATION, WATER, LAND, CELESTIAL = 9287968, 9225146, 9334396, 9239740
+"""Geological formation, body of water, land (islands), celestial body."""
 COMMUNICATION, FOOD, CHARACTER, GAME = 33020, 21265, 9587565, 458890
 """Communication (films, songs, texts), food, fictional character, computer game."""
 SPIRIT, OPERATOR, MASCOT = 9504135, 10378412, 10297234
@@ -28,7 +28,7 @@ BEINGS = frozenset({CHARACTER, SPIRIT})
 KINDS: dict[str, tuple[frozenset[int], str]] = {
     "PERSON": (frozenset({PERSON}), "person"),
     "GPE": (frozenset({LOCATION}), "location"),
-    "LOC": (frozenset({LOCATION, FORMATION, WATER}), "location"),
+    "LOC": (frozenset({LOCATION, FORMATION, WATER, CELESTIAL}), "location"),
     "FAC": (frozenset({STRUCTURE, FACILITY, LOCATION}), "building"),
     "ORG": (frozenset({GROUP, STRUCTURE, FACILITY, EVENT}), "organization"),
     "EVENT": (frozenset({EVENT, GROUP}), "event"),

@@ -14,6 +14,7 @@ import yaml
 
 _EDGE = " \t\r\n-–—|:,;/•·…[]()"
 """Characters that may separate boiler-plate from the text."""
+_BRACKETS = {")": "(", "]": "["}
 _INNER = re.compile(r"\s+")
 _LONGEST_CREDIT = 400
 """Characters at the end of a text that are searched for a credit; the longest listed credit takes about 200."""
@@ -28,6 +29,8 @@ class Boilerplate(NamedTuple):
     drop_prefix: tuple[str, ...]
     drop_suffix: tuple[str, ...]
     drop_whole: frozenset[str]
+    drop_pattern: re.Pattern[str]
+    """Beginnings of texts that are dropped."""
     crop_credit: re.Pattern[str]
     """Credits at the end of a text."""
     longest: int
@@ -58,6 +61,7 @@ def load_boilerplate(language: str) -> Boilerplate:
         items("drop_prefix"),
         items("drop_suffix"),
         frozenset(items("drop_whole")),
+        re.compile(rf"(?:{'|'.join(content.get('drop_pattern', ['(?!)']))})\b", re.IGNORECASE),
         re.compile(rf"(?:{'|'.join(content.get('crop_credit', ['(?!)']))})[\s.]*$", re.IGNORECASE),
         max(map(len, prefixes + suffixes), default=0),
     )
@@ -96,7 +100,7 @@ def _without_prefix(text: str, start: int, end: int, boilerplate: Boilerplate) -
 
 def _without_suffix(text: str, start: int, end: int, boilerplate: Boilerplate) -> tuple[int, int, str] | None:
     """Return start and end of the text without its first listed suffix, and that suffix; None if it has none."""
-    end = _before_edge(text, start, end, _EDGE + ".")  # a final full stop belongs to the boiler-plate
+    end = _before_edge(text, start, end, _EDGE + ".", balanced=False)  # a final full stop belongs to the boiler-plate
     tail = text[max(start, end - boilerplate.longest - 1) : end]
     lowered = tail.lower()
     if len(lowered) != len(tail):
@@ -121,8 +125,13 @@ def _past_edge(text: str, start: int, end: int) -> int:
     return start
 
 
-def _before_edge(text: str, start: int, end: int, edge: str = _EDGE) -> int:
+def _before_edge(text: str, start: int, end: int, edge: str = _EDGE, *, balanced: bool = True) -> int:
+    """Return the end of the text without separators; with ``balanced`` a closing bracket stays if its opening one does."""
+    least = max(start, end - _LONGEST_CREDIT)
     while start < end and text[end - 1] in edge:
+        opening = _BRACKETS.get(text[end - 1]) if balanced else None
+        if opening and text.rfind(opening, least, end) > text.rfind(text[end - 1], least, end - 1):
+            break
         end -= 1
     return end
 
@@ -135,6 +144,8 @@ def find_drop_pattern(text: str, boilerplate: Boilerplate) -> str:
     for pattern in boilerplate.drop_prefix:
         if _bounded(bare, pattern, at_end=False):
             return pattern
+    if match := boilerplate.drop_pattern.match(bare):
+        return match.group()
     return next((pattern for pattern in boilerplate.drop_suffix if _bounded(bare, pattern, at_end=True)), "")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from components.language.capitals import begins_sentence, is_common_word
+from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
 from components.stages.filter.rules import Finding, Rule, Subject
 
@@ -11,6 +13,10 @@ POSSESSIVE = frozenset({"PRP$", "WP$"})
 """Penn tags of possessive determiners ("his", "whose"), which the universal tags call pronouns."""
 OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})
 """Tags of open word classes; function words may recur."""
+UNNAMED = frozenset({"WORK_OF_ART", "CARDINAL", "ORDINAL", "QUANTITY", "PERCENT", "MONEY"})
+"""Entity types whose words count as common words in a title."""
+SHOWN = 5
+"""Capitalised words of a title in a finding, at most."""
 SILENT = frozenset({"PUNCT", "SPACE", "SYM", "X"})
 
 
@@ -38,10 +44,43 @@ def needs_preposition(subject: Subject, params: Params) -> Finding:
 
 
 def noun_ratio(subject: Subject, params: Params) -> Finding:
-    """The share of nouns among all words must not exceed the threshold."""
-    tags = _tags(subject)
+    """The share of nouns among all words must not exceed the threshold.
+
+    Names do not count, since the rewriting removes them. The first word does, since its capital makes taggers call it a name.
+    """
+    parse = subject.parse
+    words = list(zip(parse["text"], parse["pos"], strict=True)) if parse is not None else []
+    tags = [
+        tag for at, (word, tag) in enumerate(words) if tag not in SILENT and not (at and tag == "PROPN" and word[:1].isupper())
+    ]
     ratio = sum(tag in PARTS["noun"] for tag in tags) / max(1, len(tags))
     return Finding(ratio <= params.max_noun_ratio, ratio, f"<= {params.max_noun_ratio}")
+
+
+def title_case(subject: Subject, params: Params) -> Finding:
+    """The text must not be written as a title: every content word after the first has a capital, one of them is a common word.
+
+    Words of a named entity do not count. Source: CC §3, "too high capitalized-word ratio"; the function words of a title keep
+    its ratio low.
+    """
+    threshold = "a content word in small letters"
+    if subject.parse is None:
+        return Finding(True, "", threshold)
+    parse = subject.parse
+    named = {at for start, end, label in parse["entities"] if label not in UNNAMED for at in range(start, end)}
+    content = [
+        (at, word)
+        for at, (word, tag) in enumerate(zip(parse["text"], parse["pos"], strict=True))
+        if tag in OPEN and word.isalpha() and not begins_sentence(parse["text"], at)
+    ]
+    titled = [word for at, word in content if at not in named and word[:1].isupper() and _is_common(word)]
+    written = titled and all(word[:1].isupper() for _, word in content)
+    return Finding(not written, " ".join(titled[:SHOWN]) if written else "", threshold)
+
+
+def _is_common(word: str) -> bool:
+    """Return whether English writes a word in small letters."""
+    return is_common_word(word.lower(), load_wordnet())
 
 
 def token_repetition(subject: Subject, params: Params) -> Finding:
@@ -76,6 +115,7 @@ PARSE_RULES = (
     Rule("needs_noun", needs_noun, ("require",)),
     Rule("needs_preposition", needs_preposition, ("require",)),
     Rule("noun_ratio", noun_ratio, ("max_noun_ratio",)),
+    Rule("title_case", title_case),
     Rule("token_repetition", token_repetition, ("max_repetition",)),
     Rule("unique_words", unique_words, ("min_unique_ratio",)),
 )

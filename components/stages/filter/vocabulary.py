@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from components.knowledge.gazetteers import is_given_name
 from components.language.dictionary import is_listed
 from components.language.words import zipf
 from components.stages.filter import Params
@@ -22,11 +23,14 @@ LONGEST_WORD = 100
 MAX_UNSEEN = 0.2
 """Share of a name's letter trigrams that no frequent English word has, at most: foreign names have .1, keyboard noise .5."""
 _NO_WORD = re.compile(
-    r"^#\w*[^\W\d]|^@\w|://|\bwww\.|\w_\w|_$|^_|\w\.(?:jpe?g|png|gif|webp|bmp|tiff?|svg|html?|php|pdf|com|net|org)\b", re.I
+    r"^#\w*[^\W\d]|^@\w|://|\bwww\.|\w_\w|_$|^_|\w\.(?:jpe?g|png|gif|webp|bmp|tiff?|svg|html?|php|pdf|com|net|org|gov|edu|info|co\.[a-z]{2})\b",
+    re.I,
 )
 """Matches tokens that are no words: hash-tags, handles, addresses, file names."""
 _NAME = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+$|(?:Mc|Mac|De|Di|La|Le|Van|O['’]|D['’]|d['’])[^\W\d_a-z][^\W\d_A-Z]+$")
 """Matches words written like names: one capital, then small letters."""
+_PARTS = re.compile(r"[A-Z][a-z]+|[A-Z]{2,}(?![a-z])|^[a-z]+(?=[A-Z])")
+"""Matches the parts of a word that is joined of words with capitals."""
 _GENITIVE = re.compile(r"['’]s?$")
 _MEASURE = re.compile(r"\d+(?:x\d+)?[a-z]{0,3}$", re.I)
 """Matches a number with its unit ("200mph", "500px") or a size ("8x38")."""
@@ -44,7 +48,7 @@ def unknown_token(subject: Subject, params: Params) -> Finding:
             return Finding(False, f"{written[:LONGEST_WORD]}… (0.00)", threshold)
         word = _GENITIVE.sub("", written)
         frequency = 9.0 if _MEASURE.match(word) else zipf(word)
-        if frequency >= least or (word.isascii() and word.isalpha() and is_listed(word)):
+        if frequency >= least or (word.isascii() and word.isalpha() and is_listed(word)) or _is_joined(word, params):
             continue
         if word.islower():
             rarest, least = word, frequency
@@ -56,13 +60,23 @@ def unknown_token(subject: Subject, params: Params) -> Finding:
 def _is_name(words: Sequence[str], position: int) -> bool:
     """Return whether an unlisted word is a name: its capital has no other reason than a name, and its letters form a word.
 
-    The first word of a text has a capital anyway, unless another capital follows; after "a" there is a common noun.
+    The first word of a text has a capital anyway, unless another capital or a genitive mark follows; after "a" there is a common
+    noun. A surname after a given name may have any spelling.
     """
     word = _GENITIVE.sub("", words[position])
-    if not _NAME.match(word) or (position and words[position - 1].lower() in ("a", "an")):
+    before = words[position - 1] if position else ""
+    if not _NAME.match(word) or before.lower() in ("a", "an"):
         return False
-    followed = position + 1 < len(words) and words[position + 1][:1].isupper()
+    if before[:1].isupper() and is_given_name(before):
+        return True
+    followed = word != words[position] or (position + 1 < len(words) and words[position + 1][:1].isupper())
     return (position > 0 or followed) and _unseen_share(word) <= MAX_UNSEEN
+
+
+def _is_joined(word: str, params: Params) -> bool:
+    """Return whether a word is a brand of known words that keep their capitals: "SnowBoat"."""
+    parts = _PARTS.findall(word)
+    return len(parts) > 1 and "".join(parts) == word and all(zipf(part) >= params.min_zipf for part in parts)
 
 
 def _unseen_share(word: str) -> float:

@@ -6,18 +6,16 @@ a class of things ("Frisbee", "Doberman"), nor of a compound whose head is a com
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import brand_kind
-from components.knowledge.kinds import ARTIFACT, KINDS, PERSON
-from components.language.dictionary import is_listed
+from components.knowledge.kinds import ANIMAL, ARTIFACT, KINDS, PERSON
+from components.language.capitals import is_common_word, is_initialism
 from components.language.wordnet import Synset
 from components.language.words import plural
 from components.stages.hypernymize.sentence import MODIFIERS, Entity, Sentence
 
-MATTER, ANIMAL, PLANT = 20827, 15388, 17222
-"""WordNet 3.0 synsets: matter (materials, food, drinks), animal, plant."""
+MATTER, PLANT = 20827, 17222
+"""WordNet 3.0 synsets: matter (materials, food, drinks), plant."""
 THINGS, LIVING = frozenset({ARTIFACT, MATTER}), frozenset({ANIMAL, PLANT})
 FEASTS = frozenset({15157041, 15239292})
 """WordNet 3.0 synsets: calendar day, season (of a feast). A feast that is no date names no one: "a Christmas tree"."""
@@ -26,17 +24,10 @@ UNCOUNTED = frozenset({"GPE", "LOC", "FAC", "ORG", "PERSON"})
 """Types whose names take no indefinite article: there is one Paris."""
 
 
-@lru_cache(maxsize=16384)
-def is_common_word(word: str, knowledge: Knowledge) -> bool:
-    """Return whether a lower-case word is a common noun in lower case, or is listed and no noun."""
-    senses = knowledge.wordnet.senses(word)
-    if not senses:
-        return is_listed(word, knowledge.wordnet.folder)
-    lemmas = {lemma for sense in senses if not sense.instance_of for lemma in sense.lemmas}
-    if any(lemma == lemma.lower() and word in (lemma, plural(lemma)) for lemma in lemmas):
-        return True
-    # Listed as another part of speech, while the noun is a name: "may".
-    return knowledge.is_verb(word) and not knowledge.is_instance(word)
+def _is_written_so(word: str, knowledge: Knowledge) -> bool:
+    """Return whether WordNet writes a class of things with these capitals: "DVD"."""
+    senses = [sense for sense in knowledge.wordnet.senses(word) if word in sense.lemmas and not sense.instance_of]
+    return any(lemma.islower() for sense in senses for lemma in sense.lemmas)
 
 
 def keep_common_nouns(sentence: Sentence, knowledge: Knowledge) -> None:
@@ -72,7 +63,7 @@ def settle_indefinite(sentence: Sentence, knowledge: Knowledge) -> None:
             words = [word.text for word in sentence.words[entity.start : entity.end]]
             if len(words) > 1 and any(brand_kind(" ".join(words[:count])) for count in range(1, len(words) + 1)):
                 entity.kind = "PRODUCT"  # "a Ford Mustang"
-            elif is_common_word(last.text.lower(), knowledge) and knowledge.is_common_noun(last.text.lower()):
+            elif is_common_word(last.text.lower(), knowledge.wordnet) and knowledge.is_common_noun(last.text.lower()):
                 last.pos, last.tag, last.lemma = "NOUN", "NN", last.text.lower()
                 for position in range(entity.start, entity.end - 1):
                     sentence.words[position].dep, sentence.words[position].head = "compound", entity.end - 1
@@ -117,7 +108,9 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     """
     plain = sentence.words[position].text.lower()
     senses = knowledge.wordnet.senses(plain)
-    lower = is_common_word(plain, knowledge)
+    if is_initialism(sentence.words[position].text) and not _is_written_so(sentence.words[position].text, knowledge):
+        return False  # "EU" is no element
+    lower = is_common_word(plain, knowledge.wordnet)
     after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
     before = sentence.words[position - 1] if position else None
     counted = before is not None and before.pos == "NUM"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import is_given_name, place_kind
+from components.language.capitals import begins_sentence, is_common_word, is_initialism
 from components.language.words import zipf
 from components.stages.hypernymize.common_nouns import keep_common_nouns, settle_indefinite
 from components.stages.hypernymize.dates import find_dates
@@ -34,22 +35,24 @@ def correct_parse(sentence: Sentence, knowledge: Knowledge) -> None:
 
 
 def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
+    written = [word.text for word in sentence.words]
     for position, word in enumerate(sentence.words):
         plain = word.text.lower()
         capital = word.text[:1].isupper()
+        inside = capital and not begins_sentence(written, position)
         if word.tag == "NN" and plain.isalpha() and not knowledge.is_noun(plain) and knowledge.is_verb(plain):
             word.pos = "VERB"  # "adorn"
         elif word.pos == "PROPN" and word.text.islower():
             word.pos, word.tag = "NOUN", "NNS" if word.tag == "NNPS" else "NN"  # "a wooden jetty"
         elif word.pos == "NOUN" and capital and plain.isalpha() and _is_name_only(plain, knowledge):
             word.pos = "PROPN"  # "Lisbon", "Coyoacán"
-        elif capital and position and word.pos in ("ADV", "VERB", "ADJ", "AUX") and _odd_capital(sentence, position):
+        elif inside and word.pos in ("ADV", "VERB", "ADJ", "AUX") and _odd_capital(sentence, position):
             word.pos = "PROPN"  # "the ship Ever Given"
-        elif word.pos == "NOUN" and capital and position and _before_small_noun(sentence, position):
+        elif word.pos == "NOUN" and inside and _before_small_noun(sentence, position):
             word.pos = "PROPN"  # "the Lilium air taxi"
         elif word.pos == "PROPN" and sentence.entity_at(position) is None:
             alone = sentence.modifies(position, position + 1) is None and not _beside_name(sentence, position)
-            if alone and knowledge.is_common_noun(plain) and not is_given_name(plain):
+            if alone and knowledge.is_common_noun(plain) and not is_given_name(plain) and not _is_acronym(word.text, knowledge):
                 word.pos, word.lemma = "NOUN", word.lemma.lower()  # "Petunia", "Tourists"
 
 
@@ -61,6 +64,10 @@ def _retag_verbs(sentence: Sentence, knowledge: Knowledge) -> None:
         parts = [index for index in range(position) if sentence.words[index].head == position]
         article = next((index for index in parts if sentence.words[index].text.lower() in ("a", "an")), None)
         subject = next((index for index in parts if sentence.words[index].dep == "nsubj"), None)
+        if subject is None and article is None and _acts(sentence, position, knowledge):
+            subject = position - 1
+            for index in parts:
+                sentence.words[index].head = subject if index < subject else sentence.words[index].head
         if subject is None and article is not None:
             names = [index for index in parts if index > article and sentence.words[index].text[:1].isupper()]
             if names and (names[-1] == position - 1 or sentence.words[position - 1].pos == "NUM"):
@@ -71,6 +78,17 @@ def _retag_verbs(sentence: Sentence, knowledge: Knowledge) -> None:
         if subject is not None:
             word.pos, word.tag, word.lemma = "VERB", "VBZ", word.text.lower().removesuffix("s")
             sentence.words[subject].dep, sentence.words[subject].head = "nsubj", position
+
+
+def _acts(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
+    """Return whether a plural noun after a name is the verb that the sentence lacks: "HBX plans to build", "Ann Lee reacts"."""
+    words = sentence.words
+    if not position or words[position - 1].pos != "PROPN" or words[position].dep != "ROOT":
+        return False
+    if any(word.tag in ("VBZ", "VBP", "VBD", "MD") for word in words):
+        return False
+    to = position + 2 < len(words) and words[position + 1].tag == "TO" and words[position + 2].tag == "VB"
+    return to or not knowledge.is_noun(words[position].text.lower().removesuffix("s"))
 
 
 def _retag_coordinated_verb(sentence: Sentence, knowledge: Knowledge) -> None:
@@ -92,6 +110,11 @@ def _add_dates(sentence: Sentence) -> None:
         low, high = min([start, *(entity.start for entity in overlapping)]), max([end, *(entity.end for entity in overlapping)])
         sentence.entities = [entity for entity in sentence.entities if entity not in overlapping]
         sentence.entities.append(Entity(low, high, "DATE"))
+
+
+def _is_acronym(word: str, knowledge: Knowledge) -> bool:
+    """Return whether a word is capitals only and no common word in small letters."""
+    return is_initialism(word) and not is_common_word(word.lower(), knowledge.wordnet)
 
 
 def _is_name_only(plain: str, knowledge: Knowledge) -> bool:

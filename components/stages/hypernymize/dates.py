@@ -13,6 +13,7 @@ _MONTHS = """
     sept oct nov dec
 """
 MONTHS = frozenset(_MONTHS.split())
+_WHOLE_MONTHS = {month for month in MONTHS if len(month) > 4} | {"june", "july"}
 _DAYS = """
     monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun
 """
@@ -62,7 +63,8 @@ def _date(lowered: Sequence[str], words: Sequence[str], start: int) -> int:
     if _WHOLE.match(at(position)) or at(position) in RELATIVE:
         return position + 1
     month = at(position) in MONTHS and words[position][:1].isupper()
-    if month and (_DAY.match(at(position + 1)) or _YEAR.match(at(position + 1)) or at(position) != "may"):
+    whole = at(position) in _WHOLE_MONTHS or words[position].endswith(".")  # "Jan" alone is a name
+    if month and (_DAY.match(at(position + 1)) or _YEAR.match(at(position + 1)) or whole):
         position += 1
         if _DAY.match(at(position)):
             position += 1

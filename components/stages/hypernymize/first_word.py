@@ -1,8 +1,8 @@
-"""Whether the capital of a text's first word marks a name, decided by a dictionary and a second parse without that capital.
+"""Whether the capital of a sentence's first word marks a name, decided by a dictionary and a second parse without that capital.
 
-English capitalises the first word of a text, so this capital is no evidence of a name. A parser takes it for one ("House under
-the cliffs" is labelled as an organisation). Such a text is parsed again with a lower-case first letter. The caller makes that
-parse (``second_text``), so it comes from the same cache as the first.
+English capitalises the first word of a sentence, so this capital is no evidence of a name. A parser takes it for one ("House
+under the cliffs" is labelled as an organisation). Such a text is parsed again with a lower-case first letter. The caller makes
+that parse (``second_text``), so it comes from the same cache as the first.
 """
 
 from __future__ import annotations
@@ -10,49 +10,63 @@ from __future__ import annotations
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import brand_kind, is_given_name, place_kind
 from components.knowledge.kinds import KINDS
+from components.language.capitals import begins_sentence, is_common_word
 from components.language.parser import Parse
-from components.stages.hypernymize.common_nouns import is_common_word
 
 NAMES = frozenset({*KINDS, "NORP"})
 """Entity types of names."""
 
 
-def second_text(text: str, parse: Parse) -> str:
-    """Return the text to parse again: with a lower-case first letter; "" where the first word is not taken for a name."""
-    first = _first_word(parse)
-    if first is None or not _taken_for_name(parse, first):
-        return ""
-    at = text.find(parse["text"][first])
-    return text[:at] + text[at].lower() + text[at + 1 :] if at >= 0 else ""
+def second_text(text: str, parse: Parse, knowledge: Knowledge) -> str:
+    """Return the text to parse again: without the capitals of first words that are common but taken for names; "" for none."""
+    letters, at, changed = list(text), 0, False
+    for position, word in enumerate(parse["text"]):
+        at = text.find(word, at)
+        if at < 0:
+            break
+        if _misleads(parse, position, knowledge):
+            letters[at] = letters[at].lower()
+            changed = True
+        at += len(word)
+    return "".join(letters) if changed else ""
 
 
 def choose_parse(parse: Parse, second: Parse | None, knowledge: Knowledge) -> Parse:
-    """Return the second parse where the first word is a common word, else the first parse.
+    """Return the second parse, or the first where the second has other words or finds a name in a word that may be one.
 
-    A word of the dictionary is common unless the name goes on with another capital ("Rose Byrne"). A word that is listed as a
-    name too, or that the dictionary has only inflected or compounded, is common if the second parse has no entity there; its tag
-    is no evidence, since taggers call many lower-case words proper nouns.
+    A word that is listed as a name too, or that the dictionary has only inflected or compounded, is common if the second parse
+    has no entity there; its tag is no evidence, since taggers call many lower-case words proper nouns.
     """
-    first = _first_word(parse)
-    if first is None or second is None or [word.lower() for word in parse["text"]] != [word.lower() for word in second["text"]]:
+    if second is None or [word.lower() for word in parse["text"]] != [word.lower() for word in second["text"]]:
         return parse
-    if not _taken_for_name(parse, first) or _goes_on(parse, first):
-        return parse
-    word = parse["text"][first].lower()
-    listed = place_kind(word) or is_given_name(word) or brand_kind(word)
-    doubted = listed or _kind_at(parse, first) == "NORP" or not knowledge.is_noun(word)
+    changed = [position for position, word in enumerate(parse["text"]) if word != second["text"][position]]
+    return (
+        parse
+        if any(_doubted(parse, position, knowledge) and _kind_at(second, position) in NAMES for position in changed)
+        else second
+    )
+
+
+def _misleads(parse: Parse, position: int, knowledge: Knowledge) -> bool:
+    """Return whether a word is taken for a name, has a capital because it is a first word, and is a common word.
+
+    A word of the dictionary is common unless the name goes on with another capital ("Rose Byrne").
+    """
+    word = parse["text"][position]
+    if not (word[:1].isupper() and word[1:] == word[1:].lower() and begins_sentence(parse["text"], position)):
+        return False
+    if not _taken_for_name(parse, position) or _goes_on(parse, position):
+        return False
     # An apostrophe is often missing: "womens".
-    if not is_common_word(word, knowledge) and not (word.endswith("s") and is_common_word(word[:-1], knowledge)):
-        return parse
-    return parse if doubted and _kind_at(second, first) in NAMES else second
+    return is_common_word(word.lower(), knowledge.wordnet) or (
+        word.endswith("s") and is_common_word(word[:-1].lower(), knowledge.wordnet)
+    )
 
 
-def _first_word(parse: Parse) -> int | None:
-    """Return the position of the first word if it has a capital and lower-case letters; only marks may precede it."""
-    for position, word in enumerate(parse["text"]):
-        if any(char.isalnum() for char in word):
-            return position if word[:1].isupper() and word[1:] == word[1:].lower() else None
-    return None
+def _doubted(parse: Parse, position: int, knowledge: Knowledge) -> bool:
+    word = parse["text"][position].lower()
+    listed = place_kind(word) or is_given_name(word) or brand_kind(word)
+    return bool(listed) or _kind_at(parse, position) == "NORP" or not knowledge.is_noun(word)
 
 
 def _kind_at(parse: Parse, position: int) -> str:

@@ -9,6 +9,7 @@ import re
 
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.common_nouns import is_indefinite
+from components.stages.hypernymize.name_types import GEOGRAPHIC
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 UNKNOWN_PLACE_PREPOSITIONS = frozenset(
@@ -57,6 +58,8 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
             lead = _set_off(sentence, entity)
             if not lead:
                 continue
+        if _last_noun(sentence, entity, lead, knowledge):
+            continue
         span = [*lead, *range(entity.start, entity.end), *_further_places(sentence, entity.end, pair=word in BETWEEN)]
         struck.append(sentence.strike(span))
     return f"location: {'; '.join(struck)}" if struck else ""
@@ -67,7 +70,12 @@ def _possessive_place(sentence: Sentence, entity: Entity) -> list[int]:
     mark = entity.end
     if mark + 1 >= len(sentence.words) or sentence.words[mark].tag != "POS":
         return []
-    owned = sentence.entity_at(mark + 1)
+    following = mark + 1
+    while following < len(sentence.words) and sentence.words[following].pos in ("PROPN", "NOUN", "ADJ"):
+        if sentence.entity_at(following) is not None:
+            break
+        following += 1  # "Kenya's former president X"
+    owned = sentence.entity_at(following)
     return list(range(entity.start, mark + 1)) if owned is not None and owned.kind == "PERSON" else []
 
 
@@ -104,6 +112,15 @@ def _names_its_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge) ->
     last = sentence.words[entity.end - 1].text.lower()
     several = sum(word.pos != "DET" for word in sentence.words[entity.start : entity.end]) > 1
     return entity.kind != "GPE" and several and knowledge.is_common_noun(last)
+
+
+def _last_noun(sentence: Sentence, entity: Entity, lead: list[int], knowledge: Knowledge) -> bool:
+    """Return whether one word is left without the place, whose name says what it is: "Mills in the Oak Valley"."""
+    removed = {*lead, *range(entity.start, entity.end)}
+    rest = [at for at in sentence.alive() if at not in removed and sentence.words[at].text[:1].isalnum()]
+    several = sum(word.pos != "DET" for word in sentence.words[entity.start : entity.end]) > 1
+    last = sentence.words[entity.end - 1].text.lower()
+    return len(rest) < 2 and several and (last in GEOGRAPHIC or knowledge.is_place(last))
 
 
 def _set_off(sentence: Sentence, entity: Entity) -> list[int]:

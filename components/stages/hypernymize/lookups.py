@@ -126,7 +126,9 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
     parser = parse_role(task.shared["providers"], task.work)
     stored = task.annotations.annotate(parser.annotator, {d: record["text"] for d, record in zip(digests, records, strict=True)})
     parses = {digest: parser.read(stored[digest]) for digest in digests}
-    seconds = _second_parses(parses, dict(zip(digests, (record["text"] for record in records), strict=True)), parser, task)
+    seconds = _second_parses(
+        parses, dict(zip(digests, (record["text"] for record in records), strict=True)), parser, task, knowledge
+    )
     limits = {"min_words": task.params["min_words"], "stated_role": task.params["stated_role"]}
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
@@ -142,14 +144,16 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
     return ShardOut(pa.Table.from_pylist(rows, schema=CAPTION), ledger_table(ledger))
 
 
-def _second_parses(parses: Mapping[str, Parse], texts: Mapping[str, str], parser: Role[Parse], task: Task) -> dict[str, Parse]:
+def _second_parses(
+    parses: Mapping[str, Parse], texts: Mapping[str, str], parser: Role[Parse], task: Task, knowledge: Knowledge
+) -> dict[str, Parse]:
     """Return digest → parse of the text without its first capital, where the capital misled the parser.
 
     A paid parser gets no second question: workers send no requests.
     """
     if isinstance(parser.annotator, PaidAnnotator):
         return {}
-    again = {digest: second_text(texts[digest], parse) for digest, parse in parses.items()}
+    again = {digest: second_text(texts[digest], parse, knowledge) for digest, parse in parses.items()}
     keys = {digest: sha256_bytes(text.encode()) for digest, text in again.items() if text}
     stored = task.annotations.annotate(parser.annotator, {key: again[digest] for digest, key in keys.items()})
     return {digest: parser.read(stored[key]) for digest, key in keys.items()}

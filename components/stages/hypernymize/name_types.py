@@ -18,6 +18,9 @@ GEOGRAPHIC = frozenset(_GEOGRAPHIC.split())
 """Nouns followed by "of" and a place name."""
 SPIRIT = 9504135
 """WordNet 3.0 synset: spiritual being (gods, saints)."""
+SHIPS = frozenset({"USS", "HMS", "HMCS", "HMAS", "RMS", "SS", "MS", "MV", "USNS", "USCGC", "INS"})
+"""Prefixes of ships' names."""
+_INITIAL = re.compile(r"[NSEW]\.$")
 _NUMERAL = re.compile(r"[IVX]{1,5}$")
 
 
@@ -25,6 +28,11 @@ def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> s
     """Return the entity's type, corrected by what its words say: a title, a place, an entry of the dictionary."""
     name = sentence.text_of(entity.start, entity.end)
     kind = knowledge.kind_of(name, entity.kind)
+    first = sentence.words[entity.start].text
+    if entity.end - entity.start > 1 and first in SHIPS:
+        return "PRODUCT"
+    if entity.end - entity.start > 1 and _INITIAL.match(first) and place_kind(name):
+        return "GPE"  # "S. Africa"
     if kind in ("ORG", "PRODUCT", "FAC", "GPE", "WORK_OF_ART") and _titled(sentence, entity, knowledge):
         return "PERSON"  # "King Felipe VI"
     if kind in ("GPE", "LOC", "FAC", "ORG") and _only_person(name, kind, knowledge):
@@ -93,8 +101,13 @@ def relabel_places(sentence: Sentence, knowledge: Knowledge) -> None:
         noun = sentence.words[entity.end - 1].text.lower()
         common = knowledge.is_common_noun(noun)
         if entity.kind in ("PERSON", "PRODUCT", "NORP") and preposition in ("in", "at", "near", "off", "between"):
-            if place_kind(name) or (not common and not is_given_name(sentence.words[entity.start].text)):
-                entity.kind = "GPE"
+            located = (
+                (noun in GEOGRAPHIC or knowledge.is_place(noun))
+                if common
+                else not is_given_name(sentence.words[entity.start].text)
+            )
+            if place_kind(name) or located:
+                entity.kind = "LOC" if common and not place_kind(name) else "GPE"
         elif single and preposition in ("in", "near") and place_kind(name) and not common:
             entity.kind = "GPE"
         if preposition == "of" and entity.start >= 2:
@@ -106,7 +119,7 @@ def relabel_places(sentence: Sentence, knowledge: Knowledge) -> None:
 def is_role(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     """Return whether the word before a name is a role ("Cellist", "Presidents")."""
     plain = sentence.words[position].text.lower()
-    return knowledge.is_role(plain) and not knowledge.is_instance(plain) and not is_given_name(plain)
+    return knowledge.is_role(plain) and not (knowledge.is_instance(plain) or knowledge.is_animal(plain) or is_given_name(plain))
 
 
 def coordinated(sentence: Sentence, start: int) -> str:

@@ -6,13 +6,23 @@ By dictionary, gazetteers and context; no text changes. Tags of common words are
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import is_given_name, place_kind
+from components.knowledge.gazetteers import brand_kind, is_given_name, is_surname, place_kind
 from components.knowledge.kinds import KINDS
+from components.knowledge.names import kind_by_form
+from components.language.capitals import is_common_word
 from components.language.dictionary import is_listed
-from components.stages.hypernymize.common_nouns import is_common_word
+from components.stages.hypernymize.common_nouns import INDEFINITE
 from components.stages.hypernymize.name_types import LOCATIVE, coordinated, is_role, kind_by_words, led_by
-from components.stages.hypernymize.sentence import Entity, Sentence
+from components.stages.hypernymize.sentence import NUMBERS, Entity, Sentence
 
+_ALONE = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "poss", "conj", "appos"})
+"""Dependencies of a noun that modifies no other noun."""
+PARTICLES = frozenset(
+    {"van", "der", "den", "ter", "von", "zu", "de", "del", "della", "di", "da", "dos", "du", "la", "le", "bin", "al", "el"}
+)
+"""Small words within names of people."""
+MAGNITUDES = frozenset({"k", "m", "mn", "mm", "b", "bn", "tn"})
+"""Abbreviated magnitudes of numbers: "$66M"."""
 _JOINING = frozenset({"-", "–", "‑"})
 
 
@@ -27,6 +37,9 @@ def trim_names(sentence: Sentence, knowledge: Knowledge) -> None:
             if words[entity.end - 1].text.endswith("."):
                 break
             entity.end -= 1
+        if _is_title(sentence, entity, knowledge):
+            _retag_common(sentence, entity.end - 1, knowledge)
+            continue
         entity.kind = kind_by_words(sentence, entity, knowledge)
         if entity.kind == "PERSON":
             while entity.end - entity.start > 1 and is_role(sentence, entity.start, knowledge):
@@ -34,10 +47,19 @@ def trim_names(sentence: Sentence, knowledge: Knowledge) -> None:
                 entity.start += 1
         if entity.kind == "PERSON" and entity.end - entity.start == 1 and words[entity.start].tag == "NNPS":
             entity.kind = "NORP"  # "Africans"
+        if entity.kind == "NORP" and words[entity.end - 1].tag == "NNP" and words[entity.end - 1].dep in _ALONE:
+            continue  # a nationality alone takes an article or the plural; the name gets its type as a missed one
         if entity.end <= entity.start or (entity.kind in KINDS and _plain_words(sentence, entity, knowledge)):
             continue
         kept.append(entity)
     sentence.entities = kept
+
+
+def _is_title(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    """Return whether an entity is the office of the person named after it: "Prime Minister" before a name."""
+    following = sentence.entity_at(entity.end)
+    person = following is not None and following.start == entity.end and following.kind == "PERSON"
+    return person and entity.start < entity.end and entity.kind != "PERSON" and is_role(sentence, entity.end - 1, knowledge)
 
 
 def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
@@ -51,7 +73,7 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
         return True
     first = words[0]
     begins = entity.start == 0 and len(words) > 1 and all(word.text.islower() for word in words[1:])
-    if begins and is_common_word(first.text.lower(), knowledge):
+    if begins and is_common_word(first.text.lower(), knowledge.wordnet):
         first.pos = "NOUN" if knowledge.is_noun(first.text) else "ADJ"
         return True  # "Sandy beach": the capital only begins the text
     only = words[-1].text.lower()
@@ -69,7 +91,19 @@ def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bo
 
 
 def join_numbers(sentence: Sentence) -> None:
-    """Join the name of a maker and the number of its product: "Boeing" and "747" are one product."""
+    """Join a maker's name and the number of its product ("Boeing" and "747" are one product), and a number and its magnitude.
+
+    Numbers without an entity get one.
+    """
+    for position, word in enumerate(sentence.words):
+        if word.pos == "NUM" and any(char.isdigit() for char in word.text) and sentence.entity_at(position) is None:
+            sentence.entities.append(Entity(position, position + 1, "CARDINAL"))
+    for entity in sentence.entities:
+        magnitude = sentence.words[entity.end] if entity.end < len(sentence.words) else None
+        if entity.kind not in NUMBERS or magnitude is None or magnitude.text.lower() not in MAGNITUDES:
+            continue
+        if not sentence.words[entity.end - 1].space and sentence.entity_at(entity.end) is None:
+            entity.end, magnitude.pos = entity.end + 1, "NUM"
     for entity in list(sentence.entities):
         number = sentence.entity_at(entity.end)
         if entity.kind not in ("ORG", "PRODUCT") or number is None or number.kind not in ("PRODUCT", "CARDINAL"):
@@ -86,6 +120,8 @@ def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
             continue
         while _free_name(sentence, entity.end):
             entity.end += 1
+        while stop := _past_particles(sentence, entity.end):
+            entity.end = stop
         while _free_name(sentence, entity.start - 1) and not is_role(sentence, entity.start - 1, knowledge):
             entity.start -= 1
         if entity.kind in ("NORP", "GPE") and entity.end - entity.start > 1 and is_given_name(sentence.words[entity.start].text):
@@ -99,6 +135,8 @@ def add_missed_names(sentence: Sentence, knowledge: Knowledge) -> None:
         end = position
         while _free_name(sentence, end) or (end > position and _joined(sentence, end)):
             end += 1
+        while end > position and (stop := _past_particles(sentence, end)):
+            end = stop
         if end == position:
             position += 1
             continue
@@ -120,6 +158,8 @@ def _infer_kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, 
         return "NORP"  # "Africans"
     if place_kind(name):
         return "GPE"
+    if kind_by_form(name, "LOC"):
+        return "LOC"
     if coordinated(sentence, start) in ("GPE", "PERSON"):
         return coordinated(sentence, start)
     if titled or any(is_given_name(word.text) for word in words[start : end - 1]):
@@ -130,7 +170,11 @@ def _infer_kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, 
         return "GPE"
     if is_given_name(first) or (end - start > 1 and last.dep in ("nsubj", "nsubjpass", "pobj", "conj", "ROOT", "appos")):
         return "PERSON"
-    return ""
+    if last.dep not in _ALONE or (start and words[start - 1].text.lower() in INDEFINITE):
+        return ""
+    if brand_kind(name) or not is_surname(name):
+        return "PRODUCT" if any(char.isupper() for char in name[1:]) and not name.isupper() else "ORG"
+    return "PERSON"
 
 
 def _retag_common(sentence: Sentence, position: int, knowledge: Knowledge) -> None:
@@ -156,6 +200,14 @@ def _joined(sentence: Sentence, position: int) -> bool:
         and not sentence.words[position - 1].space
         and _free_name(sentence, position + 1)
     )
+
+
+def _past_particles(sentence: Sentence, position: int) -> int:
+    """Return the end of the name that goes on after particles ("van der Meer"); 0 if none does."""
+    stop = position
+    while stop < len(sentence.words) and sentence.words[stop].text in PARTICLES:
+        stop += 1
+    return stop + 1 if stop > position and _free_name(sentence, stop) else 0
 
 
 def _noun_follows(sentence: Sentence, end: int) -> bool:

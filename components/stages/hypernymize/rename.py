@@ -11,7 +11,7 @@ from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import KINDS
 from components.language.words import article, plural
-from components.stages.hypernymize.sentence import Entity, Sentence
+from components.stages.hypernymize.sentence import MODIFIERS, Entity, Sentence
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 
@@ -47,10 +47,19 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
         roles = [sentence.words[position].lemma.lower() for position in described if sentence.words[position].pos == "NOUN"]
         if stated_role and entity.kind == "PERSON" and hypernym == "person" and roles:
             hypernym, known = roles[-1], known._replace(source="the caption")
+        elif known.source == "wordnet" and not _fits(hypernym, roles, knowledge):
+            hypernym, known = "person", known._replace(source="the role before it")  # another bearer of the name
         sentence.strike(_without_article(sentence, entity, described))
         _replace_name(sentence, entity, hypernym, hypernym)
         changed.append(f"{name} ({entity.kind}) is {article(hypernym)} {hypernym}, says {known.source}")
     return "; ".join(changed)
+
+
+def _fits(hypernym: str, roles: list[str], knowledge: Knowledge) -> bool:
+    """Return whether a dictionary's answer is one of the roles that the caption states, or a kind of one, or none is stated."""
+    return not roles or any(
+        hypernym == role or hypernym in knowledge.kinds(role) or role in knowledge.kinds(hypernym) for role in roles
+    )
 
 
 def _is_team(sentence: Sentence, entity: Entity) -> bool:
@@ -109,6 +118,8 @@ def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[i
         return []
     noun = sentence.words[position]
     span = list(range(entity.start, entity.end))
+    if sentence.words[entity.end - 1].dep in ("nsubj", "nsubjpass") and noun.dep not in MODIFIERS:
+        return []  # "the cloth NASA buys"
     if entity.kind != "PERSON":
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []
     if not knowledge.is_role(noun.lemma.lower()):

@@ -12,6 +12,8 @@ from components.language.parser import Parse
 
 MODIFIERS = frozenset({"compound", "nmod", "amod", "nummod", "quantmod", "npadvmod"})
 """Dependencies of a word that modifies a noun to its right."""
+NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
+"""Entity types of amounts."""
 CLOSING = frozenset(")]}.,;:!?%”’»")
 """Marks that follow a word without a space."""
 OPENING = frozenset("([{")
@@ -32,6 +34,8 @@ class Word:
     alive: bool = True
     renamed: bool = False
     """Whether the word is a hypernym that replaced a name."""
+    beside: bool = False
+    """Whether the word was removed from beside the sentence, which that cannot break."""
 
 
 @dataclass
@@ -62,11 +66,11 @@ class Sentence:
         """Return the positions that are not removed."""
         return [position for position, word in enumerate(self.words) if word.alive]
 
-    def strike(self, positions: Iterable[int]) -> str:
+    def strike(self, positions: Iterable[int], *, beside: bool = False) -> str:
         """Remove words; return those that had remained, separated by spaces."""
         struck = [self.words[position] for position in positions if self.words[position].alive]
         for word in struck:
-            word.alive = False
+            word.alive, word.beside = False, beside
         return " ".join(word.text for word in struck)
 
     def before(self, position: int) -> int | None:

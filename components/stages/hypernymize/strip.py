@@ -1,4 +1,4 @@
-"""Steps that remove dates, amounts, quotes, and modifiers of certain types (locations: ``locations``).
+"""Steps that remove dates, amounts and quotes (locations: ``locations``; modifiers: ``modifiers``).
 
 Source: CC §3, "the following steps are applied"; quotes and brands are ours. Each step changes the sentence in place and returns
 the reason, or "" if it removed nothing.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.dates import CALENDAR, RELATIVE
 from components.stages.hypernymize.locations import lead_positions
-from components.stages.hypernymize.sentence import Entity, Sentence
+from components.stages.hypernymize.sentence import NUMBERS, Entity, Sentence
 
 NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
 SAYING = frozenset({"say", "read", "spell", "state"})
@@ -17,7 +17,6 @@ SAYING = frozenset({"say", "read", "spell", "state"})
 QUOTES = {"“": "”", "‘": "’", '"': '"', "'": "'", "«": "»", "`": "'", "``": "''", "„": "“"}
 CURRENCY = frozenset("$€£¥₹")
 EXTENT = frozenset({"long", "high", "tall", "wide", "deep", "thick", "old", "away"})
-NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
 
 
 def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
@@ -28,12 +27,27 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
         timely = entity.kind in ("DATE", "TIME") and _dated(sentence, entity)
         if not sentence.living(entity) or not (timely or holiday):
             continue
+        if subject := _subject_year(sentence, entity):
+            struck.append(sentence.strike(subject))
+            continue
         modified = sentence.modifies(entity.start, entity.end)
         end, owns = _genitive(sentence, entity)
         struck.append(sentence.strike(range(entity.start, end)))
         if modified is None and not owns:
-            _strike_lead(sentence, entity.start)
+            _strike_lead(sentence, entity.start, goes_on=_goes_on(sentence, end))
     return f"date or duration: {'; '.join(struck)}" if struck else ""
+
+
+def _subject_year(sentence: Sentence, entity: Entity) -> list[int]:
+    """Return the positions of the numbers of a date that is a subject with a noun of its own: "the year 2012 was"."""
+    span = range(entity.start, entity.end)
+    noun = any(sentence.words[at].dep in ("nsubj", "nsubjpass") and sentence.words[at].pos == "NOUN" for at in span)
+    return [at for at in span if sentence.words[at].text.isdigit()] if noun else []
+
+
+def _goes_on(sentence: Sentence, position: int) -> bool:
+    """Return whether a noun phrase follows directly: "of the 1994 The Green Cup"."""
+    return position < len(sentence.words) and sentence.words[position].pos in ("DET", "PROPN", "NOUN", "ADJ")
 
 
 def _genitive(sentence: Sentence, entity: Entity) -> tuple[int, bool]:
@@ -72,9 +86,9 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
         if entity.kind not in NUMBERS or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
             continue
         start, end = entity.start, entity.end
-        if sentence.text_of(start, end).lower() == "one":
-            continue  # "one of the people": a pronoun
-        while start > 0 and sentence.words[start - 1].text in CURRENCY:
+        if sentence.text_of(start, end).lower() == "one" or sentence.words[start].tag == "NNS":
+            continue  # "one of the people" is a pronoun, "hundreds of people" a noun
+        while start > 0 and sentence.words[start - 1].text in CURRENCY | {"#"}:
             start -= 1
         while end < len(sentence.words) and sentence.words[end].text in CURRENCY:
             end += 1
@@ -85,7 +99,8 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
             end = after + 1
             if following is not None and sentence.words[following].pos == "DET":
                 end = following + 1 if start > 0 else end
-        beside = after == end and sentence.words[end].pos in ("NOUN", "PROPN", "ADJ")
+        compound = after == end and sentence.words[end].text == "-" and not sentence.words[end - 1].space
+        beside = after == end and (compound or sentence.words[end].pos in ("NOUN", "PROPN", "ADJ"))
         if beside and entity.kind in ("CARDINAL", "ORDINAL"):
             continue  # a modifier, whatever the parser says
         if beside and sentence.words[end].text.lower() in EXTENT:
@@ -126,75 +141,12 @@ def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
     return f"quote: {'; '.join(struck)}" if struck else ""
 
 
-def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove modifiers of a noun that are proper nouns, nationalities, numbers, units or brands."""
-    names: list[int] = []
-    numbers: list[int] = []
-    for position in sentence.alive():
-        word, entity = sentence.words[position], sentence.entity_at(position)
-        kind = entity.kind if entity else ""
-        if word.renamed or word.pos in ("DET", "ADP", "PUNCT", "VERB", "AUX", "PRON"):
-            continue
-        adjective = word.pos == "ADJ" and position > 0  # "the Adriatic town"
-        # English capitalises names and nationalities; "french fries" has lost its.
-        proper = word.text[:1].isupper() and (adjective or word.pos == "PROPN" or kind in ("NORP", "PRODUCT", "ORG"))
-        counted = word.pos in ("NUM", "SYM") or kind in NUMBERS or word.text[:1].isdigit()
-        beside = entity is not None and kind not in NUMBERS and proper and sentence.noun_beside(entity) is not None
-        if (proper or counted) and (beside or _modifies_noun(sentence, position)):
-            (numbers if counted else names).append(position)
-    names += _joints(sentence, names)
-    numbers += _scores(sentence, numbers)
-    struck = [*names, *numbers]
-    # Marks that joined removed modifiers ("Music & Cultural", "A-319") go with them.
-    for position in sentence.alive():
-        left, right = sentence.before(position), sentence.after(position)
-        joins = sentence.words[position].text in {"&", "-", "–", "/", "'s", "’s", "+", "#", "™", "®", "$", "€"}
-        if joins and position not in struck and (left in struck or right in struck):
-            struck.append(position)
-    sentence.strike(struck)
-    removed = (("name before a noun", names), ("number or unit before a noun", numbers))
-    return "; ".join(
-        f"{what}: {' '.join(sentence.words[position].text for position in sorted(positions))}"
-        for what, positions in removed
-        if positions
-    )
+def _strike_lead(sentence: Sentence, start: int, *, goes_on: bool = False) -> None:
+    """Remove the determiner, preposition or verb of naming before the words removed at ``start``.
 
-
-def _joints(sentence: Sentence, names: list[int]) -> list[int]:
-    """Return the positions of small words that join removed parts of one name: "University of Bristol"."""
-    return [
-        position
-        for entity in sentence.entities
-        for position in range(entity.start + 1, entity.end - 1)
-        if sentence.words[position].pos in ("ADP", "DET", "CCONJ") and entity.end - 1 in names
-    ]
-
-
-def _scores(sentence: Sentence, struck: list[int]) -> list[int]:
-    """Return the positions that a dash joins to removed numbers: the rest of "2-1"."""
-    positions = []
-    for position in struck:
-        mark, other = position + 1, position + 2
-        if other >= len(sentence.words) or sentence.words[mark].text not in ("-", "–", ":", "/") or sentence.words[mark].space:
-            continue
-        if sentence.words[position].text[:1].isdigit() and sentence.words[other].text[:1].isdigit():
-            positions += [mark, other]
-    return positions
-
-
-def _modifies_noun(sentence: Sentence, position: int) -> bool:
-    """Return whether the word modifies a noun further right, directly or through other modifiers."""
-    entity = sentence.entity_at(position)
-    if sentence.modifies(position, position + 1) is not None:
-        return True
-    if entity is None:
-        return False
-    noun = sentence.modifies(entity.start, entity.end)
-    return noun is not None and noun > position
-
-
-def _strike_lead(sentence: Sentence, start: int) -> None:
-    """Remove the determiner, preposition or verb of naming before the words removed at ``start``."""
+    Args:
+        goes_on: a noun phrase follows the removed words, so an "of" before them belongs to it.
+    """
     position = sentence.before(start)
     if position is not None and sentence.words[position].pos == "DET":
         sentence.strike([position])
@@ -206,7 +158,7 @@ def _strike_lead(sentence: Sentence, start: int) -> None:
     if word.lemma in SAYING and word.pos == "VERB" and word.dep in ("acl", "relcl"):
         clause = relative is not None and sentence.words[relative].tag in ("WDT", "WP")
         sentence.strike([position, relative] if clause and relative is not None else [position])
-    elif word.pos in ("ADP", "SCONJ") or word.lemma in NAMING or word.text == ",":
+    elif (word.pos in ("ADP", "SCONJ") and not (goes_on and word.lemma == "of")) or word.lemma in NAMING or word.text == ",":
         sentence.strike([position])
 
 

@@ -93,7 +93,9 @@ class _Marks:
             return [position]
         if text in OPENINGS and self._last(OPENINGS[text], self.end) > position:
             return [position]
-        return [position] if text in FINAL and left == text else []
+        if text == "#" and not right[:1].isalnum():
+            return [position]
+        return [position] if text in FINAL and left in ("", text) else []
 
     def restart(self, position: int, struck: list[int]) -> int:
         """Record the removed positions and return the first position that may have become an orphan."""

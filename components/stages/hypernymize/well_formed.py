@@ -7,8 +7,8 @@ inconsistent". Faults of form count only where words were removed: a published t
 from __future__ import annotations
 
 from components.language.words import words_of
-from components.stages.hypernymize.sentence import MODIFIERS, Sentence, Word
-from components.stages.hypernymize.strip import NUMBERS
+from components.stages.hypernymize.sentence import MODIFIERS, NUMBERS, Sentence, Word
+from components.stages.hypernymize.strip import CURRENCY
 
 QUOTING = frozenset("\"'“‘«([{")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -30,6 +30,9 @@ def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str]
         return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
     if not any(_counts(word) for word in sentence.words):
         return None
+    amounts = [word.text for word in alive if word.text[-1:] in CURRENCY | {"%"}]
+    if amounts:
+        return "inconsistent", f"an amount is left: {' '.join(amounts)}", "no amounts"
     if not any(word.pos == "NOUN" for word in alive):
         return "inconsistent", "no noun is left", "a noun"
     fault = _fault_at_start(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
@@ -38,7 +41,11 @@ def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str]
 
 def _counts(word: Word) -> bool:
     """Return whether a word was removed by a step that may break the sentence: marks, articles and merged hypernyms do not."""
-    return not (word.alive or word.renamed) and word.text.lower() not in ARTICLES and any(char.isalnum() for char in word.text)
+    return (
+        not (word.alive or word.renamed or word.beside)
+        and word.text.lower() not in ARTICLES
+        and any(char.isalnum() for char in word.text)
+    )
 
 
 def _gap(sentence: Sentence, start: int, end: int) -> bool:
@@ -57,6 +64,8 @@ def _fault_at_start(sentence: Sentence) -> tuple[str, str] | None:
         return None
     if first.pos == "CCONJ":
         return f"'{first.text}' joins nothing", "something on both sides"
+    if first.pos == "ADJ" and len(alive) > 1 and alive[1].pos in ("ADP", "SCONJ"):
+        return f"'{first.text}' describes nothing", "a noun after an adjective"
     # "Seated girls", "bulldogs": a participle before a noun, and a noun by the number before it, whatever its tag.
     following = alive[1].pos if len(alive) > 1 else ""
     participle = first.tag in ("VBD", "VBN") and (first.dep in MODIFIERS or following in ("NOUN", "ADJ"))

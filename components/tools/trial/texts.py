@@ -79,7 +79,7 @@ class Trial:
             name, finding = failure
             return _dropped(name, str(finding.value), str(finding.threshold), self._setting(name), steps)
         assert subject.parse is not None
-        text = second_text(subject.text, subject.parse)
+        text = second_text(subject.text, subject.parse, self._knowledge)
         rewritten = rewrite(
             subject.parse,
             self._knowledge,

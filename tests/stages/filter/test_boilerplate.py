@@ -22,6 +22,8 @@ PIECES = st.sampled_from([*CREDITS, *LISTS.crop_prefix, *LISTS.crop_suffix, " - 
         ("A  dog\n on a beach", "A dog on a beach"),
         ("A dog speaks. Photo: AP", "A dog speaks"),
         ("A man walks a dog. (Ann Lee/AFP/Getty Images)", "A man walks a dog."),
+        ("A man walks a dog. (Photo by ANN LEE / AFP) (Photo by ANN LEE/AFP via Getty Images)", "A man walks a dog."),
+        ("A dog (in a house) - Stock photo", "A dog (in a house)"),
         ("An exhibition on colonies (public domain)", "An exhibition on colonies"),
         ("A photo of a dog: a picture (in a frame)", "A photo of a dog: a picture (in a frame)"),
         ("A photographer on a beach", "A photographer on a beach"),

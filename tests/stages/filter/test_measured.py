@@ -102,7 +102,8 @@ def test_a_value_without_a_cached_answer_is_omitted_and_no_model_runs(graph: Gra
     result = rules(explained(graph, "kite"))
     hidden = {name: each.note for name, each in result.items() if each.passed is None}
     assert set(hidden) == {
-        "needs_determiner", "needs_noun", "needs_preposition", "noun_ratio", "token_repetition", "unique_words", "label_overlap"
+        "needs_determiner", "needs_noun", "needs_preposition", "noun_ratio", "title_case", "token_repetition",
+        "unique_words", "label_overlap",
     }  # fmt: skip
     assert hidden["noun_ratio"] == "no answer of parse.en is in the cache" and hidden["label_overlap"] == "it needs the parse"
     assert sorted(path.name for path in folder.glob("*.sqlite")) == before

@@ -26,7 +26,7 @@ PAPERS_OWN = [
 
 def test_rules_have_one_name_each() -> None:
     names = [rule.name for rules in GROUPS.values() for rule in rules]
-    assert len(names) == len(set(names)) == 24
+    assert len(names) == len(set(names)) == 25
 
 
 @pytest.mark.parametrize("text", PAPERS_OWN)
@@ -73,13 +73,16 @@ def test_names_pass_the_vocabulary_and_names_of_files_do_not() -> None:
     assert passes("unknown_token", subject("A man named Gieske in Izola with O’Hara and d'Estaing"))
     assert passes("unknown_token", subject("Gieske Hall at night")) and passes("unknown_token", subject("The Banatski palace"))
     assert passes("unknown_token", subject("Player #15 of the team"))
+    assert passes("unknown_token", subject("Mary Aglzkvaq on a beach")) and passes("unknown_token", subject("Bunolo's town hall"))
+    assert passes("unknown_token", subject("SnowBoat opens a shop"))
     for text in (
         "A dog #nofilter",
         "A dog #15things",
         "A dog by @anna",
         "A dog IMG_8299.jpeg",
         "A dog at www.dogs.example",
-        "A dog in BeFifty",
+        "A dog at dogs.co.uk",
+        "A dog in BeFbfty",
     ):
         assert not passes("unknown_token", subject(text)), text
 
@@ -96,12 +99,26 @@ def test_measures_and_genitives_of_known_words_are_known(text: str) -> None:
     assert passes("unknown_token", subject(text))
 
 
-@pytest.mark.parametrize("text", ["Embedded image permalink", "Profile photo of Anna", "Search icon", "Image"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Embedded image permalink",
+        "Profile photo of Anna",
+        "Search icon",
+        "Image",
+        "Print this page",
+        "Share this on the wall",
+        "Image 3 of a house",
+        "Photo no. 12",
+    ],
+)
 def test_dropping_patterns_drop(text: str) -> None:
     assert not passes("boilerplate_pattern", subject(text))
 
 
-@pytest.mark.parametrize("text", ["A profile of a man", "Iconic buildings on a hill", "An image of a dog"])
+@pytest.mark.parametrize(
+    "text", ["A profile of a man", "Iconic buildings on a hill", "An image of a dog", "Print on a wall", "Images of 3 dogs"]
+)
 def test_boilerplate_patterns_inside_other_text_drop_nothing(text: str) -> None:
     assert passes("boilerplate_pattern", subject(text))
 
@@ -147,6 +164,23 @@ def test_a_first_capital_in_cropped_boilerplate_counts() -> None:
 def test_a_title_in_capitals_is_dropped_by_capital_ratio() -> None:
     assert passes("capital_ratio", subject("A Dog And a cat"))
     assert not passes("capital_ratio", subject("Big Red Fire Truck Here"))
+
+
+@pytest.mark.parametrize("text", ["Gardens of the Year", "Present for a Brother", "Learning and Teaching in Norway"])
+def test_a_title_with_small_function_words_is_dropped_by_title_case(text: str) -> None:
+    assert passes("capital_ratio", subject(text)) and not passes("title_case", subject(text, parsed=True))
+
+
+@pytest.mark.parametrize(
+    "text", ["A dog", "A house in Norway", "Dogs at the White House", "A girl with a Frisbee", "Ann Lee in Paris", "3"]
+)
+def test_names_alone_make_no_title(text: str) -> None:
+    assert passes("title_case", subject(text, parsed=True))
+
+
+def test_names_do_not_count_as_nouns_except_at_the_beginning() -> None:
+    assert passes("noun_ratio", subject("A party for actor Lee Min-ho", parsed=True))
+    assert not passes("noun_ratio", subject("Apple juice bottle, milk carton", parsed=True))
 
 
 def test_only_repeated_content_words_count() -> None:

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.language.parser import EnglishParser
 from components.stages.hypernymize.first_word import choose_parse, second_text
-from components.stages.hypernymize.rewrite import Rewritten, rewrite
 from tests.knowledge.dictionary import knowledge
-
-PARSER = EnglishParser()
-
-
-def rewritten(text: str) -> Rewritten:
-    """The rewriting as the stage runs it: with a second parse where the first word is taken for a name."""
-    parse = PARSER.compute(text)
-    second = second_text(text, parse)
-    return rewrite(parse, knowledge(), min_words=2, stated_role=False, second=PARSER.compute(second) if second else None)
+from tests.stages.hypernymize.rewriting import PARSER, rewritten
 
 
 @pytest.mark.parametrize(
@@ -29,6 +19,9 @@ def rewritten(text: str) -> Rewritten:
         "A man with a hat on and a dog running up",
         "A bowl of french fries on a table",
         'A man in a "happy" hat on a street',
+        "A house on a hill. Green bottles stand in front of the house",
+        "A station in space: Space travel for everyone",
+        "Hundreds of people stand on the beach",
     ],
 )
 def test_a_caption_without_a_name_only_loses_its_capital(alt: str) -> None:
@@ -43,6 +36,14 @@ def test_a_caption_without_a_name_only_loses_its_capital(alt: str) -> None:
         ("Paris at night", "city at night"),
         ("London Bridge at night", "bridge at night"),
         ("Jordan plays on the beach", "person plays on the beach"),
+        ("HBX plans to build a bridge over the river", "organization plans to build a bridge over the river"),
+        ("Tiger Lee reacts on the pitch", "person reacts on the pitch"),
+        ("EU offices around the world", "offices around the world"),
+        ("S. Korea's new train stands in a station", "country's new train stands in a station"),
+        ("Jan van der Berg paints a picture of a house", "person paints a picture of a house"),
+        ("Prime Minister Mary Miller opens a school", "person opens a school"),
+        ("Kenya's former president Mary Miller opens a school", "person opens a school"),
+        ("Nurse Albert Einstein opens a door", "person opens a door"),
     ],
 )
 def test_a_name_at_the_beginning_is_replaced(alt: str, caption: str) -> None:
@@ -65,15 +66,14 @@ def test_names_of_classes_are_common_nouns(alt: str, caption: str) -> None:
 
 def test_the_second_parse_counts_only_where_the_dictionary_knows_the_word_as_common() -> None:
     for text, common in (("House under the cliffs", True), ("Paris at night", False)):
-        first, second = PARSER.compute(text), PARSER.compute(text[0].lower() + text[1:])
-        assert second_text(text, first)
-        assert (choose_parse(first, second, knowledge()) is second) == common
+        first = PARSER.compute(text)
+        assert bool(second_text(text, first, knowledge())) == common
         assert choose_parse(first, None, knowledge()) is first
 
 
 def test_a_text_whose_first_word_is_no_name_is_not_parsed_again() -> None:
     for text in ("A dog on a beach", "Two dogs on a beach", ""):
-        assert second_text(text, PARSER.compute(text)) == ""
+        assert second_text(text, PARSER.compute(text), knowledge()) == ""
 
 
 def test_after_an_indefinite_article_a_name_is_one_of_several_things() -> None:
@@ -109,6 +109,15 @@ def test_an_odd_text_that_lost_nothing_is_kept(alt: str) -> None:
         ("A University of Bristol player holds a ball", "a player holds a ball"),
         ("Sailors at last year's event", "sailors at event"),
         ("A picture of a 1920's train station", "a picture of a train station"),
+        ("The year 2003 was among the coldest years", "the year was among the coldest years"),
+        ("A man reacts in the first round of the 1994 The Green Festival", "a man reacts in the round of the festival"),
+        ("A shop raises $25M to build boats", "a shop raises to build boats"),
+        ("A man draws a house with a 3-D pen", "a man draws a house with a pen"),
+        ("Scientists look at a 2.5 billion-year-old stone", "scientists look at a stone"),
+        ("A girl sells more than 400 cakes at a market", "a girl sells cakes at a market"),
+        ("A boat leaves the harbour beside the ship USS Marlow", "a boat leaves the harbour beside the ship"),
+        ("The cloth HBX buys is sold in a shop", "the cloth organization buys is sold in a shop"),
+        ("Windmills in the Oak Valley", "windmills in the valley"),
     ],
 )
 def test_a_removed_phrase_takes_the_words_that_only_lead_to_it(alt: str, caption: str) -> None:

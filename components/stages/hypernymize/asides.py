@@ -1,0 +1,91 @@
+"""Steps that remove what is beside the sentence: a place or topic before a colon, names in brackets, a politician's party.
+
+Agencies and newspapers write them around a caption ("SYDNEY, Australia - A man ...", "the fund (WFX)"). Neither belongs to the
+sentence, so a hypernym would make no sense there. Source: ours; CC's published captions have none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from components.knowledge.cascade import Knowledge
+from components.stages.hypernymize.sentence import Sentence
+from components.stages.hypernymize.tidy import PAIRS
+
+LONGEST_LABEL = 8
+"""Words of a label at most."""
+_LABEL_ENDS = frozenset({":", "|", "-", "–", "—", "--"})
+_JOINING = frozenset({"ADP", "DET", "CCONJ", "PUNCT", "SYM", "PART"})
+"""Tags of words that only join names."""
+_PARTY = re.compile(r"[RDI]-[A-Z][A-Za-z.]+$")
+"""Matches party and state of a politician: "R-Ky."."""
+
+
+def strip_labels(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Remove names before a colon, bar or dash at the beginning, where the text goes on with a capital."""
+    struck = []
+    start: int | None = 0
+    while start is not None and (end := _label_end(sentence, start)) is not None:
+        struck.append(sentence.strike(range(start, end + 1), beside=True))
+        for entity in [entity for entity in sentence.entities if entity.start <= end < entity.end]:
+            sentence.entities.remove(entity)  # it went on beyond the mark, so it was no name
+            for word in sentence.words[end + 1 : entity.end]:
+                if word.pos == "PROPN" and knowledge.is_common_noun(word.text.lower()):
+                    word.pos, word.lemma = "NOUN", word.lemma.lower()
+        start = sentence.after(end)
+    return f"before the sentence: {'; '.join(struck)}" if struck else ""
+
+
+def _label_end(sentence: Sentence, start: int) -> int | None:
+    """Return the position of the mark that ends a label beginning at ``start``; None for no label."""
+    words = sentence.words
+    for position in range(start + 1, min(len(words) - 1, start + LONGEST_LABEL + 1)):
+        mark = words[position]
+        spaced = mark.text in (":", "|") or words[position - 1].space  # no hyphen within a word
+        if mark.text in _LABEL_ENDS and mark.space and spaced:
+            goes_on = next((word.text for word in words[position + 1 :] if word.text[:1].isalnum()), "")
+            return position if goes_on[:1].isupper() and _only_names(sentence, start, position) else None
+    return None
+
+
+def strip_asides(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Remove brackets that hold only names, numbers and what joins them, and party and state after a politician."""
+    struck = []
+    for start, word in enumerate(sentence.words):
+        end = _closing(sentence, start) if word.alive and word.text in PAIRS else None
+        if end is not None and _only_names(sentence, start + 1, end):
+            struck.append(sentence.strike(range(start, end + 1), beside=True))
+    for position in range(1, len(sentence.words)):
+        end = _party_end(sentence, position)
+        if end > position and sentence.words[position - 1].text == ",":
+            closing = end < len(sentence.words) and sentence.words[end].text == ","
+            struck.append(sentence.strike(range(position - 1, end + closing), beside=True))
+    return f"beside the sentence: {'; '.join(struck)}" if struck else ""
+
+
+def _party_end(sentence: Sentence, start: int) -> int:
+    """Return the end of a party and state that begin at ``start``; ``start`` for none."""
+    for end in (start + 1, start + 3):
+        span = sentence.words[start:end]
+        if all(word.alive for word in span) and _PARTY.match("".join(word.text for word in span)):
+            return end
+    return start
+
+
+def _closing(sentence: Sentence, start: int) -> int | None:
+    """Return the position of the first closing bracket after the opening one at ``start``."""
+    mark = PAIRS[sentence.words[start].text]
+    return next((place for place in range(start + 1, len(sentence.words)) if sentence.words[place].text == mark), None)
+
+
+def _only_names(sentence: Sentence, start: int, end: int) -> bool:
+    """Return whether a span has a name, a number or capitals, and otherwise only words that join them."""
+    found = False
+    for position in range(start, end):
+        word = sentence.words[position]
+        name = word.pos in ("PROPN", "NUM") or sentence.entity_at(position) is not None
+        if name or (word.text.isupper() and word.text.isalpha()):
+            found = True
+        elif word.pos not in _JOINING:
+            return False
+    return found

@@ -1,0 +1,120 @@
+"""The step that removes modifiers of certain types: names, nationalities, numbers, units, brands.
+
+Source: CC §3, "the following steps are applied"; brands are ours.
+"""
+
+from __future__ import annotations
+
+from components.knowledge.cascade import Knowledge
+from components.language.capitals import begins_sentence
+from components.stages.hypernymize.sentence import NUMBERS, Sentence
+from components.stages.hypernymize.strip import CURRENCY
+
+UNIT_LETTERS = 3
+"""Fewer letters joined to a number are its unit."""
+
+
+def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Remove modifiers of a noun that are proper nouns, nationalities, numbers, units or brands."""
+    names: list[int] = []
+    numbers: list[int] = []
+    written = [word.text for word in sentence.words]
+    for position in sentence.alive():
+        word, entity = sentence.words[position], sentence.entity_at(position)
+        kind = entity.kind if entity else ""
+        if word.renamed or word.pos in ("DET", "ADP", "PUNCT", "VERB", "AUX", "PRON"):
+            continue
+        adjective = word.pos == "ADJ" and not begins_sentence(written, position)  # "the Adriatic town"
+        # English capitalises names and nationalities; "french fries" has lost its.
+        proper = word.text[:1].isupper() and (adjective or word.pos == "PROPN" or kind in ("NORP", "PRODUCT", "ORG"))
+        counted = word.pos in ("NUM", "SYM") or kind in NUMBERS or word.text[:1].isdigit()
+        beside = entity is not None and kind not in NUMBERS and proper and sentence.noun_beside(entity) is not None
+        if (proper or counted) and (beside or _modifies_noun(sentence, position)):
+            (numbers if counted else names).append(position)
+    names += _joints(sentence, names)
+    numbers += _comparisons(sentence, numbers)
+    numbers += _scores(sentence, numbers)
+    numbers += _measures(sentence)
+    numbers += _compounds(sentence, numbers)
+    struck = [*names, *numbers]
+    # Marks that joined removed modifiers ("Music & Cultural", "A-319") go with them.
+    for position in sentence.alive():
+        left, right = sentence.before(position), sentence.after(position)
+        text = sentence.words[position].text
+        joins = text in {"&", "-", "–", "/", "+", "#", "™", "®"} | CURRENCY and (left in struck or right in struck)
+        if (joins or (text in ("'s", "’s") and left in struck)) and position not in struck:
+            struck.append(position)
+    sentence.strike(struck)
+    removed = (("name before a noun", names), ("number or unit before a noun", numbers))
+    return "; ".join(
+        f"{what}: {' '.join(sentence.words[position].text for position in sorted(positions))}"
+        for what, positions in removed
+        if positions
+    )
+
+
+def _joints(sentence: Sentence, names: list[int]) -> list[int]:
+    """Return the positions of small words that join removed parts of one name: "University of Bristol"."""
+    return [
+        position
+        for entity in sentence.entities
+        for position in range(entity.start + 1, entity.end - 1)
+        if sentence.words[position].pos in ("ADP", "DET", "CCONJ") and entity.end - 1 in names
+    ]
+
+
+def _comparisons(sentence: Sentence, struck: list[int]) -> list[int]:
+    """Return the positions of prepositions within removed amounts: the "than" of "more than 40"."""
+    amounts = [entity for entity in sentence.entities if entity.kind in NUMBERS and entity.end - 1 in struck]
+    return [at for each in amounts for at in range(each.start, each.end - 1) if sentence.words[at].pos == "ADP"]
+
+
+def _scores(sentence: Sentence, struck: list[int]) -> list[int]:
+    """Return the positions that a dash joins to removed numbers: the rest of "2-1"."""
+    positions = []
+    for position in struck:
+        mark, other = position + 1, position + 2
+        if other >= len(sentence.words) or sentence.words[mark].text not in ("-", "–", ":", "/") or sentence.words[mark].space:
+            continue
+        if sentence.words[position].text[:1].isdigit() and sentence.words[other].text[:1].isdigit():
+            positions += [mark, other]
+    return positions
+
+
+def _measures(sentence: Sentence) -> list[int]:
+    """Return the positions of the numerals of a hyphenated compound, which may depend on each other: "2.5 billion-year-old"."""
+    positions: list[int] = []
+    for position, word in enumerate(sentence.words[:-1]):
+        hyphen = sentence.words[position + 1]
+        if not (word.alive and word.pos == "NUM" and hyphen.text == "-" and not word.space):
+            continue
+        while position >= 0 and sentence.words[position].pos == "NUM" and sentence.words[position].alive:
+            positions.append(position)
+            position -= 1
+    return positions
+
+
+def _compounds(sentence: Sentence, struck: list[int]) -> list[int]:
+    """Return the positions that hyphens join to removed numbers: the rest of "3-D", "12-year-old" and "70m" before a noun."""
+    positions: list[int] = []
+    for position in struck:
+        end = position + 1
+        if end < len(sentence.words) and not sentence.words[position].space and len(sentence.words[end].text) < UNIT_LETTERS:
+            end += sentence.words[end].text.isalpha()
+        while end + 1 < len(sentence.words) and sentence.words[end].text == "-" and not sentence.words[end - 1].space:
+            end += 2
+        after = sentence.after(end - 1)
+        if end > position + 1 and after is not None and sentence.words[after].pos in ("NOUN", "PROPN", "ADJ"):
+            positions += range(position + 1, end)
+    return positions
+
+
+def _modifies_noun(sentence: Sentence, position: int) -> bool:
+    """Return whether the word modifies a noun further right, directly or through other modifiers."""
+    entity = sentence.entity_at(position)
+    if sentence.modifies(position, position + 1) is not None:
+        return True
+    if entity is None:
+        return False
+    noun = sentence.modifies(entity.start, entity.end)
+    return noun is not None and noun > position
