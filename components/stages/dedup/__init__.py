@@ -40,12 +40,15 @@ class Aligned(Settings):
     """Features and alignment."""
     whole_from: float = 0.98
     """Correlation of the whole pictures, in any turn or mirroring, from which they match. Ours."""
-    cosine_from: float = 0.6
+    cosine_from: float = 0.55
     """Cosine of their features from which parts are aligned too. Ours."""
     cosine_weight: float = 0.6
     """Weight of that cosine next to the correlation. Ours."""
     score_from: float = 1.34
     """``cosine_weight`` · cosine + correlation from which pictures match. Ours."""
+    detail_from: float = 0.8
+    """Correlation of the details of aligned pictures from which they match whatever the score: a small part has other features
+    than the whole, but the same details. Ours."""
 
 
 class Posts(Settings):

@@ -25,6 +25,8 @@ OVERLAP = 0.5
 """Smallest share of the inner sketch that lies in the outer."""
 LEAST_AREA, MOST_STRETCH = 0.2, 2.5
 """Smallest area of the inner sketch in the outer, and greatest ratio of its sides' scales: beyond, maps fit plain grounds."""
+FINE, COARSE = 3, 9
+"""Sides in pixels of the means between which details lie: a part enlarged has nothing finer, and a layout is coarser."""
 
 
 def grid(side: int) -> NDArray[np.float32]:
@@ -36,15 +38,15 @@ def grid(side: int) -> NDArray[np.float32]:
 
 def refine(
     inner: NDArray[np.uint8], outer: NDArray[np.uint8], maps: NDArray[np.float32], needed: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """Return the correlations of n pairs after improving their maps, 0 where a map is none that people make.
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the correlations of n pairs and of their details after improving their maps, 0 where a map is none that people make.
 
     Args:
         inner, outer: sketches, (n, 64, 64); row n of both is pair n.
         maps: (n, 2, 3), the first alignments, from ``inner`` to ``outer``.
-        needed: (n,) correlations below which the exact value does not matter.
+        needed: (n,) correlations below which neither exact value matters; the details of such pairs are 0.
     """
-    maps, best = maps.copy(), np.zeros(len(maps), np.float32)
+    maps, best, details = maps.copy(), np.zeros(len(maps), np.float32), np.zeros(len(maps), np.float32)
     rows = np.arange(len(maps))
     for side, steps in LEVELS:
         if not len(rows):
@@ -57,9 +59,29 @@ def refine(
             here = here + _step(one, *_warped(stack, here, points), points)
         seen, inside = _warped(stack[..., :1], here, points)
         maps[rows] = here
-        best[rows] = np.where(_plausible(here, inside), _correlation(one, seen[..., 0], inside), 0)
+        plausible = _plausible(here, inside)
+        best[rows] = np.where(plausible, _correlation(one, seen[..., 0], inside), 0)
+        if side == LEVELS[-1][0]:
+            details[rows] = np.where(plausible & (best[rows] >= needed[rows]), _detail(one, seen[..., 0], inside, side), 0)
         rows = rows[best[rows] >= needed[rows] - GAIN]
-    return best
+    return best, details
+
+
+def _detail(one: Any, other: Any, inside: Any, side: int) -> Any:
+    """Return the correlation of what differs from the surroundings, by which two scenes of one layout are told apart."""
+    seen = inside.reshape(-1, side, side).astype(np.float32)
+    share = np.maximum(_mean(seen, COARSE), 1e-6)
+    fine = [_mean(grey.reshape(seen.shape), FINE) for grey in (one, other)]
+    one, other = ((grey - _mean(grey * seen, COARSE) / share).reshape(inside.shape) for grey in fine)
+    return _correlation(one, other, inside)
+
+
+def _mean(pictures: Any, side: int) -> Any:
+    """Return the mean of the ``side``² pixels around each pixel of pictures (n, side, side)."""
+    count = pictures.shape[1]
+    near = np.abs(np.subtract.outer(np.arange(count), np.arange(count))) <= side // 2
+    weights = (near / near.sum(1, keepdims=True)).astype(np.float32)
+    return weights @ pictures @ weights.T
 
 
 def _at_side(sketches: NDArray[np.uint8], side: int) -> NDArray[np.float32]:

@@ -19,6 +19,8 @@ REFINED = 8
 """Pairs refined at a time."""
 GAIN = 0.2
 """By how much refinement raises a correlation at most, as far as is hoped for: what lacks more is not refined."""
+DETAILED = 0.9
+"""Correlation of an alignment from which its details can make a match."""
 
 
 def match_pairs(
@@ -39,8 +41,10 @@ def match_pairs(
     """
     needed = limits["score_from"] - limits["cosine_weight"] * cosines
     needed[cosines < limits["cosine_from"]] = np.inf
-    whole, best = align_pairs(ones, others, i, j, needed, limits["whole_from"])
-    return (whole >= limits["whole_from"]) | (best >= needed)
+    tried = np.where(cosines < limits["cosine_from"], np.inf, np.minimum(needed, DETAILED)).astype(np.float32)
+    whole, best, details = align_pairs(ones, others, i, j, tried, limits["whole_from"])
+    fine = (best >= DETAILED) & (details >= limits["detail_from"])
+    return (whole >= limits["whole_from"]) | (best >= needed) | fine
 
 
 def align_pairs(
@@ -50,12 +54,12 @@ def align_pairs(
     j: NDArray[np.int64],
     needed: NDArray[np.float32],
     enough: float = 2.0,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the correlation of each pair's whole sketches in any turn or mirroring, and that of their best alignment.
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return each pair's correlation of the whole sketches in any turn or mirroring, of the best alignment, and of details in it.
 
-    The second is 0 where it could not reach ``needed`` (one for each pair), or where the first is ``enough``.
+    The last two are 0 where the second could not reach ``needed`` (one for each pair), or where the first is ``enough``.
     """
-    whole, best = np.zeros(len(i), np.float32), np.zeros(len(i), np.float32)
+    whole, best, details = (np.zeros(len(i), np.float32) for _ in range(3))
     reversed_, maps = np.zeros(len(i), bool), np.zeros((len(i), 2, 3), np.float32)
     for pairs, placed, first, reverse, found in _placements(ones, others, i, j):
         whole[pairs], best[pairs], reversed_[pairs], maps[pairs] = placed, first, reverse, found
@@ -65,8 +69,8 @@ def align_pairs(
         some = promising[at : at + REFINED]
         one, other, turned = ones[i[some]], others[j[some]], reversed_[some][:, None, None]
         inner, outer = np.where(turned, other, one), np.where(turned, one, other)
-        best[some] = refine(inner, outer, maps[some], needed[some])
-    return whole, best
+        best[some], details[some] = refine(inner, outer, maps[some], needed[some])
+    return whole, best, details
 
 
 def _placements(ones: Any, others: Any, i: Any, j: Any) -> Iterator[tuple[Any, ...]]:

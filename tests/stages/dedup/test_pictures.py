@@ -80,6 +80,25 @@ def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change
     assert result == pytest.approx(align_pairs(changed, originals, zeros, rows, np.zeros(6))[1].tolist(), abs=0.02)
 
 
+def lit(seed: int, side: int = 192) -> Image.Image:
+    """Small shapes of its own in the light of a sky above and a ground below, the layout of every such picture."""
+    light = np.linspace(220, 30, side)[:, None, None].repeat(side, 1)
+    fine = np.asarray(
+        Image.fromarray(np.random.default_rng(seed).integers(0, 255, (24, 24), np.uint8)).resize((side, side)), float
+    )
+    return Image.fromarray((light + (fine[..., None] - 128) * 0.3).clip(0, 255).repeat(3, 2).astype(np.uint8))
+
+
+def test_details_match_a_crop_whose_features_are_far_and_no_other_picture_of_its_layout():
+    originals, crop = sketches(*(lit(seed) for seed in range(4))), sketches(lit(0).crop((30, 40, 145, 155)))
+    rows, zeros, far = np.arange(4), np.zeros(4, np.int64), np.full(4, 0.56, np.float32)
+    _, best, details = align_pairs(originals, crop, rows, zeros, np.zeros(4))
+    assert details[0] > 0.9 and max(details[1:]) < 0.6 and max(best[1:]) > 0.8
+    assert match_pairs(originals, crop, rows, zeros, far, ALIGNED.plain()).tolist() == [True, False, False, False]
+    alone = ALIGNED.model_copy(update={"detail_from": 1.1}).plain()
+    assert not match_pairs(originals, crop, rows, zeros, far, alone).any()
+
+
 @trying(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 7))
 def test_a_rotated_or_mirrored_picture_has_similarity_1(seed, symmetry):
@@ -87,7 +106,7 @@ def test_a_rotated_or_mirrored_picture_has_similarity_1(seed, symmetry):
     turned = original.rotate(90 * (symmetry % 4))
     other = turned.transpose(FLIP) if symmetry > 3 else turned
     one, two = (make_sketch(p)[None] for p in (original, other))
-    whole, best = align_pairs(one, two, np.array([0]), np.array([0]), np.zeros(1))
+    whole, best, _ = align_pairs(one, two, np.array([0]), np.array([0]), np.zeros(1))
     assert whole[0] > 0.999 and best[0] > 0.999
 
 
@@ -95,7 +114,7 @@ def test_a_uniform_picture_correlates_with_none_and_transparency_is_white():
     plain = Image.new("RGB", (96, 96), "white")
     clear = Image.new("RGBA", (96, 96), (0, 0, 0, 0))
     both = np.stack([make_sketch(flatten(encoded(image))) for image in (plain, clear)])
-    assert [value.tolist() for value in align_pairs(both, both, np.array([0]), np.array([1]), np.zeros(1))] == [[0.0], [0.0]]
+    assert [value.tolist() for value in align_pairs(both, both, np.array([0]), np.array([1]), np.zeros(1))] == [[0.0]] * 3
     assert (both[0] == both[1]).all()
 
 
