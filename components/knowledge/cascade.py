@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from components.knowledge.embedded import Embedded
-from components.knowledge.gazetteers import is_given_name
-from components.knowledge.kinds import ANIMAL, KINDS, LOCATION, PERSON, STRUCTURE, HypernymAnswer, Source
+from components.knowledge.kinds import ANIMAL, ARTIFACT, KINDS, LOCATION, PERSON, STRUCTURE, HypernymAnswer, Source
+from components.language.person_names import is_given_name
 from components.language.wordnet import WordNet
 
 ANSWERS = 65536
@@ -91,6 +91,11 @@ class Knowledge:
         """Return whether one of the noun's first two meanings is an animal; a fierce person is called a tiger, too."""
         senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
         return any(self.wordnet.is_a(sense, frozenset({ANIMAL})) for sense in senses[:2])
+
+    @lru_cache(maxsize=8192)  # noqa: B019
+    def is_object(self, noun: str) -> bool:
+        """Return whether the noun's first meaning is a thing that people make."""
+        return self._first_is(noun, frozenset({ARTIFACT}))
 
     @lru_cache(maxsize=8192)  # noqa: B019
     def is_place(self, noun: str) -> bool:

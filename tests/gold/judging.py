@@ -12,7 +12,7 @@ from typing import Any
 from components.tools.trial.texts import Trial
 
 FOLDER = Path(__file__).parent
-HALVES = ("seen", "unseen", "third", "fourth")
+HALVES = ("seen", "unseen", "third", "fourth", "fifth")
 AFTER_THE_RULES = {"too_short", "inconsistent"}
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
-from components.knowledge.gazetteers import is_given_name, place_kind
+from components.knowledge.gazetteers import place_kind
 from components.language import wordnet
+from components.language.person_names import is_given_name
 from components.language.wordnet import WordNet, load_wordnet
 from tests.knowledge.dictionary import EXTRACT, extract, knowledge
 

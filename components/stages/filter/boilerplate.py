@@ -15,6 +15,8 @@ import yaml
 _EDGE = " \t\r\n-–—|:,;/•·…[]()"
 """Characters that may separate boiler-plate from the text."""
 _BRACKETS = {")": "(", "]": "["}
+_TAG = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
+"""Matches a tag that a page wrote into an alt-text ("<br />")."""
 _INNER = re.compile(r"\s+")
 _LONGEST_CREDIT = 400
 """Characters at the end of a text that are searched for a credit; the longest listed credit takes about 200."""
@@ -72,7 +74,7 @@ def crop(text: str, boilerplate: Boilerplate) -> Cropped:
 
     Linear in the text: only the ends are examined, and the text is copied once.
     """
-    text = _INNER.sub(" ", text).strip()
+    text = _INNER.sub(" ", _TAG.sub(" ", text)).strip()
     start, end = 0, len(text)
     pieces: list[str] = []
     while True:

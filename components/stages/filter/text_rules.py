@@ -15,6 +15,9 @@ from components.stages.filter.boilerplate import find_drop_pattern, load_boilerp
 from components.stages.filter.rules import Finding, Rule, Subject
 from components.stages.filter.vocabulary import unknown_token
 
+UNFINISHED = frozenset({"a", "an", "the", "and", "or", "but", "of"})
+"""Words that end no English phrase."""
+
 
 def page_language(subject: Subject, params: Params) -> Finding:
     """The page must be in the configured language; a text without a page passes."""
@@ -66,6 +69,12 @@ def first_capital(subject: Subject, params: Params) -> Finding:
     return Finding(passed, first, "begins with a capital")
 
 
+def cut_off(subject: Subject, params: Params) -> Finding:
+    """The text must not end with an article, a conjunction or "of": such a text was cut off."""
+    found = next((word for word in subject.words[-1:] if word.lower() in UNFINISHED), "")
+    return Finding(not found, found, "ends with another word")
+
+
 def capital_ratio(subject: Subject, params: Params) -> Finding:
     """The share of capitalised words must not exceed the threshold."""
     ratio = sum(word[0].isupper() for word in subject.words) / max(1, len(subject.words))
@@ -102,6 +111,7 @@ TEXT_RULES = (
     Rule("max_words", max_words, ("max_words",)),
     Rule("mark_run", mark_run, ("max_mark_run",)),
     Rule("first_capital", first_capital),
+    Rule("cut_off", cut_off),
     Rule("capital_ratio", capital_ratio, ("max_capital_ratio",)),
     Rule("unknown_token", unknown_token, ("min_zipf_unlisted", "min_zipf")),
     Rule("language", language, ("min_language",)),

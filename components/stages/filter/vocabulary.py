@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from components.knowledge.gazetteers import is_given_name
 from components.language.dictionary import is_listed
+from components.language.person_names import is_given_name
 from components.language.words import zipf
 from components.stages.filter import Params
 from components.stages.filter.rules import Finding, Subject

@@ -24,7 +24,7 @@ UNCOUNTED = frozenset({"GPE", "LOC", "FAC", "ORG", "PERSON"})
 """Types whose names take no indefinite article: there is one Paris."""
 
 
-def _is_written_so(word: str, knowledge: Knowledge) -> bool:
+def is_written_so(word: str, knowledge: Knowledge) -> bool:
     """Return whether WordNet writes a class of things with these capitals: "DVD"."""
     senses = [sense for sense in knowledge.wordnet.senses(word) if word in sense.lemmas and not sense.instance_of]
     return any(lemma.islower() for sense in senses for lemma in sense.lemmas)
@@ -108,7 +108,7 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     """
     plain = sentence.words[position].text.lower()
     senses = knowledge.wordnet.senses(plain)
-    if is_initialism(sentence.words[position].text) and not _is_written_so(sentence.words[position].text, knowledge):
+    if is_initialism(sentence.words[position].text) and not is_written_so(sentence.words[position].text, knowledge):
         return False  # "EU" is no element
     lower = is_common_word(plain, knowledge.wordnet)
     after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
@@ -116,7 +116,8 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     counted = before is not None and before.pos == "NUM"
     kinds = THINGS if lower and not counted else THINGS | LIVING
     modifies = after is not None and after.pos == "NOUN" and after.text.islower() and sentence.words[position].dep in MODIFIERS
-    if modifies or sentence.entity_at(position) is None:
+    entity = sentence.entity_at(position)
+    if modifies or entity is None or entity.kind in ("DATE", "EVENT"):
         kinds |= FEASTS
     if (after is not None and after.pos == "NUM") or not any(
         not sense.instance_of and _is_kind(knowledge, sense, kinds) for sense in senses

@@ -7,10 +7,11 @@ verbs tagged as nouns, common words tagged as names, missed dates.
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import is_given_name, place_kind
-from components.language.capitals import begins_sentence, is_common_word, is_initialism
+from components.knowledge.gazetteers import place_kind
+from components.language.capitals import begins_sentence, is_common_word
+from components.language.person_names import is_given_name
 from components.language.words import zipf
-from components.stages.hypernymize.common_nouns import keep_common_nouns, settle_indefinite
+from components.stages.hypernymize.common_nouns import is_written_so, keep_common_nouns, settle_indefinite
 from components.stages.hypernymize.dates import find_dates
 from components.stages.hypernymize.name_types import coordinated, relabel_people, relabel_places
 from components.stages.hypernymize.names import add_missed_names, extend_names, join_numbers, trim_names
@@ -52,7 +53,8 @@ def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
             word.pos = "PROPN"  # "the Lilium air taxi"
         elif word.pos == "PROPN" and sentence.entity_at(position) is None:
             alone = sentence.modifies(position, position + 1) is None and not _beside_name(sentence, position)
-            if alone and knowledge.is_common_noun(plain) and not is_given_name(plain) and not _is_acronym(word.text, knowledge):
+            common = is_common_word(plain, knowledge.wordnet) or is_written_so(word.text, knowledge)
+            if alone and common and knowledge.is_noun(plain) and not is_given_name(plain):
                 word.pos, word.lemma = "NOUN", word.lemma.lower()  # "Petunia", "Tourists"
 
 
@@ -87,8 +89,13 @@ def _acts(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
         return False
     if any(word.tag in ("VBZ", "VBP", "VBD", "MD") for word in words):
         return False
-    to = position + 2 < len(words) and words[position + 1].tag == "TO" and words[position + 2].tag == "VB"
-    return to or not knowledge.is_noun(words[position].text.lower().removesuffix("s"))
+    after = [word.tag for word in words[position + 1 : position + 3]]
+    if after == ["TO", "VB"] or after[:1] in (["DT"], ["PRP$"], ["NNP"]):
+        return True  # a noun is followed by neither
+    noun = words[position].text.lower().removesuffix("s")
+    entity = sentence.entity_at(position - 1)
+    person = entity is not None and entity.kind == "PERSON" and entity.end - entity.start > 1
+    return not knowledge.is_noun(noun) or (person and not knowledge.is_object(noun))  # "Ann Lee smiles at", "Ann Lee books on"
 
 
 def _retag_coordinated_verb(sentence: Sentence, knowledge: Knowledge) -> None:
@@ -110,11 +117,6 @@ def _add_dates(sentence: Sentence) -> None:
         low, high = min([start, *(entity.start for entity in overlapping)]), max([end, *(entity.end for entity in overlapping)])
         sentence.entities = [entity for entity in sentence.entities if entity not in overlapping]
         sentence.entities.append(Entity(low, high, "DATE"))
-
-
-def _is_acronym(word: str, knowledge: Knowledge) -> bool:
-    """Return whether a word is capitals only and no common word in small letters."""
-    return is_initialism(word) and not is_common_word(word.lower(), knowledge.wordnet)
 
 
 def _is_name_only(plain: str, knowledge: Knowledge) -> bool:

@@ -8,10 +8,12 @@ that parse (``second_text``), so it comes from the same cache as the first.
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import brand_kind, is_given_name, place_kind
+from components.knowledge.gazetteers import brand_kind, place_kind
 from components.knowledge.kinds import KINDS
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.parser import Parse
+from components.language.person_names import is_given_name
+from components.language.words import plural
 
 NAMES = frozenset({*KINDS, "NORP"})
 """Entity types of names."""
@@ -57,10 +59,10 @@ def _misleads(parse: Parse, position: int, knowledge: Knowledge) -> bool:
         return False
     if not _taken_for_name(parse, position) or _goes_on(parse, position):
         return False
-    # An apostrophe is often missing: "womens".
-    return is_common_word(word.lower(), knowledge.wordnet) or (
-        word.endswith("s") and is_common_word(word[:-1].lower(), knowledge.wordnet)
-    )
+    if is_common_word(word.lower(), knowledge.wordnet):
+        return True
+    base = word.lower().removesuffix("s")  # an apostrophe is often missing: "womens"
+    return base != word.lower() and plural(base) == base and is_common_word(base, knowledge.wordnet)
 
 
 def _doubted(parse: Parse, position: int, knowledge: Knowledge) -> bool:

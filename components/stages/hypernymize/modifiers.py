@@ -32,6 +32,7 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         if (proper or counted) and (beside or _modifies_noun(sentence, position)):
             (numbers if counted else names).append(position)
     names += _joints(sentence, names)
+    names += _compounds(sentence, names)
     numbers += _comparisons(sentence, numbers)
     numbers += _scores(sentence, numbers)
     numbers += _measures(sentence)
@@ -95,7 +96,7 @@ def _measures(sentence: Sentence) -> list[int]:
 
 
 def _compounds(sentence: Sentence, struck: list[int]) -> list[int]:
-    """Return the positions that hyphens join to removed numbers: the rest of "3-D", "12-year-old" and "70m" before a noun."""
+    """Return the positions joined to removed words before a noun: the rest of "3-D", "12-year-old", "70m", "Oslo-based"."""
     positions: list[int] = []
     for position in struck:
         end = position + 1

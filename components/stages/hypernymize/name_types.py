@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import is_given_name, place_kind
+from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import PERSON
+from components.language.person_names import is_given_name
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 LOCATIVE = frozenset({"in", "at", "near", "off", "outside", "between", "from", "to", "towards", "around", "across", "through"})

@@ -6,11 +6,12 @@ By dictionary, gazetteers and context; no text changes. Tags of common words are
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import brand_kind, is_given_name, is_surname, place_kind
+from components.knowledge.gazetteers import brand_kind, place_kind
 from components.knowledge.kinds import KINDS
 from components.knowledge.names import kind_by_form
 from components.language.capitals import is_common_word
 from components.language.dictionary import is_listed
+from components.language.person_names import is_given_name, is_surname
 from components.stages.hypernymize.common_nouns import INDEFINITE
 from components.stages.hypernymize.name_types import LOCATIVE, coordinated, is_role, kind_by_words, led_by
 from components.stages.hypernymize.sentence import NUMBERS, Entity, Sentence
@@ -105,12 +106,21 @@ def join_numbers(sentence: Sentence) -> None:
         if not sentence.words[entity.end - 1].space and sentence.entity_at(entity.end) is None:
             entity.end, magnitude.pos = entity.end + 1, "NUM"
     for entity in list(sentence.entities):
+        if entity.kind in ("ORG", "PRODUCT") and _is_designation(sentence, entity.end):
+            entity.end, entity.kind = entity.end + 1, "PRODUCT"
         number = sentence.entity_at(entity.end)
         if entity.kind not in ("ORG", "PRODUCT") or number is None or number.kind not in ("PRODUCT", "CARDINAL"):
             continue
         if sentence.words[number.start].text[:1].isdigit() and number.end - number.start == 1:
             entity.end, entity.kind = number.end, "PRODUCT"
             sentence.entities.remove(number)
+
+
+def _is_designation(sentence: Sentence, position: int) -> bool:
+    """Return whether a word is a product's number with letters, in no entity: "X2000"."""
+    text = sentence.words[position].text if position < len(sentence.words) else ""
+    mixed = text.isalnum() and text[:1].isupper() and any(char.isdigit() for char in text)
+    return mixed and sentence.entity_at(position) is None
 
 
 def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
@@ -170,10 +180,11 @@ def _infer_kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, 
         return "GPE"
     if is_given_name(first) or (end - start > 1 and last.dep in ("nsubj", "nsubjpass", "pobj", "conj", "ROOT", "appos")):
         return "PERSON"
-    if last.dep not in _ALONE or (start and words[start - 1].text.lower() in INDEFINITE):
+    joined = any(char.isupper() for char in name[1:]) and not name.isupper()  # "iPad"
+    if last.dep not in _ALONE or (start and words[start - 1].text.lower() in INDEFINITE and not joined):
         return ""
     if brand_kind(name) or not is_surname(name):
-        return "PRODUCT" if any(char.isupper() for char in name[1:]) and not name.isupper() else "ORG"
+        return "PRODUCT" if joined else "ORG"
     return "PERSON"
 
 

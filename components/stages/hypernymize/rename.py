@@ -45,6 +45,10 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
         hypernym = known.word
         described = _description(sentence, entity, knowledge)
         roles = [sentence.words[position].lemma.lower() for position in described if sentence.words[position].pos == "NOUN"]
+        if roles and entity.kind == "PERSON" and _stands_alone(sentence, entity, described):
+            sentence.strike(range(entity.start, entity.end))
+            changed.append(f"{name} is the {roles[-1]} before it")
+            continue
         if stated_role and entity.kind == "PERSON" and hypernym == "person" and roles:
             hypernym, known = roles[-1], known._replace(source="the caption")
         elif known.source == "wordnet" and not _fits(hypernym, roles, knowledge):
@@ -53,6 +57,12 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
         _replace_name(sentence, entity, hypernym, hypernym)
         changed.append(f"{name} ({entity.kind}) is {article(hypernym)} {hypernym}, says {known.source}")
     return "; ".join(changed)
+
+
+def _stands_alone(sentence: Sentence, entity: Entity, described: list[int]) -> bool:
+    """Return whether the text is only a name and what describes it, so that "person" alone would be left."""
+    covered = {*described, *range(entity.start, entity.end)}
+    return not any(at not in covered and sentence.words[at].text[:1].isalnum() for at in sentence.alive())
 
 
 def _fits(hypernym: str, roles: list[str], knowledge: Knowledge) -> bool:
@@ -136,7 +146,7 @@ def _has_article(sentence: Sentence, place: int) -> bool:
     before = sentence.before(place)
     while before is not None and sentence.words[before].pos in ("ADJ", "NOUN"):
         before = sentence.before(before)
-    return before is not None and sentence.words[before].pos == "DET"
+    return before is not None and (sentence.words[before].pos == "DET" or sentence.words[before].tag in ("PRP$", "POS"))
 
 
 def _next_person(sentence: Sentence, position: int) -> Entity | None:

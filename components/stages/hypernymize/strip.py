@@ -83,6 +83,10 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
     """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition; and "number 5"."""
     struck = [sentence.strike((position, position + 1)) for position in _labels(sentence)]
     for entity in sentence.entities:
+        if entity.kind == "ORDINAL" and (time := _occasion(sentence, entity)):
+            struck.append(sentence.strike(range(entity.start, time + 1)))
+            _strike_lead(sentence, entity.start)
+            continue
         if entity.kind not in NUMBERS or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
             continue
         start, end = entity.start, entity.end
@@ -109,6 +113,13 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
         if not beside and not partitive:
             _strike_lead(sentence, start)
     return f"amount: {'; '.join(struck)}" if struck else ""
+
+
+def _occasion(sentence: Sentence, entity: Entity) -> int:
+    """Return the position of "time" after an ordinal with its preposition ("for the first time"); 0 for none."""
+    after = sentence.after(entity.end - 1)
+    occasion = after is not None and sentence.words[after].lemma == "time" and bool(lead_positions(sentence, entity.start))
+    return after if after is not None and occasion else 0
 
 
 def _labels(sentence: Sentence) -> list[int]:

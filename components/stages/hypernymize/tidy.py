@@ -84,7 +84,7 @@ class _Marks:
         text = self.words[position].text.lower()
         left, right = self._text(self._before[position]), self._text(self._after[position])
         edge = not left or not right or right in FINAL or (right in JOINTS and right not in ("and", "or"))
-        joint = text in JOINTS and self.words[position].pos in ("PUNCT", "CCONJ", "SYM")
+        joint = text in JOINTS and self.words[position].pos in ("PUNCT", "CCONJ", "SYM") and not self._within_word(position)
         if joint and (edge or left in PAIRS or right in PAIRS.values()):
             return [position]
         if text in PAIRS and right == PAIRS[text]:
@@ -96,6 +96,13 @@ class _Marks:
         if text == "#" and not right[:1].isalnum():
             return [position]
         return [position] if text in FINAL and left in ("", text) else []
+
+    def _within_word(self, position: int) -> bool:
+        """Return whether a mark joins the words beside it without a space, and both remain: "black-and-white"."""
+        before, after = position - 1, position + 1
+        if before < 0 or after >= self.end or self.words[before].space or self.words[position].space:
+            return False
+        return self._before[position] == before and self._after[position] == after and self.words[before].text not in PAIRS
 
     def restart(self, position: int, struck: list[int]) -> int:
         """Record the removed positions and return the first position that may have become an orphan."""

@@ -59,7 +59,7 @@ def test_a_long_text_of_any_kind_is_dropped_and_every_rule_states_its_reason(tri
     alt = f"A dog on the grass {long(piece)} x"
     (result,) = trial.of([alt], explain_all=True)
     assert result["verdict"] == "dropped" and result["alt"] == alt
-    assert len(result["rules"]) == 20 and all(len(str(rule["value"])) <= PAPER.max_characters + 10 for rule in result["rules"])
+    assert len(result["rules"]) == 21 and all(len(str(rule["value"])) <= PAPER.max_characters + 10 for rule in result["rules"])
 
 
 @pytest.mark.parametrize("piece", FOLDED)

@@ -26,7 +26,7 @@ PAPERS_OWN = [
 
 def test_rules_have_one_name_each() -> None:
     names = [rule.name for rules in GROUPS.values() for rule in rules]
-    assert len(names) == len(set(names)) == 25
+    assert len(names) == len(set(names)) == 26
 
 
 @pytest.mark.parametrize("text", PAPERS_OWN)
@@ -110,6 +110,9 @@ def test_measures_and_genitives_of_known_words_are_known(text: str) -> None:
         "Share this on the wall",
         "Image 3 of a house",
         "Photo no. 12",
+        "Close this window",
+        "Anna's picture",
+        "More information for guests",
     ],
 )
 def test_dropping_patterns_drop(text: str) -> None:
@@ -117,7 +120,15 @@ def test_dropping_patterns_drop(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["A profile of a man", "Iconic buildings on a hill", "An image of a dog", "Print on a wall", "Images of 3 dogs"]
+    "text",
+    [
+        "A profile of a man",
+        "Iconic buildings on a hill",
+        "An image of a dog",
+        "Print on a wall",
+        "Images of 3 dogs",
+        "A man holds Anna's picture",
+    ],
 )
 def test_boilerplate_patterns_inside_other_text_drop_nothing(text: str) -> None:
     assert passes("boilerplate_pattern", subject(text))
@@ -164,6 +175,15 @@ def test_a_first_capital_in_cropped_boilerplate_counts() -> None:
 def test_a_title_in_capitals_is_dropped_by_capital_ratio() -> None:
     assert passes("capital_ratio", subject("A Dog And a cat"))
     assert not passes("capital_ratio", subject("Big Red Fire Truck Here"))
+
+
+@pytest.mark.parametrize("text", ["A girl runs to the", "A dog and", "One of the…", "The door of."])
+def test_a_text_that_was_cut_off_is_dropped(text: str) -> None:
+    assert not passes("cut_off", subject(text))
+
+
+def test_a_text_may_end_with_a_preposition() -> None:
+    assert passes("cut_off", subject("A boy watches the ships go by")) and passes("cut_off", subject(""))
 
 
 @pytest.mark.parametrize("text", ["Gardens of the Year", "Present for a Brother", "Learning and Teaching in Norway"])

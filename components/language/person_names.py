@@ -1,0 +1,45 @@
+"""Given names and surnames of people, of the United States census of 1990 (package ``names``). Lookups ignore case.
+
+A match is weak evidence, since many names are words as well ("Rose").
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+MIN_SHARE = 0.001
+"""Minimum share of a given name among a sex, in per cent."""
+
+
+@lru_cache(maxsize=1)
+def given_names() -> frozenset[str]:
+    """Return the given names in lower case."""
+    # Imported on use: the package reads its data on import.
+    import names
+
+    given = set()
+    for kind in ("first:male", "first:female"):
+        for line in Path(names.FILES[kind]).read_text(encoding="ascii").splitlines():
+            parts = line.split()
+            if float(parts[1]) >= MIN_SHARE:
+                given.add(parts[0].lower())
+    return frozenset(given)
+
+
+def is_given_name(word: str) -> bool:
+    """Return whether a word is a given name."""
+    return word.lower() in given_names()
+
+
+@lru_cache(maxsize=1)
+def _surnames() -> frozenset[str]:
+    import names
+
+    lines = Path(names.FILES["last"]).read_text(encoding="ascii").splitlines()
+    return frozenset(line.split()[0].lower() for line in lines)
+
+
+def is_surname(word: str) -> bool:
+    """Return whether a word is a surname of the same census."""
+    return word.lower() in _surnames()
