@@ -145,7 +145,8 @@ def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
             continue
         # The preposition belongs to the noun that the quote modifies ("Waves" filter).
         follower = sentence.after(end)
-        modifies_next = follower is not None and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
+        ends = sentence.words[end - 1].text == ","  # With "The Hill," a company ...
+        modifies_next = follower is not None and not ends and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
         struck.append(sentence.strike(range(start, end + 1)))
         if not modifies_next:
             _strike_lead(sentence, start)
