@@ -71,8 +71,9 @@ def first_capital(subject: Subject, params: Params) -> Finding:
 
 def cut_off(subject: Subject, params: Params) -> Finding:
     """The text must not end with an article, a conjunction or "of": such a text was cut off."""
-    found = next((word for word in subject.words[-1:] if word.lower() in UNFINISHED), "")
-    return Finding(not found, found, "ends with another word")
+    last = subject.words[-1] if subject.words else ""
+    found = last.lower() in UNFINISHED and subject.text.rstrip(".…!? ").endswith(last)
+    return Finding(not found, last if found else "", "ends with another word")
 
 
 def capital_ratio(subject: Subject, params: Params) -> Finding:
