@@ -34,7 +34,7 @@ def is_given_name(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _surnames() -> frozenset[str]:
-    import names
+    import names  # on use, as above
 
     lines = Path(names.FILES["last"]).read_text(encoding="ascii").splitlines()
     return frozenset(line.split()[0].lower() for line in lines)

@@ -19,7 +19,7 @@ from tests.stages.filter.subjects import PAPER, subject
 from tests.support import PROJECT
 
 NAMED = [(stage, rule, names) for stage, rules in RULE_SETTINGS.items() for rule, names in rules.items()]
-WITHOUT = {"boilerplate_pattern", "first_capital", "inconsistent"}
+WITHOUT = {"boilerplate_pattern", "cut_off", "first_capital", "inconsistent", "title_case"}
 """Rules whose threshold nobody sets."""
 
 
