@@ -13,7 +13,7 @@ from components.language.words import inflector
 _ENGINE = inflector()
 _ARTICLES = r"(?:a|an|the)"
 _DOUBLED = re.compile(rf"\b{_ARTICLES} {_ARTICLES}\b")
-_DANGLING = re.compile(r"\b(?:of|at|from|with|for|a|an|the|and|or)\s*(?:[.,;!?]|$)")
+_DANGLING = re.compile(r"\b(?:of|at|from|with|for|(?<!vitamin )(?<!hepatitis )a|an|the|and|or)\s*(?:[.,;!?]|$)")
 _REPEATED = re.compile(r"\b(of|at|in|on|from|with|for|and|or|by) \1\b")
 _AFTER = "on|in|at|of|with|and|or|is|are|was|were|by|for|from|to|near|who|that|which|under|over"
 _COUNTED = re.compile(rf"\b(?:a|an) ([a-z]+s)\b(?=$|[.,;]| (?:{_AFTER})\b)")

@@ -70,9 +70,9 @@ def first_capital(subject: Subject, params: Params) -> Finding:
 
 
 def cut_off(subject: Subject, params: Params) -> Finding:
-    """The text must not end with an article, a conjunction or "of": such a text was cut off."""
+    """The text must not end with an article, a conjunction or "of" in small letters: such a text was cut off."""
     last = subject.words[-1] if subject.words else ""
-    found = last.lower() in UNFINISHED and subject.text.rstrip(".…!? ").endswith(last)
+    found = last in UNFINISHED and subject.text.rstrip(".…!? ").endswith(last)
     return Finding(not found, last if found else "", "ends with another word")
 
 

@@ -184,6 +184,7 @@ def test_a_text_that_was_cut_off_is_dropped(text: str) -> None:
 
 def test_a_text_may_end_with_a_preposition() -> None:
     assert passes("cut_off", subject("A boy watches the ships go by")) and passes("cut_off", subject("Art for the #"))
+    assert passes("cut_off", subject("Vegetables with vitamin A"))
     assert passes("cut_off", subject(""))
 
 
