@@ -35,11 +35,12 @@ _NOUNS = """
     spring actor airline album band business character company director district film football_player government human magazine
     manufacturer newspaper novel painter painting politician prince rock_band school singer song sports team tower university
     video_game war waterfall
+    gesture
     american_football deity ice_hockey model racer supermarket table_tennis television_program tourist_attraction
 """
 NOUNS = _NOUNS.split()
 _VERBS = """
-    adorn attend help clear perform fly sit stand run walk play work watch land approach view star fish cook
+    adorn attend help clear perform fly gesture sit stand run walk play work watch land approach view star fish cook
 """
 VERBS = _VERBS.split()
 ADJECTIVES, ADVERBS = ("ravenous", "blue", "long"), ("quickly",)

@@ -72,7 +72,8 @@ def _possessive_place(sentence: Sentence, entity: Entity) -> list[int]:
         return []
     following = mark + 1
     while following < len(sentence.words) and sentence.words[following].pos in ("PROPN", "NOUN", "ADJ"):
-        if sentence.entity_at(following) is not None:
+        owned = sentence.entity_at(following)
+        if owned is not None and owned.kind == "PERSON":
             break
         following += 1  # "Kenya's former president X"
     owned = sentence.entity_at(following)

@@ -38,9 +38,6 @@ def trim_names(sentence: Sentence, knowledge: Knowledge) -> None:
             if words[entity.end - 1].text.endswith("."):
                 break
             entity.end -= 1
-        if _is_title(sentence, entity, knowledge):
-            _retag_common(sentence, entity.end - 1, knowledge)
-            continue
         entity.kind = kind_by_words(sentence, entity, knowledge)
         if entity.kind == "PERSON":
             while entity.end - entity.start > 1 and is_role(sentence, entity.start, knowledge):
@@ -54,13 +51,6 @@ def trim_names(sentence: Sentence, knowledge: Knowledge) -> None:
             continue
         kept.append(entity)
     sentence.entities = kept
-
-
-def _is_title(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
-    """Return whether an entity is the office of the person named after it: "Prime Minister" before a name."""
-    following = sentence.entity_at(entity.end)
-    person = following is not None and following.start == entity.end and following.kind == "PERSON"
-    return person and entity.start < entity.end and entity.kind != "PERSON" and is_role(sentence, entity.end - 1, knowledge)
 
 
 def _plain_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
