@@ -89,8 +89,7 @@ class Knowledge:
     @lru_cache(maxsize=8192)  # noqa: B019
     def is_animal(self, noun: str) -> bool:
         """Return whether one of the noun's first two meanings is an animal; a fierce person is called a tiger, too."""
-        senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
-        return any(self.wordnet.is_a(sense, frozenset({ANIMAL})) for sense in senses[:2])
+        return self._first_is(noun, frozenset({ANIMAL}), most=2)
 
     @lru_cache(maxsize=8192)  # noqa: B019
     def is_object(self, noun: str) -> bool:
@@ -102,9 +101,9 @@ class Knowledge:
         """Return whether the noun's first meaning is a building or a location."""
         return self._first_is(noun, frozenset({STRUCTURE, LOCATION}))
 
-    def _first_is(self, noun: str, kinds: frozenset[int]) -> bool:
+    def _first_is(self, noun: str, kinds: frozenset[int], most: int = 1) -> bool:
         senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
-        return bool(senses) and self.wordnet.is_a(senses[0], kinds)
+        return any(self.wordnet.is_a(sense, kinds) for sense in senses[:most])
 
     def is_noun(self, word: str) -> bool:
         """Return whether the word can be a noun."""

@@ -79,7 +79,7 @@ class Embedded:
             return ""  # several people have this name
         for sense in senses:
             if name.isupper() and name not in sense.lemmas:
-                continue  # "BASE" is no name of Al-Qaeda
+                continue  # a word in capitals is only a name that is written in capitals
             above = [self.wordnet.synset(number) for number in sense.instance_of]
             for item in above:
                 if isinstance(item, Synset) and self.wordnet.is_a(item, kinds):

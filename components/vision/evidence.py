@@ -6,8 +6,8 @@ A picture makes a noun more or less probable. Of n classes with probabilities p,
 
 so a noun that fits most pictures ("person") gains little where it fits and loses much where it does not, and a noun with a rare
 class ("surfboard") the reverse. The likeness is 1 between a noun and its hyponyms, hypernyms or siblings in WordNet, else the
-cosine of their word vectors: "snow" is near "ski". The classifier and the detector each give one such ratio. Nothing is
-learnt from captions.
+cosine of their word vectors: "snow" is near "ski". The classifier and the detector each give one such ratio. No part
+is trained on captions.
 This replaces CC §3's 10^5 labels, of which a text had to name one; ``labels.py`` has that rule over few labels.
 """
 

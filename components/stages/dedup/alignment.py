@@ -68,7 +68,7 @@ def refine(
 
 
 def _detail(one: Any, other: Any, inside: Any, side: int) -> Any:
-    """Return the correlation of what differs from the surroundings, by which two scenes of one layout are told apart."""
+    """Return the correlation of two pictures without their coarse brightness, which different scenes of one layout share."""
     seen = inside.reshape(-1, side, side).astype(np.float32)
     share = np.maximum(_mean(seen, COARSE), 1e-6)
     fine = [_mean(grey.reshape(seen.shape), FINE) for grey in (one, other)]

@@ -40,8 +40,9 @@ def match_pairs(
         limits: the ``aligned`` settings.
     """
     needed = limits["score_from"] - limits["cosine_weight"] * cosines
-    needed[cosines < limits["cosine_from"]] = np.inf
-    tried = np.where(cosines < limits["cosine_from"], np.inf, np.minimum(needed, DETAILED)).astype(np.float32)
+    far = cosines < limits["cosine_from"]
+    needed[far] = np.inf
+    tried = np.where(far, np.inf, np.minimum(needed, DETAILED)).astype(np.float32)
     whole, best, details = align_pairs(ones, others, i, j, tried, limits["whole_from"])
     fine = (best >= DETAILED) & (details >= limits["detail_from"])
     return (whole >= limits["whole_from"]) | (best >= needed) | fine

@@ -73,14 +73,11 @@ def title_case(subject: Subject, params: Params) -> Finding:
         for at, (word, tag) in enumerate(zip(parse["text"], parse["pos"], strict=True))
         if tag in OPEN and word.isalpha() and not begins_sentence(parse["text"], at)
     ]
-    titled = [word for at, word in content if at not in named and word[:1].isupper() and _is_common(word)]
-    written = titled and all(word[:1].isupper() for _, word in content)
-    return Finding(not written, " ".join(titled[:SHOWN]) if written else "", threshold)
-
-
-def _is_common(word: str) -> bool:
-    """Return whether English writes a word in small letters."""
-    return is_common_word(word.lower(), load_wordnet())
+    if not content or not all(word[:1].isupper() for _, word in content):
+        return Finding(True, "", threshold)
+    wordnet = load_wordnet()
+    titled = [word for at, word in content if at not in named and is_common_word(word.lower(), wordnet)]
+    return Finding(not titled, " ".join(titled[:SHOWN]), threshold)
 
 
 def token_repetition(subject: Subject, params: Params) -> Finding:

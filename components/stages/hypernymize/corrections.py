@@ -66,20 +66,25 @@ def _retag_verbs(sentence: Sentence, knowledge: Knowledge) -> None:
         parts = [index for index in range(position) if sentence.words[index].head == position]
         article = next((index for index in parts if sentence.words[index].text.lower() in ("a", "an")), None)
         subject = next((index for index in parts if sentence.words[index].dep == "nsubj"), None)
-        if subject is None and article is None and _acts(sentence, position, knowledge):
-            subject = position - 1
-            for index in parts:
-                sentence.words[index].head = subject if index < subject else sentence.words[index].head
-        if subject is None and article is not None:
-            names = [index for index in parts if index > article and sentence.words[index].text[:1].isupper()]
-            if names and (names[-1] == position - 1 or sentence.words[position - 1].pos == "NUM"):
-                subject = names[-1]
-                sentence.words[subject].pos = "PROPN"
+        if subject is None:
+            subject = _name_that_acts(sentence, position, parts, article, knowledge)
+            if subject is not None:
                 for index in parts:
                     sentence.words[index].head = subject
         if subject is not None:
             word.pos, word.tag, word.lemma = "VERB", "VBZ", word.text.lower().removesuffix("s")
             sentence.words[subject].dep, sentence.words[subject].head = "nsubj", position
+
+
+def _name_that_acts(sentence: Sentence, position: int, parts: list[int], article: int | None, knowledge: Knowledge) -> int | None:
+    """Return the position of the name, tagged as one, that is the subject of a plural noun meant as a verb; None for none."""
+    if article is None:
+        return position - 1 if _acts(sentence, position, knowledge) else None
+    names = [index for index in parts if index > article and sentence.words[index].text[:1].isupper()]
+    if not names or (names[-1] != position - 1 and sentence.words[position - 1].pos != "NUM"):
+        return None
+    sentence.words[names[-1]].pos = "PROPN"
+    return names[-1]
 
 
 def _acts(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:

@@ -42,11 +42,8 @@ def choose_parse(parse: Parse, second: Parse | None, knowledge: Knowledge) -> Pa
     if second is None or [word.lower() for word in parse["text"]] != [word.lower() for word in second["text"]]:
         return parse
     changed = [position for position, word in enumerate(parse["text"]) if word != second["text"][position]]
-    return (
-        parse
-        if any(_doubted(parse, position, knowledge) and _kind_at(second, position) in NAMES for position in changed)
-        else second
-    )
+    named = any(_doubted(parse, position, knowledge) and _kind_at(second, position) in NAMES for position in changed)
+    return parse if named else second
 
 
 def _misleads(parse: Parse, position: int, knowledge: Knowledge) -> bool:

@@ -9,7 +9,7 @@ import re
 
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.common_nouns import is_indefinite
-from components.stages.hypernymize.name_types import GEOGRAPHIC
+from components.stages.hypernymize.name_types import is_place_noun
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 UNKNOWN_PLACE_PREPOSITIONS = frozenset(
@@ -70,14 +70,13 @@ def _possessive_place(sentence: Sentence, entity: Entity) -> list[int]:
     mark = entity.end
     if mark + 1 >= len(sentence.words) or sentence.words[mark].tag != "POS":
         return []
-    following = mark + 1
-    while following < len(sentence.words) and sentence.words[following].pos in ("PROPN", "NOUN", "ADJ"):
+    for following in range(mark + 1, len(sentence.words)):  # "Kenya's former president X"
         owned = sentence.entity_at(following)
         if owned is not None and owned.kind == "PERSON":
+            return list(range(entity.start, mark + 1))
+        if sentence.words[following].pos not in ("PROPN", "NOUN", "ADJ"):
             break
-        following += 1  # "Kenya's former president X"
-    owned = sentence.entity_at(following)
-    return list(range(entity.start, mark + 1)) if owned is not None and owned.kind == "PERSON" else []
+    return []
 
 
 def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
@@ -120,8 +119,7 @@ def _last_noun(sentence: Sentence, entity: Entity, lead: list[int], knowledge: K
     removed = {*lead, *range(entity.start, entity.end)}
     rest = [at for at in sentence.alive() if at not in removed and sentence.words[at].text[:1].isalnum()]
     several = sum(word.pos != "DET" for word in sentence.words[entity.start : entity.end]) > 1
-    last = sentence.words[entity.end - 1].text.lower()
-    return len(rest) < 2 and several and (last in GEOGRAPHIC or knowledge.is_place(last))
+    return len(rest) < 2 and several and is_place_noun(sentence.words[entity.end - 1].text.lower(), knowledge)
 
 
 def _set_off(sentence: Sentence, entity: Entity) -> list[int]:

@@ -8,7 +8,7 @@ from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import PERSON
 from components.language.person_names import is_given_name
-from components.stages.hypernymize.sentence import Entity, Sentence
+from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence
 
 LOCATIVE = frozenset({"in", "at", "near", "off", "outside", "between", "from", "to", "towards", "around", "across", "through"})
 _GEOGRAPHIC = """
@@ -29,11 +29,12 @@ def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> s
     """Return the entity's type, corrected by what its words say: a title, a place, an entry of the dictionary."""
     name = sentence.text_of(entity.start, entity.end)
     kind = knowledge.kind_of(name, entity.kind)
-    first = sentence.words[entity.start].text
-    if entity.end - entity.start > 1 and first in SHIPS:
-        return "PRODUCT"
-    if entity.end - entity.start > 1 and _INITIAL.match(first) and place_kind(name):
-        return "GPE"  # "S. Africa"
+    if entity.end - entity.start > 1:
+        first = sentence.words[entity.start].text
+        if first in SHIPS:
+            return "PRODUCT"
+        if _INITIAL.match(first) and place_kind(name):
+            return "GPE"  # "S. Africa"
     if kind in ("ORG", "PRODUCT", "FAC", "GPE", "WORK_OF_ART") and _titled(sentence, entity, knowledge):
         return "PERSON"  # "King Felipe VI"
     if kind in ("GPE", "LOC", "FAC", "ORG") and _only_person(name, kind, knowledge):
@@ -83,7 +84,7 @@ def relabel_people(sentence: Sentence, knowledge: Knowledge) -> None:
         placed = any(place_kind(word.text) for word in words) or place_kind(" ".join(word.text for word in words))
         if not named or plain or placed or words[-1].tag == "NNPS" or not all(word.text[:1].isalpha() for word in words):
             continue
-        role = words[-1].dep in ("nsubj", "nsubjpass") or led_by(sentence, entity.start) == "by"
+        role = words[-1].dep in SUBJECTS or led_by(sentence, entity.start) == "by"
         if role or "PERSON" in (coordinated(sentence, entity.start), _coordinated_after(sentence, entity.end)):
             entity.kind = "PERSON"
 
@@ -102,19 +103,21 @@ def relabel_places(sentence: Sentence, knowledge: Knowledge) -> None:
         noun = sentence.words[entity.end - 1].text.lower()
         common = knowledge.is_common_noun(noun)
         if entity.kind in ("PERSON", "PRODUCT", "NORP") and preposition in ("in", "at", "near", "off", "between"):
-            located = (
-                (noun in GEOGRAPHIC or knowledge.is_place(noun))
-                if common
-                else not is_given_name(sentence.words[entity.start].text)
-            )
-            if place_kind(name) or located:
-                entity.kind = "LOC" if common and not place_kind(name) else "GPE"
+            if place_kind(name) or not (common or is_given_name(sentence.words[entity.start].text)):
+                entity.kind = "GPE"
+            elif common and is_place_noun(noun, knowledge):
+                entity.kind = "LOC"
         elif single and preposition in ("in", "near") and place_kind(name) and not common:
             entity.kind = "GPE"
         if preposition == "of" and entity.start >= 2:
             before = sentence.words[entity.start - 2]
             if before.pos == "NOUN" and before.lemma.lower() in GEOGRAPHIC:
                 entity.kind = "GPE"
+
+
+def is_place_noun(noun: str, knowledge: Knowledge) -> bool:
+    """Return whether a common noun is a kind of place: "village", "valley", "museum"."""
+    return noun in GEOGRAPHIC or knowledge.is_place(noun)
 
 
 def is_role(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:

@@ -11,7 +11,7 @@ from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import KINDS
 from components.language.words import article, plural
-from components.stages.hypernymize.sentence import MODIFIERS, Entity, Sentence
+from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Entity, Sentence
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 
@@ -128,7 +128,7 @@ def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[i
         return []
     noun = sentence.words[position]
     span = list(range(entity.start, entity.end))
-    if sentence.words[entity.end - 1].dep in ("nsubj", "nsubjpass") and noun.dep not in MODIFIERS:
+    if sentence.words[entity.end - 1].dep in SUBJECTS and noun.dep not in MODIFIERS:
         return []  # "the cloth NASA buys"
     if entity.kind != "PERSON":
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []

@@ -12,6 +12,8 @@ from components.language.parser import Parse
 
 MODIFIERS = frozenset({"compound", "nmod", "amod", "nummod", "quantmod", "npadvmod"})
 """Dependencies of a word that modifies a noun to its right."""
+SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+"""Dependencies of a verb's subject."""
 NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
 """Entity types of amounts."""
 CLOSING = frozenset(")]}.,;:!?%”’»")
@@ -118,7 +120,7 @@ class Sentence:
         if after is None or after != entity.end or self.words[after].pos != "NOUN" or self.words[after].text[:1].isupper():
             return None
         last = self.words[entity.end - 1]
-        return None if last.dep in ("nsubj", "nsubjpass") and entity.kind == "PERSON" else after
+        return None if last.dep in SUBJECTS and entity.kind == "PERSON" else after
 
     def is_modifier(self, entity: Entity) -> bool:
         """Return whether an entity modifies a noun right of it, by the parse or by its place."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.dates import CALENDAR, RELATIVE
 from components.stages.hypernymize.locations import lead_positions
-from components.stages.hypernymize.sentence import NUMBERS, Entity, Sentence
+from components.stages.hypernymize.sentence import NUMBERS, SUBJECTS, Entity, Sentence
 
 NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
 SAYING = frozenset({"say", "read", "spell", "state"})
@@ -41,7 +41,7 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
 def _subject_year(sentence: Sentence, entity: Entity) -> list[int]:
     """Return the positions of the numbers of a date that is a subject with a noun of its own: "the year 2012 was"."""
     span = range(entity.start, entity.end)
-    noun = any(sentence.words[at].dep in ("nsubj", "nsubjpass") and sentence.words[at].pos == "NOUN" for at in span)
+    noun = any(sentence.words[at].dep in SUBJECTS and sentence.words[at].pos == "NOUN" for at in span)
     return [at for at in span if sentence.words[at].text.isdigit()] if noun else []
 
 
@@ -83,7 +83,7 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
     """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition; and "number 5"."""
     struck = [sentence.strike((position, position + 1)) for position in _labels(sentence)]
     for entity in sentence.entities:
-        if entity.kind == "ORDINAL" and (time := _occasion(sentence, entity)):
+        if entity.kind == "ORDINAL" and (time := _occasion(sentence, entity)) is not None:
             struck.append(sentence.strike(range(entity.start, time + 1)))
             _strike_lead(sentence, entity.start)
             continue
@@ -115,11 +115,12 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
     return f"amount: {'; '.join(struck)}" if struck else ""
 
 
-def _occasion(sentence: Sentence, entity: Entity) -> int:
-    """Return the position of "time" after an ordinal with its preposition ("for the first time"); 0 for none."""
+def _occasion(sentence: Sentence, entity: Entity) -> int | None:
+    """Return the position of "time" after an ordinal with its preposition ("for the first time"); None for none."""
     after = sentence.after(entity.end - 1)
-    occasion = after is not None and sentence.words[after].lemma == "time" and bool(lead_positions(sentence, entity.start))
-    return after if after is not None and occasion else 0
+    if after is None or sentence.words[after].lemma != "time" or not lead_positions(sentence, entity.start):
+        return None
+    return after
 
 
 def _labels(sentence: Sentence) -> list[int]:

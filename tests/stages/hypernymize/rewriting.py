@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.knowledge.cascade import Knowledge
 from components.language.parser import EnglishParser
 from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rewrite import Rewritten, rewrite
@@ -10,8 +11,9 @@ from tests.knowledge.dictionary import knowledge
 PARSER = EnglishParser()
 
 
-def rewritten(text: str) -> Rewritten:
+def rewritten(text: str, *, min_words: int = 2, stated_role: bool = False, knows: Knowledge | None = None) -> Rewritten:
     """The rewriting with a second parse where a first word is taken for a name."""
-    parse = PARSER.compute(text)
-    second = second_text(text, parse, knowledge())
-    return rewrite(parse, knowledge(), min_words=2, stated_role=False, second=PARSER.compute(second) if second else None)
+    source, parse = knows or knowledge(), PARSER.compute(text)
+    again = second_text(text, parse, source)
+    second = PARSER.compute(again) if again else None
+    return rewrite(parse, source, min_words=min_words, stated_role=stated_role, second=second)

@@ -1,4 +1,4 @@
-"""What stands beside a sentence goes without breaking it: labels, names in brackets, a politician's party."""
+"""Labels before a sentence, names in brackets and a politician's party are removed, and the rest stays a whole sentence."""
 
 from __future__ import annotations
 

@@ -10,19 +10,15 @@ from hypothesis import strategies as st
 
 from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.language.parser import EnglishParser
-from components.stages.hypernymize.rewrite import Rewritten, rewrite
 from components.stages.hypernymize.sentence import Sentence
 from components.stages.hypernymize.well_formed import find_shortcoming
-from tests.knowledge.dictionary import extract, knowledge
+from tests.knowledge.dictionary import extract
+from tests.stages.hypernymize.rewriting import rewritten
 
 FORD = (
     "Harrison Ford and Calista Flockhart attend the premiere of 'Hollywood Homicide' at the 29th American Film Festival "
     "September 5, 2003 in Deauville, France."
 )
-
-
-def rewritten(text: str, *, min_words: int = 2, stated_role: bool = False, knows: Knowledge | None = None) -> Rewritten:
-    return rewrite(EnglishParser().compute(text), knows or knowledge(), min_words=min_words, stated_role=stated_role)
 
 
 class ActorsKnown(Knowledge):
