@@ -1,7 +1,7 @@
-"""A frozen picture network folded and as it is loaded: ``python -m benchmarks.folding``.
+"""A frozen picture network folded, as it is loaded, and folded in batches: ``python -m benchmarks.folding``.
 
-CPU milliseconds of one thread for one picture of 256 px, in turns; medians over the turns, and their ratio. Inception-ResNet-v2
-has random weights here, on which its time does not depend.
+CPU milliseconds of one thread for one picture of 256 px, in turns; medians over the turns, and the ratios to the folded network
+on one picture at a time. Inception-ResNet-v2 has random weights here, on which its time does not depend.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 
 import torch
 
+from components.execution.process import keep_freed_memory
 from components.models.encoders import ENCODERS, ImageEncoder
 from components.vision.classifier import load_backbone
 from components.vision.folding import fold_batch_norms
@@ -24,13 +25,17 @@ def encoder(name: str) -> ImageEncoder:
     return ImageEncoder(name, network, side=256).eval().requires_grad_(False)
 
 
+BATCHES = (4, 16)
+
+
 def milliseconds(network: ImageEncoder, pixels: torch.Tensor, pictures: int) -> float:
-    """CPU time of one picture."""
+    """CPU time of one picture, in batches of ``pixels``."""
+    batches = max(1, pictures // len(pixels))
     start = time.process_time()
     with torch.inference_mode():
-        for _ in range(pictures):
+        for _ in range(batches):
             network.encode(pixels)
-    return (time.process_time() - start) * 1000 / pictures
+    return (time.process_time() - start) * 1000 / (batches * len(pixels))
 
 
 def main() -> None:
@@ -40,19 +45,23 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=10, help="of one turn")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
+    keep_freed_memory()
     pixels = torch.randint(0, 256, (1, 3, 256, 256), dtype=torch.uint8)
     for name in ENCODERS:
         plain, folded = encoder(name), encoder(name)
         fold_batch_norms(folded.network)
-        times: dict[str, list[float]] = {"plain": [], "folded": []}
+        ways = {"folded": (folded, pixels), "plain": (plain, pixels)}
+        ways |= {f"batches of {size}": (folded, pixels.expand(size, -1, -1, -1).contiguous()) for size in BATCHES}
+        times: dict[str, list[float]] = {way: [] for way in ways}
         for turn in range(chosen.turns + 1):
-            for which, network in (("plain", plain), ("folded", folded)):
-                took = milliseconds(network, pixels, chosen.pictures)
+            for way, (network, given) in ways.items():
+                took = milliseconds(network, given, chosen.pictures)
                 if turn:  # the first warms up
-                    times[which].append(took)
-        row = {which: round(statistics.median(values), 1) for which, values in times.items()}
-        ratios = [first / second for first, second in zip(times["plain"], times["folded"], strict=True)]
-        row |= {"ratio": round(statistics.median(ratios), 2), "least": round(min(ratios), 2), "greatest": round(max(ratios), 2)}
+                    times[way].append(took)
+        row: dict[str, object] = {way: round(statistics.median(values), 1) for way, values in times.items()}
+        for way in ways:
+            ratios = [other / one for other, one in zip(times[way], times["folded"], strict=True)]
+            row[f"{way} / folded"] = [round(figure(ratios), 2) for figure in (statistics.median, min, max)]
         print(json.dumps({"encoder": name, "ms a picture": row}), flush=True)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from components.core.errors import HearsightError
 from components.core.key_locks import open_key_locks
 from components.core.result_files import REPAIR, CacheBackend, explain_errors, open_backend
+from components.core.view_arrays import compress, decompress
 
 BATCH = 64
 """Results in one transaction, which a kill can lose. An annotator's attribute ``held`` overrides it."""
@@ -36,7 +37,7 @@ class Annotator(Protocol):
     model: str
     """The model's name and version."""
     codec: str
-    """``json``, ``array`` (numpy) or ``bytes``."""
+    """``json``, ``array`` (numpy), ``compressed-array`` or ``bytes``."""
 
     def compute(self, payload: Any) -> Any:
         """Return the result for one payload; the first call loads the model."""
@@ -239,5 +240,6 @@ def _from_array(blob: bytes) -> Any:
 CODECS: dict[str, tuple[Callable[[Any], bytes], Callable[[bytes], Any]]] = {
     "json": (lambda value: json.dumps(value, sort_keys=True).encode(), json.loads),
     "array": (_to_array, _from_array),
+    "compressed-array": (lambda value: compress(_to_array(value)), lambda blob: _from_array(decompress(blob))),
     "bytes": (bytes, bytes),
 }

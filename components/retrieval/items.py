@@ -191,17 +191,15 @@ class PairItems(torch.utils.data.Dataset[Any]):
         return torch.from_numpy(np.stack(views))
 
     def _features(self, epoch: int, key: str, picture: int) -> NDArray[np.float16]:
-        media, view = self.pairs.media, 0
         if self.training:
-            view = seeded_rng(self.seed, epoch, key, "view").randrange(len(media.array(picture)))
-        elif self.crop == "centre":
-            if self.pairs.centre is None:
-                raise HearsightError(
-                    "holds no centre crops", where=self.pairs.sha256[picture], hint="set extract_features' centre: true"
-                )
-            media = self.pairs.centre
-        features: NDArray[np.float16] = media.array(picture)[view, 0]
-        return features
+            draw = seeded_rng(self.seed, epoch, key, "view").randrange
+            return self.pairs.media.choose_view(picture, draw, first=True)[0]
+        media = self.pairs.centre if self.crop == "centre" else self.pairs.media
+        if media is None:
+            raise HearsightError(
+                "holds no centre crops", where=self.pairs.sha256[picture], hint="set extract_features' centre: true"
+            )
+        return media.choose_view(picture, lambda views: 0, first=True)[0]
 
     def _pixels(self, epoch: int, key: str, picture: int) -> NDArray[np.uint8]:
         opened = open_picture(self.pairs.media.read(picture), self.side, self.pairs.sha256[picture])

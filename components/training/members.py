@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import mmap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from components.core.errors import HearsightError
 from components.core.shards import TarReader
+from components.core.view_arrays import SKIPPABLE, PackedViews
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
 
+PACKED = SKIPPABLE.to_bytes(4, "little")
+"""First bytes of a member whose views are compressed."""
 HEAD = 128
 """Length in bytes of numpy's header of an array with few axes."""
 
@@ -73,7 +76,7 @@ class Members:
         return self._map(index)[offset : offset + int(self.size[index])]
 
     def array(self, index: int) -> NDArray[Any]:
-        """Return a ``.npy`` member as a view of the mapped file.
+        """Return an array: a ``.npy`` member as a view of the mapped file, a ``.npy.zst`` member decompressed.
 
         Raises:
             HearsightError: it is not a complete array in C order.
@@ -81,14 +84,45 @@ class Members:
         offset, size = int(self.offset[index]), int(self.size[index])
         tar = self._map(index)
         try:
+            if self._packed(tar, offset):
+                return PackedViews(memoryview(tar)[offset : offset + size]).array()
             shape, kind, begin = self._header(tar[offset : offset + min(HEAD, size)])
             count = int(np.prod(shape))
             if begin + count * kind.itemsize != size:
                 raise ValueError(f"holds {size - begin} bytes for an array of {shape}")
             return np.frombuffer(tar, dtype=kind, count=count, offset=offset + begin).reshape(shape)
         except (ValueError, OSError, EOFError) as error:
-            what = f"has a member {index} that is not a complete array ({error})"
-            raise HearsightError(what, where=self.paths[self.tar[index]], hint="run the stage before this one again") from error
+            raise self._damaged(index, error) from error
+
+    def choose_view(self, index: int, choose: Callable[[int], int], *, first: bool) -> NDArray[Any]:
+        """Return a part of one view of an array of views × vectors × F, decompressing no more than that.
+
+        Args:
+            choose: returns the view, given their number.
+            first: return the first vector, 1 × F; else the others.
+
+        Raises:
+            HearsightError: as :meth:`array`.
+        """
+        offset, size = int(self.offset[index]), int(self.size[index])
+        tar = self._map(index)
+        if not self._packed(tar, offset):
+            array = self.array(index)
+            view: NDArray[Any] = array[choose(len(array))]
+            return view[:1] if first else view[1:]
+        try:
+            packed = PackedViews(memoryview(tar)[offset : offset + size])
+            chosen = choose(len(packed))
+            return packed.first(chosen) if first else packed.rest(chosen)
+        except ValueError as error:
+            raise self._damaged(index, error) from error
+
+    def _packed(self, tar: mmap.mmap, offset: int) -> bool:
+        return tar[offset : offset + 4] == PACKED
+
+    def _damaged(self, index: int, error: Exception) -> HearsightError:
+        what = f"has a member {index} that is not a complete array ({error})"
+        return HearsightError(what, where=self.paths[self.tar[index]], hint="run the stage before this one again")
 
     def _map(self, index: int) -> mmap.mmap:
         """Return the mapped tar of a member; each process maps it once."""

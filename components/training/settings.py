@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.execution.devices import Accelerator, choose_device
 
 
 class Optimisation(Settings):
@@ -37,7 +37,7 @@ class Hardware(Settings):
     again. Hand it to :meth:`components.execution.stage.Stage.jobs` as ``params``.
     """
 
-    accelerator: Literal["auto", "cpu", "gpu"] = "cpu"
+    accelerator: Accelerator = "cpu"
     """The processor, a GPU, or a GPU where there is one. Ours."""
     devices: int = 1
     """Devices (cpu: processes) of each node; they share each batch among them. Ours."""
@@ -65,17 +65,7 @@ class Hardware(Settings):
 
     def device(self) -> Literal["cpu", "gpu"]:
         """What ``accelerator`` comes to on this machine; raise HearsightError if a GPU is asked for and there is none."""
-        if self.accelerator == "cpu":
-            return "cpu"
-        # Imported here: torch is slow to load, and commands that only read settings import this module.
-        import torch
-
-        # device_count asks the driver's library; is_available would begin CUDA, which no forked process could use then.
-        if torch.cuda.device_count():
-            return "gpu"
-        if self.accelerator == "gpu":
-            raise HearsightError("this machine has no GPU that torch can use", where="accelerator", hint="set it to cpu or auto")
-        return "cpu"
+        return choose_device(self.accelerator)
 
     def plain(self) -> dict[str, Any]:
         """Return the settings that affect a result's bits and differ from the reference, as part of cache keys.

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from components.execution.process import keep_freed_memory
+
 if TYPE_CHECKING:
     import torch
     from PIL import Image
@@ -89,4 +91,5 @@ def folded_backbone() -> Any:
     from components.vision.folding import fold_batch_norms
 
     torch.set_num_threads(1)
+    keep_freed_memory()
     return fold_batch_norms(load_backbone())

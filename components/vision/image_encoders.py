@@ -1,8 +1,9 @@
 """Image features of an encoder selected by name, cached for training: the mean vector of the picture, and its full grid.
 
 EfficientNet-lite0 has packaged weights; Inception-ResNet-v2 takes them from a file that the user names (docs/captioners.md).
-A :class:`ViewSpec` defines the views: captioners use those of ``features``, retrieval those of ``crops``. Pictures are
-processed one at a time, so a result depends only on picture, view and weights.
+A :class:`ViewSpec` defines the views: captioners use those of ``features``, retrieval those of ``crops``. A processor encodes
+pictures one at a time, which is as fast as in batches (``benchmarks/folding.py``), so a result depends only on picture, view and
+weights. A GPU encodes batches; its results are separate.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ import numpy as np
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
+from components.execution.process import keep_freed_memory
 from components.vision.classifier import load_backbone
 from components.vision.crops import evaluation_view, training_view
 from components.vision.features import LEAST_AREA, feature_key, flatten, view
 from components.vision.training_pictures import open_picture
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
     from numpy.typing import NDArray
     from PIL import Image
 
@@ -69,11 +74,17 @@ class EncodedPicture:
     """
 
     name = "encoded-picture"
-    version = 2
-    codec = "array"
+    version = 3
+    codec = "compressed-array"
 
     def __init__(
-        self, encoder: str, weights: Path | None = None, side: int = 0, digest: str = "", view_spec: ViewSpec = CAPTIONERS
+        self,
+        encoder: str,
+        weights: Path | None = None,
+        side: int = 0,
+        digest: str = "",
+        view_spec: ViewSpec = CAPTIONERS,
+        device: Literal["cpu", "gpu"] = "cpu",
     ) -> None:
         """Select the encoder; loads nothing yet.
 
@@ -83,6 +94,7 @@ class EncodedPicture:
             side: px; 0 is the encoder's default, whose grid is 8 × 8.
             digest: the file's :func:`weights_digest` if known; compared with the file when it is loaded.
             view_spec: the views, and the features to keep; without the grid a result is 1 × F.
+            device: what computes.
 
         Raises:
             HearsightError: no such encoder, an unsupported side, or a missing file.
@@ -91,8 +103,9 @@ class EncodedPicture:
         self.encoder, self.weights, self.side = encoder, weights, side or kind.side
         self.digest = digest or weights_digest(encoder, weights)
         self.features = kind.features
-        self.view_spec = view_spec
+        self.view_spec, self.device = view_spec, device
         self.model = f"{encoder}-{self.side}-{self.digest if weights is None else self.digest[:16]}{view_spec.suffix}"
+        self.model += "" if device == "cpu" else f"-{device}"
 
     def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
         """Return the vectors of one view.
@@ -100,23 +113,32 @@ class EncodedPicture:
         Raises:
             HearsightError: unusable weights, features beyond half precision, or a picture that cannot be decoded.
         """
+        return self.encode_batch([payload])[0]
+
+    def compute_many(self, payloads: Sequence[tuple[bytes, str, int]]) -> list[NDArray[np.float16]]:
+        """Return the vectors of each view: on a processor one by one, on a GPU in one batch. Raises as :meth:`compute`."""
+        return [self.compute(payload) for payload in payloads] if self.device == "cpu" else self.encode_batch(payloads)
+
+    def encode_batch(self, payloads: Sequence[tuple[bytes, str, int]]) -> list[NDArray[np.float16]]:
+        """Return the vectors of each view, computed in one batch. Raises as :meth:`compute`."""
         # Imported on use, here and below: torch and the models are slow to load.
         import torch
 
-        data, sha256, number = payload
-        encoder = _loaded(self.encoder, self.weights, self.side, self.digest)
-        pixels = torch.from_numpy(np.array(self._view_pixels(data, sha256, number))).permute(2, 0, 1)[None]
         torch.set_num_threads(1)
+        device = torch.device("cpu" if self.device == "cpu" else "cuda")
+        encoder = _loaded(self.encoder, self.weights, self.side, self.digest, device)
+        pixels = torch.from_numpy(np.stack([np.array(self._view_pixels(*payload)) for payload in payloads]))
         with torch.inference_mode():
-            vectors = encoder.encode(pixels)[0, : None if self.view_spec.grid else 1]
+            vectors = encoder.encode(pixels.permute(0, 3, 1, 2).to(device))[:, : None if self.view_spec.grid else 1]
             half = vectors.to(torch.float16)
-        if not torch.isfinite(half).all():
-            raise HearsightError(
-                f"{self.encoder} gives picture {sha256[:16]} features up to {vectors.abs().max():.3g}, beyond half precision",
-                where=self.weights or PACKAGED[self.encoder],
-                hint="use fully trained weights for pixels of the same range (docs/captioners.md)",
-            )
-        return half.numpy()
+        for (_, sha256, _), one, finite in zip(payloads, vectors, half.isfinite().flatten(1).all(1).tolist(), strict=True):
+            if not finite:
+                raise HearsightError(
+                    f"{self.encoder} gives picture {sha256[:16]} features up to {one.abs().max():.3g}, beyond half precision",
+                    where=self.weights or PACKAGED[self.encoder],
+                    hint="use fully trained weights for pixels of the same range (docs/captioners.md)",
+                )
+        return list(half.cpu().numpy())
 
     def _view_pixels(self, data: bytes, sha256: str, number: int) -> Image.Image | NDArray[np.uint8]:
         crops, least = self.view_spec.crops, self.view_spec.least_area
@@ -203,15 +225,16 @@ def _encoder_kind(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]
 
 
 @lru_cache(maxsize=1)
-def _loaded(encoder: str, weights: Path | None, side: int, digest: str) -> ImageEncoder:
+def _loaded(encoder: str, weights: Path | None, side: int, digest: str, device: torch.device) -> ImageEncoder:
     if weights is not None and weights_digest(encoder, weights) != digest:
         raise HearsightError("the weights have changed during the run", where=weights, hint="run again")
     # Imported here: loads torch.
     from components.vision.folding import fold_batch_norms
 
+    keep_freed_memory()
     loaded = load_encoder(encoder, weights, side)
     fold_batch_norms(loaded.network)
-    return loaded
+    return loaded.to(device)
 
 
 def _unreadable(weights: Path, error: OSError) -> HearsightError:

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from components.core.errors import HearsightError
+from components.core.view_arrays import SUFFIX, PackedViews
 from components.models.beam import generate
 from components.models.trained import CONFIG, WEIGHTS, TrainedCaptioner, load_trained
 from components.stages.evaluate_captioners.inputs import read_rows, read_settings
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 CAPTIONS = "captions.json"
 BATCH = 64
 """Pictures per batch."""
+ARRAYS = (".npy", SUFFIX)
+"""Endings of members that hold features."""
 
 
 def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
@@ -95,9 +98,10 @@ def _shorten(value: Any) -> str:
 def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]:
     """Yield the features of the undistorted view of each picture; raise ValueError if a member does not hold features."""
     for name in media:
-        if not name.endswith(".npy"):
+        if not name.endswith(ARRAYS):
             raise ValueError(f"{name} is a picture, and the model takes features: prepare the set with a frozen encoder")
-        views = np.load(io.BytesIO(test.read_media(name)), allow_pickle=False)
+        data = test.read_media(name)
+        views = PackedViews(data).array() if name.endswith(SUFFIX) else np.load(io.BytesIO(data), allow_pickle=False)
         if views.ndim != 3 or not len(views) or not np.isfinite(views[0]).all():
             raise ValueError(f"{name} is not an array of views x cells x features, or holds values that are not finite")
         yield views[0]
@@ -106,7 +110,7 @@ def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]
 def read_pictures(test: StageOutput, media: Sequence[str], side: int) -> Iterator[Pixels]:
     """Yield each picture, uncropped, at the size its encoder reads; raise ValueError if a member holds features."""
     for name in media:
-        if name.endswith(".npy"):
+        if name.endswith(ARRAYS):
             raise ValueError(
                 f"{name} holds features, and the model takes pictures: prepare the set with an encoder that is not frozen"
             )

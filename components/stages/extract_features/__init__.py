@@ -13,6 +13,7 @@ from typing import Literal
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.execution.devices import Accelerator
 
 
 class Encoder(Settings):
@@ -44,7 +45,7 @@ class Params(Settings):
     least_area: float = 0.5
     """Share that a view covers at least: of the padded square, or with crop_or_pad of the picture. CC §5.2: .5; CSC §4.1: .67."""
     centre: bool = False
-    """Keep the features of each picture's central square as well: the evaluation view of CSC. CSC §4.1: the central
+    """Keep the vector of each picture's central square as well: the evaluation view of CSC. CSC §4.1: the central
     portion, which an encoder that is trained gets as pictures are read."""
     grid: bool = True
     """Keep the cells' vectors; false keeps the whole picture's alone, which is all that a dual encoder reads. Ours."""
@@ -52,6 +53,9 @@ class Params(Settings):
     """px, longer side of the small pictures kept for pages; 0 keeps none. Ours."""
     thumbnails: Literal["test", "all"] = "test"
     """Of which pictures: of the test split, or of all, so that a search can show whatever it finds. Ours."""
+    accelerator: Accelerator = "cpu"
+    """Where a frozen encoder computes: the processor, a GPU in batches of 64, or a GPU where there is one. Features of a GPU are
+    equal but for rounding. Ours."""
 
     def check(self, where: str) -> None:
         """Require numbers in their ranges, and a frozen encoder for what is computed once."""

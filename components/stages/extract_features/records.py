@@ -12,12 +12,15 @@ from PIL import Image
 from components.core.graph import find_root
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import FEATURES
+from components.core.view_arrays import SUFFIX, pack_views
 from components.execution.stage import ShardOut, Task
 from components.metrics.tokens import tokenize
 from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 
 NO_WORDS = "no_words"
@@ -55,7 +58,16 @@ def prepare(table: pa.Table, task: Task) -> ShardOut:
 
 
 def _member_name(row: dict[str, Any], task: Task) -> str:
-    return f"{row['image_sha256']}.{'npy' if task.params.encoder.frozen else row['format'].lower()}"
+    return (
+        f"{row['image_sha256']}{_features_suffix(task)}"
+        if task.params.encoder.frozen
+        else (f"{row['image_sha256']}.{row['format'].lower()}")
+    )
+
+
+def _features_suffix(task: Task) -> str:
+    """Grids are compressed; vectors of whole pictures alone are small and read as they are."""
+    return SUFFIX if task.params.grid else ".npy"
 
 
 def _centre_name(sha256: str) -> str:
@@ -84,35 +96,40 @@ def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
 
 
 def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) -> dict[str, bytes]:
-    """Return arrays of views × vectors × F of each picture, and of its central square if ``centre`` is set."""
+    """Return arrays of views × vectors × F of each picture, and of its central square (1 × 1 × F) if ``centre`` is set."""
     params = task.params
     source = {row["image_sha256"]: row["media"] for row in rows}
     views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
+    pack = pack_views if params.grid else _npy
     arrays = _encoded(task, source, views, ViewSpec(params.crops, params.least_area, params.grid))
-    members = {f"{sha}.npy": array for sha, array in arrays.items()}
+    members = {f"{sha}{_features_suffix(task)}": pack(array) for sha, array in arrays.items()}
     if params.centre:
-        centres = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=params.grid))
-        members |= {_centre_name(sha): array for sha, array in centres.items()}
+        # Retrieval, which alone reads the central square, takes the whole picture's vector.
+        centres = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=False))
+        members |= {_centre_name(sha): _npy(array) for sha, array in centres.items()}
     return members
 
 
-def _encoded(task: Task, source: Mapping[str, str], views: Mapping[str, int], view_spec: ViewSpec) -> dict[str, bytes]:
-    """Return sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``, as an NPY file."""
+def _encoded(
+    task: Task, source: Mapping[str, str], views: Mapping[str, int], view_spec: ViewSpec
+) -> dict[str, NDArray[np.float16]]:
+    """Return sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``."""
     encoder, about = task.params.encoder, task.shared["encoder"]
     weights = find_root() / encoder.weights if encoder.weights else None
-    annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec)
+    annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
     payloads = {
         feature_key(sha, number): (lambda sha=sha, number=number: (task.inputs["media"].read_media(source[sha]), sha, number))
         for sha, count in views.items()
         for number in range(count)
     }
     features = task.annotations.annotate(annotator, payloads)
-    members = {}
-    for sha, count in views.items():
-        target = io.BytesIO()
-        np.save(target, np.stack([features[feature_key(sha, number)] for number in range(count)]).astype(np.float16))
-        members[sha] = target.getvalue()
-    return members
+    return {sha: np.stack([features[feature_key(sha, number)] for number in range(count)]) for sha, count in views.items()}
+
+
+def _npy(array: NDArray[np.float16]) -> bytes:
+    target = io.BytesIO()
+    np.save(target, array)
+    return target.getvalue()
 
 
 def make_thumbnail(data: bytes, side: int) -> bytes:

@@ -88,6 +88,33 @@ def has_known_word(encoded: NDArray[np.int32]) -> NDArray[np.bool_]:
     return np.asarray((encoded >= len(SPECIAL)).any(axis=1))
 
 
+def group_captions(
+    picture: NDArray[np.int64], words: NDArray[np.int32], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return groups of captions of one picture each, in order of their first captions.
+
+    Args:
+        picture: n, the picture of each caption.
+        words: n × T, encoded captions.
+        most: captions of a group; a picture with more has several groups.
+
+    Returns:
+        The number of each group's first caption, g; and the groups' captions, g × ``most`` × T, where rows of START and PAD,
+        which no loss counts, take the places of missing captions.
+    """
+    order = np.argsort(picture, kind="stable")
+    sorted_pictures = picture[order]
+    position = np.arange(len(order)) - np.searchsorted(sorted_pictures, sorted_pictures)
+    column = position % most
+    group = np.cumsum(column == 0) - 1
+    grouped = np.full((int(group[-1]) + 1, most, words.shape[1]), PAD, dtype=words.dtype)
+    grouped[:, :, 0] = START
+    grouped[group, column] = words[order]
+    first = order[column == 0]
+    by_first = np.argsort(first)
+    return first[by_first], grouped[by_first]
+
+
 def training_split(output: StageOutput, where: str) -> Split:
     """Read the training captions.
 

@@ -23,7 +23,7 @@ class Batch(NamedTuple):
     features: Tensor
     """B × L × F, float16; or pictures, B × 3 × side × side, uint8."""
     words: Tensor
-    """B × t: START, words, END, PAD …; B × 0 for pictures without captions."""
+    """B · k × t, an item's k captions adjacent: START, words, END, PAD …; B × 0 for pictures without captions."""
 
 
 class Items(torch.utils.data.Dataset[Any]):
@@ -32,7 +32,7 @@ class Items(torch.utils.data.Dataset[Any]):
     Args:
         members: the pictures' features or files.
         picture: n, the member of each item.
-        words: n × t, or None for pictures without captions.
+        words: n × t, or n × k × t for k captions of a picture; None for pictures without captions.
         keys: n, the keys of the items' random draws.
         seed: seed of the draws.
         training: whether to draw a view; otherwise it is the undistorted picture.
@@ -68,7 +68,7 @@ class Items(torch.utils.data.Dataset[Any]):
         features = self.read_views(pairs)
         words = np.zeros((len(items), 0), dtype=np.int64)
         if self.words is not None:
-            words = self.words[items].astype(np.int64)
+            words = self.words[items].reshape(-1, self.words.shape[-1]).astype(np.int64)
             if not self.fixed_shape:
                 words = words[:, : int((words != 0).sum(1).max(initial=2))]
         return Batch(torch.from_numpy(items), torch.from_numpy(features), torch.from_numpy(words))
@@ -96,20 +96,23 @@ class FeatureItems(Items):
     @property
     def width(self) -> int:
         """The number of features, F."""
-        return int(self.members.array(0).shape[2])
+        return int(self.members.choose_view(0, lambda views: 0, first=True).shape[1])
 
     def read_views(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.float16]:
         """Return features, B × L × F."""
         batch: NDArray[np.float16] | None = None
         for row, (epoch, item) in enumerate(pairs):
-            array = self.members.array(int(self.picture[item]))
-            view = self.view_rng(epoch, item).randrange(len(array)) if self.training else 0
-            chosen = array[view, 1:] if self.grid else array[view, :1]
+            draw = self.view_rng(epoch, item).randrange if self.training else _undistorted
+            chosen = self.members.choose_view(int(self.picture[item]), draw, first=not self.grid)
             if batch is None:
                 batch = np.empty((len(pairs), *chosen.shape), dtype=np.float16)
             batch[row] = chosen
         assert batch is not None
         return batch
+
+
+def _undistorted(views: int) -> int:
+    return 0
 
 
 class PictureItems(Items):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import torch
 from torch import nn
 
@@ -71,7 +72,8 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     validation = data.read_split(output, "validation")
     scored_pictures, references = data.validation_references(validation, output.name)
     make = _items(spec, hardware)
-    training = make(split.members, split.picture, words, split.table["key"], training=True)
+    first, grouped = data.group_captions(split.picture, words, settings["captions_per_picture"])
+    training = make(split.members, split.picture[first], grouped, split.table["key"].take(pa.array(first)), training=True)
     scored_keys = [validation.sha256[picture] for picture in scored_pictures]
     judging = make(validation.members, scored_pictures, None, scored_keys, training=False)
     reseed(seed, spec["network"], "weights")
@@ -89,7 +91,8 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
         "set": output.digest,
     }
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
-    recipe = CaptionerTraining(model, settings, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
+    by_picture = settings | {"batch": max(1, settings["batch"] // settings["captions_per_picture"])}
+    recipe = CaptionerTraining(model, by_picture, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
     fit(recipe, training, scratch / PHASES[0], hardware)
     phase = settings["self_critical"]
     if phase["epochs"]:

@@ -44,6 +44,9 @@ class NetworkSettings(Optimisation):
     """Passes over the training captions. CC §5.2: 5 M steps of 25, which are 38 passes over the 3,318,333 of table 3."""
     batch: int = 25
     """Captions a step, over all devices together. CC §5.2: 25."""
+    captions_per_picture: int = 1
+    """Captions of one picture that a step reads together, so that the picture is encoded once for all of them: faster where
+    pictures have several captions (docs/training.md). CC §5.2: 1, its pictures have one caption."""
     optimiser: Literal["adam", "adamw", "adagrad"] = "adagrad"
     """Adam, Adam with decoupled decay, or Adagrad. CC §5.2: adagrad."""
     learning_rate: float = 0.01
@@ -70,8 +73,8 @@ class NetworkSettings(Optimisation):
     """The second phase."""
 
     def check(self, where: str) -> None:
-        """Require a pass and a caption a step."""
-        for name in ("epochs", "batch"):
+        """Require a pass, and a caption a step and a picture."""
+        for name in ("epochs", "batch", "captions_per_picture"):
             if getattr(self, name) < 1:
                 raise HearsightError(f"is {getattr(self, name)}", where=f"{where}.{name}", hint="set it to 1 or more")
 

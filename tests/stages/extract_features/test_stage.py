@@ -16,6 +16,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
 from components.core.stage_output import StageOutput
+from components.core.view_arrays import SUFFIX, PackedViews
 from components.stages import extract_features
 from components.stages.extract_features.run import run as run_extract_features
 from components.vision.crops import evaluation_view, training_view
@@ -67,7 +68,10 @@ def run(root: Path, inputs: dict[str, StageOutput], **changed: Any) -> StageOutp
 
 def features(made: StageOutput, key: str, column: str = "media") -> np.ndarray[Any, Any]:
     media = {r["key"]: r[column] for r in made.table().to_pylist()}[key]
-    result: np.ndarray[Any, Any] = np.load(io.BytesIO(made.read_media(media)))
+    data = made.read_media(media)
+    if media.endswith(SUFFIX):
+        return PackedViews(data).array()
+    result: np.ndarray[Any, Any] = np.load(io.BytesIO(data))
     return result
 
 

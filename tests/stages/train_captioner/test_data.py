@@ -10,12 +10,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
+from components.models.captioners import NETWORKS, build
+from components.models.captioners.interface import CaptionerConfig
 from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
-from components.stages.train_captioner.data import build_vocabulary, encode_captions, encode_known_captions, read_split
+from components.stages.train_captioner.data import (
+    build_vocabulary,
+    encode_captions,
+    encode_known_captions,
+    group_captions,
+    read_split,
+)
 from components.stages.train_captioner.items import FeatureItems, PictureItems
 from components.training.members import Members
 from components.vision.training_pictures import open_picture, random_crop, random_view
@@ -50,6 +59,35 @@ def items_of(root: Path, **chosen: Any) -> FeatureItems:
     split = read_split(prepared(root), "train")
     split, words, _ = encode_known_captions(split, build_vocabulary(split.words, 1), 5, "x")
     return FeatureItems(split.members, split.picture, words, split.table["key"], 7, grid=True, **chosen)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=20), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_grouped_captions_are_each_pictures_captions_in_parts(pictures: list[int], most: int) -> None:
+    words = np.array([[START, 4 + number, END] for number in range(len(pictures))], np.int32)
+    first, grouped = group_captions(np.array(pictures), words, most)
+    assert grouped.shape[1:] == (most, 3) and first.tolist() == sorted(first.tolist())
+    filled = [[row for row in group.tolist() if row != [START, PAD, PAD]] for group in grouped]
+    assert sorted(row for rows in filled for row in rows) == words.tolist()
+    for number, rows in zip(first.tolist(), filled, strict=True):
+        assert rows[0] == words[number].tolist() and {pictures[row[1] - 4] for row in rows} == {pictures[number]}
+    for picture in set(pictures):
+        sizes = [len(rows) for number, rows in zip(first.tolist(), filled, strict=True) if pictures[number] == picture]
+        assert sizes == [most] * (len(sizes) - 1) + [sizes[-1]]
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_captions_read_together_have_the_loss_of_captions_read_alone(network: str) -> None:
+    torch.manual_seed(0)
+    config = CaptionerConfig(network, 12, image_features=6, width=8, heads=2, layers=1, feedforward=16, dropout=0.0, longest=4)
+    captioner = build(config)
+    pictures = np.array([0, 1, 0, 0, 1])
+    words = np.array([[1, 5, 6, 2, 0], [1, 7, 2, 0, 0], [1, 8, 9, 10, 2], [1, 5, 2, 0, 0], [1, 11, 4, 2, 0]], np.int32)
+    features = torch.rand(2, 4 if config.grid else 1, 6)
+    alone = captioner.loss(features[pictures], torch.from_numpy(words).long(), 0.1)
+    first, grouped = group_captions(pictures, words, 3)
+    together = captioner.loss(features[pictures[first]], torch.from_numpy(grouped).flatten(0, 1).long(), 0.1)
+    assert torch.allclose(alone, together, atol=1e-5)
 
 
 def test_views_are_drawn_by_record_and_epoch_and_each_is_used(tmp_path: Path) -> None:
