@@ -93,7 +93,7 @@ def test_reading_processes_change_neither_batches_nor_errors(workers: int) -> No
     with pytest.raises(HearsightError) as caught:
         list(batches(read, range(8), 2, CPU, hardware))
     assert str(caught.value) == "item 5: is damaged — make it again"
-    with pytest.raises(ValueError, match="^item 9 is odd$"):
+    with pytest.raises(ValueError, match=r"^item 9 is odd$"):
         list(batches(read, [9], 2, CPU, hardware))
 
 
