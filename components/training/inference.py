@@ -1,7 +1,7 @@
 """Inference in batches on a processor or a GPU: placement of the network, and batches of inputs on its device.
 
 Results equal those of one item at a time up to rounding: an embedding differs by at most :data:`TOLERANCE` of its length, and a
-caption only where two hypotheses' log-probabilities are closer than that. Not in scope: several GPUs, compiled networks.
+caption only where two hypotheses' log-probabilities differ by less than that. Not in scope: several GPUs, compiled networks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from components.training.failures import explain_failures
 from components.training.settings import Inference
 
 TOLERANCE = 1e-4
-"""Largest difference between results of different batches or devices in single precision, relative to an embedding's length."""
+"""Largest difference between results of different batches or devices in single precision (docs/training.md, Inference)."""
 GPU_BATCH = 64
 """Items computed together on a GPU if the settings name no number."""
 
