@@ -31,9 +31,8 @@ from torch import nn
 from components.core.shards import write_tar
 from components.models.encoders import ImageEncoder
 from components.stages.train_captioner.items import Batch, FeatureItems, Items, PictureItems
-from components.training.batches import EpochBatches
+from components.training.batches import EpochBatches, loader
 from components.training.members import Members
-from components.training.recipe import loader
 from components.training.settings import REFERENCE, Hardware
 
 PICTURES, CAPTIONS, LONGEST, SIDE = 256, 5, 15, 299

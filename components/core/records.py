@@ -124,9 +124,7 @@ FEATURES = _schema(
     _field("words", pa.list_(STR), "its tokens, as the metrics count them"),
     _field("labels", pa.list_(STR), "of the image, by descending confidence; empty if no classifier was used"),
     _field("image_sha256", STR),
-    _field(
-        "media", STR, "tar shard / member: float16 of views x (1 + cells) x features (docs/captioners.md), or the picture"
-    ),
+    _field("media", STR, "tar shard / member: float16 of views x (1 + cells) x features (docs/captioners.md), or the picture"),
     _field("thumbnail", STR, "tar shard / member of a small picture for pages; empty where none is kept"),
     _field("centre", STR, "tar shard / member of the centre crop's features; empty where none is kept"),
 )

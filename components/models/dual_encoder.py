@@ -22,6 +22,7 @@ from components.models.towers import (
     ConvolutionalSpeech,
     EncodedImage,
     FeatureImage,
+    ImageTower,
     InceptionSpeech,
     SpeechTower,
     set_momentum,
@@ -142,7 +143,7 @@ class DualEncoder(nn.Module):
         super().__init__()
         self.config = config
         self.speech: SpeechTower = _speech_tower(config)
-        self.image: nn.Module = _image_tower(config, image_encoder)
+        self.image: ImageTower = _image_tower(config, image_encoder)
 
     def embed_speech(self, features: Tensor, lengths: Tensor) -> Tensor:
         """Return the embeddings of unnormalised MFCCs (B × coefficients × frames), ready for a dot product: B × embedding,
@@ -178,7 +179,7 @@ def _speech_tower(config: DualEncoderConfig) -> SpeechTower:
     )
 
 
-def _image_tower(config: DualEncoderConfig, encoder: ImageEncoder | None) -> nn.Module:
+def _image_tower(config: DualEncoderConfig, encoder: ImageEncoder | None) -> ImageTower:
     name, side = config.image, config.picture_side
     if name not in ENCODERS:
         if encoder is not None:

@@ -37,6 +37,8 @@ class SpeechTower(nn.Module):
     deviation: Tensor
     padding_counts = False
     """Whether an embedding depends on its clip's padding, so that all clips must be padded to one length."""
+    cpu_batch = 32
+    """Clips, sorted by length, that are embedded fastest together on a processor (``benchmarks/batched.py``)."""
 
     def __init__(self, coefficients: int) -> None:
         super().__init__()
@@ -78,6 +80,7 @@ class InceptionSpeech(SpeechTower):
 
     # Convolutions read beyond a clip's end even if pooling does not.
     padding_counts = True
+    cpu_batch = 4
 
     def __init__(self, coefficients: int, embedding: int, dropout: float, *, pool_padding: bool, momentum: float) -> None:
         super().__init__(coefficients)
@@ -158,8 +161,17 @@ MIDDLE = 127.5
 """Pixels 0..255 are normalised as (x - MIDDLE) / MIDDLE."""
 
 
-class EncodedImage(nn.Module):
+class ImageTower(nn.Module):
+    """Base of the image towers."""
+
+    cpu_batch = 1
+    """Pictures that are embedded fastest together on a processor (``benchmarks/batched.py``)."""
+
+
+class EncodedImage(ImageTower):
     """Mean over a trained encoder's feature map, projected if its width differs from the embedding's."""
+
+    # One at a time: the maps of several pictures do not fit the processor's caches.
 
     def __init__(self, encoder: ImageEncoder, embedding: int, dropout: float) -> None:
         super().__init__()
@@ -173,8 +185,10 @@ class EncodedImage(nn.Module):
         return self.project(self.dropout(self.encoder.encode(pictures)[:, 0]))
 
 
-class ConvolutionalImage(nn.Module):
+class ConvolutionalImage(ImageTower):
     """Strided convolutions over a small picture, mean and maximum pooling, and a projection."""
+
+    cpu_batch = 16
 
     def __init__(self, side: int, embedding: int, dropout: float, *, channels: int, layers: int) -> None:
         super().__init__()
@@ -197,8 +211,10 @@ class ConvolutionalImage(nn.Module):
         return self.project(torch.cat([hidden.mean((2, 3)), hidden.amax((2, 3))], dim=1))
 
 
-class FeatureImage(nn.Module):
+class FeatureImage(ImageTower):
     """Two linear layers over one frozen feature vector a picture."""
+
+    cpu_batch = 64
 
     def __init__(self, features: int, embedding: int, dropout: float) -> None:
         super().__init__()

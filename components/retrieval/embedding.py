@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from components.core.errors import HearsightError
 from components.models.loading import LoadedDualEncoder, load_dual_encoder
 from components.retrieval.items import Coefficients, Crop, PairItems
 from components.retrieval.pairs import Pairs
+from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
+from components.training.settings import PLAIN_INFERENCE
 from components.vision.image_encoders import trainable_encoder
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
     from components.models.dual_encoder import DualEncoder, DualEncoderConfig
     from components.models.encoders import ImageEncoder
+    from components.training.settings import Inference
+
+
+FRAMES_A_SECOND = 100
 
 
 def open_dual_encoder(models: StageOutput, key: str) -> LoadedDualEncoder:
@@ -57,40 +64,64 @@ def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
     return trainable_encoder(config.image, None, config.picture_side)
 
 
-AT_ONCE = 32
-"""Clips, or pictures, embedded in one batch."""
-
-
 @torch.inference_mode()
-def embed_speech(network: DualEncoder, items: PairItems, device: Any = "cpu") -> NDArray[np.float32]:
-    """Return the embeddings of the utterances of ``items``, n × D, in order."""
-    parts = [torch.zeros(0, network.config.embedding)]
-    for first in range(0, len(items), AT_ONCE):
-        speech, lengths = items.speech([(0, item) for item in range(first, min(first + AT_ONCE, len(items)))])
-        parts.append(network.embed_speech(speech.to(device), lengths.to(device)).float().cpu())
-    return torch.cat(parts).numpy()
+def embed_speech(network: DualEncoder, items: PairItems, hardware: Inference = PLAIN_INFERENCE) -> NDArray[np.float32]:
+    """Return the embeddings of the utterances of ``items``, n × D, in order, computed on the network's device."""
+
+    def read(numbers: list[int]) -> tuple[Tensor, Tensor]:
+        return items.speech([(0, number) for number in numbers])
+
+    order = np.arange(len(items))
+    if not items.fixed:
+        # Clips of similar length side by side, since the shorter ones are padded.
+        seconds = items.pairs.utterances["seconds"].to_numpy()[items.rows]
+        order = np.minimum(seconds, items.frames / FRAMES_A_SECOND).argsort(kind="stable")
+    return _embed(network, read, order, network.embed_speech, network.speech.cpu_batch, hardware)
 
 
 @torch.inference_mode()
 def embed_pictures(
-    network: DualEncoder, items: PairItems, pictures: NDArray[np.int64], device: Any = "cpu"
+    network: DualEncoder, items: PairItems, pictures: NDArray[np.int64], hardware: Inference = PLAIN_INFERENCE
 ) -> NDArray[np.float32]:
-    """Return the embeddings of pictures by number, m × D."""
-    parts = [torch.zeros(0, network.config.embedding)]
-    for first in range(0, len(pictures), AT_ONCE):
-        batch = items.pictures([(0, "", int(number)) for number in pictures[first : first + AT_ONCE]])
-        parts.append(network.embed_images(batch.to(device)).float().cpu())
-    return torch.cat(parts).numpy()
+    """Return the embeddings of pictures by number, m × D, computed on the network's device."""
+
+    def read(numbers: list[int]) -> tuple[Tensor]:
+        return (items.pictures([(0, "", int(pictures[number])) for number in numbers]),)
+
+    return _embed(network, read, np.arange(len(pictures)), network.embed_images, network.image.cpu_batch, hardware)
+
+
+def _embed(
+    network: DualEncoder,
+    read: Callable[[list[int]], tuple[Tensor, ...]],
+    order: NDArray[np.int64],
+    embed: Callable[..., Tensor],
+    cpu_batch: int,
+    hardware: Inference,
+) -> NDArray[np.float32]:
+    """Return the embeddings of items 0 to n - 1, computed in this order."""
+    device = device_of(network)
+    embeddings = np.zeros((len(order), network.config.embedding), np.float32)
+    with computing(hardware, device):
+        size = batch_size(hardware, device, cpu_batch)
+        for numbers, inputs in batches(read, order.tolist(), size, device, hardware):
+            embeddings[numbers] = embed(*inputs).float().cpu().numpy()
+    return embeddings
 
 
 def embed_pairs(
-    network: DualEncoder, pairs: Pairs, *, frames: int, crops: Sequence[Crop]
+    network: DualEncoder, pairs: Pairs, *, frames: int, crops: Sequence[Crop], hardware: Inference, where: str
 ) -> tuple[NDArray[np.float32], dict[Crop, NDArray[np.float32]]]:
     """Return the embeddings of a split in the order of ``pairs``: of its utterances (n × D), and by crop of its pictures (m × D).
 
     Args:
         frames: clip length of the model's training.
         crops: of the pictures: the centre, as in training, or the whole.
+        hardware: the network is moved to its device.
+        where: location named in errors.
+
+    Raises:
+        HearsightError: memory is insufficient, or there is no GPU.
     """
     items = PairItems(
         pairs,
@@ -102,8 +133,10 @@ def embed_pairs(
         training=False,
         fixed=network.speech.padding_counts,
     )
-    speech, pictures = embed_speech(network, items), {}
-    for crop in crops:
-        items.crop = crop
-        pictures[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)))
+    place(network, hardware)
+    with explain_memory(batch_size(hardware, device_of(network), network.speech.cpu_batch), where):
+        speech, pictures = embed_speech(network, items, hardware), {}
+        for crop in crops:
+            items.crop = crop
+            pictures[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)), hardware)
     return speech, pictures

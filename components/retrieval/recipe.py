@@ -81,8 +81,8 @@ class DualEncoderTraining(TrainingModule):
         if not len(items):
             return None
         pairs, seen = items.pairs, np.unique(items.pairs.picture[items.rows])
-        speech = embed_speech(self.network, items, self.device)
-        pictures = embed_pictures(self.network, items, seen, self.device)
+        speech = embed_speech(self.network, items)
+        pictures = embed_pictures(self.network, items, seen)
         return recall_of_both(speech, pictures, pairs.identity[items.rows], pairs.picture_identity[seen])
 
 

@@ -1,11 +1,18 @@
-"""The order of training items as a function of seed and epoch, so that a resumed run gets the same batches."""
+"""The order of training items as a function of seed and epoch, so that a resumed run gets the same batches; and their loader."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils.data import DataLoader
 
 from components.core.seeded_rng import seeded_rng
+from components.execution.process import die_with_parent
+
+if TYPE_CHECKING:
+    from components.training.settings import Accelerator
 
 
 class EpochBatches:
@@ -47,3 +54,26 @@ class EpochBatches:
     def __len__(self) -> int:
         full, rest = divmod(self.items, self.size)
         return full + (1 if rest >= max(2, self.world) or full == 0 else 0)
+
+
+def loader(data: Any, batches: Any, hardware: Accelerator) -> DataLoader[Any]:
+    """Return a loader of whole batches (made by ``data.__getitems__``), with pinned memory for a GPU."""
+    ahead: dict[str, Any] = {"persistent_workers": True, "prefetch_factor": 4} if hardware.workers else {}
+    return DataLoader(
+        data,
+        batch_sampler=batches,
+        num_workers=hardware.workers,
+        collate_fn=_identity,
+        pin_memory=hardware.device() == "gpu",
+        worker_init_fn=_begin_worker,
+        **ahead,
+    )
+
+
+def _identity(batch: Any) -> Any:
+    return batch
+
+
+def _begin_worker(number: int) -> None:
+    die_with_parent()
+    torch.set_num_threads(1)

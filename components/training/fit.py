@@ -9,19 +9,18 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.strategies import DDPStrategy, Strategy
-from torch.multiprocessing.spawn import ProcessException, ProcessExitedException
 
 from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
 from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
+from components.training.failures import explain_failures
 from components.training.recipe import TrainingModule
 from components.training.settings import REFERENCE, Hardware
 
@@ -127,52 +126,6 @@ def silence_lightning() -> None:
     for name in ("pytorch_lightning", "lightning_fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"(pytorch_lightning|lightning_fabric)\..*")
-
-
-_MEMORY = ("can't allocate memory", "cannot allocate memory", "not enough memory", "out of memory", "bad_alloc")
-_OURS = f"{HearsightError.__module__}.{HearsightError.__qualname__}: "
-_WORKER = ("dataloader worker", "is killed by signal")
-
-
-def lacks_memory(error: BaseException) -> bool:
-    """Return whether an error means that memory, of the device or the host, was insufficient."""
-    if isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError)):
-        return True
-    text = str(error).lower()
-    kinds = (RuntimeError, OSError, ProcessException)
-    return isinstance(error, kinds) and any(phrase in text for phrase in _MEMORY)
-
-
-@contextmanager
-def explain_failures(batch: int, where: str, kept: str) -> Iterator[None]:
-    """Turn insufficient memory, and a reader process killed for it, into a HearsightError.
-
-    Args:
-        batch: items a step.
-        where: the model's name.
-        kept: what a later run resumes from, for the message.
-    """
-    try:
-        yield
-    except (RuntimeError, MemoryError, OSError, ProcessException) as error:
-        message = next((line for line in str(error).splitlines() if line.startswith(_OURS)), None)
-        if message is not None:
-            # A forked process returns its traceback only, which contains the message.
-            raise HearsightError(message.removeprefix(_OURS)) from error
-        text = " ".join(str(error).split()[-40:])
-        if isinstance(error, ProcessExitedException) and error.signal_name == "SIGKILL":
-            what = "a device's process was killed, usually for lack of memory"
-            raise HearsightError(what, where=where, hint=f"lower batch ({batch}) or devices; {kept}") from error
-        if all(sign in text.lower() for sign in _WORKER):
-            what = "a data loading process was killed, usually for lack of memory"
-            raise HearsightError(
-                f"{what} ({text[:160]})", where=where, hint=f"lower workers or batch ({batch}); {kept}"
-            ) from error
-        if lacks_memory(error):
-            what = f"too little memory for a batch of {batch} ({text[:160] or type(error).__name__})"
-            hint = f"lower batch, longest, layers or width in params.yaml, or precision: bf16; {kept}"
-            raise HearsightError(what, where=where, hint=hint) from error
-        raise
 
 
 CAPTIONER = ("epoch", "phase", "loss", "validation", "reward")

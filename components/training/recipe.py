@@ -18,8 +18,8 @@ from torch.utils.data import DataLoader
 
 from components.core.errors import HearsightError
 from components.execution.process import die_with_parent
-from components.training.batches import EpochBatches
-from components.training.settings import REFERENCE, Hardware
+from components.training.batches import EpochBatches, loader
+from components.training.settings import REFERENCE
 
 OPTIMISERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adagrad": torch.optim.Adagrad}
 READ_EVERY = 50
@@ -212,26 +212,3 @@ class TrainingModule(pl.LightningModule):
     def finished(self) -> bool:
         """Whether all epochs are trained."""
         return len(self.history) - self.first_epoch >= self.settings["epochs"]
-
-
-def loader(data: Any, batches: Any, hardware: Hardware) -> DataLoader[Any]:
-    """Return a loader of whole batches (made by ``data.__getitems__``), with pinned memory for a GPU."""
-    ahead: dict[str, Any] = {"persistent_workers": True, "prefetch_factor": 4} if hardware.workers else {}
-    return DataLoader(
-        data,
-        batch_sampler=batches,
-        num_workers=hardware.workers,
-        collate_fn=_identity,
-        pin_memory=hardware.device() == "gpu",
-        worker_init_fn=_begin_worker,
-        **ahead,
-    )
-
-
-def _identity(batch: Any) -> Any:
-    return batch
-
-
-def _begin_worker(number: int) -> None:
-    die_with_parent()
-    torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Settings shared by all training: optimisation and hardware."""
+"""Settings shared by all training: optimisation and hardware; and the hardware of inference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,22 @@ class Optimisation(Settings):
     """Largest norm of the gradient; 0 does not clip. No paper names a limit."""
 
 
-class Hardware(Settings):
+class Accelerator(Settings):
+    """Settings common to training and inference."""
+
+    accelerator: Accelerator = "cpu"
+    """The processor, a GPU, or a GPU where there is one. Ours."""
+    precision: Literal["32", "bf16"] = "32"
+    """Single precision, or bfloat16 where that is safe (weights stay in single precision). Ours."""
+    workers: int = 0
+    """Data loading processes per device; 0: batches are loaded in the process that computes. Ours."""
+
+    def device(self) -> Literal["cpu", "gpu"]:
+        """What ``accelerator`` comes to on this machine; raise HearsightError if a GPU is asked for and there is none."""
+        return choose_device(self.accelerator)
+
+
+class Hardware(Accelerator):
     """What a training runs on.
 
     Only what changes a result's bits belongs to a cache's key, and that is what :meth:`plain` gives: nothing for the reference
@@ -37,24 +52,18 @@ class Hardware(Settings):
     again. Hand it to :meth:`components.execution.stage.Stage.jobs` as ``params``.
     """
 
-    accelerator: Accelerator = "cpu"
-    """The processor, a GPU, or a GPU where there is one. Ours."""
     devices: int = 1
     """Devices (cpu: processes) of each node; they share each batch among them. Ours."""
     nodes: int = 1
     """Machines; more than one are started by torchrun or SLURM (docs/training.md). Ours."""
     strategy: Literal["ddp"] = "ddp"
     """How several devices work together: each holds the whole network, gradients are averaged. Ours."""
-    precision: Literal["32", "bf16"] = "32"
-    """Single precision, or bfloat16 where that is safe (weights stay in single precision). Ours."""
     compile: bool = False
     """Let torch compile the network: slower to begin, faster afterwards. Ours."""
     channels_last: bool = False
     """Keep pictures and convolutions with the channels last: faster on GPUs, slower on processors. Ours."""
     threads: int = 1
     """CPU threads per device process. Ours."""
-    workers: int = 0
-    """Data loading processes per device; 0: batches are loaded in the training process. Ours."""
     checkpoint_steps: int = 0
     """Steps from one checkpoint inside an epoch to the next; 0 writes one at each epoch's end alone. Ours."""
 
@@ -62,10 +71,6 @@ class Hardware(Settings):
     def world(self) -> int:
         """Devices of all nodes."""
         return self.devices * self.nodes
-
-    def device(self) -> Literal["cpu", "gpu"]:
-        """What ``accelerator`` comes to on this machine; raise HearsightError if a GPU is asked for and there is none."""
-        return choose_device(self.accelerator)
 
     def plain(self) -> dict[str, Any]:
         """Return the settings that affect a result's bits and differ from the reference, as part of cache keys.
@@ -81,3 +86,32 @@ class Hardware(Settings):
 
 REFERENCE = Hardware()
 """One thread of the processor: the same bits on every run of one platform."""
+
+
+class Inference(Accelerator):
+    """What a stage computes with trained networks on: one processor thread, or one GPU, in batches.
+
+    As of :class:`Hardware`, :meth:`plain` gives what changes a result's bits.
+    """
+
+    batch: int = 0
+    """Items computed together; 0: 64 on a GPU, on a processor as many as are fastest for the network. Ours."""
+
+    def check(self, where: str) -> None:
+        """Require counts of 0 or more."""
+        for name in ("batch", "workers"):
+            if getattr(self, name) < 0:
+                raise HearsightError(f"{getattr(self, name)} is too small", where=f"{where}.{name}", hint="give 0 or more")
+
+    def plain(self) -> dict[str, Any]:
+        """Return the settings that affect a result's bits and differ from the reference, as part of cache keys.
+
+        A batch's size does, by rounding; the default size on a GPU is part of the code.
+        """
+        facts: dict[str, Any] = {"device": self.device(), "precision": self.precision, "batch": self.batch}
+        reference = {"device": "cpu", "precision": "32", "batch": 0}
+        return {name: value for name, value in facts.items() if value != reference[name]}
+
+
+PLAIN_INFERENCE = Inference()
+"""The reference."""

@@ -16,8 +16,7 @@ from components.models.mfcc import MFCC, MfccSettings
 from components.retrieval.items import Batch, Coefficients, PairItems
 from components.retrieval.pairs import SpokenSet, read_pairs
 from components.speech.audio.files import from_flac
-from components.training.batches import EpochBatches
-from components.training.recipe import loader
+from components.training.batches import EpochBatches, loader
 from components.training.settings import REFERENCE
 from tests.retrieval.world import FEATURES, output, spoken_set
 

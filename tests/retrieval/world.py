@@ -59,9 +59,11 @@ def spoken_set(
         )
         for voice in range(voices):
             key = f"{dataset}{place:02d}.{voice}"
-            clips[f"{key}.flac"] = clip = to_flac(_clip(place, voice, source))
+            samples = _clip(place, voice, source)
+            clips[f"{key}.flac"] = clip = to_flac(samples)
             spoken = {"record": f"{dataset}{place:02d}", "image_sha256": sha, "media": f"00000/{key}.flac", "voice": f"v{voice}"}
-            rows.append(row(stage, key=key, origin="human", audio_sha256=sha256_bytes(clip), **spoken, **result))
+            spoken |= {"origin": "human", "audio_sha256": sha256_bytes(clip)}
+            rows.append(row(stage, key=key, seconds=len(samples) / 16_000, **spoken, **result))
     speech = output(root, stage, dataset, rows, clips)
     made = json.dumps({"wording": "text", "encoder": FROZEN if frozen else TRAINED}).encode()
     return SpokenSet(speech, output(root, "extract_features", dataset, prepared, files, {PREPARED_FILE: made}))

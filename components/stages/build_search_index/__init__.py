@@ -13,6 +13,7 @@ from typing import Literal
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.training.settings import Inference
 
 BEST = "best"
 """Value of ``model``: the model with the best validation score."""
@@ -45,6 +46,8 @@ class Params(Settings):
     """Whether an approximate index is made too, and its recall measured. Ours."""
     page: Page = Page()
     """Figure 4."""
+    hardware: Inference = Inference()
+    """What the model is computed on. Ours."""
 
     def check(self, where: str) -> None:
         """Require known splits, each once, and a page of one of them."""

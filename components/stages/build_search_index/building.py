@@ -48,6 +48,7 @@ def build(stage: Stage) -> Built:
     files = {"weights_sha256": model["weights_sha256"], "config_sha256": sha256_file(folder / "config.json")}
     spec = {"model": model["key"], **files, "crop": params.crop, "sets": sets}
     jobs = [Job(split, spec | {"split": split}, content_addressed=True) for split in params.splits]
+    embedded = stage.jobs(embed_job, jobs, step="embed", params=params.hardware)
     splits = [
         Split(
             split,
@@ -55,8 +56,8 @@ def build(stage: Stage) -> Built:
             # Memory-mapped, since the embeddings may exceed the memory.
             *(np.load(folder_of_split / name, mmap_mode="r") for name in (SPEECH, PICTURES)),
         )
-        for split, folder_of_split in zip(params.splits, stage.jobs(embed_job, jobs, step="embed", params={}), strict=True)
-    ]  # fmt: skip
+        for split, folder_of_split in zip(params.splits, embedded, strict=True)
+    ]
     items = Items(splits)
     if not len(items):
         what = f"there is nothing to index in {', '.join(params.splits)}"

@@ -29,7 +29,14 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     pairs = read_pairs(sets_of(task.inputs), spec["split"], config["matching"])
     speech = pictures = np.zeros((0, network.config.embedding), np.float32)
     if len(pairs):
-        speech, by_crop = embed_pairs(network, pairs, frames=config["frames"], crops=[spec["crop"]])
+        speech, by_crop = embed_pairs(
+            network,
+            pairs,
+            frames=config["frames"],
+            crops=[spec["crop"]],
+            hardware=task.params,
+            where=f"build_search_index, {spec['split']} split",
+        )
         pictures = by_crop[spec["crop"]]
     np.save(folder / SPEECH, speech)
     np.save(folder / PICTURES, pictures)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.training.settings import Inference
 
 PAGE, MARKDOWN, SUMMARY = "compare.html", "compare.md", "summary.txt"
 
@@ -35,6 +36,8 @@ class Params(Settings):
     model and test set. CC table 5 has it."""
     spice: str = ""
     """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out. CC tables 6 and 7 have it."""
+    hardware: Inference = Inference()
+    """What the captioners are computed on. Ours."""
 
     def check(self, where: str) -> None:
         """Require numbers in their ranges."""

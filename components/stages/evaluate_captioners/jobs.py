@@ -35,16 +35,17 @@ Written = Mapping[tuple[str, str], list[str]]
 def write_all(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]) -> dict[tuple[str, str], list[str]]:
     """Caption the items of each set with each model; return (test set, model) → captions."""
     pairs = [(test_set, model) for test_set in sets for model in models]
+    settings = {"beam": stage.params.beam, "length_power": stage.params.length_power}
     jobs = [
         Job(
             f"{test_set.name}.{model.name}",
-            {"test": test_set.input, "set": test_set.digest, "cell": model.cell, "folder": model.folder, "model": model.digests},
+            {"test": test_set.input, "set": test_set.digest, "cell": model.cell, "folder": model.folder, "model": model.digests}
+            | settings,
             content_addressed=True,
         )
         for test_set, model in pairs
     ]
-    settings = {"beam": stage.params.beam, "length_power": stage.params.length_power}
-    folders = stage.jobs(write_captions, jobs, step="captions", params=settings)
+    folders = stage.jobs(write_captions, jobs, step="captions", params=stage.params.hardware)
     written = {}
     for (test_set, model), folder in zip(pairs, folders, strict=True):
         captions: dict[str, str] = json.loads((folder / CAPTIONS).read_text(encoding="utf-8"))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,12 @@ from torch import Tensor
 from components.core.errors import HearsightError
 from components.core.view_arrays import SUFFIX, PackedViews
 from components.models.beam import generate
-from components.models.trained import CONFIG, WEIGHTS, TrainedCaptioner, load_trained
+from components.models.packed import pack_linear_layers
+from components.models.towers import EncodedImage
+from components.models.trained import CONFIG, WEIGHTS, ImageCaptioner, load_trained
 from components.stages.evaluate_captioners.inputs import read_rows, read_settings
+from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
+from components.training.settings import PLAIN_INFERENCE
 from components.vision.image_encoders import trainable_encoder
 from components.vision.training_pictures import open_picture, whole_view
 
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 
     from components.core.stage_output import StageOutput
     from components.execution.stage import Task
+    from components.training.settings import Inference
 
     Features = NDArray[np.float16]
     """(1 + cells) × F of one picture: the vector of the full picture, then those of the grid cells."""
@@ -37,20 +42,22 @@ if TYPE_CHECKING:
     """side × side × 3 of one picture."""
 
 CAPTIONS = "captions.json"
-BATCH = 64
-"""Pictures per batch."""
 ARRAYS = (".npy", SUFFIX)
 """Endings of members that hold features."""
+CPU_BATCH = 64
+"""Pictures decoded together on a processor (``benchmarks/batched.py``)."""
 
 
 def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Write ``captions.json``: sha256 of each test picture → its caption.
 
     Args:
-        spec: ``test`` and ``cell`` (names of inputs), ``folder`` (the model's, in its cell), and the digests of all files read.
+        spec: ``test`` and ``cell`` (names of inputs), ``folder`` (the model's, in its cell), ``beam`` and ``length_power``, and
+            the digests of all files read.
+        task: ``params`` is the :class:`~components.training.settings.Inference`.
 
     Raises:
-        HearsightError: the model cannot be loaded, or was trained with another encoder.
+        HearsightError: the model cannot be loaded, or was trained with another encoder; memory is insufficient.
     """
     torch.set_num_threads(1)
     test, cell = task.inputs[spec["test"]], task.inputs[spec["cell"]]
@@ -59,8 +66,8 @@ def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     try:
         encoder = require_encoder(json.loads(files[1].read_text(encoding="utf-8")), read_settings(test))
         media = list(pictures.values())
-        items = read_pictures(test, media, encoder["side"]) if encoder.get("trained") else read_features(test, media)
-        written = caption_pictures(files[0].parent, items, task.params["beam"], task.params["length_power"])
+        read = partial(read_picture, test, side=encoder["side"]) if encoder.get("trained") else partial(read_features, test)
+        written = caption_pictures(files[0].parent, read, media, spec["beam"], spec["length_power"], task.params)
     except ValueError as error:
         raise HearsightError(
             f"cannot caption the pictures of {test.name}: {error}",
@@ -95,58 +102,77 @@ def _shorten(value: Any) -> str:
     return f"'{value[:12]}'" if isinstance(value, str) and len(value) == 64 else f"'{value}'"
 
 
-def read_features(test: StageOutput, media: Sequence[str]) -> Iterator[Features]:
-    """Yield the features of the undistorted view of each picture; raise ValueError if a member does not hold features."""
-    for name in media:
-        if not name.endswith(ARRAYS):
-            raise ValueError(f"{name} is a picture, and the model takes features: prepare the set with a frozen encoder")
-        data = test.read_media(name)
-        views = PackedViews(data).array() if name.endswith(SUFFIX) else np.load(io.BytesIO(data), allow_pickle=False)
-        if views.ndim != 3 or not len(views) or not np.isfinite(views[0]).all():
-            raise ValueError(f"{name} is not an array of views x cells x features, or holds values that are not finite")
-        yield views[0]
+def read_features(test: StageOutput, name: str) -> Features:
+    """Return the features of a picture's undistorted view; raise ValueError if the member does not hold features."""
+    if not name.endswith(ARRAYS):
+        raise ValueError(f"{name} is a picture, and the model takes features: prepare the set with a frozen encoder")
+    data = test.read_media(name)
+    views = PackedViews(data).array() if name.endswith(SUFFIX) else np.load(io.BytesIO(data), allow_pickle=False)
+    if views.ndim != 3 or not len(views) or not np.isfinite(views[0]).all():
+        raise ValueError(f"{name} is not an array of views x cells x features, or holds values that are not finite")
+    features: Features = views[0]
+    return features
 
 
-def read_pictures(test: StageOutput, media: Sequence[str], side: int) -> Iterator[Pixels]:
-    """Yield each picture, uncropped, at the size its encoder reads; raise ValueError if a member holds features."""
-    for name in media:
-        if name.endswith(ARRAYS):
-            raise ValueError(
-                f"{name} holds features, and the model takes pictures: prepare the set with an encoder that is not frozen"
-            )
-        yield whole_view(open_picture(test.read_media(name), side, name), side)
+def read_picture(test: StageOutput, name: str, side: int) -> Pixels:
+    """Return a picture, uncropped, at the size its encoder reads; raise ValueError if the member holds features."""
+    if name.endswith(ARRAYS):
+        raise ValueError(
+            f"{name} holds features, and the model takes pictures: prepare the set with an encoder that is not frozen"
+        )
+    return whole_view(open_picture(test.read_media(name), side, name), side)
 
 
-def caption_pictures(folder: Path, items: Iterable[Features | Pixels], beam: int, length_power: float) -> list[str]:
+def caption_pictures(
+    folder: Path,
+    read: Callable[[str], Features | Pixels],
+    media: Sequence[str],
+    beam: int,
+    length_power: float,
+    hardware: Inference = PLAIN_INFERENCE,
+) -> list[str]:
     """Return the caption of each picture, words separated by spaces; empty where the end token comes first.
 
     Args:
         folder: holds ``weights.safetensors`` and ``config.json``.
-        items: features or pixels of each picture; only one batch is in memory.
+        read: returns the features or pixels of a picture, one of ``media``; only few batches are in memory.
 
     Raises:
         ValueError: the folder does not hold a whole captioner, or the captioner takes other features.
+        HearsightError: memory is insufficient, or there is no GPU.
     """
     trained = load_trained(folder, encoder=lambda config: trainable_encoder(config["name"], side=config["side"]))
-    captions: list[str] = []
-    remaining = iter(items)
-    while batch := list(islice(remaining, BATCH)):
-        if len({item.shape for item in batch}) > 1:
-            raise ValueError("the pictures' features differ in shape")
-        vectors = _vectors(trained, np.stack(batch))
-        written = generate(trained.model.network, vectors, beam=beam, length_power=length_power)
-        captions += [trained.text(best.words) for best, *_ in written]
+    model = trained.model
+    place(model, hardware)
+    device = device_of(model)
+    size = batch_size(hardware, device, CPU_BATCH)
+
+    def read_batch(numbers: list[int]) -> Tensor:
+        return _inputs(model, [read(media[number]) for number in numbers])
+
+    captions = [""] * len(media)
+    with explain_memory(size, f"evaluate_captioners, {folder.name}"), torch.inference_mode(), computing(hardware, device):
+        network = pack_linear_layers(model.network)
+        for numbers, inputs in batches(read_batch, range(len(media)), size, device, hardware):
+            # An encoder takes its own number of pictures at once on a processor.
+            parts = inputs.split(len(inputs) if model.encoder is None or device.type != "cpu" else EncodedImage.cpu_batch)
+            vectors = torch.cat([model.see(part) for part in parts])
+            for number, (best, *_) in zip(numbers, generate(network, vectors, beam=beam, length_power=length_power), strict=True):
+                captions[number] = trained.text(best.words)
     return captions
 
 
-def _vectors(trained: TrainedCaptioner, batch: NDArray[Any]) -> Tensor:
-    """Return the network's input, B × L × F, for a batch of features or pixels."""
-    model = trained.model
+def _inputs(model: ImageCaptioner, items: Sequence[Features | Pixels]) -> Tensor:
+    """Return a batch of features (B × L × F) or pixels (B × 3 × side × side) as the model reads them."""
+    if len({item.shape for item in items}) > 1:
+        raise ValueError("the pictures' features differ in shape")
+    config = model.network.config
     if model.encoder is not None:
-        with torch.inference_mode():
-            return model.see(torch.from_numpy(batch).permute(0, 3, 1, 2))
-    vectors = batch[:, 1:] if model.network.config.grid else batch[:, :1]
-    if vectors.shape[2] != model.network.config.image_features or not vectors.shape[1]:
-        shape, expected = f"{vectors.shape[1]} vectors of {vectors.shape[2]} numbers", model.network.config.image_features
-        raise ValueError(f"the features are {shape}, and the model was trained on {expected}: they are of another encoder")
-    return torch.from_numpy(vectors).float()
+        return torch.from_numpy(np.stack(items)).permute(0, 3, 1, 2)
+    vectors = np.stack([item[1:] if config.grid else item[:1] for item in items])
+    if vectors.shape[2] != config.image_features or not vectors.shape[1]:
+        shape = f"{vectors.shape[1]} vectors of {vectors.shape[2]} numbers"
+        raise ValueError(
+            f"the features are {shape}, and the model was trained on {config.image_features}: they are of another encoder"
+        )
+    return torch.from_numpy(vectors)

@@ -14,6 +14,7 @@ from typing import Literal
 from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.retrieval.settings import Matching
+from components.training.settings import Inference
 
 PAGE = "retrieval.html"
 
@@ -33,6 +34,8 @@ class Params(Settings):
     """Bootstrap resamples behind an interval. Ours."""
     seed: int = 1
     """Seed of the bootstrap. Ours."""
+    hardware: Inference = Inference()
+    """What the models are computed on. Ours."""
 
     def check(self, where: str) -> None:
         """Require lists without repetition, and numbers in their ranges."""

@@ -50,7 +50,7 @@ def score_all(stage: Stage) -> dict[str, Path]:
         jobs.append(Job(model["key"], common | model | {"files": files}, content_addressed=True))
     if not jobs:
         raise HearsightError("holds no model", where=models.name, hint="add a row and a seed to the training's settings")
-    folders = stage.jobs(score_model, jobs, step="models", params={})
+    folders = stage.jobs(score_model, jobs, step="models", params=params.hardware)
     return dict(zip((job.name for job in jobs), folders, strict=True))
 
 
@@ -67,7 +67,14 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     if (trained_with := loaded.config["encoder"]) != pairs.encoder:
         what = f"was trained with the encoder {trained_with}, and {sets[0].pictures.name} was prepared for {pairs.encoder}"
         raise HearsightError(what, where=f"{models.name}: {key}", hint="prepare both with the same encoder, and train again")
-    speech_embeddings, pictures = embed_pairs(loaded.model, pairs, frames=loaded.config["frames"], crops=spec["crops"])
+    speech_embeddings, pictures = embed_pairs(
+        loaded.model,
+        pairs,
+        frames=loaded.config["frames"],
+        crops=spec["crops"],
+        hardware=task.params,
+        where=f"evaluate_retrieval, {models.name}: {key}",
+    )
     rounds = rounds_of(pairs)
     base = {"model": key, "kind": loaded.config["kind"], "row": key.rpartition("-")[0], "seed": spec["seed"]}
     parts = []

@@ -16,7 +16,8 @@ from components.models.trained import ImageCaptioner
 from components.models.vocabulary import PAD
 from components.stages.train_captioner.items import Batch, Items
 from components.stages.train_captioner.rewards import CiderReward
-from components.training.recipe import TrainingModule, loader
+from components.training.batches import loader
+from components.training.recipe import TrainingModule
 
 VALIDATION_BATCH = 64
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
 from components.models.trained import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
-from components.stages.evaluate_captioners.writing import caption_pictures, read_pictures, require_encoder
+from components.stages.evaluate_captioners.writing import caption_pictures, read_picture, require_encoder
 from tests.support import make_output, row
 
 ABOUT = {"name": "colours", "side": 16, "trained": True}
@@ -72,12 +73,12 @@ def pictures(root: Path) -> StageOutput:
 
 def test_a_trained_captioner_writes_the_captions_of_its_pictures(folder: Path, tmp_path: Path) -> None:
     encoder = require_encoder(json.loads((folder / "config.json").read_text()), {"encoder": ABOUT})
-    seen = read_pictures(pictures(tmp_path), [f"00000/{place}.png" for place in (2, 0, 1)], encoder["side"])
-    assert caption_pictures(folder, seen, 2, 0.0) == ["blue", "red", "green"]
+    read = partial(read_picture, pictures(tmp_path), side=encoder["side"])
+    assert caption_pictures(folder, read, [f"00000/{place}.png" for place in (2, 0, 1)], 2, 0.0) == ["blue", "red", "green"]
 
 
 def test_a_set_of_features_is_refused_with_one_line(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="holds features, and the model takes pictures"):
-        list(read_pictures(pictures(tmp_path), ["00000/0.npy"], 16))
+        read_picture(pictures(tmp_path), "00000/0.npy", 16)
     with pytest.raises(ValueError, match="it takes features, and the set was prepared as pictures"):
         require_encoder({"encoder": {"name": "colours", "trained": False}}, {"encoder": ABOUT})

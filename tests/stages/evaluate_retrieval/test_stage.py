@@ -32,6 +32,14 @@ def models(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, StageOutp
     return tuned(tmp_path_factory.mktemp("models"), spoken, start, ["both-100", "both-50"], [0])
 
 
+def test_ranks_do_not_depend_on_the_batch_or_the_reading_processes(
+    tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput
+) -> None:
+    whole = StageOutput(evaluation(tmp_path / "whole", spoken, start).out).table()
+    for number, hardware in enumerate(({"batch": 1}, {"batch": 3, "workers": 2})):
+        assert StageOutput(evaluation(tmp_path / str(number), spoken, start, hardware=hardware).out).table().equals(whole)
+
+
 def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_second_run(
     tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput, models: StageOutput
 ) -> None:
