@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.execution.devices import Accelerator, choose_device
 
@@ -29,7 +30,7 @@ class Optimisation(Settings):
     """Largest norm of the gradient; 0 does not clip. No paper names a limit."""
 
 
-class Accelerator(Settings):
+class DeviceSettings(Settings):
     """Settings common to training and inference."""
 
     accelerator: Accelerator = "cpu"
@@ -44,7 +45,7 @@ class Accelerator(Settings):
         return choose_device(self.accelerator)
 
 
-class Hardware(Accelerator):
+class Hardware(DeviceSettings):
     """What a training runs on.
 
     Only what changes a result's bits belongs to a cache's key, and that is what :meth:`plain` gives: nothing for the reference
@@ -88,7 +89,7 @@ REFERENCE = Hardware()
 """One thread of the processor: the same bits on every run of one platform."""
 
 
-class Inference(Accelerator):
+class Inference(DeviceSettings):
     """What a stage computes with trained networks on: one processor thread, or one GPU, in batches.
 
     As of :class:`Hardware`, :meth:`plain` gives what changes a result's bits.
