@@ -50,7 +50,7 @@ def checksums(folder: Path) -> str:
 def find_damage(folder: Path) -> list[str]:
     """Return a line for each file of a release that is missing, unlisted, or has another digest; empty for a whole release."""
     try:
-        listed = _by_name((folder / SUMS).read_text(encoding="utf-8"))
+        listed = read_sums(folder)
     except (OSError, UnicodeDecodeError):
         return [f"{SUMS} cannot be read"]
     present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and not path.is_symlink()}
@@ -62,6 +62,11 @@ def find_damage(folder: Path) -> list[str]:
         if sha256_file(folder / name) != listed[name]
     ]
     return lines or ([] if listed else [f"{SUMS} lists no file"])
+
+
+def read_sums(folder: Path) -> dict[str, str]:
+    """Return file → sha256 as :data:`SUMS` of a release lists them."""
+    return _by_name((folder / SUMS).read_text(encoding="utf-8"))
 
 
 def require_same(out: Path, new: Path) -> None:
