@@ -16,6 +16,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.tools.release.anonymous import read_pseudonyms
+from components.tools.release.changes import require_earlier
 from components.tools.release.instances import PostOptions
 from components.tools.release.kinds import Common, release_captions, release_posts
 from components.tools.release.made import find_caption_inputs, find_post_inputs, is_posts_dataset
@@ -55,6 +56,8 @@ def release(
             another release, or something else; there is no key; an option does not fit the kind of dataset; ``since`` is no
             whole release of the dataset.
     """
+    if since:
+        require_earlier(since, dataset)
     common = Common(root, dataset, licence, speech, recordings_licence, since)
     if is_posts_dataset(root, dataset):
         options = PostOptions(licence, dict(subsets or {}), mask_mentions)

@@ -10,7 +10,7 @@ from typing import Any
 
 from components.tools.release.anonymous import Pseudonyms
 from components.tools.release.card import Card, make_card
-from components.tools.release.changes import Identify, require_earlier, write_changes
+from components.tools.release.changes import Identify, write_changes
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts
 from components.tools.release.files import write_all
@@ -96,8 +96,6 @@ def _finish(
     **settings: Any,
 ) -> dict[str, Any]:
     """Write what all kinds share, after their data; return its counts."""
-    if common.since:
-        require_earlier(common.since, facts.dataset)
     outputs = find_speech(common.root, facts.inputs) if common.speech else {}
     facts = replace(facts, corpora=write_speech(outputs, lookup, folder, common.recordings_licence))
     speech = {name: speech_settings(output) for name, output in outputs.items()}

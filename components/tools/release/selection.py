@@ -57,9 +57,13 @@ class Selection:
                 yield row, self.judge(row)
 
     def published(self, shard: str) -> dict[str, Published]:
-        """Return key → record of the released rows of the shard with that name."""
+        """Return key → record of the released rows of the shard with that name; speech has the shards of its split."""
         shards = {each.name: each for each in self.inputs.split.shards}
-        rows = self.rows(shards[shard]) if shard in shards else iter(())
+        if shard not in shards:
+            raise HearsightError(
+                f"has no shard {shard}, and its speech has", where=self.inputs.split.path, hint="report this defect"
+            )
+        rows = self.rows(shards[shard])
         return {row["key"]: Published(record, row["post"]) for row, record in rows if isinstance(record, Record)}
 
 

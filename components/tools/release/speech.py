@@ -177,7 +177,7 @@ def _released(
 
 
 def _write_utterance(row: Mapping[str, Any], speaker: str, record: Record, audio: bytes, shards: AudioShards) -> Utterance:
-    name = f"{record.id.partition('.')[0]}.{row['key'].rpartition('.')[2]}"
+    name = f"{record.id}.{row['key'].rpartition('.')[2]}"
     shard, member = shards.add(record.split, name, audio)
     return Utterance(
         id=name,
