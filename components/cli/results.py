@@ -1,4 +1,4 @@
-"""``hearsight show``, ``explain``, ``lineage``, ``release`` and ``tracking``: what runs have made."""
+"""``hearsight show``, ``explain``, ``lineage``, ``release``, ``verify-release`` and ``tracking``: what runs have made."""
 
 from __future__ import annotations
 
@@ -116,8 +116,21 @@ def release(
     mask_mentions: Annotated[
         bool, typer.Option("--mask-mentions", help="Posts: mask every account that captions mention, not only those of the set.")
     ] = False,
+    speech: Annotated[
+        bool, typer.Option("--speech/--no-speech", help="Whether finished speech of the captions is released.")
+    ] = True,
+    recordings_licence: Annotated[
+        str,
+        typer.Option(
+            "--recordings-licence",
+            help="The licence under which speakers agreed to publish their recordings; without it these are left out.",
+        ),
+    ] = "",
+    since: Annotated[
+        Path | None, typer.Option("--since", help="The folder of an earlier release, to report the differences to.")
+    ] = None,
 ) -> None:
-    """Write a finished dataset as files for others: captions of pages as TSV with labels; posts as dataset.json with pictures."""
+    """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with pictures, with their speech."""
     from components.tools.release import release as write_release
     from components.tools.release.subsets import parse_subsets
 
@@ -129,8 +142,24 @@ def release(
         subsets=parse_subsets(subsets or []),
         key_file=key_file,
         mask_mentions=mask_mentions,
+        speech=speech,
+        recordings_licence=recordings_licence,
+        since=since,
     )
     print_line(summary)
+
+
+@app.command("verify-release")
+def verify_release(folder: Annotated[Path, typer.Argument(help="The folder of a release.")]) -> None:
+    """Verify a release: every file's digest, and that captions, splits, images and audio are imported as they were released."""
+    from components.tools.release.verify import verify_release as verify
+
+    result = verify(folder)
+    for line in result.errors:
+        print_error(line)
+    if result.errors:
+        raise HearsightError(f"has {len(result.errors)} errors", where=folder, hint="get it again, or write it anew")
+    print_line({"release": str(folder), **result.counts, "verified": "yes"})
 
 
 @tracking.command("flush")

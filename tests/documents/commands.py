@@ -118,6 +118,9 @@ TESTED = {
     r"hearsight release --dataset portuguese.*": (
         "tests/tools/release/test_posts.py::test_the_command_writes_a_release_and_refuses_with_one_line"
     ),
+    r"hearsight verify-release .*": (
+        "tests/tools/release/test_verify.py::test_the_command_prints_one_line_for_each_error_and_exits_with_2"
+    ),
     r"hearsight score.*": (
         "tests/tools/score/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json"
     ),

@@ -1,8 +1,9 @@
 """import_recordings: captions as people read them aloud, from a corpus of recordings (Harwath and Glass 2015).
 
 Input: SPLIT records of a set with recorded captions, and the folder of the recordings. Output: UTTERANCE records of origin
-``human`` with 16 kHz mono FLAC in the media shards, one a record. A record without a usable recording is a ledger row, and equal
-audio is in one split only. Not in scope: whether the spoken words match the caption (``evaluate_speech``).
+``human`` (of a release: the one it states) with 16 kHz mono FLAC in the media shards, one a record. A record without a usable
+recording is a ledger row, and equal audio is in one split only. Not in scope: whether the spoken words match the caption
+(``evaluate_speech``).
 
 The joined shards carry the digests of the recordings, so a changed recording recomputes its own shard only.
 """
@@ -20,8 +21,9 @@ BOUNDS = ("min_seconds", "max_seconds", "min_seconds_per_character")
 class Params(Settings):
     """Settings of import_recordings: the corpus, and which recordings are usable."""
 
-    layout: Literal["facc", "stamps"] = "facc"
-    """facc: the Flickr Audio Caption Corpus; stamps: those of Tux Paint. CSC §2.3: the Flickr Audio Caption Corpus."""
+    layout: Literal["facc", "stamps", "release"] = "facc"
+    """facc: the Flickr Audio Caption Corpus; stamps: those of Tux Paint; release: a spoken corpus of `hearsight release`. CSC
+    §2.3: the Flickr Audio Caption Corpus."""
     folder: str = ""
     """Folder of the recordings, relative to the project; required."""
     trim: bool = True

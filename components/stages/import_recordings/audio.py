@@ -21,7 +21,7 @@ AT_A_TIME = 64
 """Recordings in memory at a time, and lost at most when the run is killed."""
 HEARD = pa.schema(
     [
-        *(pa.field(name, pa.string(), nullable=False) for name in (*OF_RECORD, "image_media", "voice")),
+        *(pa.field(name, pa.string(), nullable=False) for name in (*OF_RECORD, "image_media", "voice", "origin")),
         *(pa.field(name, pa.string(), nullable=False) for name in ("recording", "recording_sha256", "audio_sha256", "told")),
         *(pa.field(n, pa.float32(), nullable=False) for n in ("gain", "seconds", "seconds_per_character", "level", "peak")),
         *(pa.field(name, pa.int32(), nullable=False) for name in ("clipped", "over")),

@@ -2,11 +2,13 @@
 
 Flickr Audio Caption Corpus (Harwath and Glass 2015), as published: ``wav2capt.txt`` (``x.wav x.jpg #0``), ``wav2spk.txt``
 (``x.wav 12``), ``wavs/``. Tux Paint's stamps: ``apple.png`` has the recording ``apple_desc_fr.ogg``, in English
-``apple_desc.ogg``; the speakers are not named. Not in scope: decoding sound (``audio``).
+``apple_desc.ogg``; the speakers are not named. A spoken corpus of a release: ``manifests/<voice>.csv`` and the unpacked
+``wavs/``. Not in scope: decoding sound (``audio``).
 """
 
 from __future__ import annotations
 
+import csv
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,16 +28,20 @@ class Recording:
     name: str
     """Path relative to the corpus' folder."""
     speaker: str
+    origin: str = "human"
+    """Or synthetic."""
 
 
 NEEDS = ("image_url", "language", "post")
 """Columns of a record that a corpus reads."""
 
 
-def open_corpus(layout: str, folder: Path) -> FlickrAudio | Stamps:
+def open_corpus(layout: str, folder: Path) -> FlickrAudio | Stamps | Released:
     """Return the corpus in a folder; raise HearsightError if it is missing or has another layout."""
     if not folder.is_dir():
         raise HearsightError("is not a folder", where=folder, hint="fix import_recordings.folder, or add the recordings")
+    if layout == "release":
+        return Released(folder)
     return FlickrAudio(folder) if layout == "facc" else Stamps()
 
 
@@ -81,6 +87,41 @@ class FlickrAudio:
         if (wav := self._recordings.get(caption_id)) is None:
             return self._rejected.get(caption_id, f"{caption_id} is not in wav2capt.txt")
         return Recording(f"wavs/{wav}", self._speakers.get(wav) or f"human-{record['language']}")
+
+
+class Released:
+    """The utterances that the manifests of a release list; of several of a caption the first counts, by manifest and row."""
+
+    def __init__(self, folder: Path) -> None:
+        self._recordings: dict[tuple[str, str], Recording] = {}
+        """(image, caption) → recording."""
+        manifests = sorted((folder / "manifests").glob("*.csv"))
+        if not manifests:
+            raise HearsightError("has no manifests/*.csv", where=folder, hint="set import_recordings.folder to speech/<corpus>")
+        for path in manifests:
+            for row in _manifest(path):
+                member = PurePosixPath(row["file"])
+                if member.parts != ("wavs", member.name) or member.name.startswith("."):
+                    raise HearsightError(f"'{member}' is no file of wavs/", where=path, hint="use the published file")
+                recording = Recording(str(member), row["voice"], "synthetic" if row.get("origin") == "synthetic" else "human")
+                self._recordings.setdefault((row["image"], row["caption"]), recording)
+
+    def recording(self, record: Mapping[str, Any]) -> Recording | str:
+        """Return the recording of a record's caption, or why there is none."""
+        scheme, _, path = record["image_url"].partition(":")
+        image = unquote(path) if scheme == "file" else record["image_url"]
+        return self._recordings.get((image, record["caption"])) or "no manifest has this caption of this image"
+
+
+def _manifest(path: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of a manifest that have all fields."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as handle:
+            for row in csv.DictReader(handle, strict=True):
+                if all(row.get(name) for name in ("image", "caption", "file", "voice")):
+                    yield row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise HearsightError(f"cannot be read ({error})", where=path, hint="use the published file") from None
 
 
 MAX_BAD_LINES = 20

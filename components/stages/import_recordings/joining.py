@@ -27,7 +27,7 @@ OF_RECORD = ("key", "caption", "language", "split", "group", "image_sha256")
 JOINED = pa.schema(
     [
         pa.field(name, pa.string(), nullable=False)
-        for name in (*OF_RECORD, "image_media", "voice", "recording", "recording_sha256", "missing")
+        for name in (*OF_RECORD, "image_media", "voice", "origin", "recording", "recording_sha256", "missing")
     ]
 )
 """Schema of a record; ``recording`` is relative to the project, ``missing`` says why there is none, or is empty."""
@@ -49,14 +49,15 @@ def join(stage: Stage) -> list[ShardRef]:
             recording = corpus.recording(record)
             row = {name: record[name] for name in OF_RECORD} | {"image_media": record["media"], "recording_sha256": ""}
             if isinstance(recording, str):
-                rows.append({**row, "voice": "", "recording": "", "missing": recording})
+                rows.append({**row, "voice": "", "origin": "", "recording": "", "missing": recording})
                 continue
             name = f"{folder.rstrip('/')}/{recording.name}"
             info = _file_stat(home / name)
             if info:
                 stats[name] = [name, *info]
             missing = "" if info else f"no file {recording.name}"
-            rows.append({**row, "voice": recording.speaker, "recording": name, "missing": missing})
+            speaker = {"voice": recording.speaker, "origin": recording.origin}
+            rows.append({**row, **speaker, "recording": name, "missing": missing})
         shards.append((shard, rows))
     if not stats and any(rows for _, rows in shards):
         reason = next(row["missing"] for _, rows in shards for row in rows)

@@ -72,8 +72,8 @@ def keep_shard(table: pa.Table, task: Task) -> ShardOut:
     return ShardOut(pa.Table.from_pylist(rows, schema=UTTERANCE), ledger_table(ledger), media)
 
 
-PROSODY = {"origin": "human", "rate": 1.0, "pitch": 0.0}
-"""Origin and prosody of recorded speech."""
+PROSODY = {"rate": 1.0, "pitch": 0.0}
+"""Prosody of recorded speech; of synthetic speech only its release knows what was drawn."""
 
 
 FIRST = ("test", "validation", "train")

@@ -1,13 +1,15 @@
-"""Write the tables of a release of pages, row by row: only the vocabulary is held in memory.
+"""Write the tables of a release of captions, row by row: only the vocabulary is held in memory.
 
-Captions: ``caption<TAB>url``. Labels of training images: ``caption<TAB>url<TAB>labels<TAB>identifiers<TAB>confidences``; the last
-three are comma-separated lists of equal length. UTF-8, no header, no quoting, as published; the layouts ``cc3m`` and
-``cc3m_labels`` of the crawl read them back. The tables of statistics and concepts have a header.
+Captions: ``caption<TAB>url``, or ``caption<TAB>file name`` where all images are of a folder. Labels of training images on the
+web: ``caption<TAB>url<TAB>labels<TAB>identifiers<TAB>confidences``; the last three are comma-separated lists of equal length.
+UTF-8, no header, no quoting, as Conceptual Captions is published; the layouts ``cc3m``, ``tsv`` and ``cc3m_labels`` of the crawl
+read them back. The tables of statistics and concepts have a header.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,65 +18,77 @@ from typing import IO, Any
 from components.core.errors import HearsightError
 from components.core.progress import progress
 from components.metrics.caption_statistics import CaptionStatistics
-from components.tools.release.made import ReleaseInputs
+from components.tools.release.records import Record, RecordWriter, published_text
+from components.tools.release.selection import NO_ADDRESS, Selection
+from components.web.takedown_list import RULE as TAKEN_DOWN
 
 SPLITS = {"train": "Train/{}-training.tsv", "validation": "Validation/{}-validation.tsv", "test": "Test/{}-test.tsv"}
 """Split → file of its captions, named after ``Train/GCC-training.tsv``."""
 LABELS = "Image_Labels_Subset_Train_{}-Labels-training.tsv"
 STATISTICS = "statistics.tsv"
 CONCEPTS = "concepts.tsv"
-COLUMNS = ["key", "image_url", "caption", "labels", "split"]
 
 
 @dataclass
 class ReleaseCounts:
-    """The counts of a release of pages."""
+    """The counts of a release of captions."""
 
     statistics: dict[str, CaptionStatistics] = field(default_factory=lambda: {name: CaptionStatistics() for name in SPLITS})
+    languages: Counter[str] = field(default_factory=Counter)
+    local: bool = False
+    """Whether all images are of a folder."""
     labelled: int = 0
     """Rows with labels."""
     named: int = 0
     """Labels with an identifier."""
     unnamed: int = 0
     """Labels without one, whose identifier is made from their name."""
-    unreachable: int = 0
-    """Records left out because their image has no address on the web."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Key → the reason for which a record is left out."""
+
+    def count_left_out(self, reason: str) -> int:
+        """Return the number of records that a reason leaves out."""
+        return sum(each == reason for each in self.left_out.values())
 
     def plain(self) -> dict[str, Any]:
         """Return the counts as a flat mapping."""
         examples = {split: statistics.examples for split, statistics in self.statistics.items()}
-        return {**examples, "labelled": self.labelled, "left_out": self.unreachable}
+        lost = {"left_out": self.count_left_out(NO_ADDRESS), "taken_down": self.count_left_out(TAKEN_DOWN)}
+        return {**examples, "labelled": self.labelled, **lost}
 
 
-def write_all(inputs: ReleaseInputs, folder: Path) -> ReleaseCounts:
+def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
     """Write every table into ``folder``; return the counts.
 
     Raises:
-        HearsightError: no record has an image on the web.
+        HearsightError: no record can be released.
     """
-    counts = ReleaseCounts()
+    inputs, counts = selection.inputs, ReleaseCounts(local=selection.local)
     with ExitStack() as stack:
         captions = {name: stack.enter_context(_open(folder / path.format(inputs.dataset))) for name, path in SPLITS.items()}
-        labels = stack.enter_context(_open(folder / LABELS.format(inputs.dataset)))
-        for row in _rows(inputs):
-            url = row["image_url"]
-            if not url.lower().startswith(("http://", "https://")) or len(url.split()) != 1:
-                counts.unreachable += 1
-                continue
-            caption = _cell(row["caption"])
-            captions[row["split"]].write(f"{caption}\t{url}\n")
-            counts.statistics[row["split"]].add(caption)
-            if row["split"] == "train" and row["labels"]:
-                labels.write(f"{caption}\t{url}\t{label_cells(row['labels'], counts)}\n")
-                counts.labelled += 1
-    if not any(statistics.examples for statistics in counts.statistics.values()):
+        labels = None if selection.local else stack.enter_context(_open(folder / LABELS.format(inputs.dataset)))
+        records = stack.enter_context(RecordWriter(folder))
+        for shard in progress(inputs.split.shards, total=len(inputs.split.shards), desc="release"):
+            for row, record in selection.rows(shard):
+                if not isinstance(record, Record):
+                    counts.left_out[row["key"]] = record
+                    continue
+                records.add(record)
+                captions[record.split].write(f"{record.caption}\t{record.image}\n")
+                counts.statistics[record.split].add(record.caption)
+                counts.languages[record.language] += 1
+                if labels and record.split == "train" and row["labels"]:
+                    labels.write(f"{record.caption}\t{record.image}\t{label_cells(row['labels'], counts)}\n")
+                    counts.labelled += 1
+    if not counts.languages:
         raise HearsightError(
-            f"holds no record whose image is on the web ({counts.unreachable} are not)",
+            f"holds no record that can be released ({counts.count_left_out(NO_ADDRESS)} have no image on the web)",
             where=inputs.split.path,
             hint="there is nothing to release",
         )
     (folder / STATISTICS).write_text(statistics_tsv(counts.statistics), encoding="utf-8")
-    (folder / CONCEPTS).write_bytes(inputs.concepts.file(CONCEPTS).read_bytes())
+    if inputs.concepts is not None:
+        (folder / CONCEPTS).write_bytes(inputs.concepts.file(CONCEPTS).read_bytes())
     return counts
 
 
@@ -104,21 +118,10 @@ def statistics_tsv(statistics: Mapping[str, CaptionStatistics]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rows(inputs: ReleaseInputs) -> Iterator[dict[str, Any]]:
-    for shard in progress(inputs.split.shards, total=len(inputs.split.shards), desc="release"):
-        for batch in shard.read(COLUMNS).to_batches(max_chunksize=4096):
-            yield from batch.to_pylist()
-
-
 def _open(path: Path) -> IO[str]:
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.open("w", encoding="utf-8", newline="\n")
 
 
-def _cell(text: str) -> str:
-    # A byte order mark at the head of the file would be taken for one.
-    return " ".join(text.replace("\ufeff", "").replace("\x00", "").split())
-
-
 def _item(text: str) -> str:
-    return _cell(text.replace(",", " "))
+    return published_text(text.replace(",", " "))

@@ -8,18 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import lineage_path
+from components.core.addresses import lineage_path, stage_address
 from components.core.errors import HearsightError
 from components.core.gates import require_passed
 from components.core.graph import load_graph
+from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
 
-STAGES = ("filter", "hypernymize", "dedup", "split")
-"""Stages whose settings are published with a release of pages, in order."""
+STAGES = ("crawl", "filter", "hypernymize", "dedup", "split")
+"""Stages that a release of captions descends from, in order; all but the split may be missing."""
 POST_STAGES = ("crawl", "extract_descriptions", "dedup", "split")
 """The same for posts; the crawl holds the images."""
 DESCRIPTION_STAGE = "extract_descriptions"
 """The stage that makes a dataset one of posts."""
+SPEECH_STAGES = {"synthesize": "synthetic", "import_recordings": "recorded"}
+"""Stage → the last part of the name of its corpus in a release."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,14 @@ class ReleaseInputs:
         return self.stages["crawl"]
 
     @property
-    def concepts(self) -> StageOutput:
-        """The output of pages that lists the concepts."""
-        return self.stages["hypernymize"]
+    def concepts(self) -> StageOutput | None:
+        """The output of pages that lists the concepts; None for captions that were not rewritten."""
+        return self.stages.get("hypernymize")
+
+    @property
+    def published_settings(self) -> dict[str, dict[str, Any]]:
+        """The settings of the stages as a release has them: without the crawl's, which may name accounts and servers."""
+        return {f"{self.dataset}/{stage}": values for stage, values in self.settings.items() if stage != "crawl"}
 
 
 def is_posts_dataset(root: Path, dataset: str) -> bool:
@@ -67,17 +75,44 @@ def is_posts_dataset(root: Path, dataset: str) -> bool:
     return False
 
 
-def find_page_inputs(root: Path, dataset: str) -> ReleaseInputs:
-    """Return the finished split of a dataset of pages, and the outputs before it.
+def find_caption_inputs(root: Path, dataset: str) -> ReleaseInputs:
+    """Return the finished split of a dataset of captions, and the outputs before it.
 
     Raises:
         HearsightError: an output is not finished, did not pass its check, or is not the one that the next was made from.
     """
-    return _trace_back(root, dataset, STAGES, required=("hypernymize",))
+    return _trace_back(root, dataset, STAGES, required=("split",))
+
+
+def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
+    """Return corpus name (``english-synthetic``) → each finished speech that reads the split, whatever dataset it is of.
+
+    Raises:
+        HearsightError: one did not pass its check, or was made from another split.
+    """
+    graph = load_graph(root)
+    found: dict[str, StageOutput] = {}
+    for stage, kind in SPEECH_STAGES.items():
+        for dataset, sources in graph.chain.get(stage, {}).items():
+            output = StageOutput(graph.output(stage, dataset))
+            if sources.get("input") != inputs.split.name or not (output.path / MANIFEST).is_file():
+                continue
+            require_passed(root, output)
+            parent = next((each for each in _lineage(output)["parents"] if each["name"] == "input"), {})
+            if parent.get("manifest_sha256") != inputs.split.digest:
+                hint = f"run `dvc repro {stage_address(dataset, stage)}`, or give --no-speech"
+                raise HearsightError(f"is not of the present {inputs.split.name}", where=output.path, hint=hint)
+            found[f"{dataset}-{kind}"] = output
+    return found
+
+
+def speech_settings(output: StageOutput) -> dict[str, Any]:
+    """Return the published settings of an output of :func:`find_speech`: without the folder of recordings."""
+    return {name: value for name, value in _lineage(output)["params"].items() if name != "folder"}
 
 
 def find_post_inputs(root: Path, dataset: str) -> ReleaseInputs:
-    """Return the inputs of a release of posts; errors as for :func:`find_page_inputs`."""
+    """Return the inputs of a release of posts; errors as for :func:`find_caption_inputs`."""
     return _trace_back(root, dataset, POST_STAGES, required=POST_STAGES)
 
 
@@ -96,6 +131,8 @@ def _trace_back(root: Path, dataset: str, stages: Collection[str], required: Seq
         if parent is None:
             break
         earlier = StageOutput(root / "data" / parent["output"])
+        if earlier.path.name == "crawl" and "crawl" not in required and not _is_same(earlier, parent["manifest_sha256"]):
+            break  # of captions only the crawl's ledger is read, where there is one
         if earlier.path.name in stages and earlier.digest != parent["manifest_sha256"]:
             raise HearsightError(
                 f"is not the output that {output.name} was made from", where=earlier.path, hint=f"run `dvc repro split@{dataset}`"
@@ -106,6 +143,13 @@ def _trace_back(root: Path, dataset: str, stages: Collection[str], required: Seq
             f"has no {missing[0]} stage before it", where=outputs["split"].path, hint="release a dataset whose chain takes it"
         )
     return ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(settings.items())))
+
+
+def _is_same(output: StageOutput, digest: str) -> bool:
+    try:
+        return output.digest == digest
+    except HearsightError:
+        return False
 
 
 def _lineage(stage_output: StageOutput) -> dict[str, Any]:

@@ -1,43 +1,80 @@
-"""Write README.md and settings.json of a release of pages: content, statistics, licence, citations; the stages' settings."""
+"""Write README.md and settings.json of a release of captions: content, statistics, licence, citations; the stages' settings."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from components.core.stage_output import StageOutput
+from components.tools.release.card import Card
 from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
 from components.tools.release.made import ReleaseInputs
 from components.tools.release.publish import SUMS
+from components.tools.release.selection import NO_ADDRESS
 
 SETTINGS = "settings.json"
+LABELS_ARE = "Labels are made by a classifier for training pictures; a confidence is 0 to 1."
 NO_LICENCE = "None is stated: whoever publishes this folder states here under which terms the captions may be used."
 
 
-def write_notes(inputs: ReleaseInputs, counts: ReleaseCounts, folder: Path, licence: str) -> None:
-    """Write README.md and settings.json."""
-    by_output = {f"{inputs.dataset}/{stage}": values for stage, values in inputs.settings.items()}
-    settings = {"dataset": inputs.dataset, "split_manifest_sha256": inputs.split.digest, "settings": by_output}
+def write_settings(inputs: ReleaseInputs, folder: Path, layout: str, speech: Mapping[str, Any], **more: Any) -> None:
+    """Write settings.json.
+
+    Args:
+        layout: the layout of tables (``crawl.source.layout``) that reads the release.
+        speech: corpus → the settings of its stage.
+    """
+    settings = {
+        "dataset": inputs.dataset,
+        "split_manifest_sha256": inputs.split.digest,
+        "layout": layout,
+        "settings": inputs.published_settings,
+        **({"speech": speech} if speech else {}),
+        **more,
+    }
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(readme(inputs, counts, licence), encoding="utf-8")
 
 
-def readme(inputs: ReleaseInputs, counts: ReleaseCounts, licence: str) -> str:
-    """Return the text of README.md."""
+def readme(inputs: ReleaseInputs, counts: ReleaseCounts, licence: str, card: Card) -> str:
+    """Return the text of README.md of a release of captions."""
     name, statistics = inputs.dataset, counts.statistics
-    total = sum(captions.examples for captions in statistics.values())
+    image = "file name" if counts.local else "image URL"
     rows = "\n".join(
         f"| {split} | {captions.examples:,} | {captions.unique:,} "
         f"| {captions.mean:.1f} | {captions.deviation:.1f} | {captions.median:.1f} |"
         for split, captions in statistics.items()
     )
     tables = "\n".join(
-        f"| `{path.format(name)}` | caption, image URL | {statistics[split].examples:,} |" for split, path in SPLITS.items()
+        f"| `{path.format(name)}` | caption, {image} | {statistics[split].examples:,} |" for split, path in SPLITS.items()
     )
-    concepts = inputs.concepts.file(CONCEPTS).read_text(encoding="utf-8")
+    values = {
+        "front": card.front,
+        "sections": card.sections,
+        "name": name,
+        "total": sum(captions.examples for captions in statistics.values()),
+        "image": "address" if image == "image URL" else image,
+        "tables": tables,
+        "splits": len(statistics),
+        "statistics": STATISTICS,
+        "settings": SETTINGS,
+        "sums": SUMS,
+        "rows": rows,
+        "licence": licence or NO_LICENCE,
+    }
+    if inputs.concepts is None:
+        return fill_template("readme_captions.md", **values)
+    return fill_template("readme_pages.md", **values, **_of_pages(inputs.concepts, counts, name))
+
+
+def _of_pages(hypernymized: StageOutput, counts: ReleaseCounts, name: str) -> dict[str, Any]:
+    """Return the values that only the README of rewritten captions has."""
+    concepts = hypernymized.file(CONCEPTS).read_text(encoding="utf-8")
+    unreachable = counts.count_left_out(NO_ADDRESS)
     left_out = (
-        f"\n{counts.unreachable:,} records of the dataset are left out: their pictures have no address on the web.\n"
-        if counts.unreachable
+        f"\n{unreachable:,} records of the dataset are left out: their pictures have no address on the web.\n"
+        if unreachable
         else ""
     )
     no_identifiers = (
@@ -47,25 +84,15 @@ def readme(inputs: ReleaseInputs, counts: ReleaseCounts, licence: str) -> str:
         if counts.unnamed
         else ""
     )
-    return fill_template(
-        "readme_pages.md",
-        name=name,
-        total=total,
-        tables=tables,
-        labels=LABELS.format(name),
-        counts=counts,
-        splits=len(statistics),
-        kept=concepts.count("\tkept\t"),
-        dropped=concepts.count("\tdropped\t"),
-        statistics=STATISTICS,
-        concepts=CONCEPTS,
-        settings=SETTINGS,
-        sums=SUMS,
-        no_identifiers=no_identifiers,
-        left_out=left_out,
-        rows=rows,
-        licence=" ".join(licence.split()) or NO_LICENCE,
-    )
+    fields = "caption, image URL, labels, identifiers, confidences (lists, with commas)"
+    return {
+        "about_labels": "" if counts.local else f"{LABELS_ARE}{no_identifiers}",
+        "labels": "" if counts.local else f"| `{LABELS.format(name)}` | {fields} | {counts.labelled:,} |\n",
+        "kept": concepts.count("\tkept\t"),
+        "dropped": concepts.count("\tdropped\t"),
+        "concepts": CONCEPTS,
+        "left_out": left_out,
+    }
 
 
 def fill_template(file: str, **values: Any) -> str:

@@ -56,6 +56,15 @@ class Loss:
         return sum(self.dropped.values()) / self.entered if self.entered else 0.0
 
 
+def count_losses(inputs: ReleaseInputs) -> list[Loss]:
+    """Return what each stage kept and dropped, in order; rules by falling counts."""
+    return [
+        Loss(stage, kind, bucket["kept"], dict(sorted(bucket["dropped"].items(), key=lambda item: (-item[1], item[0]))))
+        for stage, output in inputs.stages.items()
+        for kind, bucket in sorted(output.manifest.counts.items())
+    ]
+
+
 @dataclass
 class Span:
     """The first and the last day of a list of times."""
@@ -120,13 +129,7 @@ class PostFacts:
     @classmethod
     def of(cls, inputs: ReleaseInputs) -> PostFacts:
         """Return facts with the losses of every stage; the rest is counted while the release is written."""
-        return cls(
-            [
-                Loss(stage, kind, bucket["kept"], dict(sorted(bucket["dropped"].items(), key=lambda item: (-item[1], item[0]))))
-                for stage, output in inputs.stages.items()
-                for kind, bucket in sorted(output.manifest.counts.items())
-            ]
-        )
+        return cls(count_losses(inputs))
 
     @property
     def whole(self) -> Part:

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from components.reporting.pages import render
+from components.tools.release.card import Card
 from components.tools.release.instances import PostOptions
 from components.tools.release.made import ReleaseInputs
 from components.tools.release.notes import NO_LICENCE, fill_template
@@ -18,28 +19,22 @@ from components.tools.release.sheet import (
     Answer,
     SheetData,
     answer_questions,
-    list_unanswered,
-    read_publisher,
 )
 
 STATISTICS = "statistics.tsv"
 SHEET = "datasheet"
 
 
-def write_notes(root: Path, inputs: ReleaseInputs, facts: PostFacts, folder: Path, options: PostOptions) -> list[str]:
-    """Write all notes; return the names of the publishers' fields that are empty.
-
-    Raises:
-        HearsightError: the publishers' block of params.yaml is not valid.
-    """
-    publisher = read_publisher(root, inputs.dataset, options.licence)
+def write_notes(
+    inputs: ReleaseInputs, facts: PostFacts, folder: Path, options: PostOptions, publisher: Mapping[str, str], card: Card
+) -> None:
+    """Write all notes."""
     data = SheetData(inputs.dataset, facts, inputs.settings, publisher, options.mask_mentions, _software())
     answers = answer_questions(data)
     (folder / STATISTICS).write_text(statistics_tsv(facts, inputs.dataset), encoding="utf-8")
     (folder / f"{SHEET}.md").write_text(as_markdown(inputs.dataset, answers), encoding="utf-8")
     (folder / f"{SHEET}.html").write_text(as_page(inputs.dataset, answers), encoding="utf-8")
-    (folder / "README.md").write_text(readme(data), encoding="utf-8")
-    return list_unanswered(publisher)
+    (folder / "README.md").write_text(readme(data, card), encoding="utf-8")
 
 
 def as_markdown(dataset: str, answers: Mapping[str, Answer]) -> str:
@@ -64,7 +59,7 @@ def as_page(dataset: str, answers: Mapping[str, Answer]) -> str:
     return render(templates, "datasheet.html", dataset=dataset, answers=answers, sections=SECTIONS, questions=QUESTIONS)
 
 
-def readme(data: SheetData) -> str:
+def readme(data: SheetData, card: Card) -> str:
     """Return the text of README.md."""
     facts, name = data.facts, data.dataset
     rows = "\n".join(
@@ -83,6 +78,8 @@ def readme(data: SheetData) -> str:
     others = "masked too" if data.mask_mentions else "as their authors wrote them"
     return fill_template(
         "readme_posts.md",
+        front=card.front,
+        sections=card.sections,
         name=name,
         posts=facts.whole.posts,
         subsets=subsets,

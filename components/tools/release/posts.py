@@ -9,6 +9,7 @@ import gzip
 import json
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +22,34 @@ from components.tools.release.instances import Instance, PostOptions, make_insta
 from components.tools.release.made import ReleaseInputs
 from components.tools.release.pictures import Unreadable, without_metadata
 from components.tools.release.post_facts import PostFacts
-from components.tools.release.post_notes import write_notes
+from components.tools.release.records import Record, RecordWriter
+from components.tools.release.speech import Published
 from components.tools.release.subsets import draw_sample, draw_subsets
 from components.web.takedown_list import NAME as TAKEDOWN
+from components.web.takedown_list import RULE as TAKEN_DOWN
 from components.web.takedown_list import read_takedown
 
 SPLITS = ("train", "validation", "test")
 DATASET = "dataset.json"
 IMAGES = "images.tar.gz"
 FOLDER = "images"
-SETTINGS = "settings.json"
+UNREADABLE = "unreadable"
+"""Reason: the image file cannot be parsed, so its metadata cannot be removed."""
 
 
-def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions) -> dict[str, Any]:
-    """Write everything into ``folder``.
+@dataclass(frozen=True)
+class Posts:
+    """What :func:`write_posts` has written."""
 
-    Returns:
-        The main counts, and the questions of the datasheet that the publishers have not answered.
+    facts: PostFacts
+    published: dict[str, Published]
+    """Key → released record."""
+    left_out: dict[str, str]
+    """Key → the reason for which a post of the split is left out."""
+
+
+def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions) -> Posts:
+    """Write the data into ``folder``; the notes are left to ``post_notes``.
 
     Raises:
         HearsightError: there is nothing to release, an image is damaged, or a subset asks for more posts than there are.
@@ -47,12 +59,21 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     keys = draw_subsets(options.subsets, inputs.crawl.table(["key"]).column("key").to_pylist() if options.subsets else [], seed)
     listed = read_takedown(root / TAKEDOWN)
     instances, facts.masked, facts.taken_down = make_instances(inputs, pseudonyms, listed, mask_all=options.mask_mentions)
-    unreadable: set[str] = set()
-    write_archive(folder / IMAGES, _images(inputs, instances, facts, unreadable))
-    instances = [instance for instance in instances if instance.key not in unreadable]
+    left_out = dict.fromkeys(inputs.split.table(["key"]).column("key").to_pylist(), TAKEN_DOWN)
+    digests: dict[str, str] = {}
+    write_archive(folder / IMAGES, _images(inputs, instances, facts, digests))
+    for instance in instances:
+        del left_out[instance.key]
+        if instance.key not in digests:
+            left_out[instance.key] = UNREADABLE
+    instances = [instance for instance in instances if instance.key in digests]
     if not instances:
         raise HearsightError("holds no post that can be released", where=inputs.split.path, hint="there is nothing to release")
     write_json(folder / DATASET, (instance.published() for instance in instances))
+    published = {instance.key: Published(_record(instance, digests[instance.key]), "") for instance in instances}
+    with RecordWriter(folder) as records:
+        for each in published.values():
+            records.add(each.record)
     sample = [instances[index] for index in draw_sample([(instance.key, instance.user) for instance in instances], seed)]
     write_json(folder / "sample" / DATASET, (instance.published() for instance in sample))
     for instance in sample:
@@ -65,31 +86,26 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
         subset = [instance for instance in instances if instance.key in chosen]
         facts.add(name, subset)
         write_split(folder / "subsets" / name, subset)
-    settings = {
-        "dataset": inputs.dataset,
-        "split_manifest_sha256": inputs.split.digest,
-        # The crawl's settings may name accounts and servers.
-        "settings": {f"{inputs.dataset}/{stage}": inputs.settings[stage] for stage in inputs.settings if stage != "crawl"},
-        "subsets": dict(options.subsets),
-        "mask_mentions": options.mask_mentions,
-    }
-    (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
-    missing = write_notes(root, inputs, facts, folder, options)
-    return {**facts.plain(), "not_stated": ", ".join(missing) or "nothing"}
+    return Posts(facts, published, left_out)
+
+
+def _record(instance: Instance, digest: str) -> Record:
+    name = instance.filename.partition(".")[0]
+    return Record(name, instance.split, instance.filename, digest, instance.language, instance.caption)
 
 
 def _images(
-    inputs: ReleaseInputs, instances: Sequence[Instance], facts: PostFacts, unreadable: set[str]
+    inputs: ReleaseInputs, instances: Sequence[Instance], facts: PostFacts, digests: dict[str, str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, bytes without metadata) of every image; add the keys of unreadable ones to ``unreadable``."""
+    """Yield (name, bytes without metadata) of every readable image; add their sha256 by key to ``digests``."""
     for instance in progress(instances, total=len(instances), desc="release"):
         try:
             original, stripped = _read_image(inputs, instance)
         except Unreadable:
-            unreadable.add(instance.key)
             facts.unreadable += 1
             continue
         facts.stripped += original != stripped
+        digests[instance.key] = sha256_bytes(stripped)
         yield f"{FOLDER}/{instance.filename}", stripped
 
 

@@ -47,6 +47,28 @@ def checksums(folder: Path) -> str:
     return "".join(f"{sha256_file(folder / name)}  {name}\n" for name in names if name != SUMS)
 
 
+def find_damage(folder: Path) -> list[str]:
+    """Return a line for each file of a release that is missing, unlisted, or has another digest; empty for a whole release."""
+    try:
+        listed = read_sums(folder)
+    except (OSError, UnicodeDecodeError):
+        return [f"{SUMS} cannot be read"]
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and not path.is_symlink()}
+    lines = [f"{name} is missing" for name in sorted(listed.keys() - present)]
+    lines += [f"{name} is not listed in {SUMS}" for name in sorted(present - listed.keys() - {SUMS})]
+    lines += [
+        f"{name} is not the file that was released"
+        for name in sorted(listed.keys() & present)
+        if sha256_file(folder / name) != listed[name]
+    ]
+    return lines or ([] if listed else [f"{SUMS} lists no file"])
+
+
+def read_sums(folder: Path) -> dict[str, str]:
+    """Return file → sha256 as :data:`SUMS` of a release lists them."""
+    return _by_name((folder / SUMS).read_text(encoding="utf-8"))
+
+
 def require_same(out: Path, new: Path) -> None:
     """Compare the folder ``out`` with the new release.
 

@@ -27,6 +27,13 @@ QUESTIONS: dict[str, str] = {number: entry["question"] for number, entry in SHEE
 STATED: dict[str, str] = {number: entry["stated"] for number, entry in SHEET["questions"].items() if "stated" in entry}
 """Question → the publishers' field that answers it; measured values follow."""
 _FIELDS: dict[str, Any] = {name: (str, Field("", description=QUESTIONS[number])) for number, name in STATED.items()}
+METADATA = {
+    "url": "The address of the dataset's page.",
+    "published": "The day it is published, ISO 8601.",
+    "version": "Its version, as 1.0.0.",
+}
+"""Statements that only metadata have (Croissant 1.0), with their meaning."""
+_FIELDS |= {name: (str, Field("", description=meaning)) for name, meaning in METADATA.items()}
 Publisher = create_model("Publisher", __base__=Settings, **_FIELDS)
 """The publishers' answers, ``params.yaml:release.<dataset>``; an empty one is reported as missing."""
 NOT_STATED = "Not stated by the publishers."

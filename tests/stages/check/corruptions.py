@@ -93,7 +93,7 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(pitch=2.5), "shards", "outside", BETWEEN),
     ],
     "import_recordings": [
-        (put(origin="synthetic"), SHARD, "origin", IN_SET),
+        (put(origin="robot"), SHARD, "origin", IN_SET),
         (put(spoken="something else"), SHARD, "caption, spoken", EQUAL),
         (part_audio, SHARD, "splits", BETWEEN),
         (put(seconds=0.0), SHARD, "seconds", BETWEEN),

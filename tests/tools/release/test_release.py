@@ -219,12 +219,13 @@ def test_a_failed_release_leaves_no_file_and_the_next_removes_what_a_killed_one_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pictures_of_a_folder_are_skipped_and_counted(tmp_path: Path) -> None:
+def test_pictures_of_a_folder_are_skipped_and_counted_beside_those_on_the_web(tmp_path: Path) -> None:
     root = project(tmp_path / "p", [*ROWS, ("a dog", "file:a.jpg", "train", [])])
     assert release(root, "english", tmp_path / "out")["left_out"] == 1
     assert "1 records of the dataset are left out" in (tmp_path / "out" / "README.md").read_text()
-    with pytest.raises(HearsightError, match="no record whose image is on the web"):
-        release(project(tmp_path / "q", [("a dog", "file:a.jpg", "train", [])]), "english", tmp_path / "none")
+    with pytest.raises(HearsightError, match="no record that can be released"):
+        rows = [("a dog", "file:a.jpg", "train", []), ("a cat", "http://a b/", "train", [])]
+        release(project(tmp_path / "q", rows), "english", tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
@@ -278,5 +279,5 @@ def test_the_command_prints_what_it_wrote_and_refuses_with_one_line(tmp_path: Pa
     first = call()
     assert first.returncode == 0 and json.loads(first.stdout)["train"] == 2
     again = call("--licence", "another")
-    assert again.returncode == 2 and again.stdout == b"" and b"README.md would differ" in again.stderr.splitlines()[-1]
+    assert again.returncode == 2 and again.stdout == b"" and b"README.md and 1 more would differ" in again.stderr.splitlines()[-1]
     assert call("--dataset", "nobody").stderr.count(b"\n") == 1

@@ -1,0 +1,111 @@
+"""Write the two kinds of release, captions and posts, from their data to their metadata."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from components.tools.release.anonymous import Pseudonyms
+from components.tools.release.card import Card, make_card
+from components.tools.release.changes import Identify, write_changes
+from components.tools.release.croissant import write_croissant
+from components.tools.release.facts import Facts
+from components.tools.release.files import write_all
+from components.tools.release.instances import PostOptions
+from components.tools.release.made import ReleaseInputs, find_speech, speech_settings
+from components.tools.release.notes import readme, write_settings
+from components.tools.release.post_notes import write_notes
+from components.tools.release.posts import write_posts
+from components.tools.release.selection import select_records
+from components.tools.release.sheet import list_unanswered, read_publisher
+from components.tools.release.speech import Lookup, write_speech
+
+
+@dataclass(frozen=True)
+class Common:
+    """The options that both kinds have; see ``release``."""
+
+    root: Path
+    dataset: str
+    licence: str
+    speech: bool
+    recordings_licence: str
+    since: Path | None
+
+
+def release_captions(common: Common, inputs: ReleaseInputs, folder: Path) -> dict[str, Any]:
+    """Write a release of captions; return its counts."""
+    publisher = read_publisher(common.root, inputs.dataset, common.licence)
+    selection = select_records(common.root, inputs)
+    counts = write_all(selection, folder)
+    examples = {split: captions.examples for split, captions in counts.statistics.items()}
+    image = "a file name" if counts.local else "a web address"
+    facts = Facts(inputs, publisher, examples, counts.languages, counts.left_out, image)
+    what = "Captions made from the alt-texts of web pages" if inputs.concepts else "Captions of images"
+    more = _finish(
+        common,
+        facts,
+        folder,
+        "tsv" if counts.local else "cc3m",
+        f"{what}; an image is named by {image}",
+        lookup=selection.published,
+        identify=str,
+        write_readmes=lambda card: _write_readme(folder, readme(inputs, counts, facts.stated("licence"), card)),
+    )
+    return {**counts.plain(), **more, "not_stated": ", ".join(facts.not_stated()) or "nothing"}
+
+
+def release_posts(
+    common: Common, inputs: ReleaseInputs, pseudonyms: Pseudonyms, options: PostOptions, folder: Path
+) -> dict[str, Any]:
+    """Write a release of posts; return its counts, and what the publishers have not stated."""
+    publisher = read_publisher(common.root, inputs.dataset, options.licence)
+    posts = write_posts(common.root, inputs, folder, pseudonyms, options)
+    examples = {split: part.posts for split, part in posts.facts.parts[""].items() if split}
+    languages = Counter(each.record.language for each in posts.published.values())
+    facts = Facts(inputs, publisher, examples, languages, posts.left_out, "a file of images.tar.gz")
+    more = _finish(
+        common,
+        facts,
+        folder,
+        "pracegover",
+        "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes",
+        lookup=lambda shard: posts.published,
+        identify=lambda key: pseudonyms.file(key, "").rstrip("."),
+        write_readmes=lambda card: write_notes(inputs, posts.facts, folder, options, publisher, card),
+        subsets=dict(options.subsets),
+        mask_mentions=options.mask_mentions,
+    )
+    missing = list(dict.fromkeys([*list_unanswered(publisher), *facts.not_stated()]))
+    return {**posts.facts.plain(), **more, "not_stated": ", ".join(missing) or "nothing"}
+
+
+def _finish(
+    common: Common,
+    facts: Facts,
+    folder: Path,
+    layout: str,
+    description: str,
+    *,
+    lookup: Lookup,
+    identify: Identify,
+    write_readmes: Callable[[Card], None],
+    **settings: Any,
+) -> dict[str, Any]:
+    """Write what all kinds share, after their data; return its counts."""
+    outputs = find_speech(common.root, facts.inputs) if common.speech else {}
+    facts = replace(facts, corpora=write_speech(outputs, lookup, folder, common.recordings_licence))
+    speech = {name: speech_settings(output) for name, output in outputs.items()}
+    write_settings(facts.inputs, folder, layout, speech, **settings)
+    changes = write_changes(facts, folder, common.since, identify) if common.since else None
+    write_readmes(make_card(facts, folder, changes))
+    spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
+    write_croissant(facts, folder, f"{description}. {facts.total:,} records.{spoken}")
+    return {**facts.plain(), **({"changes": changes["records"]} if changes else {})}
+
+
+def _write_readme(folder: Path, text: str) -> None:
+    (folder / "README.md").write_text(text, encoding="utf-8")

@@ -1,0 +1,117 @@
+"""The records of a release as CSV (RFC 4180, UTF-8, with a header), a file for each split.
+
+All kinds of release have these files besides those of their own layout. Metadata, differences between releases and verification
+read them. Memory does not grow with the number of records.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from components.core.errors import HearsightError
+
+FOLDER = "records"
+SPLITS = ("train", "validation", "test")
+
+
+class Record(NamedTuple):
+    """One caption with its image, as published."""
+
+    id: str
+    """The record's key; of a post the keyed hash that names its image."""
+    split: str
+    image: str
+    """Web address, or file name relative to the folder of the images."""
+    image_sha256: str
+    """Of the image as it was crawled; of a post as it is published."""
+    language: str
+    """ISO 639-1; empty where none is stated."""
+    caption: str
+
+
+class RecordWriter:
+    """Writes records to their split's file; a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self._stack = ExitStack()
+        self._writers = {
+            split: self._stack.enter_context(CsvFile(record_file(folder, split), Record._fields)) for split in SPLITS
+        }
+
+    def add(self, record: Record) -> None:
+        """Write one record."""
+        self._writers[record.split].add(record)
+
+    def __enter__(self) -> RecordWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+
+class CsvFile:
+    """Writes rows to a new CSV file, or with ``append`` to the end of one; a context manager."""
+
+    def __init__(self, path: Path, header: Sequence[str], *, append: bool = False) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = not (append and path.exists())
+        self._handle = path.open("a" if append else "w", encoding="utf-8", newline="")
+        # CRLF, so that the writer quotes both characters inside fields.
+        self._writer = csv.writer(self._handle, lineterminator="\r\n")
+        if new:
+            self._writer.writerow(header)
+
+    def add(self, row: Sequence[Any]) -> None:
+        """Write one row."""
+        self._writer.writerow(row)
+
+    def __enter__(self) -> CsvFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._handle.close()
+
+
+def published_text(text: str) -> str:
+    """Return a caption as it is published: on one line, without NUL and byte order marks."""
+    # A byte order mark at the head of a file would be taken for one.
+    return " ".join(text.replace("\ufeff", "").replace("\x00", "").split())
+
+
+def record_file(folder: Path, split: str) -> Path:
+    """Return the path of a split's records in a release."""
+    return folder / FOLDER / f"{split}.csv"
+
+
+def read_records(folder: Path, split: str) -> Iterator[Record]:
+    """Yield the records of a split; errors as for :func:`read_csv`."""
+    for number, row in enumerate(read_csv(record_file(folder, split), Record._fields), 1):
+        record = Record(*(row[name] for name in Record._fields))
+        if record.split != split:
+            raise HearsightError(
+                f"has a record of the split '{record.split}'", where=f"{record_file(folder, split)}: row {number}"
+            )
+        yield record
+
+
+def read_csv(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield the rows of a CSV file by column name.
+
+    Raises:
+        HearsightError: it cannot be read, or a column or field is missing.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = csv.DictReader(handle, strict=True)
+            if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+                raise HearsightError(f"has no column '{missing[0]}'", where=path)
+            for row in reader:
+                if None in row or None in row.values():
+                    raise HearsightError("has another number of fields than its header", where=f"{path}: line {reader.line_num}")
+                yield row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise HearsightError(f"cannot be read ({error})", where=path) from None

@@ -1,0 +1,147 @@
+"""Verify a release: every file's digest, and that what the import reads from it equals its records and its audio.
+
+The tables are read by the crawl's layouts and the speech by import_recordings' corpus and sound reader. Memory grows with the
+number of records and utterances; audio is read one utterance at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
+from components.core.params import YAML_LOADER
+from components.stages.crawl.sources.layouts import layout_named
+from components.tools.release.croissant import NAME as CROISSANT
+from components.tools.release.croissant_check import check_croissant, find_missing
+from components.tools.release.files import SPLITS as TABLES
+from components.tools.release.notes import SETTINGS
+from components.tools.release.posts import DATASET, FOLDER, IMAGES
+from components.tools.release.publish import SUMS, find_damage, read_sums
+from components.tools.release.records import SPLITS, Record, read_records
+from components.tools.release.speech import FOLDER as SPEECH
+from components.tools.release.verify_speech import verify_corpus
+
+SHOWN = 20
+"""Errors of one kind that are printed; the others are only counted."""
+DAMAGES = (HearsightError, OSError, ValueError, KeyError, TypeError, AttributeError, tarfile.TarError, yaml.YAMLError)
+"""What reading a file of another form raises."""
+
+
+@dataclass
+class Verification:
+    """The result: counts of what was compared, and a line for each error."""
+
+    errors: list[str] = field(default_factory=list)
+    counts: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, where: str, check: Callable[[], Iterator[str]]) -> None:
+        """Add the errors of one check; one that cannot be completed is an error."""
+        found = 0
+        try:
+            for found, line in enumerate(check(), 1):
+                if found <= SHOWN:
+                    self.errors.append(line)
+        except DAMAGES as error:
+            reason = error.what if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
+            self.errors.append(f"{where} cannot be read: {reason}")
+        if found > SHOWN:
+            self.errors.append(f"{where}: {found - SHOWN:,} more errors")
+
+
+def verify_release(folder: Path) -> Verification:
+    """Compare a release with its digests and with what the import reads from it.
+
+    Raises:
+        HearsightError: the folder is no release.
+    """
+    if not (folder / SUMS).is_file():
+        raise HearsightError("is no release", where=folder, hint=f"name a folder with {SUMS}")
+    result = Verification()
+    if damage := find_damage(folder):
+        result.errors = damage
+        return result
+    sums = read_sums(folder)
+    records: dict[str, Record] = {}
+    result.run("records", lambda: _read_records(folder, records))
+    result.counts = dict(Counter(record.split for record in records.values()))
+    result.run("tables", lambda: _verify_tables(folder, records))
+    corpora = sorted(path for path in (folder / SPEECH).iterdir()) if (folder / SPEECH).is_dir() else []
+    for corpus in corpora:
+        result.run(f"{SPEECH}/{corpus.name}", lambda corpus=corpus: verify_corpus(corpus, records, result.counts))  # type: ignore[misc]
+    result.run(CROISSANT, lambda: _verify_metadata(folder, sums, result))
+    result.run("README.md", lambda: _verify_card(folder, records))
+    result.counts["files"] = len(sums)
+    return result
+
+
+def _read_records(folder: Path, records: dict[str, Record]) -> Iterator[str]:
+    for split in SPLITS:
+        for record in read_records(folder, split):
+            if record.id in records:
+                yield f"records: {record.id} is there twice"
+            records[record.id] = record
+
+
+def _verify_tables(folder: Path, records: dict[str, Record]) -> Iterator[str]:
+    settings = json.loads((folder / SETTINGS).read_bytes())
+    if settings["layout"] == "pracegover":
+        yield from _verify_posts(folder, records)
+        return
+    for split, pattern in TABLES.items():
+        name = pattern.format(settings["dataset"])
+        expected = [record for record in records.values() if record.split == split]
+        rows = layout_named(settings["layout"]).rows(folder / name, name) if (folder / name).stat().st_size else iter(())
+        for number, (row, record) in enumerate(zip_longest(rows, expected), 1):
+            if row is None or record is None:
+                yield f"{name}: line {number} is {'missing' if row is None else 'of no record'}"
+                break
+            if row.rule or (row.caption, row.url or row.file) != (record.caption, record.image):
+                yield f"{name}: line {number} is not read as record {record.id}{f' ({row.rule})' if row.rule else ''}"
+
+
+def _verify_posts(folder: Path, records: dict[str, Record]) -> Iterator[str]:
+    by_image = {record.image: record for record in records.values()}
+    rows = {row.file: row for row in layout_named("pracegover").rows(folder / DATASET, DATASET)}
+    for image in sorted(rows.keys() | by_image.keys()):
+        row, record = rows.get(image), by_image.get(image)
+        if row is None or record is None or row.rule or row.caption != record.caption:
+            yield f"{DATASET}: {image} is not read as its record"
+    for split in SPLITS:
+        listed = json.loads((folder / "splits" / f"{split}.json").read_bytes())
+        if sorted(listed) != sorted(record.image for record in records.values() if record.split == split):
+            yield f"splits/{split}.json does not list the records of {split}"
+    left = dict(by_image)
+    with tarfile.open(folder / IMAGES) as tar:
+        for member in tar:
+            image = member.name.removeprefix(f"{FOLDER}/")
+            content = tar.extractfile(member)
+            record = left.pop(image, None)
+            if record is None or content is None or sha256_bytes(content.read()) != record.image_sha256:
+                yield f"{IMAGES}: {member.name} is not the image of a record"
+    yield from (f"{IMAGES}: {image} is missing" for image in sorted(left))
+
+
+def _verify_metadata(folder: Path, sums: dict[str, str], result: Verification) -> Iterator[str]:
+    document = json.loads((folder / CROISSANT).read_bytes())
+    others = {name: digest for name, digest in sums.items() if name != CROISSANT}
+    for line in check_croissant(document, folder, others):
+        yield f"{CROISSANT}: {line}"
+    if missing := find_missing(document):
+        result.counts["not_stated"] = ", ".join(missing)
+
+
+def _verify_card(folder: Path, records: dict[str, Record]) -> Iterator[str]:
+    _, front, _ = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    stated = {split["name"]: split["num_examples"] for split in yaml.load(front, YAML_LOADER)["dataset_info"][0]["splits"]}
+    if stated != (counted := dict(Counter(record.split for record in records.values()))):
+        yield f"README.md states {dict(islice(stated.items(), 3))} examples, and there are {counted}"
