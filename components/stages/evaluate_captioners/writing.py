@@ -152,7 +152,7 @@ def caption_pictures(
 
     captions = [""] * len(media)
     with explain_memory(size, f"evaluate_captioners, {folder.name}"), torch.inference_mode(), computing(hardware, device):
-        network = pack_linear_layers(model.network)
+        network = pack_linear_layers(model.network)  # once, instead of in each batch
         for numbers, inputs in batches(read_batch, range(len(media)), size, device, hardware):
             # An encoder takes its own number of pictures at once on a processor.
             parts = inputs.split(len(inputs) if model.encoder is None or device.type != "cpu" else EncodedImage.cpu_batch)
