@@ -30,13 +30,14 @@ def list_profiles() -> None:
 def add(
     name: Annotated[str, typer.Argument(help="One of `hearsight profile list`.")],
     data: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder with the files that the profile needs.")],
+    contact: Annotated[str, typer.Option(help="URL or mail address that requests name; the open web needs one.")] = "",
 ) -> None:
     """Add a profile's chain and settings to params.yaml, and print the next commands."""
     from components.tools.profiles.add import add_profile
     from components.tools.profiles.profile import read_profile
 
     profile = read_profile(name)
-    add_profile(find_root(), profile, data)
+    add_profile(find_root(), profile, data, contact)
     print_text(f"added {name} to params.yaml")
     if profile.captioners.sets:
         print_text(f"captioners of params.yaml now compares: {', '.join(profile.captioners.sets)}")

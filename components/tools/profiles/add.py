@@ -20,20 +20,21 @@ from components.tools.profiles.profile import Profile
 CAPTIONERS = "captioners"
 
 
-def add_profile(root: Path, profile: Profile, data: Path) -> None:
+def add_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> None:
     """Write a profile's chain and settings to params.yaml.
 
     Args:
         data: the folder with the profile's files; stored relative to the project if it is inside.
+        contact: the address that requests to the open web name.
 
     Raises:
-        HearsightError: the folder or a file is missing, a dataset exists already, one that the profile reads does not, a setting
-            is invalid, or params.yaml has another layout than this can change; the file is then as it was.
+        HearsightError: the folder, a file or the contact is missing, a dataset exists already, one that the profile reads does
+            not, a setting is invalid, or params.yaml has another layout than this can change; the file is then as it was.
     """
     path, graph = root / "params.yaml", load_graph(root)
     _require_files(profile, data)
     folder = data.resolve()
-    text = profile.settings_text(str(folder.relative_to(root) if folder.is_relative_to(root) else folder))
+    text = profile.settings_text(str(folder.relative_to(root) if folder.is_relative_to(root) else folder), contact)
     blocks: dict[str, Any] = yaml.safe_load(text)
     for name in blocks:
         if name in graph.params or name in graph.datasets:

@@ -15,8 +15,8 @@ from components.core.params import YAML_LOADER, Settings, did_you_mean, parse_se
 import yaml  # isort: skip
 
 _FOLDER = files("components.tools.profiles") / "data"
-DATA = "{data}"
-"""Placeholder of the user's data folder."""
+DATA, CONTACT = "{data}", "{contact}"
+"""Placeholders of the user's data folder, and of the address that requests to the open web name."""
 
 
 class Comparison(Settings):
@@ -46,11 +46,21 @@ class Profile(Settings):
     targets: list[str]
     """What ``dvc repro`` is called with, in this order."""
     settings: str = Field(repr=False)
-    """Text of the datasets' settings, with :data:`DATA`."""
+    """Text of the datasets' settings, with the placeholders in double quotes."""
 
-    def settings_text(self, folder: str) -> str:
-        """Return the settings with the data folder filled in; its path stands in double quotes there."""
-        return self.settings.replace(DATA, json.dumps(folder, ensure_ascii=False)[1:-1])
+    def settings_text(self, folder: str, contact: str) -> str:
+        """Return the settings with the placeholders filled in.
+
+        Raises:
+            HearsightError: the profile needs a contact, and it is empty.
+        """
+        text = self.settings
+        if CONTACT in text and not contact:
+            what = f"is empty, and profile {self.name} requests images from the web"
+            raise HearsightError(what, where="--contact", hint="give a URL or mail address that requests name")
+        for placeholder, value in ((DATA, folder), (CONTACT, contact)):
+            text = text.replace(placeholder, json.dumps(value, ensure_ascii=False)[1:-1])
+        return text
 
 
 def profile_names() -> list[str]:
