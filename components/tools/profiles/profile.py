@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from components.core.errors import HearsightError
-from components.core.params import YAML_LOADER, Settings, did_you_mean, parse_settings
+from components.core.params import YAML_LOADER, Settings, did_you_mean
 
 # yaml is loaded with the settings above.
 import yaml  # isort: skip
@@ -78,5 +78,4 @@ def read_profile(name: str) -> Profile:
         raise HearsightError(f"there is no profile '{name}'", where="hearsight profile", hint=did_you_mean(name, profile_names()))
     head, _, settings = (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8").partition("\n---\n")
     facts: dict[str, Any] = yaml.load(head, YAML_LOADER)
-    profile: Profile = parse_settings(Profile, facts | {"name": name, "settings": settings}, f"{name}.yaml")
-    return profile
+    return Profile.model_validate(facts | {"name": name, "settings": settings})
