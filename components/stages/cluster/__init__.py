@@ -37,7 +37,7 @@ class Params(Settings):
     """Settings of cluster."""
 
     mobilenet_v2: str = ""
-    """A file of MobileNetV2's weights (torchvision's names, safetensors or pth) below the project's root, whose features are used;
+    """A file of MobileNetV2's weights (torchvision's names, safetensors or pth) below the project's root, which are used;
     empty for EfficientNet-lite0's, which are at hand. PCV §4.3.2: MobileNetV2."""
     embedding: Embedding = Embedding()
     """Settings of the projection."""
