@@ -106,6 +106,9 @@ TESTED = {
     r"hearsight voices": "tests/speech/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
     r"hearsight try|hearsight try --dataset .*": "tests/tools/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight try --posts": "tests/tools/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",
+    r"hearsight profile (list|add( .*)?)": (
+        "tests/tools/profiles/test_add.py::test_a_profile_fits_the_project_and_leaves_every_other_line"
+    ),
     r"hearsight pairs.*": "tests/web/archives/test_inputs.py::test_pairs_prints_json_lines_and_reports_failures_at_the_end",
     r"hearsight takedown (add|purge|scan).*": (
         "tests/tools/takedown/test_end_to_end.py::test_the_scan_command_reports_its_result_as_exit_code"

@@ -14,10 +14,13 @@ from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.encoders import ImageEncoder, encoder_kind
+from components.models.inception_resnet_v2 import InceptionResnetV2
+from components.models.mobilenet_v2 import MobileNetV2
 from components.stages.finetune_retrieval.run import run as finetune
 from components.stages.pretrain_retrieval.run import run as pretrain
 from components.stages.train_captioner.jobs import train_captioner
 from components.training.settings import REFERENCE
+from components.vision.classifier import load_backbone
 from tests.retrieval.world import spoken_set
 from tests.stages.train_captioner.support import FROZEN, prepared, task_of
 from tests.support import make_stage
@@ -79,6 +82,13 @@ def test_every_captioner_is_built_at_full_size(graphs: Any, dataset: str) -> Non
     with torch.device("meta"):
         if encoder.name == "inception_resnet_v2":
             assert size(ImageEncoder(encoder.name, side=encoder.side)) == INCEPTION
+
+
+def test_encoders_with_their_classifiers_are_as_large_as_published() -> None:
+    with torch.device("meta"):
+        counts = size(InceptionResnetV2()), size(MobileNetV2())
+    assert [round(count / 1e6, 1) for count in counts] == [55.8, 3.5]  # Sandler et al. 2018 print 3.4 M
+    assert round(size(load_backbone()) / 1e6, 1) == 4.7
 
 
 def dual_encoder(graph: Graph, dataset: str, features: int = 0) -> DualEncoder:

@@ -122,6 +122,10 @@ class Karpathy(DocumentLayout):
                 yield check_fields(number, sentence, {"raw": str}) or Row(number, sentence["raw"], file=file, note=note)
 
 
+SPLITS = {"train", "validation", "test"}
+"""Keys of #PraCegoVer's subsets, each with a list of posts."""
+
+
 class PraCegoVer(DocumentLayout):
     """The cleaned captions (``caption``)."""
 
@@ -133,8 +137,8 @@ class PraCegoVer(DocumentLayout):
         posts = list(document.values()) if isinstance(document, dict) else document
         if not isinstance(posts, list):
             raise self.wrong_layout_error(label, "it holds no posts")
-        if isinstance(document, dict) and posts and all(isinstance(part, list) for part in posts):
-            posts = [post for part in posts for post in part]  # a list for each split: the subsets 63K and 173K
+        if isinstance(document, dict) and SPLITS.issuperset(document) and all(isinstance(part, list) for part in posts):
+            posts = list(chain.from_iterable(posts))
         for number, post in enumerate(posts, 1):
             if misfit := check_fields(number, post, {"filename": str, self.caption_field: str}):
                 yield misfit
