@@ -37,8 +37,8 @@ class Params(Settings):
     """Settings of cluster."""
 
     mobilenet_v2: str = ""
-    """A file of MobileNetV2's weights (torchvision's names, safetensors or pth) below the project's root, which are used;
-    empty for EfficientNet-lite0's, which are at hand. PCV §4.3.2: MobileNetV2."""
+    """A file of weights of MobileNetV2 (torchvision's names, safetensors or pth), relative to the project; empty for features of
+    EfficientNet-lite0, whose weights are at hand. PCV §4.3.2: MobileNetV2."""
     embedding: Embedding = Embedding()
     """Settings of the projection."""
     min_cluster_size: int = 200

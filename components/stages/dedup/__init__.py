@@ -88,7 +88,7 @@ class Params(Settings):
     signal: Signal = PerceptualHash()
     """How pictures are matched, by ``kind``: phash or aligned."""
     mobilenet_v2: str = ""
-    """A file of MobileNetV2's weights, as in ``cluster``, whose features are compared; empty for EfficientNet-lite0's, which the
-    defaults of ``aligned`` belong to. PCV §4.3: MobileNetV2."""
+    """A file of weights of MobileNetV2, as in ``cluster``; empty for features of EfficientNet-lite0, for which the defaults of
+    ``aligned`` were chosen. PCV §4.3: MobileNetV2."""
     posts: Posts | None = None
     """Settings for duplicate posts; null, for pages, drops only repeated captions within a group."""
