@@ -86,9 +86,7 @@ TESTED = {
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
     r"dvc repro( (check-synthesize|posts_report|(check-)?evaluate_captioners|build_search_index)@.*)?|"
-    r"hearsight (run|check)( .*)?": (
-        "tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"
-    ),
+    r"hearsight (run|check)( .*)?": ("tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
     r"hearsight retry( .*)?": (
         "tests/stages/crawl/test_retry.py::test_the_command_reads_the_projects_settings_and_names_a_missing_stage"
