@@ -11,7 +11,21 @@ from pathlib import Path
 
 import typer
 
-from components.cli import cache, datasets, demo, doctor, knowledge, results, runs, scoring, search, takedown, texts, voices
+from components.cli import (
+    cache,
+    datasets,
+    demo,
+    doctor,
+    knowledge,
+    profiles,
+    results,
+    runs,
+    scoring,
+    search,
+    takedown,
+    texts,
+    voices,
+)
 from components.cli.stages import report_errors
 
 app = typer.Typer(
@@ -27,6 +41,7 @@ for group in (runs, results, texts, voices, doctor, scoring, search, demo):
     app.add_typer(group.app)
 for name, group_app in {
     "dataset": datasets.app,
+    "profile": profiles.app,
     "takedown": takedown.app,
     "cache": cache.app,
     "knowledge": knowledge.knowledge,

@@ -1,8 +1,9 @@
 """Image encoders by name: their input pictures and their output vectors.
 
 An encoder is a network with a feature map, plus the side and pixel range it was trained on. Its output is the input of captioners
-and dual encoders: a vector of the whole picture, then one for each grid cell (CC, figure 4: 1×1 and 8×8). Inception-ResNet-v2 is
-built here; other networks are passed in by the provider of their weights (``components/vision/image_encoders.py``). Reading and
+and dual encoders: a vector of the whole picture, then one for each grid cell (CC, figure 4: 1×1 and 8×8). Inception-ResNet-v2
+and MobileNetV2 are built here; other networks are passed in by the provider of their weights
+(``components/vision/image_encoders.py``). Reading and
 cropping pictures is not in scope.
 """
 
@@ -15,12 +16,14 @@ import torch
 from torch import Tensor, nn
 
 from components.models.inception_resnet_v2 import WIDTH, InceptionResnetV2, grid
+from components.models.mobilenet_v2 import WIDTH as MOBILE_WIDTH
+from components.models.mobilenet_v2 import MobileNetV2
 
 
 def _strided(height: int, width: int) -> tuple[int, int]:
     # EfficientNet's padding is computed for the side it is built for, and is right for multiples of 32 only.
     if min(height, width) < 32 or height % 32 or width % 32:
-        raise ValueError(f"{height} × {width} px; efficientnet_lite0 needs multiples of 32 px")
+        raise ValueError(f"{height} × {width} px; efficientnet_lite0 and mobilenet_v2 need multiples of 32 px")
     return height // 32, width // 32
 
 
@@ -31,9 +34,9 @@ class EncoderKind:
     name: str
     side: int
     """Side in px of a square picture with an 8 × 8 grid."""
-    mean: float
-    """Mean of pixels 0..255; the network reads (pixel - mean) / scale."""
-    scale: float
+    mean: float | tuple[float, float, float]
+    """Mean of pixels 0..255, of all channels or of each; the network reads (pixel - mean) / scale."""
+    scale: float | tuple[float, float, float]
     """See ``mean``."""
     features: int
     """F, channels of the feature map."""
@@ -51,12 +54,19 @@ class EncoderKind:
         return self.cells(side or self.side, side or self.side)
 
 
+BUILT_IN: dict[str, Callable[[], nn.Module]] = {
+    "inception_resnet_v2": lambda: InceptionResnetV2(classes=0),
+    "mobilenet_v2": lambda: MobileNetV2(classes=0),
+}
+"""Encoder → its network without a classifier, for those built here."""
 ENCODERS = {
     kind.name: kind
     for kind in (
         # Mean and deviation .5 of 0..1.
         EncoderKind("inception_resnet_v2", 299, 127.5, 127.5, WIDTH, "features", grid),
         EncoderKind("efficientnet_lite0", 256, 127.0, 128.0, 1280, "extract_features", _strided),
+        # torchvision's mean and deviation of ImageNet, of 0..255.
+        EncoderKind("mobilenet_v2", 256, (123.675, 116.28, 103.53), (58.395, 57.12, 57.375), MOBILE_WIDTH, "features", _strided),
     )
 }
 
@@ -72,7 +82,7 @@ class ImageEncoder(nn.Module):
     """A network as an encoder of square pictures; its parameters may be trained or frozen."""
 
     def __init__(self, name: str, network: nn.Module | None = None, side: int = 0) -> None:
-        """Wrap ``network``, which has the method of its kind; None for a new Inception-ResNet-v2.
+        """Wrap ``network``, which has the method of its kind; None for a new one of :data:`BUILT_IN`.
 
         Raises:
             ValueError: the name is unknown, pictures of ``side`` px cannot be read, or the network lacks the method.
@@ -82,9 +92,9 @@ class ImageEncoder(nn.Module):
         self.side = side or self.kind.side
         self.grid = self.kind.grid(self.side)
         if network is None:
-            if name != "inception_resnet_v2":
+            if name not in BUILT_IN:
                 raise ValueError(f"{name} has no built-in network: pass one")
-            network = InceptionResnetV2(classes=0)
+            network = BUILT_IN[name]()
         if not callable(getattr(network, self.kind.method, None)):
             raise ValueError(f"{type(network).__name__} has no method {self.kind.method}, so it is not {name}")
         self.network = network
@@ -105,7 +115,11 @@ class ImageEncoder(nn.Module):
             raise ValueError(
                 f"pixels of shape {tuple(pixels.shape)}; {self.kind.name} reads batch × 3 × {self.side} × {self.side}"
             )
-        feature_map: Tensor = getattr(self.network, self.kind.method)((pixels.float() - self.kind.mean) / self.kind.scale)
+        mean, scale = (
+            value if isinstance(value, float) else torch.tensor(value, device=pixels.device)[:, None, None]
+            for value in (self.kind.mean, self.kind.scale)
+        )
+        feature_map: Tensor = getattr(self.network, self.kind.method)((pixels.float() - mean) / scale)
         cells = feature_map.flatten(2).transpose(1, 2)
         return torch.cat([cells.mean(1, keepdim=True), cells], 1)
 

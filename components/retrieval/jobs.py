@@ -73,7 +73,8 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
             row's batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, a plain
             :class:`~components.retrieval.settings.Towers` with ``weights_sha256`` beside ``weights``; ``start``: None, or
             ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]`` and the towers to copy from it (the network
-            is then that model's, and ``towers`` may be None); ``sets``: the sets' digests, since a job is cached by its spec.
+            is then that model's, and ``towers`` may be None); ``sets``: the sets' digests, since a job is cached by its spec;
+            ``voices``: those to train on, absent for all.
         task: ``inputs`` are the sets (:func:`~components.retrieval.pairs.sets_of`) and, for a warm start, ``start``; ``params``
             is the :class:`~components.training.settings.Hardware`; ``shared["code"]`` is the code's digest.
 
@@ -92,7 +93,8 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
     clips, chosen = settings["clips"], settings["loss"]
     run_name = f"{spec['row']}-{seed} of {task.dataset}"
     sets = sets_of(task.inputs)
-    training, validation = (read_pairs(sets, split, chosen["matching"]) for split in ("train", "validation"))
+    by, voices = chosen["matching"], spec.get("voices", ())
+    training, validation = (read_pairs(sets, split, by, voices) for split in ("train", "validation"))
     rows = subset(training, spec["percent"], seed)
     if len(rows) < 2:
         what = f"has {len(rows)} training pairs"

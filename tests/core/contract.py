@@ -32,7 +32,7 @@ def problems(root: Path) -> list[str]:
         *_packages(root, graph),
         *_stage_parts(root, graph),
         *_suites(root, graph),
-        *_chain(graph),
+        *chain_problems(graph),
         *_checks(graph, pipeline),
         *_wiring(root, graph, pipeline),
     ]
@@ -74,7 +74,8 @@ def _suites(root: Path, graph: Graph) -> Iterator[str]:
         yield f"expectations/{suite}.json: belongs to no stage of dvc.yaml"
 
 
-def _chain(graph: Graph) -> Iterator[str]:
+def chain_problems(graph: Graph) -> Iterator[str]:
+    """Yield disagreements between the chain and the settings of params.yaml."""
     for stage, takers in graph.chain.items():
         if stage not in graph.stages:
             yield f"params.yaml: chain.{stage} is no stage of dvc.yaml"

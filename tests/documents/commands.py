@@ -85,9 +85,8 @@ TESTED = {
     r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
-    r"dvc repro( (check-synthesize|posts_report|evaluate_captioners|build_search_index)@.*)?|hearsight (run|check)( .*)?": (
-        "tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"
-    ),
+    r"dvc repro( (check-synthesize|posts_report|(check-)?evaluate_captioners|build_search_index)@.*)?|"
+    r"hearsight (run|check)( .*)?": ("tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
     r"hearsight retry( .*)?": (
         "tests/stages/crawl/test_retry.py::test_the_command_reads_the_projects_settings_and_names_a_missing_stage"
@@ -106,6 +105,9 @@ TESTED = {
     r"hearsight voices": "tests/speech/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
     r"hearsight try|hearsight try --dataset .*": "tests/tools/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight try --posts": "tests/tools/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",
+    r"hearsight profile (list|add( .*)?)": (
+        "tests/tools/profiles/test_add.py::test_a_profile_fits_the_project_and_leaves_every_other_line"
+    ),
     r"hearsight pairs.*": "tests/web/archives/test_inputs.py::test_pairs_prints_json_lines_and_reports_failures_at_the_end",
     r"hearsight takedown (add|purge|scan).*": (
         "tests/tools/takedown/test_end_to_end.py::test_the_scan_command_reports_its_result_as_exit_code"

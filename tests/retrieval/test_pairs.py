@@ -74,6 +74,19 @@ def test_sets_prepared_for_different_towers_are_refused_together(tmp_path: Path)
     assert json.loads(second.pictures.file(PREPARED_FILE).read_text())["encoder"] == TRAINED
 
 
+def test_only_utterances_of_the_chosen_voices_are_read(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path, voices=3)
+    pairs = read_pairs([one], "test", ["picture"], ["v2", "v0"])
+    every = read_pairs([one], "test", ["picture"])
+    assert pairs.keys == [key for key in every.keys if not key.endswith(".1")] and len(pairs) == 8
+    assert pairs.sha256 == every.sha256 and [pairs.audio.read(n) for n in (0, 1)] == [every.audio.read(n) for n in (0, 2)]
+
+
+def test_a_voice_that_speaks_nowhere_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
+    with pytest.raises(HearsightError, match="no utterance of 'v3' — known names: v0, v1"):
+        read_pairs([spoken_set(tmp_path, voices=2)], "test", ["picture"], ["v0", "v3"])
+
+
 def test_an_empty_split_has_no_pairs(tmp_path: Path) -> None:
     pairs = read_pairs([spoken_set(tmp_path, pictures=2)], "test", ["picture", "text"])
     assert len(pairs) == 0 and pairs.sha256 == [] and len(pairs.audio) == 0

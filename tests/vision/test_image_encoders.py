@@ -17,8 +17,9 @@ from components.core.errors import HearsightError
 from components.core.result_cache import Annotator, ResultCache
 from components.models.encoders import ENCODERS, ImageEncoder, encoder_kind
 from components.models.inception_resnet_v2 import InceptionResnetV2
+from components.models.mobilenet_v2 import MobileNetV2
 from components.vision.features import ImageFeatures, flatten
-from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key, load_encoder, weights_digest
+from components.vision.image_encoders import EncodedPicture, MobileNetFile, ViewSpec, feature_key, load_encoder, weights_digest
 
 
 def picture(colour: str = "red") -> bytes:
@@ -50,6 +51,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("inception_resnet_v2", 299, (8, 8), 1536),
         ("efficientnet_lite0", 256, (8, 8), 1280),
         ("efficientnet_lite0", 224, (7, 7), 1280),
+        ("mobilenet_v2", 224, (7, 7), 1280),
     ],
 )
 def test_picture_size_grid_and_width_depend_on_the_encoder(name: str, side: int, cells: tuple[int, int], features: int) -> None:
@@ -96,6 +98,39 @@ def test_inception_resnet_v2_comes_from_the_users_file(weights: Path) -> None:
         grid = loaded.network.features(torch.from_numpy((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1)[None])[0]
     assert np.allclose(result[1:], grid.flatten(1).T.numpy(), atol=2e-3)
     assert not loaded.training and not any(parameter.requires_grad for parameter in loaded.parameters())
+
+
+@pytest.fixture(scope="module")
+def mobile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A MobileNetV2 with a classifier, as torchvision's checkpoints."""
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("mobile") / "drawn.pth"
+    network = MobileNetV2(classes=10)
+    for value in network.features.parameters():
+        if value.dim() == 4:
+            torch.nn.init.kaiming_normal_(value)  # torch's own values fade to 0 over 52 convolutions
+    torch.save(network.state_dict(), path)
+    return path
+
+
+def test_mobilenet_v2_reads_channels_normalised_as_torchvisions(mobile: Path) -> None:
+    file = MobileNetFile.of(Path("/"), str(mobile))
+    result = file.annotator().compute((DATA, SHA, 0))
+    assert result.shape == (1, 1280)
+    pixels = np.array(flatten(DATA).resize((224, 224), 3), np.float32) / 255
+    normalised = (pixels - np.float32([0.485, 0.456, 0.406])) / np.float32([0.229, 0.224, 0.225])
+    network = load_encoder("mobilenet_v2", mobile).network
+    with torch.inference_mode():
+        expected = network.features(torch.from_numpy(normalised).permute(2, 0, 1)[None]).mean((2, 3))
+    assert np.allclose(result, expected.numpy(), atol=2e-3) and np.abs(result).max() > 0.01
+
+
+def test_posts_are_compared_by_mobilenet_v2_if_its_file_is_named_else_by_lite0(mobile: Path) -> None:
+    named, other = MobileNetFile.of(Path("/"), str(mobile)), MobileNetFile.of(Path("/"), "")
+    assert isinstance(other.annotator(), ImageFeatures) and MobileNetFile(*list(named)) == named
+    assert named.digest == weights_digest("mobilenet_v2", mobile) and named.digest[:16] in named.annotator().model
+    with pytest.raises(HearsightError, match="cannot be read"):
+        MobileNetFile.of(Path("/"), "nowhere.pth")
 
 
 def test_results_are_separate_by_weights_encoder_and_picture_size(weights: Path, tmp_path: Path) -> None:

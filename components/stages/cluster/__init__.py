@@ -36,6 +36,9 @@ class Embedding(Settings):
 class Params(Settings):
     """Settings of cluster."""
 
+    mobilenet_v2: str = ""
+    """A file of weights of MobileNetV2 (torchvision's names, safetensors or pth), relative to the project; empty for features of
+    EfficientNet-lite0, whose weights are at hand. PCV §4.3.2: MobileNetV2."""
     embedding: Embedding = Embedding()
     """Settings of the projection."""
     min_cluster_size: int = 200

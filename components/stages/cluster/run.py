@@ -14,21 +14,21 @@ from components.core.records import OUTPUT_SCHEMAS
 from components.core.shards import read_table
 from components.execution.stage import Job, Stage
 from components.stages.cluster import SUMMARY, embedding, rounds, vectors
+from components.vision.image_encoders import MobileNetFile
 
 
 def run(stage: Stage) -> None:
     """Write each shard's posts with their cluster, its round, and their position on the map."""
     source, media = stage.inputs["input"], stage.inputs["media"]
-    featured = stage.map(
-        vectors.compute_features, source.shards, step="features", params={}, shared={"media": media.digest}, publish=False
-    )
+    mobilenet = list(MobileNetFile.of(stage.root, stage.params.mobilenet_v2))
+    shared = {"media": media.digest, "mobilenet": mobilenet}
+    featured = stage.map(vectors.compute_features, source.shards, step="features", params={}, shared=shared, publish=False)
     verdicts = {ref.name: read_table(ref.ledger).to_pylist() for ref in featured}
     dropped_keys = sorted(row["key"] for rows in verdicts.values() for row in rows if row["verdict"] != "kept")
-    [space] = stage.jobs(
-        embedding.embed_job, [Job("embedding", {"lost": dropped_keys})], step="embedding", params=stage.params.embedding
-    )
+    job = Job("embedding", {"lost": dropped_keys, "mobilenet": mobilenet})
+    [space] = stage.jobs(embedding.embed_job, [job], step="embedding", params=stage.params.embedding)
     space_path = str(space.relative_to(stage.state))
-    settings = stage.params.model_dump(exclude={"embedding"})
+    settings = stage.params.model_dump(exclude={"embedding", "mobilenet_v2"})
     [clustered] = stage.jobs(rounds.rounds_job, [Job("rounds", {"embedding": space_path})], step="rounds", params=settings)
 
     summary = json.loads((space / embedding.FACTS).read_text()) | json.loads((clustered / rounds.FACTS).read_text())

@@ -1,7 +1,7 @@
 """Features of every post's picture, read through the result cache.
 
-Each is the global vector of view 0 (the whole picture) of ``vision.features``: EfficientNet-lite0 replaces the paper's
-MobileNetV2, whose weights no package contains; both give 1280 values.
+Each is the global vector of the whole picture, of 1280 values: by the paper's MobileNetV2 from a file of weights, or else by
+EfficientNet-lite0, since no package contains those weights.
 """
 
 from __future__ import annotations
@@ -21,13 +21,18 @@ from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
 from components.vision.features import WIDTH, ImageFeatures, feature_key, flatten
+from components.vision.image_encoders import EncodedPicture, MobileNetFile
 
 BATCH = 256
 """Pictures whose features (43 KB each as stored) are in memory at a time."""
 
 
 def compute_features(table: pa.Table, task: Task) -> ShardOut:
-    """Compute the features of a shard's pictures; drop posts whose picture is missing or unreadable."""
+    """Compute the features of a shard's pictures; drop posts whose picture is missing or unreadable.
+
+    Args:
+        task: ``shared["mobilenet"]`` is a :class:`~components.vision.image_encoders.MobileNetFile` as a list.
+    """
     media = task.inputs["media"]
     pictures: dict[str, Callable[[], Any]] = {}
     verdicts = []
@@ -39,7 +44,7 @@ def compute_features(table: pa.Table, task: Task) -> ShardOut:
             broken[row["key"]] = "picture_missing"
         elif sha not in pictures:
             pictures[sha] = partial(_payload, media, row["media"], sha)
-    unreadable = _compute(task.annotations, pictures)
+    unreadable = _compute(task.annotations, pictures, MobileNetFile(*task.shared["mobilenet"]).annotator())
     for row in rows:
         key = row["key"]
         if key not in broken and row["image_sha256"] in unreadable:
@@ -53,7 +58,9 @@ def compute_features(table: pa.Table, task: Task) -> ShardOut:
     return ShardOut(pa.Table.from_pylist(kept_rows, schema=pa.schema([pa.field("key", pa.string())])), ledger_table(verdicts))
 
 
-def read_vectors(posts: Sequence[tuple[str, str]], annotations: ResultCache) -> NDArray[np.float32]:
+def read_vectors(
+    posts: Sequence[tuple[str, str]], annotations: ResultCache, annotator: ImageFeatures | EncodedPicture
+) -> NDArray[np.float32]:
     """Return the global vectors of ``(key, picture's sha256)``, posts × WIDTH, in the given order; nothing is computed.
 
     Raises:
@@ -62,7 +69,7 @@ def read_vectors(posts: Sequence[tuple[str, str]], annotations: ResultCache) -> 
     vectors = np.empty((len(posts), WIDTH), dtype=np.float32)
     for start in range(0, len(posts), BATCH):
         batch = posts[start : start + BATCH]
-        features = annotations.read(ImageFeatures(), [feature_key(sha, 0) for _, sha in batch])
+        features = annotations.read(annotator, [feature_key(sha, 0) for _, sha in batch])
         for offset, (key, sha) in enumerate(batch):
             stored = features.get(feature_key(sha, 0))
             if stored is None:
@@ -86,18 +93,20 @@ def _payload(media: StageOutput, reference: str, sha: str) -> tuple[bytes, str, 
     return data, sha, 0
 
 
-def _compute(annotations: ResultCache, pictures: dict[str, Callable[[], Any]]) -> dict[str, str]:
+def _compute(
+    annotations: ResultCache, pictures: dict[str, Callable[[], Any]], annotator: ImageFeatures | EncodedPicture
+) -> dict[str, str]:
     """Compute missing features; return sha256 → error of the pictures that no decoder reads."""
     broken: dict[str, str] = {}
     digests = list(pictures)
     for start in range(0, len(digests), BATCH):
         batch = digests[start : start + BATCH]
         try:
-            annotations.annotate(ImageFeatures(), {feature_key(sha, 0): pictures[sha] for sha in batch})
+            annotations.annotate(annotator, {feature_key(sha, 0): pictures[sha] for sha in batch})
         except Unreadable:
             for sha in batch:  # the batch has an unreadable picture; computed ones are cached
                 try:
-                    annotations.annotate(ImageFeatures(), {feature_key(sha, 0): pictures[sha]})
+                    annotations.annotate(annotator, {feature_key(sha, 0): pictures[sha]})
                 except Unreadable as error:
                     broken[sha] = str(error)
     return broken

@@ -87,5 +87,8 @@ class Params(Settings):
 
     signal: Signal = PerceptualHash()
     """How pictures are matched, by ``kind``: phash or aligned."""
+    mobilenet_v2: str = ""
+    """A file of weights of MobileNetV2, as in ``cluster``; empty for features of EfficientNet-lite0, for which the defaults of
+    ``aligned`` were chosen. PCV §4.3: MobileNetV2."""
     posts: Posts | None = None
     """Settings for duplicate posts; null, for pages, drops only repeated captions within a group."""

@@ -19,6 +19,7 @@ from components.stages.dedup.pictures import find_repeats, prepare
 from components.stages.dedup.posts import Matched, PostPairs, picture_distances
 from components.stages.dedup.records import Records
 from components.vision.features import WIDTH
+from components.vision.image_encoders import MobileNetFile
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,9 @@ class Pictures:
 
 def prepare_pictures(stage: Stage, records: Records) -> Pictures:
     """Return features of all pictures and the folders of their sketches, computed or cached."""
+    mobilenet = list(MobileNetFile.of(stage.root, stage.params.mobilenet_v2))
     jobs = [
-        Job(shard.name, {"pictures": shown}, content_addressed=True)
+        Job(shard.name, {"pictures": shown, "mobilenet": mobilenet}, content_addressed=True)
         for shard, shown in zip(records.shards, records.first_shown(), strict=True)
     ]
     folders = stage.jobs(prepare, jobs, step="pictures", params={})

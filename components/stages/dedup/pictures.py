@@ -20,7 +20,8 @@ from components.core.digests import sha256_bytes
 from components.execution.stage import Task
 from components.stages.dedup.matching import match_pairs
 from components.stages.dedup.sketches import SKETCH, cut_content, flatten, make_sketch, miniatures
-from components.vision.features import WIDTH, ImageFeatures, feature_key
+from components.vision.features import WIDTH, feature_key
+from components.vision.image_encoders import MobileNetFile
 
 MINIATURE_SLACK = 0.01
 """Tolerance of a miniature's correlation below the threshold of the whole sketch."""
@@ -28,6 +29,8 @@ MINIATURE_SLACK = 0.01
 
 def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Compute features and sketches of ``spec["pictures"]`` (sha256 → media reference), in the order of the sha256.
+
+    ``spec["mobilenet"]`` is a :class:`~components.vision.image_encoders.MobileNetFile` as a list.
 
     Writes ``pictures.json`` (the sha256 of n pictures), ``views.npy`` (the picture's row of each of v views, the n whole ones
     first), ``vectors.npy`` (v, 1280) float16, ``sketches.npy`` (v, 64, 64), ``miniatures.npy`` (v, 144), and ``unreadable.json``
@@ -56,7 +59,7 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
     payloads = {feature_key(sha256, 0): payload(sha256, inner=False) for sha256 in sketches}
     payloads |= {key: payload(sha256, inner=True) for sha256, (key, _) in contents.items()}
-    features = task.annotations.annotate(ImageFeatures(), payloads)
+    features = task.annotations.annotate(MobileNetFile(*spec["mobilenet"]).annotator(), payloads)
     keys = [*(feature_key(sha256, 0) for sha256 in sketches), *(key for key, _ in contents.values())]
     vectors = np.array([features[key][0] for key in keys], np.float16).reshape(-1, WIDTH)
     rows = {sha256: row for row, sha256 in enumerate(sketches)}

@@ -12,14 +12,13 @@ from __future__ import annotations
 from typing import Literal
 
 from components.core.errors import HearsightError
-from components.core.params import Settings
-from components.retrieval.settings import Matching
+from components.retrieval.settings import Matching, Voices
 from components.training.settings import Inference
 
 PAGE = "retrieval.html"
 
 
-class Params(Settings):
+class Params(Voices):
     """Settings of evaluate_retrieval: test data, recall depths and bootstrap."""
 
     split: Literal["train", "validation", "test"] = "test"

@@ -43,7 +43,7 @@ def score_all(stage: Stage) -> dict[str, Path]:
     common = {
         "split": params.split, "crops": params.crops, "deepest": max(params.depths), "matching": params.matching,
         "sets": {name: stage.inputs[name].digest for name in ("speech", "pictures")},
-    }  # fmt: skip
+    } | params.job_spec()  # fmt: skip
     jobs = []
     for model in sorted(models.table(["key", "seed"]).to_pylist(), key=lambda row: row["key"]):
         files = {name: digests[f"models/{model['key']}/{name}"] for name in FILES}
@@ -60,7 +60,7 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     models, key = task.inputs["input"], spec["key"]
     loaded = open_dual_encoder(models, key)
     sets = sets_of({name: task.inputs[name] for name in spec["sets"]})
-    pairs = read_pairs(sets, spec["split"], spec["matching"])
+    pairs = read_pairs(sets, spec["split"], spec["matching"], spec.get("voices", ()))
     if not len(pairs):
         where, what = sets[0].speech.name, f"has no utterance with a prepared picture in the {spec['split']} split"
         raise HearsightError(what, where=where, hint="evaluate another split, or crawl more pages")

@@ -19,11 +19,11 @@ from components.execution.devices import Accelerator
 class Encoder(Settings):
     """The image encoder."""
 
-    name: Literal["inception_resnet_v2", "efficientnet_lite0"] = "inception_resnet_v2"
+    name: Literal["inception_resnet_v2", "efficientnet_lite0", "mobilenet_v2"] = "inception_resnet_v2"
     """Which; efficientnet_lite0's weights are at hand. CC §5.2, CSC §4.1: inception_resnet_v2."""
     weights: str = ""
-    """A file of weights (timm's names, safetensors or pth) below the project's root, or empty for those at hand. DVC does not see
-    the file: after changing it, ``dvc repro -f``."""
+    """A file of weights (timm's names, mobilenet_v2: torchvision's; safetensors or pth) below the project's root, or empty for
+    those at hand. DVC does not see the file: after changing it, ``dvc repro -f``."""
     side: int = 299
     """px; 299 gives inception_resnet_v2 a grid of 8 x 8, 256 gives it to efficientnet_lite0. CSC §4.1: 299."""
     frozen: bool = False

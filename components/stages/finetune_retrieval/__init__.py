@@ -10,12 +10,12 @@ Not in scope: pretraining (``pretrain_retrieval``), scores (``evaluate_retrieval
 from __future__ import annotations
 
 from components.core.errors import HearsightError
-from components.core.params import Settings, did_you_mean
-from components.retrieval.settings import LOSSES, STARTS, FineTuningSettings, read_row
+from components.core.params import did_you_mean
+from components.retrieval.settings import LOSSES, STARTS, FineTuningSettings, Voices, read_row
 from components.training.settings import Hardware
 
 
-class Params(Settings):
+class Params(Voices):
     """What is fitted to what."""
 
     rows: list[str] = ["none-100", "audio-100", "image-100", "both-100"]

@@ -30,7 +30,7 @@ def run(stage: Stage) -> None:
             spec = {
                 "row": row, "seed": seed, "loss": LOSSES[params.loss], "settings": params.model.plain(), "percent": percent,
                 "towers": None, "start": start, "sets": input_digests(stage.inputs),
-            }  # fmt: skip
+            } | params.job_spec()  # fmt: skip
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
     shared = {"code": training_code_digest(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)

@@ -8,12 +8,11 @@ Not in scope: fine-tuning on human speech (``finetune_retrieval``), scores (``ev
 
 from __future__ import annotations
 
-from components.core.params import Settings
-from components.retrieval.settings import LOSSES, DualEncoderSettings, Towers, read_row
+from components.retrieval.settings import LOSSES, DualEncoderSettings, Towers, Voices, read_row
 from components.training.settings import Hardware
 
 
-class Params(Settings):
+class Params(Voices):
     """What is trained."""
 
     rows: list[str] = ["triplet-48", "mms-12", "mms-24", "mms-48"]

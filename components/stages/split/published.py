@@ -1,7 +1,8 @@
 """Splits from published lists: a file of picture names for each split, as Flickr8k's ``Flickr_8k.trainImages.txt``.
 
-A list may also be Karpathy's ``dataset_coco.json``, which names the split of each picture. A test-only set (Flickr 1K, COCO C40,
-the validation file of Conceptual Captions) has a test list only, or "*" as its test list. A record of an unlisted
+A list may also be Karpathy's ``dataset_coco.json``, which names the split of each picture, or a subset of #PraCegoVer, which has
+the posts of each split. A test-only set (Flickr 1K, COCO C40, the validation file of Conceptual Captions) has a test list only,
+or "*" as its test list. A record of an unlisted
 picture is dropped (``unlisted``). A listed picture without a record is a ledger row of kind ``image`` (``no_record``). A picture
 in two lists is an error, because the result would not be the published split. If two names of one picture (or two
 near-duplicates, where groups are known) are in two splits, test keeps them, then validation; the others are dropped by
@@ -31,7 +32,7 @@ KARPATHY = {"train": ("train", "restval"), "validation": ("val",), "test": ("tes
 
 
 class Lists(Settings):
-    """The files, relative to the project: one picture file name a line, or a ``.json`` of Karpathy's.
+    """The files, relative to the project: one picture file name a line, or Karpathy's ``.json``, or one of #PraCegoVer's.
 
     Empty for an absent split; "*" for every picture that no other list names.
     """
@@ -78,12 +79,15 @@ def read_lists(lists: Lists, home: Path) -> dict[str, str]:
 
 
 def _names(path: Path, split: str) -> list[str]:
-    """Return the file names in a list; for Karpathy's files those of the split."""
+    """Return the file names in a list; of a JSON file those of the split."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".json":
-            images = json.loads(text)["images"]
-            lines = [str(image["filename"]) for image in images if image["split"] in KARPATHY[split]]
+            content = json.loads(text)
+            if "images" in content:
+                lines = [str(image["filename"]) for image in content["images"] if image["split"] in KARPATHY[split]]
+            else:  # #PraCegoVer's subsets
+                lines = [str(post["filename"]) for post in content[split]]
         else:
             lines = text.splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -57,20 +57,12 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
     crawl = {"snapshot": f"{name}-1", **new.crawl, **({"contact": contact} if contact else {})}
     block = {stage: crawl if stage == "crawl" else new.settings.get(stage, {}) for stage in wiring}
     text = path.read_text(encoding="utf-8")
-    changed = _with_block(_with_chain(text, name, wiring), name, block)
     meant = read_params_file(path)
     for stage, inputs in wiring.items():
         meant.setdefault("chain", {}).setdefault(stage, {})[name] = inputs
+        text = with_chain_entry(text, stage, name, inputs)
     meant[name] = block
-    try:
-        as_meant = yaml.safe_load(changed) == meant
-    except yaml.YAMLError:
-        as_meant = False
-    if not as_meant:
-        raise HearsightError(
-            "is not laid out as 'chain: stage: dataset' with one entry per line", where=path, hint="add the dataset by hand"
-        )
-    publish_bytes(path, changed.encode("utf-8"))
+    write_params(path, _with_block(text, name, block), meant)
     return check_stage_address(name, list(wiring)[-1])
 
 
@@ -96,20 +88,36 @@ def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, 
     return wiring
 
 
-def _with_chain(text: str, name: str, wiring: Mapping[str, Mapping[str, str]]) -> str:
-    """Insert a line for each stage behind the last dataset that takes it."""
-    lines = text.split("\n")
-    for stage, inputs in wiring.items():
-        start = lines.index("chain:") + 1 if "chain:" in lines else len(lines)
-        end = next(
-            (at for at in range(start, len(lines)) if re.match(r"\S", lines[at]) and not lines[at].startswith("#")), len(lines)
+def write_params(path: Path, text: str, meant: Mapping[str, Any]) -> None:
+    """Write ``text`` to params.yaml.
+
+    Raises:
+        HearsightError: the text does not read as ``meant``, since the file has another layout; it is then as it was.
+    """
+    try:
+        as_meant = yaml.safe_load(text) == meant
+    except yaml.YAMLError:
+        as_meant = False
+    if not as_meant:
+        raise HearsightError(
+            "is not laid out as 'chain: stage: dataset' with one entry per line", where=path, hint="add the dataset by hand"
         )
-        entry = f"    {name}: {_flow(inputs)}"
-        at = next((at for at in range(start, end) if re.fullmatch(rf"  {stage}:\s*(#.*)?", lines[at])), None)
-        if at is None:
-            last = max(at for at in range(start - 1, end) if at < start or re.match(r" ", lines[at]))
-            lines[last + 1 : last + 1] = [f"  {stage}:", entry]
-            continue
+    publish_bytes(path, text.encode("utf-8"))
+
+
+def with_chain_entry(text: str, stage: str, name: str, inputs: Mapping[str, str]) -> str:
+    """Return the text of params.yaml with a line for the dataset behind the last one that takes the stage."""
+    lines = text.split("\n")
+    start = lines.index("chain:") + 1 if "chain:" in lines else len(lines)
+    end = next(
+        (at for at in range(start, len(lines)) if re.match(r"\S", lines[at]) and not lines[at].startswith("#")), len(lines)
+    )
+    entry = f"    {name}: {flow_text(inputs)}"
+    at = next((at for at in range(start, end) if re.fullmatch(rf"  {stage}:\s*(#.*)?", lines[at])), None)
+    if at is None:
+        last = max(at for at in range(start - 1, end) if at < start or re.match(r" ", lines[at]))
+        lines[last + 1 : last + 1] = [f"  {stage}:", entry]
+    else:
         behind = next((after for after in range(at + 1, end) if not re.match(r" {3,}\S", lines[after])), end)
         lines.insert(behind, entry)
     return "\n".join(lines)
@@ -120,18 +128,18 @@ def _with_block(text: str, name: str, block: Mapping[str, Mapping[str, Any]]) ->
     lines = [f"{name}:"]
     for stage, settings in block.items():
         if stage == "crawl":
-            lines += ["  crawl:", *(f"    {key}: {_flow(value)}" for key, value in settings.items())]
+            lines += ["  crawl:", *(f"    {key}: {flow_text(value)}" for key, value in settings.items())]
         else:
-            lines.append(f"  {stage}: {_flow(settings)}")
+            lines.append(f"  {stage}: {flow_text(settings)}")
     return text.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
 
 
-def _flow(value: Any) -> str:
-    """A value as YAML on one line; text that YAML could read as something else is quoted."""
+def flow_text(value: Any) -> str:
+    """Return a value as YAML on one line; text that YAML could read as something else is quoted."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {flow_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(flow_text, value)) + "]"
     if isinstance(value, str):
         return (
             value

@@ -9,6 +9,7 @@ import multiprocessing
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -16,6 +17,7 @@ from PIL import Image
 from components.core.errors import HearsightError
 from components.core.manifest import read_manifest
 from components.core.stage_output import StageOutput
+from components.models.mobilenet_v2 import MobileNetV2
 from components.stages.cluster import SUMMARY, Embedding, Params
 from components.stages.cluster.embedding import count_components, limit_to_posts, project
 from components.stages.cluster.rounds import cluster_rounds
@@ -114,6 +116,15 @@ def test_features_are_computed_once(tmp_path, monkeypatch):
     monkeypatch.setattr("components.vision.features.ImageFeatures.compute", lambda *_: pytest.fail("computed again"))
     other = PARAMS.model_copy(update={"embedding": SPACE.model_copy(update={"neighbours": 3})})
     cluster(tmp_path, PICTURES[:6], other)
+
+
+def test_features_of_mobilenet_v2_come_from_its_file(tmp_path):
+    weights = tmp_path / "drawn.pth"
+    torch.manual_seed(0)
+    torch.save(MobileNetV2(classes=3).state_dict(), weights)
+    cluster(tmp_path, PICTURES[:2], PARAMS.model_copy(update={"mobilenet_v2": str(weights)}))
+    kept = [path.name for path in (tmp_path / ".hearsight" / "annotations").iterdir()]
+    assert kept and all(name.startswith("encoded-picture-v2-mobilenet_v2-224-") for name in kept)
 
 
 @pytest.mark.slow

@@ -123,8 +123,8 @@ def flickr30k_csv(path: Path) -> Path:
     return path
 
 
-def pracegover(path: Path, *, as_object: bool = False) -> Path:
-    """``dataset.json``."""
+def pracegover(path: Path, form: str = "list") -> Path:
+    """``dataset.json`` as a list or an object of posts, or a subset as lists by split."""
     posts = [
         {
             "user": "8f14e45f",
@@ -142,7 +142,8 @@ def pracegover(path: Path, *, as_object: bool = False) -> Path:
         },
         {"user": "45c48cce", "raw_caption": "#PraCegoVer Sem arquivo.", "caption": "Sem arquivo.", "date": "2019-01-03 08:30:00"},
     ]
-    content = {str(at): post for at, post in enumerate(posts)} if as_object else posts
+    forms = {"list": posts, "object": {str(at): post for at, post in enumerate(posts)}}
+    content = (forms | {"splits": {"train": posts[:1], "validation": posts[1:], "test": []}})[form]
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
     return path
 

@@ -128,10 +128,10 @@ def test_the_karpathy_split_is_in_the_ledger(table, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("as_object", [False, True])
-def test_pracegover_is_read_with_cleaned_and_raw_captions(table, tmp_path, as_object):
+@pytest.mark.parametrize("form", ["list", "object", "splits"])
+def test_pracegover_is_read_with_cleaned_and_raw_captions(table, tmp_path, form):
     sets.images(tmp_path / "images")
-    sets.pracegover(tmp_path / "dataset.json", as_object=as_object)
+    sets.pracegover(tmp_path / "dataset.json", form)
     kept = table("pracegover", "dataset.json", image_folder="images", language="pt")
     assert dropped(kept) == {3: "missing_field"}
     assert [alt for alt, _, _ in records(kept)] == ["Na foto, uma pipa vermelha voa sobre o mar.", "Um carro azul no deserto."]

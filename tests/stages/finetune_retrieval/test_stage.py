@@ -14,7 +14,8 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.retrieval.jobs import subset
 from components.retrieval.pairs import SpokenSet, read_pairs
-from components.stages import finetune_retrieval, pretrain_retrieval
+from components.stages import evaluate_retrieval, finetune_retrieval, pretrain_retrieval
+from components.stages.evaluate_retrieval.run import run as run_evaluate_retrieval
 from components.stages.finetune_retrieval.run import run as run_finetune_retrieval
 from components.stages.pretrain_retrieval.run import run as run_pretrain_retrieval
 from components.training.settings import REFERENCE
@@ -71,6 +72,22 @@ def test_every_row_and_seed_has_a_model_that_states_its_settings(tmp_path: Path)
     assert half["training_pairs"] == 4 and half["start"]["towers"] == ["speech"] and half["start"]["model"] == "mms-4-0"
     # Half of the pairs, and twice the epochs.
     assert half["steps"] == config_of(models, "none-100-0")["steps"] == 4
+
+
+def test_a_voice_that_pretraining_left_out_is_fitted_to_and_tested_alone(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path, voices=3)
+    start = pretrain(tmp_path, one, voices=["v0", "v1"])
+    models, _ = fine_tune(tmp_path, one, start, voices=["v2"])
+    pairs = config_of(start, "mms-4-0")["training_pairs"], config_of(models, "both-100-0")["training_pairs"]
+    assert pairs == (16, 8)
+    inputs = {"input": models, "speech": one.speech, "pictures": one.pictures}
+    params = evaluate_retrieval.Params(voices=["v2"], resamples=10)
+    stage = make_stage(tmp_path, "evaluate_retrieval", "stamps", params, inputs)
+    run_evaluate_retrieval(stage)
+    stage.finish()
+    rows = StageOutput(stage.out).table().to_pylist()
+    asked = {row["key"] for row in rows if row["direction"] == "speech_to_image"}
+    assert len(asked) == 4 and all(key.endswith(".2") for key in asked) and {row["items"] for row in rows} == {4}
 
 
 @pytest.mark.parametrize(

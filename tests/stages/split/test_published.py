@@ -102,7 +102,17 @@ def test_a_karpathy_file_is_a_list_for_each_split(split, tmp_path):
     assert splits_of(written) == {"0000": "train", "0001": "train", "0002": "validation", "0003": "test"}
 
 
-@pytest.mark.parametrize("text", ["[]", "{", '{"images": [{"filename": "a.jpg"}]}', '{"images": 3}'])
+def test_a_subset_of_pracegover_is_a_list_for_each_split(split, tmp_path):
+    content = {part: [{"filename": f"{part}.jpg", "caption": "uma foto"}] for part in ("train", "validation", "test")}
+    (tmp_path / "pracegover_63k.json").write_text(json.dumps(content))
+    lists = Lists(train="pracegover_63k.json", validation="pracegover_63k.json", test="pracegover_63k.json")
+    written = split([(f"{part}.jpg", part) for part in content], params=SETTINGS.model_copy(update={"lists": lists}))
+    assert splits_of(written) == {"0000": "train", "0001": "validation", "0002": "test"}
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"train": 3}', '{"test": []}', '{"images": [{"filename": "a.jpg"}]}', '{"images": 3}']
+)
 def test_a_json_file_that_is_not_a_list_gives_a_one_line_error(split, tmp_path, text):
     (tmp_path / "names.json").write_text(text)
     params = SETTINGS.model_copy(update={"lists": Lists(train="names.json", validation="", test="")})

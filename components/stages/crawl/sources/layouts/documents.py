@@ -3,7 +3,8 @@
 COCO (``captions_train2017.json``, Chen et al. 2015): ``images`` with ``id``, ``file_name``, ``coco_url``; ``annotations`` with
 ``image_id`` and ``caption``. Karpathy (``dataset_coco.json``, ``dataset_flickr8k.json``): ``images`` with ``filename``, ``split``
 and ``sentences``. #PraCegoVer (PCV, ``dataset.json``): a list of posts, or an object that maps identifiers to posts, with
-``user`` (anonymised), ``filename``, ``raw_caption`` (as its author wrote it), ``caption`` (cleaned) and ``date``.
+``user`` (anonymised), ``filename``, ``raw_caption`` (as its author wrote it), ``caption`` (cleaned) and ``date``; its subsets 63K
+and 173K map each split to a list of posts.
 """
 
 from __future__ import annotations
@@ -121,6 +122,10 @@ class Karpathy(DocumentLayout):
                 yield check_fields(number, sentence, {"raw": str}) or Row(number, sentence["raw"], file=file, note=note)
 
 
+SPLITS = {"train", "validation", "test"}
+"""Keys of #PraCegoVer's subsets, each with a list of posts."""
+
+
 class PraCegoVer(DocumentLayout):
     """The cleaned captions (``caption``)."""
 
@@ -132,6 +137,8 @@ class PraCegoVer(DocumentLayout):
         posts = list(document.values()) if isinstance(document, dict) else document
         if not isinstance(posts, list):
             raise self.wrong_layout_error(label, "it holds no posts")
+        if isinstance(document, dict) and SPLITS.issuperset(document) and all(isinstance(part, list) for part in posts):
+            posts = list(chain.from_iterable(posts))
         for number, post in enumerate(posts, 1):
             if misfit := check_fields(number, post, {"filename": str, self.caption_field: str}):
                 yield misfit
