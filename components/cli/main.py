@@ -11,7 +11,21 @@ from pathlib import Path
 
 import typer
 
-from components.cli import cache, datasets, demo, doctor, knowledge, results, runs, scoring, search, takedown, texts, voices
+from components.cli import (
+    cache,
+    datasets,
+    demo,
+    doctor,
+    knowledge,
+    models,
+    results,
+    runs,
+    scoring,
+    search,
+    takedown,
+    texts,
+    voices,
+)
 from components.cli.stages import report_errors
 
 app = typer.Typer(
@@ -30,6 +44,7 @@ for name, group_app in {
     "takedown": takedown.app,
     "cache": cache.app,
     "knowledge": knowledge.knowledge,
+    "models": models.app,
 }.items():
     app.add_typer(group_app, name=name)
 

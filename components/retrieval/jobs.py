@@ -146,6 +146,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         "sets": {name: {"output": task.inputs[name].name, "digest": digest} for name, digest in spec["sets"].items()},
         "best_epoch": best["epoch"],
         "validation": best["validation"],
+        "validation_data": validation.digest(),
         "steps": recipe.steps,
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
     }

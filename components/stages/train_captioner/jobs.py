@@ -121,6 +121,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
         "best_epoch": best["epoch"],
         "best_phase": best["phase"],
         "validation": best["validation"],
+        "validation_data": data.scored_digest(validation),
         "steps": recipe.steps,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "left_out": {"captions_of_unknown_words": left_out},
