@@ -163,11 +163,17 @@ def flush_or_warn(root: Path) -> None:
         _warn(f"{len(waiting(root))} stage runs are not in MLflow ({one_line(error)}); kept in .hearsight/runs")
 
 
-def start_logger(root: Path) -> None:
-    """Start the background process when something is queued, e.g. by stages with ``HEARSIGHT_TRACKING=queue``."""
-    if os.environ.get(SWITCH) in ("off", "queue") or not is_waiting(root):
+def start_logger(root: Path, *, training: bool = False) -> None:
+    """Start the background process when something is queued, e.g. by stages with ``HEARSIGHT_TRACKING=queue``.
+
+    Args:
+        training: only when a training runs.
+    """
+    if os.environ.get(SWITCH) in ("off", "queue"):
         return
     try:
+        if not (trainings.is_any_running(root, tracker_key(root)) if training else is_waiting(root)):
+            return
         ensure_logger(root)
     except Exception as error:  # as in _submit
         _warn(f"stage runs are not in MLflow yet ({one_line(error)}); kept in .hearsight/runs")

@@ -72,6 +72,8 @@ def send(client: MlflowClient, root: Path, tracker: str = "") -> None:
 def adopt(client: MlflowClient, root: Path, record: Record, run_id: str) -> None:
     """Make the runs of a finished stage's trainings children of its run, and remove their files."""
     folder = _folder(root, record.dataset, record.stage)
+    if not folder.exists():
+        return
     for name in record.trainings:
         path = folder / name
         state = _state(record, path)
@@ -94,6 +96,8 @@ def adopt(client: MlflowClient, root: Path, record: Record, run_id: str) -> None
 def _send(client: MlflowClient, root: Path, about: Record, path: Path) -> None:
     running, state = is_running(path), _state(about, path)  # in this order: a training writes its end before it unlocks the file
     data = path.read_bytes()
+    if state["run_id"] and not _exists(client, state["run_id"]):
+        state = _new_state(about)
     lines = data[state["offset"] : data.rfind(b"\n") + 1]
     events = [json.loads(line) for line in lines.splitlines()]
     if events and not state["run_id"]:
@@ -103,7 +107,9 @@ def _send(client: MlflowClient, root: Path, about: Record, path: Path) -> None:
         state["last"] = event["time"]
         if event["event"] in ENDS:
             _set_status(client, state, event["event"].upper())
-            client.set_tag(state["run_id"], f"{TAG}error", event.get("error", ""))
+            if state["error"] != event.get("error", ""):
+                state["error"] = event.get("error", "")
+                client.set_tag(state["run_id"], f"{TAG}error", state["error"])
         else:
             _set_status(client, state, RUNNING)
     if state["status"] == RUNNING and not running:
@@ -134,6 +140,18 @@ def _set_status(client: MlflowClient, state: dict[str, Any], status: str) -> Non
     else:
         client.set_terminated(state["run_id"], status, _ms(state["last"]))
     state["status"] = status
+
+
+def _exists(client: MlflowClient, run_id: str) -> bool:
+    """Return whether a run is there and was not deleted by hand; no figure could be logged to it otherwise."""
+    from mlflow.exceptions import MlflowException  # here: takes seconds
+
+    try:
+        return str(client.get_run(run_id).info.lifecycle_stage) == "active"
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        return False
 
 
 def _find_or_create(client: MlflowClient, root: Path, about: Record, name: str, started: int) -> str:
@@ -180,12 +198,15 @@ def _is_waiting(about: Record, path: Path) -> bool:
 
 def _state(about: Record, path: Path) -> dict[str, Any]:
     """Return what of a file was sent to this tracker."""
-    state: dict[str, Any] = {"tracker": about.tracker, "run_id": "", "status": "", "offset": 0, "size": 0, "last": 0.0}
     try:
-        stored = json.loads(_sent(path).read_text(encoding="utf-8"))
+        stored: dict[str, Any] = json.loads(_sent(path).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
-        return state
-    return stored if stored["tracker"] == about.tracker else state
+        return _new_state(about)
+    return stored if stored["tracker"] == about.tracker else _new_state(about)
+
+
+def _new_state(about: Record) -> dict[str, Any]:
+    return {"tracker": about.tracker, "run_id": "", "status": "", "error": "", "offset": 0, "size": 0, "last": 0.0}
 
 
 def _sent(path: Path) -> Path:

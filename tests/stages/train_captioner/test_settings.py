@@ -39,7 +39,7 @@ def test_a_network_that_is_not_in_the_table_is_one_line_that_says_how_to_add_it(
     assert "\n" not in said and said.endswith("or add a line to NETWORKS of components/models/captioners/__init__.py")
 
 
-@pytest.mark.parametrize(("value", "said"), [("0", "epochs: is 0"), ("many", "epochs: should be")])
+@pytest.mark.parametrize(("value", "said"), [("0", "epochs: is 0"), ("many", "epochs: input should be")])
 def test_an_error_names_the_setting_as_params_yaml_does(tmp_path: Path, value: str, said: str) -> None:
     for name in ("dvc.yaml", "params.yaml"):
         text = (PROJECT / name).read_text(encoding="utf-8")
