@@ -20,7 +20,7 @@ from components.core.digests import canonical_json
 from components.core.files import publish_bytes
 from components.tracking.record import TAG, Record, experiment_id
 from components.tracking.runs import log_batches
-from components.training.progress import ENDS, is_running, progress_folder
+from components.training.progress import ENDS, is_running, parse_events, progress_folder
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -99,7 +99,7 @@ def _send(client: MlflowClient, root: Path, about: Record, path: Path) -> None:
     if state["run_id"] and not _exists(client, state["run_id"]):
         state = _new_state(about)
     lines = data[state["offset"] : data.rfind(b"\n") + 1]
-    events = [json.loads(line) for line in lines.splitlines()]
+    events = parse_events(lines)
     if events and not state["run_id"]:
         state["run_id"] = _find_or_create(client, root, about, path.stem, _ms(events[0]["time"]))
     _log_figures(client, state["run_id"], events)

@@ -75,7 +75,7 @@ class ProgressLog:
         data = os.pread(self._file, os.fstat(self._file).st_size, 0)
         whole = data[: data.rfind(b"\n") + 1]
         os.ftruncate(self._file, len(whole))
-        return [json.loads(line) for line in whole.splitlines()]
+        return parse_events(whole)
 
 
 @contextmanager
@@ -115,6 +115,15 @@ def _open(path: Path) -> int | None:
         time.sleep(0.1)
     os.close(file)
     return None
+
+
+def parse_events(data: bytes) -> list[dict[str, Any]]:
+    """Return the events of whole lines, without those that a full disk has damaged."""
+    events = []
+    for line in data.splitlines():
+        with suppress(ValueError):
+            events.append(json.loads(line))
+    return events
 
 
 def is_running(path: Path) -> bool:

@@ -44,6 +44,8 @@ class Reporting(Checkpoint):
         self._figures: dict[str, float] = {}
         self._bar: Any = None
         self._line: Any = None
+        self._first = self._seen = self._counted = self._read = 0
+        self._begun = self._reported = self._ended = time.monotonic()
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: TrainingModule) -> None:  # type: ignore[override]
         """Report that the training begins or continues."""
@@ -116,7 +118,7 @@ class Reporting(Checkpoint):
         figures = {name: value for name, value in record.items() if name not in ("epoch", "phase")}
         figures["items_per_second"] = self._seen / max(self._ended - self._begun, 1e-9)
         best = f"best validation {pl_module.best['validation']:.4g}"
-        steps = trainer.num_training_batches - self._first
+        steps = max(1, trainer.num_training_batches - self._first)
         left = (time.monotonic() - self._begun) / steps * trainer.num_training_batches * (epochs - done)
         print_progress(f"{self._where(pl_module)}: {_in_words(figures)}, {best}, about {duration(left)} left")
 
