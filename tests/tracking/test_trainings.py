@@ -64,7 +64,8 @@ def test_a_killed_training_continues_its_run_without_repeating_a_step(root: Path
     assert run.data.params == {"rows": '["mms-4"]'}
     assert {"loss", "learning_rate", "items_per_second", "gradient_norm", "epoch_loss", "validation"} <= set(run.data.metrics)
     (root / "kill").touch()
-    assert running.wait() == -signal.SIGKILL
+    running.join()
+    assert running.exitcode == -signal.SIGKILL
     flush(root)
     assert status(root) == "KILLED" and not is_waiting(root)
     train(root)
@@ -189,7 +190,7 @@ def test_the_background_process_logs_a_running_training(root: Path, monkeypatch:
     until(lambda: (root / "mlflow.db").exists() and [run for run in training_runs(root) if "validation" in run.data.metrics])
     assert status(root) == "RUNNING"
     (root / "kill").touch()
-    running.wait()
+    running.join()
     until(lambda: status(root) == "KILLED")
     for process in psutil.process_iter(["cmdline"]):
         if str(root) in (process.info["cmdline"] or []):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import torch
@@ -15,7 +15,7 @@ from components.training import reporting
 from components.training.fit import fit
 from components.training.progress import open_progress, progress_folder
 from tests.retrieval.training import recipe_on
-from tests.support import PROJECT, until
+from tests.support import until
 
 STAGE, MODEL, IDENTITY = "pretrain_retrieval", "mms-4-0", "0123456789abcdef"
 STEPS_OF_EPOCHS = [2, 4, 6, 8]
@@ -48,8 +48,8 @@ def train(root: Path, *, every: float = 0.0, kill_at: tuple[int, int] | None = N
         fit(recipe, items, work_of(root) / "scratch" / "training", log=log)
 
 
-def start_training(root: Path, epoch: int, step: int) -> subprocess.Popen[bytes]:
-    """Train in an interpreter of its own until it holds at ``step`` of ``epoch``."""
-    imports = "from pathlib import Path; from tests.tracking.training import train"
-    code = f"{imports}; train(Path({str(root)!r}), kill_at={epoch, step})"
-    return subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT)
+def start_training(root: Path, epoch: int, step: int) -> BaseProcess:
+    """Train in a process of its own, which holds at ``step`` of ``epoch`` until it is killed."""
+    process = get_context("fork").Process(target=train, args=(root,), kwargs={"kill_at": (epoch, step)})
+    process.start()
+    return process
