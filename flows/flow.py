@@ -82,6 +82,7 @@ def run_stage(stage: StageTask, root: Path, env: Mapping[str, str], slots: threa
         logger.info("%s", line)
         lines.append(line)
         del lines[:-200]
+        recorder.start_logger(root, training=True)
 
     with slots or threading.Semaphore():
         code = run_guarded(

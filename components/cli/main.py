@@ -17,6 +17,7 @@ from components.cli import (
     demo,
     doctor,
     knowledge,
+    models,
     profiles,
     results,
     runs,
@@ -45,6 +46,7 @@ for name, group_app in {
     "takedown": takedown.app,
     "cache": cache.app,
     "knowledge": knowledge.knowledge,
+    "models": models.app,
 }.items():
     app.add_typer(group_app, name=name)
 

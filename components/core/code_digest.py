@@ -46,6 +46,8 @@ EXCLUDED = {
     "components/execution/process.py": "locks and signals",
     "components/core/progress.py": "draws progress bars",
     "components/execution/stage.py": "makes keys and publishes cache entries",
+    "components/training/progress.py": "writes the progress of a training beside its results",
+    "components/training/reporting.py": "reads losses and gradients for progress, and changes neither",
     "components/google/credentials.py": "authenticates requests; answers do not depend on it",
 }
 """Files that steps reach but no digest covers, each with the reason why it cannot change a result.

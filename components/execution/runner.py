@@ -6,6 +6,7 @@ It takes the lock, clears the output, runs the stage, writes manifest and lineag
 from __future__ import annotations
 
 import importlib
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -67,7 +68,9 @@ class StageResult:
 
 
 class Tracker(Protocol):
-    """Records finished and failed stages: ``components.tracking.recorder``, or another experiment tracker."""
+    """Records stages that begin, finish and fail: ``components.tracking.recorder``, or another experiment tracker."""
+
+    def record_start(self, root: Path, dataset: str, stage: str, params: Mapping[str, Any]) -> object: ...
 
     def record_run(self, result: StageResult) -> object: ...
 
@@ -117,6 +120,8 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
         inputs = open_inputs(graph, stage, dataset)
         clear(out)
         job = Stage(stage, dataset, params, root, inputs, out, engine, state)
+        if tracker:
+            tracker.record_start(root, dataset, stage, params.plain())
         try:
             with engine.open(lock, (state, root / "data")):
                 module.run(job)
@@ -141,7 +146,14 @@ def stage_settings(graph: Graph, stage: str, dataset: str) -> Any:
     graph.require(stage, dataset)
     content, block = graph.block(stage, dataset)
     module = importlib.import_module(f"components.stages.{stage}")
-    return stage_params(graph.root / "params.yaml", content, block, stage, module.Params)
+    path = graph.root / "params.yaml"
+    try:
+        return stage_params(path, content, block, stage, module.Params)
+    except HearsightError as error:
+        if cell := graph.cells.get(dataset):  # params.yaml has the settings of all networks
+            of_network = f"{path}: {block}.{stage}.network"
+            error.where = re.sub(rf"^{re.escape(of_network)}(?=\.|$)", f"{of_network}s.{cell.network}", error.where)
+        raise
 
 
 @contextmanager

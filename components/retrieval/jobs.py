@@ -21,7 +21,8 @@ from components.retrieval.embedding import empty_image_encoder, open_dual_encode
 from components.retrieval.items import Coefficients, PairItems
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.recipe import DualEncoderTraining
-from components.training.fit import DUAL_ENCODER, fit, history_csv, is_launched
+from components.training.fit import DUAL_ENCODER, fit, history_csv, is_launched, launcher_rank
+from components.training.progress import open_progress
 from components.training.ranks import write_job
 from components.training.recipe import reseed
 from components.vision.image_encoders import trainable_encoder, weights_digest
@@ -129,7 +130,8 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
         name=run_name,
     )
-    fit(recipe, items, scratch / "training", hardware)
+    with open_progress(task.work, f"{spec['row']}-{seed}", scratch.name, writes=launcher_rank() == 0) as log:
+        fit(recipe, items, scratch / "training", hardware, log)
     best = recipe.best
     config = {
         "row": spec["row"],
@@ -146,6 +148,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         "sets": {name: {"output": task.inputs[name].name, "digest": digest} for name, digest in spec["sets"].items()},
         "best_epoch": best["epoch"],
         "validation": best["validation"],
+        "validation_data": validation.digest(),
         "steps": recipe.steps,
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
     }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from components.core.addresses import PREPARED_FILE
 from components.core.caption_normalization import normalise_caption
+from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.params import did_you_mean
 from components.models.matching import match_identities
@@ -73,6 +74,11 @@ class Pairs:
         """n: the utterances' keys."""
         keys: list[str] = self.utterances["key"].to_pylist()
         return keys
+
+    def digest(self) -> str:
+        """Return the digest of what a score on these pairs depends on beside the model: recordings, pictures and matches."""
+        content = self.utterances.select(["audio_sha256", "image_sha256"]).to_pylist()
+        return digest_value([content, self.identity.tolist()])
 
 
 def sets_of(inputs: dict[str, StageOutput]) -> list[SpokenSet]:

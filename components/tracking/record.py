@@ -48,6 +48,8 @@ class Record:
     engine: str = ""
     tracker: str = ""
     """The tracker of the stage's environment: :func:`components.tracking.queue.tracker_key`."""
+    trainings: list[str] = field(default_factory=list)
+    """The names of the progress files of the stage's trainings (:mod:`components.tracking.trainings`)."""
     files: str = ""
     """The folder, relative to the root, of the files to log; empty for none."""
     started: float = 0.0

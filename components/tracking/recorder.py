@@ -1,4 +1,4 @@
-"""Recording of finished and failed stages for MLflow. Outputs of stages do not depend on it.
+"""Recording of stages for MLflow, when they finish or fail, and of trainings while they run. Outputs do not depend on it.
 
 A stage only writes a record (:mod:`components.tracking.queue`); one background process (:mod:`components.tracking.logger`) logs
 the records in order. Nothing is lost when the tracker is unreachable or a process is killed, and logging a record twice has no
@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.addresses import LINEAGE, lineage_path
 from components.core.digests import digest_value
+from components.core.records import MODEL_STAGES
+from components.tracking import trainings
 from components.tracking.logger import ensure_logger
 from components.tracking.queue import flush as flush
-from components.tracking.queue import last_failure, one_line, put, sole_client, waiting
+from components.tracking.queue import is_waiting, last_failure, one_line, put, sole_client, tracker_key, waiting
 from components.tracking.record import TAG, Record, connect, experiment_id, run_name
 from components.tracking.runs import files_to_log, log_study
 
@@ -32,8 +34,23 @@ if TYPE_CHECKING:
     from components.execution.runner import StageResult
 
 SWITCH = "HEARSIGHT_TRACKING"
-"""Environment variable; ``off``: record nothing; ``queue``: write the record only; ``now``: log it in the stage; otherwise the
-background process logs it."""
+"""Environment variable; ``off``: record nothing; ``queue``: write the record only; ``now``: log it at the stage's end;
+otherwise the background process logs it."""
+
+
+def record_start(root: Path, dataset: str, stage: str, params: Mapping[str, Any]) -> None:
+    """Have the progress of a stage's trainings logged while it runs; other stages have none."""
+    if stage not in MODEL_STAGES:
+        return
+    if os.environ.get(SWITCH) == "off":
+        return trainings.withdraw(root, dataset, stage)
+    try:
+        record = Record(**_run_context(root, dataset, stage, 0), params=dict(params), tracker=tracker_key(root))
+        trainings.announce(root, record)
+        if os.environ.get(SWITCH) not in ("queue", "now"):
+            ensure_logger(root)
+    except Exception as error:  # as in _submit
+        _warn(f"the progress of {dataset}/{stage} is not in MLflow yet ({one_line(error)})")
 
 
 def record_run(result: StageResult) -> str | None:
@@ -58,6 +75,7 @@ def record_run(result: StageResult) -> str | None:
         counts=manifest.counts,
         metrics=list(result.metrics),
         rows=list(result.rows),
+        trainings=trainings.progress_files(result.root, result.dataset, result.stage),
         engine=lineage["engine"],
     )
     return _submit(
@@ -145,11 +163,17 @@ def flush_or_warn(root: Path) -> None:
         _warn(f"{len(waiting(root))} stage runs are not in MLflow ({one_line(error)}); kept in .hearsight/runs")
 
 
-def start_logger(root: Path) -> None:
-    """Start the background process when records are queued, e.g. by stages with ``HEARSIGHT_TRACKING=queue``."""
-    if os.environ.get(SWITCH) in ("off", "queue") or not waiting(root):
+def start_logger(root: Path, *, training: bool = False) -> None:
+    """Start the background process when something is queued, e.g. by stages with ``HEARSIGHT_TRACKING=queue``.
+
+    Args:
+        training: only when a training runs.
+    """
+    if os.environ.get(SWITCH) in ("off", "queue"):
         return
     try:
+        if not (trainings.is_any_running(root, tracker_key(root)) if training else is_waiting(root)):
+            return
         ensure_logger(root)
     except Exception as error:  # as in _submit
         _warn(f"stage runs are not in MLflow yet ({one_line(error)}); kept in .hearsight/runs")

@@ -72,7 +72,7 @@ def log_study(
     tags = {f"{TAG}identity": digest, f"{TAG}study": name, f"{TAG}dataset": dataset}
     run = client.create_run(experiment, run_name=run_name(dataset, name, digest), tags=tags)
     run_id, now = str(run.info.run_id), int(run.info.start_time)
-    _log_batches(client, run_id, params, metrics, now)
+    log_batches(client, run_id, params, metrics, now)
     for path in files:
         client.log_artifact(run_id, str(path), "files")
     client.set_terminated(run_id, "FINISHED")
@@ -111,7 +111,7 @@ def _find_logged(client: MlflowClient, experiment: str, identity: str) -> str:
     return ""
 
 
-def _log_batches(
+def log_batches(
     client: MlflowClient, run_id: str, settings: Mapping[str, Any], numbers: Sequence[tuple[str, float, int | None]], now: int
 ) -> None:
     """Log parameters and metrics within MLflow's limits of length, and of 100 and 1000 for each request."""
@@ -130,7 +130,7 @@ def _log_numbers(client: MlflowClient, run_id: str, record: Record) -> None:
     for kind, bucket in record.counts.items():
         numbers.append((f"{kind}.kept", float(bucket["kept"]), None))
         numbers += [(f"{kind}.dropped.{rule}", float(count), None) for rule, count in bucket["dropped"].items()]
-    _log_batches(client, run_id, {**record.upstream, **record.params}, numbers, int(record.ended * 1000))
+    log_batches(client, run_id, {**record.upstream, **record.params}, numbers, int(record.ended * 1000))
 
 
 def _log_rows(client: MlflowClient, experiment: str, run_id: str, record: Record) -> None:
@@ -139,7 +139,7 @@ def _log_rows(client: MlflowClient, experiment: str, run_id: str, record: Record
     for name, params, figures in record.rows:
         tags = {"mlflow.parentRunId": run_id, f"{TAG}row_of": record.digest, f"{TAG}stage": f"{record.stage} row"}
         row = client.create_run(experiment, start_time=now, run_name=name, tags=tags)
-        _log_batches(client, row.info.run_id, params, [(metric, value, 0) for metric, value in figures.items()], now)
+        log_batches(client, row.info.run_id, params, [(metric, value, 0) for metric, value in figures.items()], now)
         client.set_terminated(row.info.run_id, "FINISHED", now)
 
 

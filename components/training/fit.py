@@ -21,19 +21,22 @@ from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
 from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
 from components.training.failures import explain_failures
+from components.training.progress import ProgressLog
 from components.training.recipe import TrainingModule
+from components.training.reporting import Reporting
 from components.training.settings import REFERENCE, Hardware
 
 PRECISIONS: dict[str, Literal["32-true", "bf16-mixed"]] = {"32": "32-true", "bf16": "bf16-mixed"}
 
 
-def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = REFERENCE) -> None:
+def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = REFERENCE, log: ProgressLog | None = None) -> None:
     """Train ``recipe`` for its epochs over ``data``, resuming from a checkpoint in ``folder`` if there is one.
 
     On the reference hardware the weights do not depend on interruptions, on one platform with the locked packages.
 
     Args:
         data: a dataset with ``__getitems__`` (indices → a batch) and ``by_epoch``.
+        log: receives the progress, and names the model on the terminal.
 
     Raises:
         HearsightError: the loss is not finite, memory is insufficient, a checkpoint is damaged or belongs to another run, there
@@ -54,7 +57,8 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
     torch.set_num_threads(hardware.threads)
     kept = f"the checkpoint of epoch {len(recipe.history)} is kept" if saved else "nothing was trained before"
     with explain_failures(recipe.settings["batch"], recipe.name, kept):
-        _trainer(recipe, folder, hardware).fit(recipe, ckpt_path=checkpoint if saved is not None else None)
+        trainer = _trainer(recipe, folder, hardware, log or ProgressLog(recipe.name))
+        trainer.fit(recipe, ckpt_path=checkpoint if saved is not None else None)
     if hardware.world > 1 and not is_launched():
         # The forked processes have ended; their result is the checkpoint.
         saved = read_checkpoint(checkpoint)
@@ -79,7 +83,7 @@ def _check(recipe: TrainingModule, data: Any, hardware: Hardware, folder: Path) 
         )
 
 
-def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware) -> pl.Trainer:
+def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware, log: ProgressLog) -> pl.Trainer:
     on_gpu = hardware.device() == "gpu"
     strategy: str | Strategy = "auto"
     if hardware.world > 1:
@@ -106,7 +110,7 @@ def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware) -> pl.Tra
         use_distributed_sampler=False,
         default_root_dir=folder,
         plugins=[AtomicCheckpoints()],
-        callbacks=[Saving(folder / CHECKPOINT, hardware.checkpoint_steps)],
+        callbacks=[Reporting(log, len(recipe.data)), Saving(folder / CHECKPOINT, hardware.checkpoint_steps)],
     )
 
 

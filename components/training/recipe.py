@@ -75,6 +75,11 @@ class TrainingModule(pl.LightningModule):
         """Name of this part of the training in the history; empty if there is only one."""
         return ""
 
+    @property
+    def losses(self) -> list[float]:
+        """The losses of the epoch's steps that have been read."""
+        return self._losses
+
     def judge(self) -> float | None:
         """Return the selection metric on the validation split, higher is better; None if that split is empty."""
         raise NotImplementedError

@@ -138,6 +138,9 @@ TESTED = {
     r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
     r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_starts_the_flow_and_completes_its_stages",
     r"hearsight doctor": "tests/tools/doctor/test_doctor.py",
+    r"hearsight models (list|restore)( .*)?": (
+        "tests/tracking/test_best.py::test_the_previous_version_is_kept_and_one_command_restores_it"
+    ),
     r"hearsight tracking flush": "tests/tracking/test_lineage.py",
     r"make docs": "tests/documents/test_commands.py::test_the_list_of_commands_agrees_with_the_help_texts",
     r"python -m tests\.core\.annotators": "tests/core/test_annotators.py::test_",

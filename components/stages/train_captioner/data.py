@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.models.vocabulary import END, PAD, SPECIAL, START, UNKNOWN
 from components.training.members import Members
@@ -167,6 +168,11 @@ def validation_references(split: Split, where: str) -> tuple[NDArray[np.int64], 
         what = f"all references of the {len(split.group)} validation pictures are empty"
         raise HearsightError(what, where=where, hint="check the captions of the input of extract_features")
     return np.array(pictures, dtype=np.int64), [references[split.group[number]] for number in pictures]
+
+
+def scored_digest(split: Split) -> str:
+    """Return the digest of what a validation score depends on beside the model: the pictures, their groups and captions."""
+    return digest_value(split.table.select(["image_sha256", "group", "words"]).to_pylist())
 
 
 def _one_array(column: Any) -> Any:

@@ -22,7 +22,8 @@ from components.stages.train_captioner.data import Split, references_by_group
 from components.stages.train_captioner.items import FeatureItems, Items, PictureItems
 from components.stages.train_captioner.recipe import CaptionerTraining
 from components.stages.train_captioner.rewards import CiderReward
-from components.training.fit import CAPTIONER, fit, history_csv, is_launched
+from components.training.fit import CAPTIONER, fit, history_csv, is_launched, launcher_rank
+from components.training.progress import open_progress
 from components.training.ranks import write_job
 from components.training.recipe import reseed
 from components.vision.image_encoders import trainable_encoder, weights_digest
@@ -93,25 +94,26 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
     by_picture = settings | {"batch": max(1, settings["batch"] // settings["captions_per_picture"])}
     recipe = CaptionerTraining(model, by_picture, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
-    fit(recipe, training, scratch / PHASES[0], hardware)
-    phase = settings["self_critical"]
-    if phase["epochs"]:
-        pictures, rewarded = _pictures(make, split)
-        model.load_state_dict(recipe.best["weights"])
-        phase_settings = {**settings, **{name: phase[name] for name in ("epochs", "batch", "learning_rate")}}
-        second = CaptionerTraining(
-            model,
-            phase_settings | {"warm_up_steps": 0, "decay_per_1000": 1.0},
-            seed,
-            reward=CiderReward(rewarded),
-            keys=pictures.key,
-            identity=identity | {"phase": PHASES[1]},
-            **common,
-        )
-        # The second phase keeps the best weights of the first until it beats them, and continues its epoch numbers.
-        second.continue_from(recipe)
-        fit(second, pictures, scratch / PHASES[1], hardware)
-        recipe = second
+    with open_progress(task.work, f"{spec['network']}-{seed}", scratch.name, writes=launcher_rank() == 0) as log:
+        fit(recipe, training, scratch / PHASES[0], hardware, log)
+        phase = settings["self_critical"]
+        if phase["epochs"]:
+            pictures, rewarded = _pictures(make, split)
+            model.load_state_dict(recipe.best["weights"])
+            phase_settings = {**settings, **{name: phase[name] for name in ("epochs", "batch", "learning_rate")}}
+            second = CaptionerTraining(
+                model,
+                phase_settings | {"warm_up_steps": 0, "decay_per_1000": 1.0},
+                seed,
+                reward=CiderReward(rewarded),
+                keys=pictures.key,
+                identity=identity | {"phase": PHASES[1]},
+                **common,
+            )
+            # The second phase keeps the best weights of the first until it beats them, and continues its epoch numbers.
+            second.continue_from(recipe)
+            fit(second, pictures, scratch / PHASES[1], hardware, log)
+            recipe = second
     best = recipe.best
     config = {
         "seed": seed,
@@ -122,6 +124,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
         "best_epoch": best["epoch"],
         "best_phase": best["phase"],
         "validation": best["validation"],
+        "validation_data": data.scored_digest(validation),
         "steps": recipe.steps,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "left_out": {"captions_of_unknown_words": left_out},

@@ -1,0 +1,221 @@
+"""Trainings in MLflow while they run: one run for each model, from the files that training writes (``training.progress``).
+
+A training's files are in ``.hearsight/runs/<dataset>.<stage>.progress``: ``about.json``, a record of the stage that has begun,
+and for each model ``<model>-<identity>.jsonl`` and, once it is sent, ``<…>.sent`` with the run's id and what was sent. A killed
+training appends to its file and so continues its run. The runs become children of the stage's run when that is logged.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.core.addresses import lock_path, parse_output_name
+from components.core.digests import canonical_json
+from components.core.files import publish_bytes
+from components.tracking.record import TAG, Record, experiment_id
+from components.tracking.runs import log_batches
+from components.training.progress import ENDS, is_running, parse_events, progress_folder
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+ABOUT = "about.json"
+RUNNING = "RUNNING"
+FIGURES = {
+    "step": ("loss", "learning_rate", "items_per_second", "gradient_norm"),
+    "epoch": ("epoch", "loss", "validation", "reward"),
+}
+"""Event → its figures that are metrics; those of an epoch have the optimiser's step on their axis, too."""
+NAMES = {("epoch", "loss"): "epoch_loss"}
+
+
+def announce(root: Path, record: Record) -> None:
+    """Make the folder in which a stage's trainings write their progress."""
+    folder = _folder(root, record.dataset, record.stage)
+    folder.mkdir(parents=True, exist_ok=True)
+    publish_bytes(folder / ABOUT, canonical_json(asdict(record)).encode())
+
+
+def withdraw(root: Path, dataset: str, stage: str) -> None:
+    """Remove the folder, so that trainings write no progress."""
+    shutil.rmtree(_folder(root, dataset, stage), ignore_errors=True)
+
+
+def progress_files(root: Path, dataset: str, stage: str) -> list[str]:
+    """Return the names of the stage's progress files."""
+    return sorted(path.name for path in _folder(root, dataset, stage).glob("*.jsonl"))
+
+
+def is_any_running(root: Path, tracker: str) -> bool:
+    """Return whether a training of this tracker runs."""
+    return any(is_running(path) for _, path in _files(root, tracker))
+
+
+def waiting(root: Path, tracker: str = "") -> list[Path]:
+    """Return the progress files with something that is not in MLflow; with ``tracker`` only those of that tracker."""
+    return [path for about, path in _files(root, tracker) if _is_waiting(about, path)]
+
+
+def send(client: MlflowClient, root: Path, tracker: str = "") -> None:
+    """Send the progress that MLflow does not have."""
+    for about, path in _files(root, tracker):
+        if _is_waiting(about, path):
+            _send(client, root, about, path)
+
+
+def adopt(client: MlflowClient, root: Path, record: Record, run_id: str) -> None:
+    """Make the runs of a finished stage's trainings children of its run, and remove their files."""
+    folder = _folder(root, record.dataset, record.stage)
+    if not folder.exists():
+        return
+    for name in record.trainings:
+        path = folder / name
+        state = _state(record, path)
+        if not path.exists() or is_running(path):
+            continue
+        if run := state.get("run_id"):
+            client.set_tag(run, "mlflow.parentRunId", run_id)
+        path.unlink()
+        _sent(path).unlink(missing_ok=True)
+    # The stage's writer holds the lock while its trainings need the folder.
+    with lock_path(root, record.dataset, record.stage).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        if not any(folder.glob("*.jsonl")):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _send(client: MlflowClient, root: Path, about: Record, path: Path) -> None:
+    running, state = is_running(path), _state(about, path)  # in this order: a training writes its end before it unlocks the file
+    data = path.read_bytes()
+    if state["run_id"] and not _exists(client, state["run_id"]):
+        state = _new_state(about)
+    lines = data[state["offset"] : data.rfind(b"\n") + 1]
+    events = parse_events(lines)
+    if events and not state["run_id"]:
+        state["run_id"] = _find_or_create(client, root, about, path.stem, _ms(events[0]["time"]))
+    _log_figures(client, state["run_id"], events)
+    for event in events:
+        state["last"] = event["time"]
+        if event["event"] in ENDS:
+            _set_status(client, state, event["event"].upper())
+            if state["error"] != event.get("error", ""):
+                state["error"] = event.get("error", "")
+                client.set_tag(state["run_id"], f"{TAG}error", state["error"])
+        else:
+            _set_status(client, state, RUNNING)
+    if state["status"] == RUNNING and not running:
+        _set_status(client, state, "KILLED")
+    state |= {"offset": state["offset"] + len(lines), "size": len(data)}
+    publish_bytes(_sent(path), canonical_json(state).encode(), durable=False)
+
+
+def _log_figures(client: MlflowClient, run_id: str, events: Sequence[dict[str, Any]]) -> None:
+    """Log the events' figures. MLflow keeps one of equal values of a step and time, so a repetition has no effect."""
+    from mlflow.entities import Metric  # here: takes seconds
+
+    metrics = [
+        Metric(NAMES.get((event["event"], name), name), float(event[name]), _ms(event["time"]), event["step"])
+        for event in events
+        for name in FIGURES.get(event["event"], ())
+        if name in event
+    ]
+    for start in range(0, len(metrics), 1000):  # MLflow's limit for a request
+        client.log_batch(run_id, metrics=metrics[start : start + 1000])
+
+
+def _set_status(client: MlflowClient, state: dict[str, Any], status: str) -> None:
+    if state["status"] == status:
+        return
+    if status == RUNNING:
+        client.update_run(state["run_id"], RUNNING)
+    else:
+        client.set_terminated(state["run_id"], status, _ms(state["last"]))
+    state["status"] = status
+
+
+def _exists(client: MlflowClient, run_id: str) -> bool:
+    """Return whether a run is there and was not deleted by hand; no figure could be logged to it otherwise."""
+    from mlflow.exceptions import MlflowException  # here: takes seconds
+
+    try:
+        return str(client.get_run(run_id).info.lifecycle_stage) == "active"
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        return False
+
+
+def _find_or_create(client: MlflowClient, root: Path, about: Record, name: str, started: int) -> str:
+    """Return the id of the run of a training; one whose id was not stored is found by its tag."""
+    experiment, identity = experiment_id(client, root, about.dataset), f"{about.dataset}/{about.stage}/{name}"
+    for run in client.search_runs([experiment], f"tags.`{TAG}training` = '{identity}'"):
+        return str(run.info.run_id)
+    model = name.rpartition("-")[0]
+    tags = {
+        f"{TAG}training": identity,
+        f"{TAG}stage": f"{about.stage} training",
+        f"{TAG}dataset": about.dataset,
+        f"{TAG}key": model,
+        f"{TAG}flow_run": about.flow_run,
+        "mlflow.source.git.commit": about.commit,
+        "mlflow.parentRunId": about.pipeline_run,
+    }
+    cell = [parse_output_name(about.dataset)[1]] if "/" in about.dataset else []
+    run = client.create_run(
+        experiment, started, {key: value for key, value in tags.items() if value}, " ".join([about.stage, *cell, model])
+    )
+    log_batches(client, run.info.run_id, about.params, [], started)
+    return str(run.info.run_id)
+
+
+def _files(root: Path, tracker: str) -> Iterator[tuple[Record, Path]]:
+    for folder in sorted((root / ".hearsight" / "runs").glob("*.progress")):
+        try:
+            about = Record(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+        except FileNotFoundError:  # removed meanwhile
+            continue
+        if not tracker or about.tracker == tracker:
+            for path in sorted(folder.glob("*.jsonl")):
+                yield about, path
+
+
+def _is_waiting(about: Record, path: Path) -> bool:
+    try:
+        state = _state(about, path)
+        return path.stat().st_size != state["size"] or (state["status"] == RUNNING and not is_running(path))
+    except FileNotFoundError:  # removed meanwhile
+        return False
+
+
+def _state(about: Record, path: Path) -> dict[str, Any]:
+    """Return what of a file was sent to this tracker."""
+    try:
+        stored: dict[str, Any] = json.loads(_sent(path).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return _new_state(about)
+    return stored if stored["tracker"] == about.tracker else _new_state(about)
+
+
+def _new_state(about: Record) -> dict[str, Any]:
+    return {"tracker": about.tracker, "run_id": "", "status": "", "error": "", "offset": 0, "size": 0, "last": 0.0}
+
+
+def _sent(path: Path) -> Path:
+    return path.with_suffix(".sent")
+
+
+def _ms(seconds: float) -> int:
+    return int(seconds * 1000)
+
+
+def _folder(root: Path, dataset: str, stage: str) -> Path:
+    return progress_folder(root / ".hearsight" / "work" / dataset / stage)
