@@ -171,7 +171,7 @@ class ImageTower(nn.Module):
 class EncodedImage(ImageTower):
     """Mean over a trained encoder's feature map, projected if its width differs from the embedding's."""
 
-    # One at a time: the maps of several pictures do not fit the processor's caches.
+    # One at a time: 16 pictures together take twice the time a picture on a processor.
 
     def __init__(self, encoder: ImageEncoder, embedding: int, dropout: float) -> None:
         super().__init__()
