@@ -103,7 +103,7 @@ def _check_record_set(record_set: Mapping[str, Any], resources: Mapping[str, str
         if "data" not in record_set:
             source = field.get("source") or {}
             kind = "fileObject" if "fileObject" in source else "fileSet"
-            if resources.get((source.get(kind) or {}).get("@id")) != f"cr:F{kind[1:]}" or not source.get("extract", {}).get(
+            if resources.get(str((source.get(kind) or {}).get("@id"))) != f"cr:F{kind[1:]}" or not source.get("extract", {}).get(
                 "column"
             ):
                 yield f"{field['@id']} has no column of a described file"

@@ -98,8 +98,8 @@ def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
             if sources.get("input") != inputs.split.name or not (output.path / MANIFEST).is_file():
                 continue
             require_passed(root, output)
-            parent = next((each for each in _lineage(output)["parents"] if each["name"] == "input"), {})
-            if parent.get("manifest_sha256") != inputs.split.digest:
+            parents = _lineage(output)["parents"]
+            if inputs.split.digest not in [each.get("manifest_sha256") for each in parents if each["name"] == "input"]:
                 hint = f"run `dvc repro {stage_address(dataset, stage)}`, or give --no-speech"
                 raise HearsightError(f"is not of the present {inputs.split.name}", where=output.path, hint=hint)
             found[f"{dataset}-{kind}"] = output
