@@ -64,7 +64,8 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
     changed = _with_block(_with_chain(text, name, wiring), name, block)
     meant = read_params_file(path)
     for stage, inputs in wiring.items():
-        meant.setdefault("chain", {}).setdefault(stage, {})[name] = inputs
+        chain = meant.setdefault("chain", {})
+        chain[stage] = (chain.get(stage) or {}) | {name: inputs}
     meant[name] = block
     if new.tests_captioners:
         changed = _with_test_set(changed, name)
