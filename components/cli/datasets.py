@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_text
+from components.core.printing import print_json, print_text
 
 app = typer.Typer(no_args_is_help=True, help="Datasets of params.yaml.")
 
@@ -70,3 +71,17 @@ def add(
     except HearsightError as error:
         print_text(f"first correct {error}")
     print_text(f"next: dvc repro {last}")
+
+
+@app.command()
+def holdout(
+    train: Annotated[Path, typer.Option(help="COCO's captions_train2014.json.")],
+    val: Annotated[Path, typer.Option(help="COCO's captions_val2014.json, from which validation is drawn.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write train.txt and validation.txt into.")],
+    size: Annotated[int, typer.Option(help="Images of validation.")] = 4000,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 1,
+) -> None:
+    """Draw the split of COCO that Conceptual Captions trains on, as lists for split.lists."""
+    from components.tools.datasets.holdout import write_holdout  # here: as above
+
+    print_json(write_holdout(train, val, out, size, seed))
