@@ -25,6 +25,9 @@ from flows.graph import read_tasks
 from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project
 from tests.support import InlineEngine
 
+# A whole run of DVC takes minutes on a busy machine.
+pytestmark = pytest.mark.timeout(7200)
+
 COLOURS = ("red", "green", "blue", "black", "orange", "purple")
 SHAPES = ("square", "circle", "triangle", "line")
 STAGES = ("crawl", "filter", "hypernymize", "extract_descriptions", "dedup", "cluster", "split", "synthesize", "import_recordings")
