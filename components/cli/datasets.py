@@ -32,7 +32,10 @@ def add(
     posts: Annotated[str, typer.Option(metavar="SERVER#TAG", help="The posts of a hashtag on a Mastodon server.")] = "",
     test: Annotated[bool, typer.Option("--test", help="A table that only tests: every captioner is tested on it.")] = False,
     retrieval: Annotated[
-        str, typer.Option(metavar="OUTPUT", help="A table that only tests: the dual encoders of an output, as spoken/pretrain_retrieval.")
+        str,
+        typer.Option(
+            metavar="OUTPUT", help="A table that only tests: the dual encoders of an output, as spoken/pretrain_retrieval."
+        ),
     ] = "",
     listed: Annotated[
         str, typer.Option("--list", metavar="FILE", help="The names of a test set's images, one a line, or a file of Karpathy's.")

@@ -23,7 +23,7 @@ __all__ = ["Cell", "Graph", "find_root", "load_graph"]
 CHECK = "check-"
 """Prefix of the entries of dvc.yaml that check an output: ``check-crawl``."""
 EVERY_CELL = "every cell"
-"""Value of an input in params.yaml:chain: every cell of the matrix of that name, every set that a cell reads, and its test sets."""
+"""Value of an input in params.yaml:chain: every cell of the matrix of that name, the sets that cells read, and its test sets."""
 NONE = "none"
 """Value of an absent input in the chain. DVC has no optional dependencies, so ``data/none`` stands for it."""
 

@@ -146,7 +146,11 @@ def _test_sets(pipeline: dict[str, Any]) -> Iterator[str]:
     out = "reports/test_sets/${item}.json"
     if entry.get("foreach") != f"${{{matrix}.tests}}":
         yield f"dvc.yaml: {TEST_SETS} does not cover {matrix}.tests"
-    if body.get("cmd") != f"cat {' '.join(files)} > {out}" or body.get("deps") != files or body.get("outs") != [{out: {"cache": False}}]:
+    if (
+        body.get("cmd") != f"cat {' '.join(files)} > {out}"
+        or body.get("deps") != files
+        or body.get("outs") != [{out: {"cache": False}}]
+    ):
         yield f"dvc.yaml: {TEST_SETS} does not write {' and '.join(files)} to {out}"
 
 

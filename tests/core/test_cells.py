@@ -14,7 +14,11 @@ from components.core.graph import Graph
 PARAMS = {
     "captioners": {"sets": ["english", "posts"], "tests": ["coco"], "networks": ["rnn", "t2t"]},
     "chain": {
-        "extract_features": {"english": {"input": "english/split"}, "posts": {"input": "posts/split"}, "coco": {"input": "coco/split"}},
+        "extract_features": {
+            "english": {"input": "english/split"},
+            "posts": {"input": "posts/split"},
+            "coco": {"input": "coco/split"},
+        },
         "evaluate_captioners": {"captioners": {"captioners": "every cell"}},
     },
     "english": {"train_captioner": {"training": {"seeds": [0]}, "networks": {"rnn": {"width": 8}, "t2t": {"width": 16}}}},

@@ -168,7 +168,9 @@ NOT_TESTED = {
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
     r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",
-    r"dvc repro .*(facc|mine|<dataset>).*|hearsight (dataset add(?!.*--(test|retrieval))|params)( .*)?": "own data: a dataset the reader adds",
+    r"dvc repro .*(facc|mine|<dataset>).*|hearsight (dataset add(?!.*--(test|retrieval))|params)( .*)?": (
+        "own data: a dataset the reader adds"
+    ),
     r"dvc repro (-f|--force) -s (hypernymize|synthesize)@english": "the machine: recomputes a stage, whose run is tested",
 }
 """Pattern of a whole command → why no test executes it."""

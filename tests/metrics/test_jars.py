@@ -53,7 +53,7 @@ def test_meteor_has_the_values_of_the_published_wrapper() -> None:
 @pytest.mark.slow
 @JAVA
 def test_portuguese_is_scored_by_its_stems_and_the_language_independent_parameters() -> None:
-    candidate, reference = "os cachorros correm na grama".split(), "o cachorro corre na grama".split()
+    candidate, reference = ["os", "cachorros", "correm", "na", "grama"], ["o", "cachorro", "corre", "na", "grama"]
     mean, items = meteor([candidate], [[reference]], language="pt")
     # Two words match exactly, two by their stems at half weight, "os" and "o" do not; the four are one chunk of the five words.
     precision = recall = (2 + 2 * 0.5) / 5

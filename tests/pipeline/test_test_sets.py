@@ -1,4 +1,4 @@
-"""Test sets that `hearsight dataset add --test` writes: a trained captioner is tested on them, and DVC sees what becomes of them."""
+"""Test sets that `hearsight dataset add --test` writes: a trained captioner is tested on them, and DVC sees their changes."""
 
 from __future__ import annotations
 

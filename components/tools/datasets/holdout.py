@@ -39,7 +39,9 @@ def write_holdout(train: Path, val: Path, out: Path, size: int = SIZE, seed: int
     """
     names = {path: _image_names(path) for path in (train, val)}
     if common := sorted(names[train] & names[val]):
-        raise HearsightError(f"names {len(common)} images of {train} too ({common[0]})", where=val, hint="give train2014 and val2014")
+        raise HearsightError(
+            f"names {len(common)} images of {train} too ({common[0]})", where=val, hint="give train2014 and val2014"
+        )
     lists = draw_holdout(names[train], names[val], size, seed, where=str(val))
     contents = {out / f"{split}.txt": "".join(f"{name}\n" for name in lists[split]).encode() for split in lists}
     for path, content in contents.items():

@@ -46,7 +46,9 @@ def make_test_set(
     block = (graph.params.get(pictures) or {}).get("extract_features") or {}
     if captioners and block.get("encoder") != settings["extract_features"]["encoder"]:
         raise HearsightError(
-            f"has another encoder than the captioners' ({pictures}.extract_features)", where="--retrieval", hint="add two test sets"
+            f"has another encoder than the captioners' ({pictures}.extract_features)",
+            where="--retrieval",
+            hint="add two test sets",
         )
     # A captioner reads the cells of the grid too, which a dual encoder does without.
     kept = ("encoder", "centre") if captioners else ("encoder", "centre", "grid")
@@ -66,7 +68,10 @@ def captioner_evaluations(graph: Graph) -> list[str]:
     chain = (graph.params.get("chain") or {}).get("evaluate_captioners") or {}
     if names := [name for name, inputs in chain.items() if (inputs or {}).get(CAPTIONERS) == EVERY_CELL]:
         return names
-    where, hint = f"{graph.root / 'params.yaml'}: chain.evaluate_captioners", f"add '{CAPTIONERS}: {{{CAPTIONERS}: {EVERY_CELL}}}'"
+    where, hint = (
+        f"{graph.root / 'params.yaml'}: chain.evaluate_captioners",
+        f"add '{CAPTIONERS}: {{{CAPTIONERS}: {EVERY_CELL}}}'",
+    )
     raise HearsightError("tests no captioner", where=where, hint=hint)
 
 

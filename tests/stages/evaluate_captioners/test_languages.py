@@ -36,9 +36,11 @@ def test_each_test_set_is_scored_in_its_own_language(jar: str, tmp_path: Path, c
     about = {"encoder": ENCODER}
     languages = {"english": "en", "portuguese": "pt", "japanese": "ja"}
     inputs = {name: prepared(tmp_path, name, squares(), language=code, about=about) for name, code in languages.items()}
-    inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), "a red square")}, encoder=ENCODER)
+    inputs["english-small1x1"] = cell(
+        tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), "a red square")}, encoder=ENCODER
+    )
     with caplog.at_level(logging.WARNING):
-        output, exported, _ = compared(tmp_path, inputs, PARAMS.model_copy(update={"meteor": jar}))
+        output, _, _ = compared(tmp_path, inputs, PARAMS.model_copy(update={"meteor": jar}))
     table = {line.split(",")[0]: line for line in output.file("cross.csv").read_text().splitlines()}
     column = table["test"].split(",").index("meteor")
     assert [table[name].split(",")[column] for name in languages] == ["0.500000", "0.250000", ""]

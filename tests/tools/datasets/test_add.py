@@ -129,7 +129,10 @@ def without_evaluation(content: dict) -> None:
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [(without_captioners, "captioners.sets: names no training set"), (without_evaluation, "evaluate_captioners: tests no captioner")],
+    [
+        (without_captioners, "captioners.sets: names no training set"),
+        (without_evaluation, "evaluate_captioners: tests no captioner"),
+    ],
 )
 def test_a_test_set_without_captioners_to_test_is_refused(tmp_path: Path, change, message: str) -> None:
     root = project(tmp_path)

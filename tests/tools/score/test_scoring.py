@@ -148,7 +148,9 @@ def test_without_java_other_metrics_are_scored_and_missing_ones_named(files, mon
     assert "/nowhere/spice-1.0.jar does not exist" in result["left_out"]["spice"]
 
 
-@pytest.mark.parametrize("language, reason", [("ja", "no data for the language 'ja'"), ("fr", "data/paraphrase-fr.gz is not beside")])
+@pytest.mark.parametrize(
+    "language, reason", [("ja", "no data for the language 'ja'"), ("fr", "data/paraphrase-fr.gz is not beside")]
+)
 def test_a_language_that_a_jar_does_not_know_is_left_out_with_the_reason(
     files, monkeypatch, capsys, tmp_path, language, reason
 ) -> None:
