@@ -3,10 +3,10 @@
 The jar and the English paraphrase table come with an installed pycocoevalcap, or from a path. One process scores all items. It
 reads tokens, lower-cased and without punctuation (``-norm`` normalises again, as for published figures).
 
-The jar chooses by language. Those of ``TABLES`` have tuned parameters, a stemmer (not Czech), function words, and paraphrases from
-a table beside the jar; English has synonyms too. Those of ``STEMMERS``, Portuguese among them, have exact and stem matches and the
-language-independent parameters (alpha .75, beta 1.4, gamma .7, delta .5; a stem counts half) and none of the rest, and need
-``-lower``, because the jar has no rules for ``-norm``. No other language is scored.
+The jar chooses by language. Those of ``TABLES`` have tuned parameters, a stemmer (not Czech), function words, and paraphrases
+from a table beside the jar; English has synonyms too. Those of ``STEMMERS``, Portuguese among them, have exact and stem matches
+and the language-independent parameters (alpha .75, beta 1.4, gamma .7, delta .5; a stem counts half) and none of the rest, and
+need ``-lower``, because the jar has no rules for ``-norm``. No other language is scored.
 """
 
 from __future__ import annotations
