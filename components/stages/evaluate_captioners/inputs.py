@@ -100,7 +100,7 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
     models: list[Model] = []
     untested: list[StageOutput] = []
     for name, output in stage.inputs.items():
-        if output.manifest.record == "FEATURES" and not read_rows(output, "test"):
+        if output.manifest.record == "FEATURES" and "test" not in output.table(["split"])["split"].unique().to_pylist():
             untested.append(output)
         elif output.manifest.record == "FEATURES":
             test_set = read_set(name, output)
