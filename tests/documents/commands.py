@@ -118,7 +118,7 @@ TESTED = {
     r"hearsight release --dataset portuguese.*": (
         "tests/tools/release/test_posts.py::test_the_command_writes_a_release_and_refuses_with_one_line"
     ),
-    r"hearsight dataset holdout .*": (
+    r"hearsight dataset holdout( .*)?": (
         "tests/tools/datasets/test_holdout.py::test_the_split_reads_the_lists_and_every_captioned_image_is_in_one"
     ),
     r"dvc repro check-evaluate_captioners@captioners": (
