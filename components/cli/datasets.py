@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_text
+from components.core.printing import print_json, print_text
 
 app = typer.Typer(no_args_is_help=True, help="Datasets of params.yaml.")
 
@@ -29,6 +30,16 @@ def add(
     language: Annotated[str, typer.Option(help="The language of a table's captions, ISO 639-1.")] = "en",
     images: Annotated[str, typer.Option(metavar="FOLDER", help="The folder of a table's images, if not its own.")] = "",
     posts: Annotated[str, typer.Option(metavar="SERVER#TAG", help="The posts of a hashtag on a Mastodon server.")] = "",
+    test: Annotated[bool, typer.Option("--test", help="A table that only tests: every captioner is tested on it.")] = False,
+    retrieval: Annotated[
+        str,
+        typer.Option(
+            metavar="OUTPUT", help="A table that only tests: the dual encoders of an output, as spoken/pretrain_retrieval."
+        ),
+    ] = "",
+    listed: Annotated[
+        str, typer.Option("--list", metavar="FILE", help="The names of a test set's images, one a line, or a file of Karpathy's.")
+    ] = "",
     stages: Annotated[str, typer.Option(help="Stages, with commas between, instead of the usual ones.")] = "",
     contact: Annotated[str, typer.Option(help="URL or mail address that requests name; the open web needs one.")] = "",
 ) -> None:
@@ -37,18 +48,25 @@ def add(
     from components.execution.runner import stage_settings
     from components.tools.datasets import kinds
     from components.tools.datasets.add import add_dataset
+    from components.tools.datasets.test_sets import make_test_set
 
     given = [value for value in (site, archive, table, posts) if value]
     if len(given) != 1:
         raise HearsightError("takes one source", where="hearsight dataset add", hint=f"give one of {', '.join(kinds.OPTIONS)}")
+    is_test = test or bool(retrieval)
+    if (is_test and not table) or (listed and not is_test):
+        what, hint = ("--list", "add --test or --retrieval") if table else ("--test, --retrieval and --list", "give --table")
+        raise HearsightError(f"{what} cannot be used alone", where="hearsight dataset add", hint=hint)
+    root = find_root()
     if site:
         new = kinds.of_site(site)
     elif archive:
         new = kinds.of_archive(archive)
     else:
         new = kinds.of_table(table, language, images) if table else kinds.of_posts(posts, name)
+    if is_test:
+        new = make_test_set(name, table, new, load_graph(root), captioners=test, model=retrieval, listed=listed)
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
-    root = find_root()
     last = add_dataset(root, name, new, chosen, contact)
     print_text(f"added {name} to params.yaml (see its settings by: hearsight params crawl -d {name} --changed)")
     try:
@@ -56,3 +74,17 @@ def add(
     except HearsightError as error:
         print_text(f"first correct {error}")
     print_text(f"next: dvc repro {last}")
+
+
+@app.command()
+def holdout(
+    train: Annotated[Path, typer.Option(help="COCO's captions_train2014.json.")],
+    val: Annotated[Path, typer.Option(help="COCO's captions_val2014.json, from which validation is drawn.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write train.txt and validation.txt into.")],
+    size: Annotated[int, typer.Option(help="Images of validation.")] = 4000,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 1,
+) -> None:
+    """Draw the split of COCO that Conceptual Captions trains on, as lists for split.lists."""
+    from components.tools.datasets.holdout import write_holdout  # here: as above
+
+    print_json(write_holdout(train, val, out, size, seed))

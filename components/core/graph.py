@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from components.core.addresses import CELLS, MATRICES, find_root
+from components.core.addresses import CELLS, MATRICES, MATRIX_SETTINGS, find_root
 from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER, did_you_mean, read_params_file
 
@@ -23,7 +23,7 @@ __all__ = ["Cell", "Graph", "find_root", "load_graph"]
 CHECK = "check-"
 """Prefix of the entries of dvc.yaml that check an output: ``check-crawl``."""
 EVERY_CELL = "every cell"
-"""Value of an input in params.yaml:chain: every cell of the matrix of that name, and every set that a cell reads."""
+"""Value of an input in params.yaml:chain: every cell of the matrix of that name, the sets that cells read, and its test sets."""
 NONE = "none"
 """Value of an absent input in the chain. DVC has no optional dependencies, so ``data/none`` stands for it."""
 
@@ -82,11 +82,16 @@ class Graph:
         for name, value in inputs.items():
             if value == EVERY_CELL:
                 cells = [cell for cell in self.cells.values() if cell.matrix == name]
-                expanded.update({cell.set: f"{cell.set}/{MATRICES[name][1]}" for cell in cells})
+                sets = [*(cell.set for cell in cells), *self.test_sets(name)]
+                expanded.update({dataset: f"{dataset}/{MATRICES[name][1]}" for dataset in sets})
                 expanded.update({cell.name: f"{cell.dataset}/{MATRICES[name][0]}" for cell in cells})
             elif value != NONE:
                 expanded[name] = value
         return expanded
+
+    def test_sets(self, matrix: str) -> list[str]:
+        """Return the datasets that the cells of a matrix are tested on besides their own sets: ``<matrix>.tests``."""
+        return list((self.params.get(matrix) or {}).get("tests") or [])
 
     @property
     def datasets(self) -> list[str]:
@@ -152,7 +157,7 @@ class Graph:
         """Raise HearsightError for a block that names no stage: otherwise a misspelt stage name would be ignored silently."""
         blocks = self.params.get(dataset)
         for name in blocks if isinstance(blocks, dict) else ():
-            if name not in self.stages and not (dataset in MATRICES and name in ("sets", "networks")):
+            if name not in self.stages and not (dataset in MATRICES and name in MATRIX_SETTINGS):
                 where = f"{self.root / 'params.yaml'}: {dataset}.{name}"
                 raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=did_you_mean(str(name), self.stages))
 

@@ -1,7 +1,12 @@
 """METEOR 1.5 (Denkowski and Lavie 2014) through its own jar, called as in pycocoevalcap.
 
-The jar and its paraphrase table come with an installed pycocoevalcap, or from a path. One process scores all items. It reads
-tokens, lower-cased and without punctuation (``-norm`` normalises again, as for published figures).
+The jar and the English paraphrase table come with an installed pycocoevalcap, or from a path. One process scores all items. It
+reads tokens, lower-cased and without punctuation (``-norm`` normalises again, as for published figures).
+
+The jar chooses by language. Those of ``TABLES`` have tuned parameters, a stemmer (not Czech), function words, and paraphrases
+from a table beside the jar; English has synonyms too. Those of ``STEMMERS``, Portuguese among them, have exact and stem matches
+and the language-independent parameters (alpha .75, beta 1.4, gamma .7, delta .5; a stem counts half) and none of the rest, and
+need ``-lower``, because the jar has no rules for ``-norm``. No other language is scored.
 """
 
 from __future__ import annotations
@@ -12,16 +17,24 @@ from pathlib import Path
 from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
 
 JAR = "meteor-1.5.jar"
+TABLES = {"en": "en", "cs": "cz", "de": "de", "es": "es", "fr": "fr", "ru": "ru"}
+"""ISO 639-1 code → METEOR's, of the languages with a paraphrase table (``data/paraphrase-<code>.gz``)."""
+STEMMERS = {code: code for code in ("da", "fi", "hu", "it", "nl", "no", "pt", "ro", "tr")} | {"sv": "se"}
+"""ISO 639-1 code → METEOR's, of the languages with a stemmer only."""
 SECONDS = 300.0
 """Timeout of one answer; the last, over all items, takes longest."""
 _SEPARATOR = "|||"
 
 
-def meteor_jar(given: str | Path = "") -> Path:
+class LanguageUnavailable(JarUnavailable):
+    """METEOR has no data for a language, or the data is not beside the jar."""
+
+
+def find_meteor(given: str | Path = "") -> Path:
     """Return the path of the jar: the given one (a file or its folder), else that of an installed pycocoevalcap.
 
     Raises:
-        JarUnavailable: the jar is missing, or its paraphrase table is not beside it.
+        JarUnavailable: the jar is missing.
     """
     if given:
         path = Path(given) / JAR if Path(given).is_dir() else Path(given)
@@ -34,15 +47,32 @@ def meteor_jar(given: str | Path = "") -> Path:
                 f"METEOR: {JAR} was not found: run `pip install pycocoevalcap==1.2`, or give its path with --meteor PATH"
             )
         path = bundled
-    if not (path.parent / "data" / "paraphrase-en.gz").is_file():
-        raise JarUnavailable(f"METEOR: data/paraphrase-en.gz is not beside {path}: copy the complete folder")
     return path.resolve()
+
+
+def meteor_jar(given: str | Path = "", language: str = "en") -> Path:
+    """Return the path of a jar (:func:`find_meteor`) that has what it needs for a language (ISO 639-1).
+
+    Raises:
+        JarUnavailable: the jar is missing.
+        LanguageUnavailable: METEOR has no data for the language, or its paraphrase table is not beside the jar.
+    """
+    path = find_meteor(given)
+    if language in TABLES:
+        table = f"data/paraphrase-{TABLES[language]}.gz"
+        if not (path.parent / table).is_file():
+            raise LanguageUnavailable(f"METEOR: {table} is not beside {path}: copy the complete folder of METEOR 1.5")
+    elif language not in STEMMERS:
+        known = ", ".join(sorted({*TABLES, *STEMMERS}))
+        raise LanguageUnavailable(f"METEOR: it has no data for the language '{language}': it has some for {known}")
+    return path
 
 
 def meteor(
     candidates: Sequence[Sequence[str]],
     references: Sequence[Sequence[Sequence[str]]],
     *,
+    language: str = "en",
     jar: str | Path = "",
     java: str = "java",
     seconds: float = SECONDS,
@@ -53,21 +83,23 @@ def meteor(
     Args:
         candidates: one tokenised caption an item.
         references: tokenised references, at least one an item.
+        language: of the captions, ISO 639-1.
         jar: path of ``meteor-1.5.jar``; empty: an installed pycocoevalcap's.
         java: the Java program.
         seconds: timeout of one answer.
 
     Raises:
         ValueError: lengths differ, or an item has no reference.
-        JarUnavailable: Java or the jar is missing, or fails.
+        JarUnavailable: Java, the jar or its data for the language is missing, or the jar fails.
     """
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
-    path, program = meteor_jar(jar), find_java(java)
+    path, program = meteor_jar(jar, language), find_java(java)
     if not candidates:
         return 0.0, []
     options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-jar", str(path)]
-    command = [program, *options, "-", "-", "-stdio", "-l", "en", "-norm"]
+    command = [program, *options, "-", "-", "-stdio", "-l"]
+    command += [TABLES[language], "-norm"] if language in TABLES else [STEMMERS[language], "-lower"]
     try:
         with JarProcess(command, path.parent, seconds=seconds) as process:
             counts = [

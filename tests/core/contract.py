@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from components.core.addresses import CELLS, MATRICES, parse_output_name
+from components.core.addresses import CELLS, MATRICES, MATRIX_SETTINGS, parse_output_name
 from components.core.code_digest import Code, syntax_tree
 from components.core.graph import CHECK, NONE, Graph, load_graph
 from components.core.params import YAML_LOADER
@@ -22,6 +22,8 @@ from components.core.records import OUTPUT_SCHEMAS
 SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "report", "posts_report")
 """Stages whose page shows the warnings of its inputs."""
 STAGES = Path("components") / "stages"
+TEST_SETS = f"{CHECK}test_set"
+"""The entry of dvc.yaml that puts gate and warnings of a matrix's test sets into a folder; it runs no code of ours."""
 
 
 def problems(root: Path) -> list[str]:
@@ -34,6 +36,7 @@ def problems(root: Path) -> list[str]:
         *_suites(root, graph),
         *chain_problems(graph),
         *_checks(graph, pipeline),
+        *_test_sets(pipeline),
         *_wiring(root, graph, pipeline),
     ]
 
@@ -90,7 +93,7 @@ def chain_problems(graph: Graph) -> Iterator[str]:
     trained = {(cell.set, MATRICES[cell.matrix][0]) for cell in graph.cells.values()}
     for dataset in graph.datasets:
         for stage in graph.params.get(dataset) or {}:
-            axis = dataset in MATRICES and stage in ("sets", "networks")
+            axis = dataset in MATRICES and stage in MATRIX_SETTINGS
             if not axis and dataset not in graph.chain.get(stage, {}) and (dataset, stage) not in trained:
                 yield f"params.yaml: {dataset}.{stage} is set though the chain does not take it"
 
@@ -118,7 +121,7 @@ def _checks(graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
         for out in (f"reports/gates/{dataset}/{stage}.json", f"reports/warnings/{dataset}/{stage}.json"):
             if {out: {"cache": False}} not in body.get("outs", []):
                 yield f"dvc.yaml: {name} does not list the output {out} with cache: false"
-    for name in sorted(name for name in pipeline if name.startswith(CHECK)):
+    for name in sorted(name for name in pipeline if name.startswith(CHECK) and name != TEST_SETS):
         if name.removeprefix(CHECK) not in graph.stages:
             yield f"dvc.yaml: {name} checks no stage"
 
@@ -126,12 +129,30 @@ def _checks(graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
 def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
     code = Code(root)
     for entry_name, entry in pipeline.items():
+        if entry_name == TEST_SETS:
+            continue
         stage, body = entry_name.removeprefix(CHECK), entry.get("do", entry)
         deps = [str(dep) for dep in body.get("deps", [])]
         if entry_name == stage:
             yield from _stage_wiring(graph, stage, body, deps)
         package = stage if entry_name == stage else "check"
         yield from _code(root, entry_name, deps, *code.reached(f"components.stages.{package}"))
+
+
+def _test_sets(pipeline: dict[str, Any]) -> Iterator[str]:
+    """A test set that changed, or did not pass its check, has to reach the stage that depends on the folder of test sets."""
+    matrix, (_, reads) = next(iter(MATRICES.items()))
+    entry = pipeline.get(TEST_SETS) or {}
+    body, files = entry.get("do", {}), [f"reports/{kind}/${{item}}/{reads}.json" for kind in ("gates", "warnings")]
+    out = "reports/test_sets/${item}.json"
+    if entry.get("foreach") != f"${{{matrix}.tests}}":
+        yield f"dvc.yaml: {TEST_SETS} does not cover {matrix}.tests"
+    if (
+        body.get("cmd") != f"cat {' '.join(files)} > {out}"
+        or body.get("deps") != files
+        or body.get("outs") != [{out: {"cache": False}}]
+    ):
+        yield f"dvc.yaml: {TEST_SETS} does not write {' and '.join(files)} to {out}"
 
 
 def _dataset(stage: str) -> str:
@@ -168,7 +189,7 @@ def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
     for name, value in sorted(values.items()):
         if name in MATRICES and value != NONE:  # its gates name each model and what it was trained on
             kinds = ("gates", "warnings") if stage in SHOW_WARNINGS else ("gates",)
-            for folder in (f"reports/{kind}/{name}/{CELLS}" for kind in kinds):
+            for folder in (*(f"reports/{kind}/{name}/{CELLS}" for kind in kinds), "reports/test_sets"):
                 if folder not in deps:
                     yield f"dvc.yaml: {stage} does not depend on {folder}"
             continue

@@ -12,9 +12,13 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph
 
 PARAMS = {
-    "captioners": {"sets": ["english", "posts"], "networks": ["rnn", "t2t"]},
+    "captioners": {"sets": ["english", "posts"], "tests": ["coco"], "networks": ["rnn", "t2t"]},
     "chain": {
-        "extract_features": {"english": {"input": "english/split"}, "posts": {"input": "posts/split"}},
+        "extract_features": {
+            "english": {"input": "english/split"},
+            "posts": {"input": "posts/split"},
+            "coco": {"input": "coco/split"},
+        },
         "evaluate_captioners": {"captioners": {"captioners": "every cell"}},
     },
     "english": {"train_captioner": {"training": {"seeds": [0]}, "networks": {"rnn": {"width": 8}, "t2t": {"width": 16}}}},
@@ -35,8 +39,9 @@ def test_every_network_on_every_set_is_a_dataset_that_reads_its_set(graph: Graph
 
 def test_a_stage_after_the_matrix_reads_every_cell_by_its_name(graph: Graph) -> None:
     inputs = graph.inputs("evaluate_captioners", "captioners")
-    assert list(inputs) == ["english", "posts", "english-rnn", "english-t2t", "posts-rnn", "posts-t2t"]
+    assert list(inputs) == ["english", "posts", "coco", "english-rnn", "english-t2t", "posts-rnn", "posts-t2t"]
     assert inputs["posts"] == graph.output("extract_features", "posts")
+    assert inputs["coco"] == graph.output("extract_features", "coco")
     assert inputs["posts-t2t"] == graph.output("train_captioner", CELLS[3])
 
 

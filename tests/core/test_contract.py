@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from components.core.graph import CHECK, load_graph
-from tests.core.contract import problems
+from tests.core.contract import TEST_SETS, problems
 from tests.support import PROJECT
 
 
@@ -101,14 +101,16 @@ def test_a_check_that_covers_other_datasets_is_named(copy):
 
 
 def test_code_that_is_imported_but_not_declared_is_named_for_every_stage(copy):
+    stages = [stage for stage in STAGES if stage != TEST_SETS]
+
     def forget(content: dict) -> None:
-        for stage in STAGES:
+        for stage in stages:
             body = content["stages"][stage].get("do", content["stages"][stage])
             body["deps"] = [dep for dep in body["deps"] if dep != "components/core"]
 
     edit(copy / "dvc.yaml", forget)
     result = problems(copy)
-    for stage in STAGES:
+    for stage in stages:
         assert any(line.startswith(f"dvc.yaml: {stage} imports components/core/") for line in result), stage
 
 
@@ -119,13 +121,19 @@ def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     assert f"params.yaml: {of}.{stage} is missing though the chain takes it" in problems(copy)
 
 
-def test_a_matrix_without_its_gates_as_dependencies_is_named(copy):
-    def forget(content: dict) -> None:
-        body = content["stages"]["evaluate_captioners"]["do"]
-        body["deps"] = [dep for dep in body["deps"] if dep != "reports/gates/captioners/cells"]
+@pytest.mark.parametrize("folder", ["reports/gates/captioners/cells", "reports/test_sets"])
+def test_a_matrix_without_its_gates_as_dependencies_is_named(copy, folder):
+    edit(copy / "dvc.yaml", lambda content: content["stages"]["evaluate_captioners"]["do"]["deps"].remove(folder))
+    assert f"dvc.yaml: evaluate_captioners does not depend on {folder}" in problems(copy)
 
-    edit(copy / "dvc.yaml", forget)
-    assert "dvc.yaml: evaluate_captioners does not depend on reports/gates/captioners/cells" in problems(copy)
+
+def test_test_sets_whose_gates_or_warnings_do_not_reach_the_evaluation_are_named(copy):
+    edit(copy / "dvc.yaml", lambda content: content["stages"][TEST_SETS].update(foreach="${captioners.sets}"))
+    assert problems(copy) == [f"dvc.yaml: {TEST_SETS} does not cover captioners.tests"]
+    edit(copy / "dvc.yaml", lambda content: content["stages"][TEST_SETS]["do"]["deps"].pop())
+    assert any(line.startswith(f"dvc.yaml: {TEST_SETS} does not write reports/gates/") for line in problems(copy))
+    edit(copy / "dvc.yaml", lambda content: content["stages"].pop(TEST_SETS))
+    assert len(problems(copy)) == 2
 
 
 def test_a_cell_without_its_sets_gate_as_dependency_is_named(copy):

@@ -123,6 +123,18 @@ TESTED = {
     r"hearsight verify-release .*": (
         "tests/tools/release/test_verify.py::test_the_command_prints_one_line_for_each_error_and_exits_with_2"
     ),
+    r"hearsight dataset holdout( .*)?": (
+        "tests/tools/datasets/test_holdout.py::test_the_split_reads_the_lists_and_every_captioned_image_is_in_one"
+    ),
+    r"dvc repro check-evaluate_captioners@captioners": (
+        "tests/pipeline/test_test_sets.py::test_a_trained_captioner_is_tested_on_every_added_set_with_all_its_references"
+    ),
+    r"hearsight dataset add .*--retrieval .*|dvc repro check-evaluate_retrieval@coco": (
+        "tests/tools/datasets/test_add.py::test_a_retrieval_test_set_is_spoken_and_read_with_the_models_own_encoder"
+    ),
+    r"hearsight dataset add .*--test": (
+        "tests/tools/datasets/test_add.py::test_a_test_set_fits_the_project_and_reaches_every_captioner_in_twelve_lines"
+    ),
     r"hearsight score.*": (
         "tests/tools/score/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json"
     ),
@@ -164,7 +176,9 @@ NOT_TESTED = {
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
     r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",
-    r"dvc repro .*(facc|mine|<dataset>).*|hearsight (dataset add|params)( .*)?": "own data: a dataset the reader adds",
+    r"dvc repro .*(facc|mine|<dataset>).*|hearsight (dataset add(?!.*--(test|retrieval))|params)( .*)?": (
+        "own data: a dataset the reader adds"
+    ),
     r"dvc repro (-f|--force) -s (hypernymize|synthesize)@english": "the machine: recomputes a stage, whose run is tested",
 }
 """Pattern of a whole command → why no test executes it."""

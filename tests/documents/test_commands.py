@@ -20,7 +20,7 @@ from tests.support import PROJECT
 
 COMMANDS = documented()
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
-OWN = re.compile(r"facc|mine|<dataset>")
+OWN = re.compile(r"facc|mine|@coco|<dataset>")
 """Datasets that the documents tell the reader to add."""
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
-from components.metrics.meteor import meteor, meteor_jar
+from components.metrics.meteor import LanguageUnavailable, meteor, meteor_jar
 from components.metrics.spice import read_spice, spice, spice_input, spice_jar
 
 JAVA = pytest.mark.skipif(
@@ -48,6 +48,47 @@ def test_meteor_has_the_values_of_the_published_wrapper() -> None:
     # By pycocoevalcap 1.2's own Meteor over these captions; without the protocol's mark, which parts its references.
     assert mean == pytest.approx(0.1583077983553078, abs=1e-12)
     assert items == pytest.approx([0.3036064826967712, 0.06923076923076922, 0.0], abs=1e-12)
+
+
+@pytest.mark.slow
+@JAVA
+def test_portuguese_is_scored_by_its_stems_and_the_language_independent_parameters() -> None:
+    candidate, reference = ["os", "cachorros", "correm", "na", "grama"], ["o", "cachorro", "corre", "na", "grama"]
+    mean, items = meteor([candidate], [[reference]], language="pt")
+    # Two words match exactly, two by their stems at half weight, "os" and "o" do not; the four are one chunk of the five words.
+    precision = recall = (2 + 2 * 0.5) / 5
+    f_mean = precision * recall / (0.75 * precision + 0.25 * recall)
+    assert items == [mean] == [pytest.approx(f_mean * (1 - 0.7 * (1 / 4) ** 1.4), abs=1e-12)]
+
+
+@pytest.mark.parametrize(
+    ("language", "options"),
+    [("en", "-l en -norm"), ("pt", "-l pt -lower"), ("sv", "-l se -lower"), ("cs", "-l cz -norm")],
+)
+def test_the_jar_is_told_the_language_and_normalises_where_it_has_rules(
+    jar: Path, tmp_path: Path, language: str, options: str
+) -> None:
+    (jar / "data" / "paraphrase-cz.gz").write_bytes(b"")
+    seen = tmp_path / "seen"
+    answer = (
+        f"import pathlib, sys; pathlib.Path({str(seen)!r}).write_text(' '.join(sys.argv[1:]))\n"
+        "for line in sys.stdin: print('0.5\\n' * (line.count('|||') + 1 if line.startswith('EVAL') else 1), end='', flush=True)"
+    )
+    assert meteor(CANDIDATES, REFERENCES, language=language, jar=jar, java=program(tmp_path, "java", answer))[0] == 0.5
+    assert seen.read_text().endswith(f"-stdio {options}")
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("fr", r"METEOR: data/paraphrase-fr\.gz is not beside .*meteor-1\.5\.jar: copy the complete folder"),
+        ("ja", r"METEOR: it has no data for the language 'ja': it has some for cs, da, .*, pt, "),
+    ],
+)
+def test_a_language_without_data_is_not_scored_with_that_of_another(jar: Path, language: str, message: str) -> None:
+    with pytest.raises(LanguageUnavailable, match=message) as problem:
+        meteor(CANDIDATES, REFERENCES, language=language, jar=jar, java="no-such-java")
+    assert "\n" not in str(problem.value)
 
 
 @pytest.fixture

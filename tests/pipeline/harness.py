@@ -91,7 +91,7 @@ class Project:
         return any((self.root / ".hearsight" / "work" / "english" / "pretrain_retrieval").rglob("*.ckpt"))
 
 
-PLACEHOLDERS = ("data/none", "reports/gates/none.json", "reports/warnings/none.json")
+PLACEHOLDERS = ("data/none", "reports/gates/none.json", "reports/warnings/none.json", "reports/test_sets/none.json")
 """What stands in for an input that a stage does without."""
 LEFT_OUT = ("portuguese", "stamps", "stamps_synthetic", "spoken", "cleaned", "captioners")
 
@@ -111,7 +111,7 @@ def sample_params() -> dict[str, Any]:
     del params["english"]["evaluate_speech"]
     params["chain"]["report"]["english"]["evaluate_speech"] = "none"
     # So are captioners, a model a cell: dvc.yaml names their matrix.
-    params["captioners"] = {"sets": [], "networks": []}
+    params["captioners"] = {"sets": [], "tests": [], "networks": []}
     del params["english"]["train_captioner"]
     params["chain"]["report"]["english"]["evaluate_captioners"] = "none"
     for stage in ("filter", "hypernymize"):

@@ -32,8 +32,8 @@ class Params(Settings):
     examples: int = 24
     """Pictures of each test set on the page: drawn, not chosen. Ours."""
     meteor: str = ""
-    """``meteor-1.5.jar``, or ``packaged`` for an installed pycocoevalcap's; empty leaves METEOR out. It needs Java, and seconds a
-    model and test set. CC table 5 has it."""
+    """``meteor-1.5.jar``, or ``packaged`` for an installed pycocoevalcap's; empty leaves METEOR out. It needs Java, data of the
+    set's language (docs/metrics.md), and seconds a model and test set. CC table 5 has it."""
     spice: str = ""
     """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out. CC tables 6 and 7 have it."""
     hardware: Inference = Inference()

@@ -13,7 +13,7 @@ from components.stages.evaluate_captioners.analyses import TrainingTexts, measur
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.jobs import Constant
 from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption, Pair, Row, Table
-from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored, mean
+from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored, find_language_gaps, mean
 
 if TYPE_CHECKING:
     from components.stages.evaluate_captioners import Params
@@ -34,7 +34,9 @@ def gather(
         cells.setdefault((model.training, model.network), []).append(model.name)
     pairs = _pairs(sets, cells)
     interval_ends = {test_set.name: _intervals(test_set, cells, pairs, scored, constants, params) for test_set in sets}
-    tables = [_table(test_set, cells, scored, constants, training_texts, interval_ends[test_set.name]) for test_set in sets]
+    tables = [
+        _table(test_set, cells, scored, constants, training_texts, interval_ends[test_set.name], params) for test_set in sets
+    ]
     by_name = {table.name: table for table in tables}
     return CaptionerResults(
         dataset,
@@ -94,6 +96,7 @@ def _table(
     constants: Mapping[str, Constant],
     training_texts: Mapping[str, TrainingTexts],
     interval_ends: Mapping[str, tuple[float, float]],
+    params: Params,
 ) -> Table:
     rows = []
     reference_lengths = [word_counts(item.references) for item in test_set.items]
@@ -122,6 +125,7 @@ def _table(
         measure_references([text for item in test_set.items for text in item.references], test_set.language),
         rows,
         constant,
+        list(find_language_gaps(test_set.items, params.meteor, params.spice).values()),
     )
 
 

@@ -91,13 +91,18 @@ class Model:
 def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
     """Return the test sets and the models, each in the order of the chain.
 
+    A training set without a test split is no test set, as COCO's with the hold-out of CC §5.1.
+
     Raises:
         HearsightError: there is no test set or model, a set is empty or given twice, or a cell has no model of its own.
     """
     sets: list[EvaluationSet] = []
     models: list[Model] = []
+    untested: list[StageOutput] = []
     for name, output in stage.inputs.items():
-        if output.manifest.record == "FEATURES":
+        if output.manifest.record == "FEATURES" and "test" not in output.table(["split"])["split"].unique().to_pylist():
+            untested.append(output)
+        elif output.manifest.record == "FEATURES":
             test_set = read_set(name, output)
             if test_set.name in {other.name for other in sets}:
                 raise HearsightError(
@@ -114,6 +119,10 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
                 where=output.path,
                 hint=f"fix params.yaml: chain.evaluate_captioners.{stage.dataset}.{name}",
             )
+    trainings = {model.training for model in models}
+    for output in untested:
+        if not sets or parse_output_name(output.name)[0] not in trainings:
+            raise _empty_error(output)
     for missing, given in (("test set", sets), ("captioner", models)):
         if not given:
             raise HearsightError(
@@ -133,7 +142,7 @@ def read_set(name: str, output: StageOutput) -> EvaluationSet:
     rows = read_rows(output, "test")
     dataset, _ = parse_output_name(output.name)
     if not rows:
-        raise HearsightError("has no record in its test split", where=output.path, hint="raise split.test, or import more")
+        raise _empty_error(output)
     references: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         references.setdefault(row["group"], {}).setdefault(row["caption"], row["words"])
@@ -144,6 +153,10 @@ def read_set(name: str, output: StageOutput) -> EvaluationSet:
         files = {name: row[name] for name in ("key", "media", "thumbnail", "language", "labels")}
         items.append(Item(picture=picture, references=list(texts), words=list(texts.values()), **files))
     return EvaluationSet(dataset, name, output.digest, items, read_settings(output))
+
+
+def _empty_error(output: StageOutput) -> HearsightError:
+    return HearsightError("has no record in its test split", where=output.path, hint="raise split.test, or import more")
 
 
 def read_rows(output: StageOutput, split: str) -> list[dict[str, Any]]:

@@ -40,6 +40,8 @@ class Table:
     references_writing: Writing
     rows: list[Row]
     constant: tuple[str, dict[str, Value]] | None
+    left_out: list[str] = field(default_factory=list)
+    """Why enabled metrics are left out, a line each."""
 
     @property
     def metrics(self) -> list[str]:

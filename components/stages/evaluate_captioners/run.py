@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from components.core.check_warnings import input_warnings
 from components.execution.stage import Stage
 from components.stages.evaluate_captioners import MARKDOWN, PAGE, SUMMARY, page, tables
@@ -10,6 +12,8 @@ from components.stages.evaluate_captioners.gathering import gather
 from components.stages.evaluate_captioners.inputs import open_inputs
 from components.stages.evaluate_captioners.jobs import score_all, write_all
 
+log = logging.getLogger(__name__)
+
 
 def run(stage: Stage) -> None:
     """Caption every test set with every model, score the captions, and write tables, page and records."""
@@ -17,6 +21,9 @@ def run(stage: Stage) -> None:
     captions = write_all(stage, sets, models)
     scored, constants = score_all(stage, sets, models, captions)
     results = gather(stage.dataset, sets, models, scored, constants, read_training_texts(stage, sets, models), stage.params)
+    for table in results.tables:
+        for line in table.left_out:
+            log.warning("evaluate_captioners: left out on %s: %s", table.name, line)
     tables.write_records(stage, sets, models, scored)
     html = page.render_page(results, page.read_thumbnails(stage, sets, results), input_warnings(stage.inputs.values()))
     stage.write_file(PAGE, html.encode())

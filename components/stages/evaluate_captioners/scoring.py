@@ -23,7 +23,7 @@ from components.metrics.captions import score_captions as score_corpus
 from components.metrics.cider import best_constant
 from components.metrics.hallucination import find_hallucinations
 from components.metrics.jars import JarUnavailable
-from components.metrics.meteor import meteor_jar
+from components.metrics.meteor import LanguageUnavailable, find_meteor, meteor_jar
 from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
 from components.metrics.scene_graph import scene_graph_f
 from components.metrics.spice import spice_jar
@@ -90,8 +90,8 @@ def score_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     references = [[tokenize_caption(text) for text in item.references] for item in items]
     scores = score_tokens(words, references)
     objects = [ObjectMentions(None, [], [])] * len(items)
-    if {item.language for item in items} == {"en"}:
-        add_jars(scores, words, references, **spec["jars"])
+    add_jars(scores, items, words, references, **spec["jars"])
+    if _languages(items) == ["en"]:
         # Scene graphs and named objects share the parses.
         texts = [*spec["captions"], *(text for item in items for text in item.references)]
         parses, lexicon = parse_captions(texts, "en", task.annotations), load_lexicon()
@@ -145,19 +145,56 @@ def score_tokens(candidates: Sequence[Sequence[str]], references: Sequence[Seque
 
 
 def add_jars(
-    scores: Scores, candidates: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]], *, meteor: str, spice: str
+    scores: Scores,
+    items: Sequence[Item],
+    candidates: Sequence[Sequence[str]],
+    references: Sequence[Sequence[Sequence[str]]],
+    *,
+    meteor: str,
+    spice: str,
 ) -> None:
-    """Add METEOR and SPICE of English captions, if they are enabled.
+    """Add METEOR in the items' language and SPICE of English items, if they are enabled and have that language.
 
     Raises:
         HearsightError: an enabled metric cannot run here.
     """
+    gaps = find_language_gaps(items, meteor, spice)
     with _jar_errors():
-        if meteor:
-            scores.corpus["meteor"], _ = meteors.meteor(candidates, references, jar="" if meteor == PACKAGED else meteor)
-        if spice:
+        if meteor and "meteor" not in gaps:
+            (language,) = _languages(items)
+            scores.corpus["meteor"], _ = meteors.meteor(candidates, references, language=language, jar=_path(meteor))
+        if spice and "spice" not in gaps:
             result = spices.spice(candidates, references, spice)
             scores.corpus["spice"], scores.items["spice"] = result.mean, list(result.items)
+
+
+def find_language_gaps(items: Sequence[Item], meteor: str, spice: str) -> dict[str, str]:
+    """Return enabled metric → why it is left out on these items: the language of their captions.
+
+    Raises:
+        HearsightError: METEOR's jar is missing.
+    """
+    languages, gaps = _languages(items), {}
+    if meteor and len(languages) > 1:
+        gaps["meteor"] = f"METEOR: it scores captions of one language, and these are in {' and '.join(languages)}"
+    elif meteor:
+        with _jar_errors():
+            try:
+                meteor_jar(_path(meteor), languages[0])
+            except LanguageUnavailable as gap:
+                gaps["meteor"] = str(gap)
+    if spice and languages != ["en"]:
+        gaps["spice"] = f"SPICE: it reads English, and these captions are in {' and '.join(languages)}"
+    return gaps
+
+
+def _languages(items: Sequence[Item]) -> list[str]:
+    return sorted({item.language for item in items})
+
+
+def _path(meteor: str) -> str:
+    """Return the path of METEOR's jar in the setting; empty for pycocoevalcap's."""
+    return "" if meteor == PACKAGED else meteor
 
 
 @contextmanager
@@ -178,7 +215,9 @@ def digest_scoring_inputs(meteor: str, spice: str) -> dict[str, str]:
     digests = {"dictionary": digest_value([(path.name, sha256_file(path)) for path in sorted(wordnet_folder().glob("*.*"))])}
     with _jar_errors():
         if meteor:
-            digests["meteor"] = sha256_file(meteor_jar("" if meteor == PACKAGED else meteor))
+            jar = find_meteor(_path(meteor))
+            tables = sorted((path.name, path.stat().st_size) for path in jar.parent.glob("data/paraphrase-*.gz"))
+            digests["meteor"] = digest_value([sha256_file(jar), tables])
         if spice:
             digests["spice"] = sha256_file(spice_jar(spice))
     return digests

@@ -142,6 +142,7 @@ def render_markdown(results: CaptionerResults) -> str:
             caption, values = table.constant
             lines.append("| best constant caption | | " + " | ".join(number(values[name]) for name in table.metrics) + " |")
             lines += ["", f"The best constant caption, chosen on the training split: “{caption}”."]
+        lines += [part for line in table.left_out for part in ("", f"Left out: {line}.")]
     for table in results.tables:
         lines += ["", f"## Writing style on {table.name}", "", *_style_lines(table, columns.first(results.marked))]
         lines += ["", *_style_lines(table, columns.RARER)]

@@ -16,6 +16,7 @@ from components.core.files import publish_bytes
 from components.core.graph import Graph, load_graph
 from components.core.params import read_params_file
 from components.tools.datasets.kinds import NewDataset
+from components.tools.datasets.test_sets import CAPTIONERS, captioner_evaluations
 
 AFTER = {
     "filter": ("crawl",),
@@ -42,7 +43,7 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         contact: the address that requests to the open web name.
 
     Returns:
-        The name of the last stage's check, to pass to ``dvc repro``.
+        The names of the last checks, with spaces between, to pass to ``dvc repro``.
 
     Raises:
         HearsightError: the name is taken or has other characters than letters, digits and ``_``, a stage cannot be added,
@@ -53,7 +54,10 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         raise HearsightError(f"'{name}' cannot name a dataset", where=path, hint="use small letters, digits and _")
     if name in graph.params or name in graph.datasets:
         raise HearsightError(f"there is a dataset '{name}' already", where=path, hint="choose another name, or edit it there")
-    wiring = wire(name, list(dict.fromkeys(["crawl", *(stages or new.stages)])), graph)
+    wiring = wire(name, list(dict.fromkeys(["crawl", *(stages or new.stages)])), graph) | new.inputs
+    evaluations = captioner_evaluations(graph) if new.tests_captioners else []
+    if missing := sorted(new.needs(name) - set(wiring)):
+        raise HearsightError(f"a test set needs {' and '.join(missing)}", where="--stages", hint="name it too")
     crawl = {"snapshot": f"{name}-1", **new.crawl, **({"contact": contact} if contact else {})}
     block = {stage: crawl if stage == "crawl" else new.settings.get(stage, {}) for stage in wiring}
     text = path.read_text(encoding="utf-8")
@@ -62,8 +66,13 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         meant.setdefault("chain", {}).setdefault(stage, {})[name] = inputs
         text = with_chain_entry(text, stage, name, inputs)
     meant[name] = block
+    if new.tests_captioners:
+        text = _with_test_set(text, name)
+        meant.setdefault(CAPTIONERS, {})["tests"] = [*graph.test_sets(CAPTIONERS), name]
     write_params(path, _with_block(text, name, block), meant)
-    return check_stage_address(name, list(wiring)[-1])
+    last = [check_stage_address(dataset, "evaluate_captioners") for dataset in evaluations]
+    last += [check_stage_address(name, stage) for stage in new.inputs]
+    return " ".join(last or [check_stage_address(name, list(wiring)[-1])])
 
 
 def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, str]]:
@@ -120,6 +129,20 @@ def with_chain_entry(text: str, stage: str, name: str, inputs: Mapping[str, str]
     else:
         behind = next((after for after in range(at + 1, end) if not re.match(r" {3,}\S", lines[after])), end)
         lines.insert(behind, entry)
+    return "\n".join(lines)
+
+
+def _with_test_set(text: str, name: str) -> str:
+    """Add the dataset to the list of test sets, which is on one line."""
+    lines = text.split("\n")
+    start = next((at for at, line in enumerate(lines) if re.fullmatch(rf"{CAPTIONERS}:\s*(#.*)?", line)), len(lines))
+    for at in range(start + 1, len(lines)):
+        if match := re.fullmatch(r"(  tests: \[)(.*)(\].*)", lines[at]):
+            lines[at] = match[1] + ", ".join(filter(None, (match[2].strip(), name))) + match[3]
+            return "\n".join(lines)
+        if re.match(r"\S", lines[at]) and not lines[at].startswith("#"):
+            break
+    lines.insert(start + 1, f"  tests: [{name}]")
     return "\n".join(lines)
 
 

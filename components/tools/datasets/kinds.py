@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from components.core.addresses import parse_output_name
 from components.core.errors import HearsightError
 from components.stages.crawl.sources.layouts import LAYOUTS
 
@@ -30,6 +31,16 @@ class NewDataset:
     """The stages it takes unless others are named, in order."""
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Stage → the settings that are no defaults."""
+    inputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Stage that also reads outputs of other datasets → its inputs."""
+    tests_captioners: bool = False
+    """Whether the captioners are tested on it."""
+
+    def needs(self, name: str) -> set[str]:
+        """Return the stages of the dataset ``name`` that are read by other datasets, or together with outputs of others."""
+        inputs = {value for named in self.inputs.values() for value in named.values()}
+        own = {stage for dataset, stage in map(parse_output_name, inputs) if dataset == name}
+        return own | ({"extract_features"} if self.tests_captioners else set())
 
 
 def of_site(url: str) -> NewDataset:

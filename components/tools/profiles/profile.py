@@ -24,6 +24,8 @@ class Comparison(Settings):
 
     sets: list[str] = []
     """Datasets to train on."""
+    tests: list[str] = []
+    """Datasets that only test."""
     networks: list[str] = []
     """Networks trained on each."""
 

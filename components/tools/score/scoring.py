@@ -86,13 +86,13 @@ def score(captions: Captions, *, meteor_path: str = "", spice_path: str = "", ja
     Args:
         meteor_path: ``meteor-1.5.jar`` or its folder; empty for pycocoevalcap's; ``off`` for no METEOR.
         spice_path: the folder of ``spice-1.0.jar``; empty or ``off`` for no SPICE.
-        language: of the captions, ISO 639-1; the scene-graph score parses them.
+        language: of the captions, ISO 639-1: METEOR reads its data, the scene-graph score parses them, and SPICE knows English.
     """
     candidates = [ptb_tokenize(text) for text in captions.candidates]
     references = [[ptb_tokenize(text) for text in known] for known in captions.references]
     scores = Scores(captions.image_ids)
     _ngrams(scores, candidates, references)
-    _jars(scores, candidates, references, meteor_path, spice_path, java)
+    _jars(scores, candidates, references, meteor_path, spice_path, java, language)
     _scene_graph(scores, captions, language)
     scores.corpus = {name: scores.corpus[name] for name in METRICS if name in scores.corpus}
     scores.items = {name: scores.items[name] for name in METRICS if name in scores.items}
@@ -123,18 +123,26 @@ def _ngrams(scores: Scores, candidates: list[list[str]], references: list[list[l
 
 
 def _jars(
-    scores: Scores, candidates: list[list[str]], references: list[list[list[str]]], meteor_path: str, spice_path: str, java: str
+    scores: Scores,
+    candidates: list[list[str]],
+    references: list[list[list[str]]],
+    meteor_path: str,
+    spice_path: str,
+    java: str,
+    language: str,
 ) -> None:
     if meteor_path == OFF:
         scores.left_out["meteor"] = "not asked for"
     else:
         try:
-            mean, per_item = meteor(candidates, references, jar=meteor_path, java=java)
+            mean, per_item = meteor(candidates, references, language=language, jar=meteor_path, java=java)
             scores.corpus["meteor"], scores.items["meteor"] = finite_or_none(mean), per_item
         except JarUnavailable as problem:
             scores.left_out["meteor"] = str(problem)
     if spice_path in ("", OFF):
         scores.left_out["spice"] = "not asked for: name the folder of spice-1.0.jar with --spice PATH"
+    elif language != "en":
+        scores.left_out["spice"] = f"SPICE reads English, and these captions are in '{language}'"
     else:
         try:
             result = spice(candidates, references, spice_path, java=java)

@@ -52,6 +52,16 @@ def test_an_empty_test_split_gives_a_one_line_error(tmp_path):
     )
 
 
+def test_a_test_set_without_records_gives_a_one_line_error_and_a_training_set_without_a_test_split_none(tmp_path):
+    trained = {"english": prepared(tmp_path, "english", squares(), test_from=99, about={"encoder": ENCODER})}
+    tested = {"coco": prepared(tmp_path, "coco", squares(), test_from=0, about={"encoder": ENCODER})}
+    model = cell(tmp_path, "english", "small1x1", SAYS, encoder=ENCODER)
+    output, _, _ = compared(tmp_path, {**trained, **tested, "english-small1x1": model})
+    assert set(output.table(["test"])["test"].to_pylist()) == {"coco"}
+    empty = {"flickr": prepared(tmp_path, "flickr", squares(), test_from=99, about={"encoder": ENCODER})}
+    refused(tmp_path, "flickr/extract_features: has no record in its test split", {**tested, **empty}, english_small1x1=model)
+
+
 def test_a_model_of_an_unknown_network_gives_a_one_line_error(tmp_path):
     result = cell(tmp_path, "english", "small1x1", SAYS, network_name="rnn3x3")
     refused(tmp_path, "models/small1x1-0: cannot caption .* 'rnn3x3' is not a captioning network", cell=result)

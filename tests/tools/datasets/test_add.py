@@ -20,6 +20,13 @@ from components.tools.datasets.kinds import of_site
 from tests.core.contract import problems
 from tests.support import PROJECT
 
+TESTS = {
+    "karpathy": (["--table", "karpathy:dataset_coco.json", "--images", "coco"], "dataset_coco.json"),
+    "c40": (["--table", "coco:captions_c40.json", "--images", "c40"], "*"),
+    "flickr1k": (["--table", "flickr30k:results.csv", "--images", "flickr30k", "--list", "test.txt"], "test.txt"),
+    "cc": (["--table", "cc3m:Validation_GCC-1.1.0-Validation.tsv", "--contact", "mail@example.org"], "*"),
+}
+"""Test set → the options that add it, and the list of its test images."""
 KINDS = {
     "site": ["--site", "https://example.org/"],
     "archive": ["--archive", "warc/*.warc.gz"],
@@ -70,6 +77,71 @@ def test_a_site_without_a_contact_is_added_and_the_missing_setting_is_named(tmp_
     assert "first correct" in result and "mine.crawl.contact: is empty" in result and "next: dvc repro" in result
 
 
+@pytest.mark.parametrize("kind", TESTS)
+def test_a_test_set_fits_the_project_and_reaches_every_captioner_in_twelve_lines(tmp_path: Path, kind: str) -> None:
+    root, (words, listed) = project(tmp_path), TESTS[kind]
+    before = (root / "params.yaml").read_text().splitlines()
+    assert "next: dvc repro check-evaluate_captioners@captioners\n" in add(root, "mine", *words, "--test")
+    assert problems(root) == []
+    graph = load_graph(root)
+    assert graph.inputs("evaluate_captioners", "captioners")["mine"] == graph.output("extract_features", "mine")
+    split, features = (stage_settings(graph, stage, "mine") for stage in ("split", "extract_features"))
+    assert (split.lists.train, split.lists.validation, split.lists.test) == ("", "", listed)
+    assert features.encoder == stage_settings(graph, "extract_features", "english").encoder
+    new = [line for line in (root / "params.yaml").read_text().splitlines() if line and line not in before]
+    assert "  tests: [mine]" in new and len(new) <= 12
+
+
+def test_a_second_test_set_joins_the_first(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    for name in ("first", "second"):
+        add(root, name, *TESTS["c40"][0], "--test")
+    assert "  tests: [first, second]" in (root / "params.yaml").read_text()
+
+
+def test_a_retrieval_test_set_is_spoken_and_read_with_the_models_own_encoder(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    result = add(root, "mine", *TESTS["c40"][0], "--retrieval", "stamps/finetune_retrieval")
+    assert "next: dvc repro check-evaluate_retrieval@mine\n" in result
+    assert problems(root) == []
+    graph = load_graph(root)
+    assert graph.inputs("evaluate_retrieval", "mine") == {
+        "input": graph.output("finetune_retrieval", "stamps"),
+        "speech": graph.output("synthesize", "mine"),
+        "pictures": graph.output("extract_features", "mine"),
+    }
+    own, model = (stage_settings(graph, "extract_features", name) for name in ("mine", "stamps"))
+    assert (own.encoder, own.centre, own.grid) == (model.encoder, True, False)
+    assert "mine" not in graph.inputs("evaluate_captioners", "captioners")
+    both = add(root, "both", *TESTS["c40"][0], "--test", "--retrieval", "stamps/finetune_retrieval")
+    assert "next: dvc repro check-evaluate_captioners@captioners check-evaluate_retrieval@both\n" in both
+    features = stage_settings(load_graph(root), "extract_features", "both")
+    assert (features.centre, features.grid) == (True, True) and problems(root) == []
+
+
+def without_captioners(content: dict) -> None:
+    content["captioners"]["sets"] = []
+
+
+def without_evaluation(content: dict) -> None:
+    content["chain"]["evaluate_captioners"] = {}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without_captioners, "captioners.sets: names no training set"),
+        (without_evaluation, "evaluate_captioners: tests no captioner"),
+    ],
+)
+def test_a_test_set_without_captioners_to_test_is_refused(tmp_path: Path, change, message: str) -> None:
+    root = project(tmp_path)
+    content = yaml.safe_load((root / "params.yaml").read_text())
+    change(content)
+    (root / "params.yaml").write_text(yaml.safe_dump(content))
+    assert message in add(root, "mine", *TESTS["c40"][0], "--test")
+
+
 @given(st.lists(st.sampled_from(sorted(AFTER)), unique=True, min_size=1))
 def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_unchanged(
     tmp_path_factory: pytest.TempPathFactory, stages: list[str]
@@ -100,6 +172,10 @@ def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_uncha
         (["mine", "--table", "csv:a.csv"], "'csv:a.csv' names no table"),
         (["mine", "--posts", "https://example.social"], "names no hashtag"),
         (["mine", "--site", "https://example.org/", "--stages", "report"], "'report' cannot be added this way"),
+        (["mine", "--site", "https://example.org/", "--test"], "--test, --retrieval and --list cannot be used alone"),
+        (["mine", "--table", "tsv:a.tsv", "--list", "a.txt"], "--list cannot be used alone"),
+        (["mine", "--table", "tsv:a.tsv", "--test", "--stages", "split"], "a test set needs extract_features"),
+        (["mine", "--table", "tsv:a.tsv", "--retrieval", "spoken/pretrain"], "did you mean 'spoken/pretrain_retrieval'?"),
         (["mine", "--site", "https://example.org/", "--stages", "evaluate_speech"], "'evaluate_speech' needs one of synthesize"),
     ],
 )

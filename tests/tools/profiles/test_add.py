@@ -39,7 +39,7 @@ def test_a_profile_fits_the_project_and_leaves_every_other_line(tmp_path: Path, 
     assert new <= set(graph.datasets) and new <= set(graph.params)
     assert [line for line in chain_problems(graph) if any(dataset in line for dataset in new)] == []
     kept = iter((tmp_path / "after" / "params.yaml").read_text().splitlines())
-    comparison = ("  sets: [", "  networks: [") if profile.captioners.sets or name == "flickr8k_facc" else ()
+    comparison = ("  sets: [", "  tests: [", "  networks: [") if profile.captioners.sets or name == "flickr8k_facc" else ()
     assert all(line in kept for line in before.splitlines() if not line.startswith(tuple(comparison or "\0")))
     if profile.captioners.sets:
         assert {cell.set for cell in graph.cells.values()} == set(profile.captioners.sets)

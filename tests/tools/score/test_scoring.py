@@ -148,6 +148,21 @@ def test_without_java_other_metrics_are_scored_and_missing_ones_named(files, mon
     assert "/nowhere/spice-1.0.jar does not exist" in result["left_out"]["spice"]
 
 
+@pytest.mark.parametrize(
+    "language, reason", [("ja", "no data for the language 'ja'"), ("fr", "data/paraphrase-fr.gz is not beside")]
+)
+def test_a_language_that_a_jar_does_not_know_is_left_out_with_the_reason(
+    files, monkeypatch, capsys, tmp_path, language, reason
+) -> None:
+    (tmp_path / "meteor-1.5.jar").write_bytes(b"")
+    options = ("--meteor", str(tmp_path), "--spice", str(tmp_path), "--language", language)
+    code, actual, _ = hearsight(monkeypatch, capsys, "score", "--references", files[0], "--candidates", files[1], *options)
+    result = json.loads(actual)
+    assert code == 0 and not {"meteor", "spice"} & set(result["metrics"])
+    assert reason in result["left_out"]["meteor"]
+    assert result["left_out"]["spice"] == f"SPICE reads English, and these captions are in '{language}'"
+
+
 def test_one_candidate_is_scored_with_a_note_that_cider_is_not_meaningful() -> None:
     scores = score(Captions([1], ["a dog"], [["a dog"]]), meteor_path="off")
     assert scores.corpus["bleu_1"] == pytest.approx(1, abs=1e-6) and scores.corpus["cider"] == 0

@@ -1,0 +1,221 @@
+"""Test sets that `hearsight dataset add --test` writes: a trained captioner is tested on them, and DVC sees their changes."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from dvc.exceptions import ReproductionError
+from dvc.repo import Repo
+from PIL import Image, ImageDraw
+from typer.testing import CliRunner
+
+from components.cli.main import app
+from components.core.check_warnings import warnings_bytes, warnings_path
+from components.core.gates import gate_bytes, gate_path
+from components.core.graph import load_graph
+from components.core.stage_output import StageOutput
+from components.execution import runner
+from components.stages.check import check
+from flows.graph import read_tasks
+from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project
+from tests.support import InlineEngine
+
+# A whole run of DVC takes minutes on a busy machine.
+pytestmark = pytest.mark.timeout(7200)
+
+COLOURS = ("red", "green", "blue", "black", "orange", "purple")
+SHAPES = ("square", "circle", "triangle", "line")
+OTHERS = (
+    "filter", "hypernymize", "extract_descriptions", "dedup", "cluster", "synthesize", "import_recordings", "evaluate_speech",
+    "pretrain_retrieval", "finetune_retrieval", "evaluate_retrieval", "build_search_index", "report", "posts_report",
+)  # fmt: skip
+"""Stages that no dataset takes; dvc.yaml names them."""
+UNUSED = "".join(f"  {stage}: {{}}\n" for stage in OTHERS)
+PARAMS = f"""\
+engine: {{kind: local, workers: 1}}
+chain:
+  crawl:
+  split:
+  extract_features:
+  evaluate_captioners:
+    captioners: {{captioners: every cell}}
+{UNUSED}
+captioners:
+  sets: [drawn]
+  tests: []
+  networks: [rnn1x1]
+  evaluate_captioners: {{beam: 2, resamples: 20, examples: 2}}
+"""
+TESTS = ("coco", "c40", "flickr1k")
+TRAINING = """\
+  train_captioner:
+    training: {seeds: [0], min_count: 1}
+    networks: {rnn1x1: {width: 16, epochs: 2, batch: 8, optimiser: adam, learning_rate: 0.01, self_critical: {epochs: 0}}}
+"""
+
+
+def captions(number: int, count: int) -> list[str]:
+    """As many different captions of a drawn picture."""
+    colour, shape = COLOURS[number % 6], SHAPES[number % 4]
+    return [f"a {colour} {shape}" + (f" drawn as number {n}" if n else "") for n in range(count)]
+
+
+def draw(folder: Path, names: Sequence[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, name in enumerate(names):
+        image = Image.new("RGB", (96, 80), "white")
+        brush = ImageDraw.Draw(image)
+        box, colour = (20 + number, 15, 60 + number, 55), COLOURS[number % 6]
+        if SHAPES[number % 4] == "circle":
+            brush.ellipse(box, fill=colour)
+        elif SHAPES[number % 4] == "square":
+            brush.rectangle(box, fill=colour)
+        else:
+            brush.polygon([(20, 60), (60 + number, 60), (40, 10 + number)], fill=colour)
+        brush.text((2, 66), name, fill="grey")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        image.save(folder / name, "JPEG")
+
+
+def add_files(root: Path) -> None:
+    """The files of three published sets as their authors write them, and of one's own, with drawn images."""
+    names = [f"d{n}.jpg" for n in range(24)]
+    draw(root / "drawn", names)
+    rows = [f"{text}\tdrawn/{name}\n" for n, name in enumerate(names) for text in captions(n, 2)]
+    (root / "drawn.tsv").write_text("".join(rows))
+
+    images = [{"filename": f"COCO_val2014_{n:012d}.jpg", "filepath": "val2014"} for n in range(6)]
+    draw(root / "coco", [f"val2014/{image['filename']}" for image in images])
+    for n, image in enumerate(images):
+        image |= {"split": ("test", "restval")[n % 2], "sentences": [{"raw": text} for text in captions(n, 5)]}
+    (root / "dataset_coco.json").write_text(json.dumps({"images": images, "dataset": "coco"}))
+
+    listed = [{"id": n, "file_name": f"COCO_test2014_{n:012d}.jpg"} for n in range(3)]
+    draw(root / "c40", [image["file_name"] for image in listed])
+    notes = [{"image_id": image["id"], "id": 99, "caption": text} for image in listed for text in captions(image["id"], 40)]
+    (root / "captions_c40.json").write_text(json.dumps({"images": listed, "annotations": notes}))
+
+    draw(root / "flickr", [f"{n}.jpg" for n in range(4)])
+    lines = [f"{n}.jpg#{at}\t{text}\n" for n in range(4) for at, text in enumerate(captions(n, 5))]
+    (root / "results.token").write_text("".join(lines))
+    (root / "flickr_1k_test.txt").write_text("1.jpg\n3.jpg\n")
+
+
+def add(root: Path, *words: str) -> str:
+    done = CliRunner().invoke(app, ["dataset", "add", *words], env={"HEARSIGHT_ROOT": str(root)})
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def add_sets(root: Path) -> None:
+    """Write a training set and three test sets by one command each."""
+    path = root / "params.yaml"
+    path.write_text(PARAMS)
+    add(root, "drawn", "--table", "tsv:drawn.tsv")
+    path.write_text(path.read_text() + TRAINING)
+    karpathy = add(root, "coco", "--table", "karpathy:dataset_coco.json", "--images", "coco", "--test")
+    assert "next: dvc repro check-evaluate_captioners@captioners" in karpathy
+    add(root, "c40", "--table", "coco:captions_c40.json", "--images", "c40", "--test")
+    add(root, "flickr1k", "--table", "flickr30k:results.token", "--images", "flickr", "--list", "flickr_1k_test.txt", "--test")
+
+
+def dvc(project: Project, *words: str) -> tuple[int, str]:
+    environment = {**ENVIRONMENT, "HEARSIGHT_ROOT": str(project.root)}
+    done = subprocess.run(["dvc", *words], cwd=project.root, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def extra(root: Path) -> None:
+    add_files(root)
+    add_sets(root)
+
+
+def pass_on(project: Project, *datasets: str) -> None:
+    """Let DVC run the entries that hand gates and warnings of test sets to the evaluation."""
+    with Repo(str(project.root)) as repo:
+        for dataset in datasets:
+            repo.reproduce(f"check-test_set@{dataset}", single_item=True)
+
+
+def stub(project: Project, dataset: str, digest: str) -> None:
+    """Stand in for a set whose features passed their check."""
+    gate, output = gate_path(project.root, dataset, "extract_features"), f"{dataset}/extract_features"
+    for path, content in (
+        (gate, gate_bytes(output, digest)),
+        (warnings_path(project.root, dataset, "extract_features"), warnings_bytes(output, [])),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def test_a_changed_test_set_is_evaluated_again_and_one_that_failed_its_check_is_not(tmp_path: Path, monkeypatch) -> None:
+    project = make_project(tmp_path / "project", {}, add_sets)
+    monkeypatch.chdir(project.root)
+    for dataset in TESTS:
+        stub(project, dataset, "a" * 64)
+    for kind in ("gates", "warnings"):
+        path = project.root / "reports" / kind / "captioners" / "cells" / "drawn-rnn1x1" / "train_captioner.json"
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    for name in ("data/captioners/evaluate_captioners/manifest.json", "reports/lineage/captioners/evaluate_captioners.json"):
+        (project.root / name).parent.mkdir(parents=True)
+        (project.root / name).write_text("{}")
+    for name in ("scores.json", "table.csv"):
+        (project.root / "reports" / "captioners").mkdir(parents=True, exist_ok=True)
+        (project.root / "reports" / "captioners" / name).write_text("{}")
+
+    tasks = {task.address: task.upstream for task in read_tasks(project.root, ["evaluate_captioners@captioners"])}
+    assert {f"check-test_set@{name}" for name in TESTS} <= set(tasks["evaluate_captioners@captioners"])
+    assert tasks["check-test_set@coco"] == ("check-extract_features@coco",)
+
+    def stale() -> object:
+        with Repo(str(project.root)) as repo:
+            return repo.status("evaluate_captioners@captioners")
+
+    pass_on(project, *TESTS)
+    commit(project, "evaluate_captioners@captioners")
+    assert stale() == {}
+    stub(project, "c40", "b" * 64)
+    pass_on(project, "c40")
+    assert stale() == {"evaluate_captioners@captioners": [{"changed deps": {"reports/test_sets": "modified"}}]}
+    gate_path(project.root, "c40", "extract_features").unlink()
+    with pytest.raises(ReproductionError):
+        pass_on(project, "c40")
+
+
+@pytest.mark.slow
+def test_a_trained_captioner_is_tested_on_every_added_set_with_all_its_references(tmp_path: Path, monkeypatch) -> None:
+    project = make_project(tmp_path / "project", {}, extra)
+    for name in ("HEARSIGHT_TRACKING", "HEARSIGHT_WORDNET"):
+        monkeypatch.setenv(name, ENVIRONMENT[name])
+    monkeypatch.setattr(runner, "make_engine", lambda *_: InlineEngine())
+    graph = load_graph(project.root)
+    for stage in graph.stages:
+        for dataset in graph.chain.get(stage, {}):
+            runner.run_stage(project.root, stage, dataset)
+            check(project.root, dataset, stage)
+    scores = json.loads((project.root / "reports" / "captioners" / "scores.json").read_text())
+    counted = {name: (table["items"], table["references"]) for name, table in scores.items()}
+    assert counted["coco"] == (3, 15) and counted["c40"] == (3, 120) and counted["flickr1k"] == (2, 10)
+    assert all("drawn-rnn1x1" in table["cells"] for table in scores.values())
+    assert "constant" in scores["drawn"] and "constant" not in scores["coco"]
+
+    monkeypatch.chdir(project.root)
+    pass_on(project, *TESTS)
+    commit(project)
+    table = project.root / "captions_c40.json"
+    table.write_text(table.read_text().replace("a red square drawn as number 1", "a small red box"))
+    params = project.root / "params.yaml"
+    params.write_text(params.read_text().replace("snapshot: c40-1", "snapshot: c40-2"))
+    code, printed = dvc(project, "repro", "check-evaluate_captioners@captioners")
+    assert code == 0, printed[-3000:]
+    changed = [f"{kind}{stage}@c40" for stage in ("crawl", "split", "extract_features") for kind in ("", "check-")]
+    tested = ["check-test_set@c40", "evaluate_captioners@captioners", "check-evaluate_captioners@captioners"]
+    assert re.findall(r"^Running stage '(.+)'", printed, re.MULTILINE) == [*changed, *tested]
+    records = StageOutput(project.root / "data" / "captioners" / "evaluate_captioners").table(["test", "references"]).to_pylist()
+    assert any("a small red box" in record["references"] for record in records if record["test"] == "c40")
