@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
@@ -26,7 +26,7 @@ class Voices(Settings):
     voices: list[str] = []
     """Voices (speakers, for recordings) whose utterances are read; empty reads all. Ours."""
 
-    def job_spec(self) -> dict[str, list[str]]:
+    def job_spec(self) -> dict[str, Any]:
         """Return the part of a job's spec that selects voices; empty for all, so that older results stay valid."""
         return {"voices": self.voices} if self.voices else {}
 

@@ -21,7 +21,7 @@ def run(stage: Stage) -> None:
         optimisation["epochs"] = max(1, round(optimisation["epochs"] * batch / optimisation["batch"]))
         optimisation["batch"] = batch
         spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}
-        spec |= {"sets": input_digests(stage.inputs)} | params.job_spec()
+        spec |= params.job_spec() | {"sets": input_digests(stage.inputs)}
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
     shared = {"code": training_code_digest(stage.root)}
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
