@@ -12,7 +12,7 @@ from components.core.seeded_rng import seeded_rng
 from components.execution.process import die_with_parent
 
 if TYPE_CHECKING:
-    from components.training.settings import Accelerator
+    from components.training.settings import DeviceSettings
 
 
 class EpochBatches:
@@ -56,7 +56,7 @@ class EpochBatches:
         return full + (1 if rest >= max(2, self.world) or full == 0 else 0)
 
 
-def loader(data: Any, batches: Any, hardware: Accelerator) -> DataLoader[Any]:
+def loader(data: Any, batches: Any, hardware: DeviceSettings) -> DataLoader[Any]:
     """Return a loader of whole batches (made by ``data.__getitems__``), with pinned memory for a GPU."""
     ahead: dict[str, Any] = {"persistent_workers": True, "prefetch_factor": 4} if hardware.workers else {}
     return DataLoader(

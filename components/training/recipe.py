@@ -64,7 +64,8 @@ class TrainingModule(pl.LightningModule):
         """Optimiser steps so far."""
         self.first_epoch, self.first_step = 0, 0
         """Where the epochs and steps of an earlier phase end."""
-        self.hardware, self.data = REFERENCE, None
+        self.hardware = REFERENCE
+        self.data: Any = None
         self._losses: list[float] = []
         self._noted: dict[str, list[float]] = {}
         self._unread: list[tuple[int, Tensor, Tensor]] = []
