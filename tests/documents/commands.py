@@ -126,9 +126,6 @@ TESTED = {
     r"hearsight dataset holdout( .*)?": (
         "tests/tools/datasets/test_holdout.py::test_the_split_reads_the_lists_and_every_captioned_image_is_in_one"
     ),
-    r"dvc repro check-evaluate_captioners@captioners": (
-        "tests/pipeline/test_test_sets.py::test_a_trained_captioner_is_tested_on_every_added_set_with_all_its_references"
-    ),
     r"hearsight dataset add .*--retrieval .*|dvc repro check-evaluate_retrieval@coco": (
         "tests/tools/datasets/test_add.py::test_a_retrieval_test_set_is_spoken_and_read_with_the_models_own_encoder"
     ),
