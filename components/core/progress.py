@@ -23,12 +23,14 @@ def progress(iterable: Iterable[T], total: int | None = None, desc: str = "") ->
         return
     begun = last = time.monotonic()
     count = 0
-    for count, item in enumerate(iterable, start=1):
-        yield item
-        if (now := time.monotonic()) - last >= EVERY:
-            last = now
-            print_progress(_line(desc, count, total, now - begun))
-    print_progress(_line(desc, count, total, time.monotonic() - begun))
+    try:
+        for count, item in enumerate(iterable, start=1):
+            yield item
+            if (now := time.monotonic()) - last >= EVERY:
+                last = now
+                print_progress(_line(desc, count, total, now - begun))
+    finally:  # a consumer that needs no further item does not come back
+        print_progress(_line(desc, count, total, time.monotonic() - begun))
 
 
 def progress_bar(total: int | None, desc: str, **settings: Any) -> tqdm[Any]:

@@ -18,7 +18,7 @@ from components.tracking.recorder import flush, record_run, record_start
 from components.training import reporting
 from components.training.progress import ProgressLog, open_progress
 from tests.support import until
-from tests.tracking.conftest import finish, row
+from tests.tracking.conftest import finish, train_rows, weights
 from tests.tracking.training import IDENTITY, MODEL, STAGE, STEPS_OF_EPOCHS, progress_file, start_training, train, work_of
 
 
@@ -121,7 +121,8 @@ def test_an_unreachable_server_loses_and_delays_nothing(root: Path, monkeypatch:
 
 def test_the_run_of_a_finished_stage_is_the_parent_of_its_trainings(root: Path) -> None:
     train(root)
-    result = finish(root, STAGE, {}, [row(STAGE, key=MODEL, kind="dual_encoder")])
+    files = weights(root / "made", 0)
+    result = finish(root, STAGE, {}, train_rows(files), files=files)
     record_run(result)
     (parent,) = flush(root)
     (run,) = training_runs(root)

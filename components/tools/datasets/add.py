@@ -63,7 +63,8 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
     text = path.read_text(encoding="utf-8")
     meant = read_params_file(path)
     for stage, inputs in wiring.items():
-        meant.setdefault("chain", {}).setdefault(stage, {})[name] = inputs
+        chain = meant.setdefault("chain", {})
+        chain[stage] = (chain.get(stage) or {}) | {name: inputs}
         text = with_chain_entry(text, stage, name, inputs)
     meant[name] = block
     if new.tests_captioners:

@@ -123,8 +123,8 @@ def test_features_of_mobilenet_v2_come_from_its_file(tmp_path):
     torch.manual_seed(0)
     torch.save(MobileNetV2(classes=3).state_dict(), weights)
     cluster(tmp_path, PICTURES[:2], PARAMS.model_copy(update={"mobilenet_v2": str(weights)}))
-    kept = [path.name for path in (tmp_path / ".hearsight" / "annotations").iterdir()]
-    assert kept and all(name.startswith("encoded-picture-v2-mobilenet_v2-224-") for name in kept)
+    names = {path.name for path in (tmp_path / ".hearsight" / "annotations").glob("*.sqlite")}
+    assert [name.startswith("encoded-picture-v3-mobilenet_v2-224-") for name in names] == [True], names
 
 
 @pytest.mark.slow
