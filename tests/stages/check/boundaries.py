@@ -106,9 +106,9 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         return [dict(key=key, output="a dog and a cat", references=["a dog runs"], **base, **results)]
     if stage == "extract_features":
         features = f"features {name}".encode()
-        media[f"{sha(name)}.npy"] = features
+        media[f"{sha(name)}.npy.zst"] = features
         result = {"group": key, "language": "en", "caption": "a dog runs on grass", "words": ["a", "dog", "runs", "on", "grass"]}
-        result |= {"labels": ["dog"], "image_sha256": sha(name), "media": f"{shard}/{sha(name)}.npy", "thumbnail": ""}
+        result |= {"labels": ["dog"], "image_sha256": sha(name), "media": f"{shard}/{sha(name)}.npy.zst", "thumbnail": ""}
         result |= {"centre": f"{shard}/{sha(name)}.centre.npy"}
         media[f"{sha(name)}.centre.npy"] = features
         return [dict(key=key, split="test" if name.endswith("3") else "train", **result)]
