@@ -20,7 +20,7 @@ import numpy as np
 from components.core.errors import HearsightError
 from components.core.key_locks import open_key_locks
 from components.core.result_files import REPAIR, CacheBackend, explain_errors, open_backend
-from components.core.view_arrays import compress, decompress
+from components.core.view_arrays import compress, decompress, npy_bytes
 
 BATCH = 64
 """Results in one transaction, which a kill can lose. An annotator's attribute ``held`` overrides it."""
@@ -227,19 +227,13 @@ def _slug(text: str) -> str:
     return "".join(char if char.isalnum() or char in ".-" else "_" for char in text)
 
 
-def _to_array(value: Any) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, np.asarray(value), allow_pickle=False)
-    return buffer.getvalue()
-
-
 def _from_array(blob: bytes) -> Any:
     return np.load(io.BytesIO(blob), allow_pickle=False)
 
 
 CODECS: dict[str, tuple[Callable[[Any], bytes], Callable[[bytes], Any]]] = {
     "json": (lambda value: json.dumps(value, sort_keys=True).encode(), json.loads),
-    "array": (_to_array, _from_array),
-    "compressed-array": (lambda value: compress(_to_array(value)), lambda blob: _from_array(decompress(blob))),
+    "array": (npy_bytes, _from_array),
+    "compressed-array": (lambda value: compress(npy_bytes(value)), lambda blob: _from_array(decompress(blob))),
     "bytes": (bytes, bytes),
 }

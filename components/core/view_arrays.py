@@ -22,7 +22,9 @@ SUFFIX = ".npy.zst"
 SKIPPABLE = 0x184D2A50
 """Magic number of a skippable frame (RFC 8878, section 3.1.2)."""
 LEVEL = 1
-"""A higher level makes files at most 5 % smaller, at two to five times the time."""
+"""On features of photographs level 3 takes 1.3 times as long and makes files no smaller."""
+HEADER = 128
+"""Length in bytes of numpy's header of an array with few axes."""
 _PREFIX = struct.Struct("<II")
 Buffer = bytes | memoryview
 
@@ -100,11 +102,31 @@ def _decompressor() -> zstandard.ZstdDecompressor:
 
 @lru_cache(maxsize=64)
 def _read_header(frame: bytes) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and type; a set has few distinct headers, so each is read once."""
-    source = io.BytesIO(decompress(frame))
+    shape, kind, _ = read_npy_header(decompress(frame))
+    return shape, kind
+
+
+@lru_cache(maxsize=64)
+def read_npy_header(head: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return shape, type and header length of an ``.npy`` file; a set has few distinct headers, so each is read once.
+
+    Args:
+        head: the file's first bytes, :data:`HEADER` or fewer if it is shorter.
+
+    Raises:
+        ValueError: it is not of numbers in C order and numpy's format version 1.0.
+    """
+    source = io.BytesIO(head)
     if npy.read_magic(source) != (1, 0):
-        raise ValueError("has a header that is not of numpy's format version 1.0")
+        raise ValueError("its header is not of numpy's format version 1.0")
     shape, fortran, kind = npy.read_array_header_1_0(source)
     if fortran or kind.hasobject:
-        raise ValueError("holds an array that is not of numbers in C order")
-    return shape, kind
+        raise ValueError("it is in Fortran order" if fortran else "it holds objects")
+    return shape, kind, source.tell()
+
+
+def npy_bytes(array: Any) -> bytes:
+    """Return the ``.npy`` file of an array of numbers."""
+    buffer = io.BytesIO()
+    np.save(buffer, np.asarray(array), allow_pickle=False)
+    return buffer.getvalue()

@@ -41,8 +41,8 @@ def die_with_parent(parent: int | None = None) -> None:
 def keep_freed_memory() -> None:
     """Have glibc's malloc keep memory that is freed, instead of returning it to the kernel (elsewhere a no-op).
 
-    A network's layers allocate and free large arrays, and the kernel clears each page anew: for EfficientNet-lite0 a third of the
-    time of an image (``benchmarks/folding.py``).
+    A network's layers allocate and free large arrays, and the kernel clears each page anew: for EfficientNet-lite0 a quarter of
+    the time of an image (docs/results.md).
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

@@ -199,7 +199,7 @@ class PairItems(torch.utils.data.Dataset[Any]):
             raise HearsightError(
                 "holds no centre crops", where=self.pairs.sha256[picture], hint="set extract_features' centre: true"
             )
-        return media.choose_view(picture, lambda views: 0, first=True)[0]
+        return media.choose_view(picture, first=True)[0]
 
     def _pixels(self, epoch: int, key: str, picture: int) -> NDArray[np.uint8]:
         opened = open_picture(self.pairs.media.read(picture), self.side, self.pairs.sha256[picture])

@@ -199,7 +199,7 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
             what, where="params.yaml: towers.image", hint=f"set extract_features' encoder.frozen: {str(not frozen).lower()}"
         )
     if frozen:
-        chosen["image_features"] = int(training.media.choose_view(0, lambda views: 0, first=True).shape[1])
+        chosen["image_features"] = int(training.media.choose_view(0, first=True).shape[1])
     try:
         return DualEncoderConfig(**chosen)
     except ValueError as error:

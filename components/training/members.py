@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import mmap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from components.core.errors import HearsightError
 from components.core.shards import TarReader
-from components.core.view_arrays import SKIPPABLE, PackedViews
+from components.core.view_arrays import HEADER, SKIPPABLE, PackedViews, read_npy_header
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
 
 PACKED = SKIPPABLE.to_bytes(4, "little")
 """First bytes of a member whose views are compressed."""
-HEAD = 128
-"""Length in bytes of numpy's header of an array with few axes."""
+
+
+def undistorted(views: int) -> int:
+    """Return the number of the view that is the whole picture, 0."""
+    return 0
 
 
 class Members:
@@ -45,7 +46,6 @@ class Members:
         self.tar = np.array([number[shard] for shard, _, _ in split], dtype=np.int32)
         self.offset, self.size = np.array(positions, dtype=np.int64).reshape(-1, 2).T
         self._maps: dict[int, mmap.mmap] = {}
-        self._heads: dict[bytes, tuple[tuple[int, ...], np.dtype[Any], int]] = {}
 
     @classmethod
     def joined(cls, parts: Sequence[Members]) -> Members:
@@ -55,7 +55,7 @@ class Members:
         before = np.cumsum([0, *(len(part.paths) for part in parts)])
         joined.tar = np.concatenate([part.tar + first for part, first in zip(parts, before, strict=False)], dtype=np.int32)
         joined.offset, joined.size = (np.concatenate([getattr(part, name) for part in parts]) for name in ("offset", "size"))
-        joined._maps, joined._heads = {}, {}
+        joined._maps = {}
         return joined
 
     def select(self, indices: NDArray[np.int64]) -> Members:
@@ -86,7 +86,7 @@ class Members:
         try:
             if self._packed(tar, offset):
                 return PackedViews(memoryview(tar)[offset : offset + size]).array()
-            shape, kind, begin = self._header(tar[offset : offset + min(HEAD, size)])
+            shape, kind, begin = read_npy_header(tar[offset : offset + min(HEADER, size)])
             count = int(np.prod(shape))
             if begin + count * kind.itemsize != size:
                 raise ValueError(f"holds {size - begin} bytes for an array of {shape}")
@@ -94,11 +94,11 @@ class Members:
         except (ValueError, OSError, EOFError) as error:
             raise self._damaged(index, error) from error
 
-    def choose_view(self, index: int, choose: Callable[[int], int], *, first: bool) -> NDArray[Any]:
+    def choose_view(self, index: int, choose: Callable[[int], int] = undistorted, *, first: bool) -> NDArray[Any]:
         """Return a part of one view of an array of views × vectors × F, decompressing no more than that.
 
         Args:
-            choose: returns the view, given their number.
+            choose: returns the view, given their number; by default view 0.
             first: return the first vector, 1 × F; else the others.
 
         Raises:
@@ -136,15 +136,3 @@ class Members:
         if int(self.offset[index] + self.size[index]) > len(mapped):
             raise HearsightError("ends inside a member", where=self.paths[tar], hint="run the stage before this one again")
         return mapped
-
-    def _header(self, head: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-        """Return shape, dtype and length of a header; a set has few distinct headers, so each is parsed once."""
-        if head not in self._heads:
-            source = io.BytesIO(head)
-            if npy.read_magic(source) != (1, 0):
-                raise ValueError("its header is not of numpy's format version 1.0")
-            shape, fortran, kind = npy.read_array_header_1_0(source)
-            if fortran:
-                raise ValueError("it is in Fortran order")
-            self._heads[head] = (shape, kind, source.tell())
-        return self._heads[head]

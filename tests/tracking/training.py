@@ -1,4 +1,4 @@
-"""A tiny training whose progress is told to the tracker of a project, and which can be held or killed inside an epoch."""
+"""A tiny training whose progress the project's tracker reads. Tests can pause or kill it inside an epoch."""
 
 from __future__ import annotations
 

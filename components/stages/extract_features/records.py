@@ -12,7 +12,7 @@ from PIL import Image
 from components.core.graph import find_root
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import FEATURES
-from components.core.view_arrays import SUFFIX, pack_views
+from components.core.view_arrays import SUFFIX, npy_bytes, pack_views
 from components.execution.stage import ShardOut, Task
 from components.metrics.tokens import tokenize
 from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key
@@ -58,11 +58,8 @@ def prepare(table: pa.Table, task: Task) -> ShardOut:
 
 
 def _member_name(row: dict[str, Any], task: Task) -> str:
-    return (
-        f"{row['image_sha256']}{_features_suffix(task)}"
-        if task.params.encoder.frozen
-        else (f"{row['image_sha256']}.{row['format'].lower()}")
-    )
+    suffix = _features_suffix(task) if task.params.encoder.frozen else f".{row['format'].lower()}"
+    return f"{row['image_sha256']}{suffix}"
 
 
 def _features_suffix(task: Task) -> str:
@@ -100,13 +97,13 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
     params = task.params
     source = {row["image_sha256"]: row["media"] for row in rows}
     views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
-    pack = pack_views if params.grid else _npy
+    pack = pack_views if params.grid else npy_bytes
     arrays = _encoded(task, source, views, ViewSpec(params.crops, params.least_area, params.grid))
     members = {f"{sha}{_features_suffix(task)}": pack(array) for sha, array in arrays.items()}
     if params.centre:
         # Retrieval, which alone reads the central square, takes the whole picture's vector.
         centres = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=False))
-        members |= {_centre_name(sha): _npy(array) for sha, array in centres.items()}
+        members |= {_centre_name(sha): npy_bytes(array) for sha, array in centres.items()}
     return members
 
 
@@ -124,12 +121,6 @@ def _encoded(
     }
     features = task.annotations.annotate(annotator, payloads)
     return {sha: np.stack([features[feature_key(sha, number)] for number in range(count)]) for sha, count in views.items()}
-
-
-def _npy(array: NDArray[np.float16]) -> bytes:
-    target = io.BytesIO()
-    np.save(target, array)
-    return target.getvalue()
 
 
 def make_thumbnail(data: bytes, side: int) -> bytes:

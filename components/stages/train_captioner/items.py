@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from components.core.seeded_rng import seeded_rng
-from components.training.members import Members
+from components.training.members import Members, undistorted
 from components.vision.training_pictures import open_picture, random_view, whole_view
 
 
@@ -96,23 +96,19 @@ class FeatureItems(Items):
     @property
     def width(self) -> int:
         """The number of features, F."""
-        return int(self.members.choose_view(0, lambda views: 0, first=True).shape[1])
+        return int(self.members.choose_view(0, first=True).shape[1])
 
     def read_views(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.float16]:
         """Return features, B × L × F."""
         batch: NDArray[np.float16] | None = None
         for row, (epoch, item) in enumerate(pairs):
-            draw = self.view_rng(epoch, item).randrange if self.training else _undistorted
+            draw = self.view_rng(epoch, item).randrange if self.training else undistorted
             chosen = self.members.choose_view(int(self.picture[item]), draw, first=not self.grid)
             if batch is None:
                 batch = np.empty((len(pairs), *chosen.shape), dtype=np.float16)
             batch[row] = chosen
         assert batch is not None
         return batch
-
-
-def _undistorted(views: int) -> int:
-    return 0
 
 
 class PictureItems(Items):

@@ -22,7 +22,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A folder as METEOR's, and a Java that answers by the language it is told."""
+    """Make a folder like METEOR's, and a stand-in for Java whose scores depend on the option for the language."""
     (tmp_path / "meteor" / "data").mkdir(parents=True)
     (tmp_path / "meteor" / "data" / "paraphrase-en.gz").write_bytes(b"")
     (tmp_path / "meteor" / "meteor-1.5.jar").write_bytes(b"")
