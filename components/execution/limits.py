@@ -7,6 +7,7 @@ runs in a forked child with resource limits (setrlimit(2)).
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import pickle
 import resource
@@ -15,6 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from components.execution.process import return_freed_memory
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -83,6 +86,8 @@ def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, 
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        gc.freeze()  # a collection would copy the parent's objects, at this item's expense
+        return_freed_memory()
         with os.fdopen(writer, "wb") as stream:
             for item in items:
                 set_limits(seconds, memory)

@@ -21,6 +21,8 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """Parameters of glibc's mallopt."""
 KEPT = 1 << 30
 """Bytes of freed memory that a process may keep, and from which on an array gets a mapping of its own."""
+USUALLY_KEPT = 32 << 20
+"""The same for other processes: the most that glibc's own rule reaches."""
 LOCK_PATIENCE = 20.0
 """Seconds a new writer waits for the workers of a killed one to end."""
 
@@ -44,10 +46,25 @@ def keep_freed_memory() -> None:
     A network's layers allocate and free large arrays, and the kernel clears each page anew: for EfficientNet-lite0 a quarter of
     the time of an image (docs/results.md).
     """
+    _keep_at_most(KEPT)
+
+
+def return_freed_memory() -> None:
+    """Return freed memory to the kernel, now and from now on: undo :func:`keep_freed_memory` (elsewhere a no-op).
+
+    A limit of address space does not count what an allocation takes from kept memory.
+    """
+    _keep_at_most(USUALLY_KEPT)
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _keep_at_most(amount: int) -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(M_TRIM_THRESHOLD, KEPT)
-        mallopt(M_MMAP_THRESHOLD, KEPT)
+        mallopt(M_TRIM_THRESHOLD, amount)
+        mallopt(M_MMAP_THRESHOLD, amount)
 
 
 def die_with_ancestor(name: str) -> None:

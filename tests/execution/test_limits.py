@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import psutil
 import pytest
@@ -18,7 +20,7 @@ def work(what: str) -> str:
         while True:
             pass
     if what == "memory":
-        return str(len(bytearray(4 * MEMORY)))
+        return str(len(bytearray(2 * MEMORY)))
     if what == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)
     if what == "exit":
@@ -41,6 +43,21 @@ def test_each_item_has_its_result_in_order():
 def test_an_item_over_its_limit_loses_no_other_item(fault):
     reason = {"exit": "crash"}.get(fault, fault)
     assert limited("a", fault, "b", fault) == ["A", ItemFailure(reason), "B", ItemFailure(reason)]
+
+
+def test_memory_that_the_parent_keeps_is_not_beyond_the_limit():
+    """In a process of its own: kept memory would stay for all tests after this one."""
+    code = """
+from components.execution.process import keep_freed_memory
+from tests.execution.test_limits import MEMORY, limited
+
+keep_freed_memory()
+freed = [bytearray(MEMORY // 2) for _ in range(7)]
+del freed
+print(limited("a", "memory", "b"))
+"""
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.strip() == str(["A", ItemFailure("memory"), "B"])
 
 
 def test_an_error_of_the_function_is_raised_here():
