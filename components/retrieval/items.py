@@ -47,11 +47,13 @@ class Batch(NamedTuple):
 
 
 class Coefficients:
-    """The MFCCs of utterances, computed on first use and cached up to a memory limit.
+    """The MFCCs of utterances in half precision, computed on first use and cached up to a memory limit.
+
+    Half precision changes a value of some hundred by .1, far less than its deviation, and twice as many clips fit.
 
     Args:
         held: MB to cache at most; clips beyond it are computed each time, with the same values. With 0, only the frames needed
-            are read and computed, with the same values up to float32 rounding.
+            are read and computed, with the same values up to rounding.
     """
 
     def __init__(self, pairs: Pairs, held: int) -> None:
@@ -60,18 +62,18 @@ class Coefficients:
         self._kept: dict[int, Tensor] = {}
 
     def __getitem__(self, item: int) -> Tensor:
-        """Return coefficients × frames of an utterance; raise HearsightError if the utterance is not a valid FLAC file."""
+        """Return coefficients × frames of an utterance, float16; raise HearsightError if it is not a valid FLAC file."""
         clip = self._kept.get(item)
         if clip is None:
             # Computed alone, so that a clip's values do not depend on a batch.
-            clip = self.transform(self._samples(item)[None])[0][0]
+            clip = self._compute(item)
             size = clip.numel() * clip.element_size()
             if size <= self.room:
                 self._kept[item], self.room = clip, self.room - size
         return clip
 
     def part(self, item: int, frames: int, choose_start: Callable[[int], int]) -> Tensor:
-        """Return coefficients × at most ``frames`` frames of an utterance.
+        """Return coefficients × at most ``frames`` frames of an utterance, float32.
 
         Args:
             choose_start: maps a longer clip's number of excess frames to the first frame.
@@ -86,10 +88,13 @@ class Coefficients:
             excess = int(self.transform.frames(torch.tensor(samples))) - frames
             if excess > 0:
                 start, end, before = self.transform.excerpt(choose_start(excess), frames)
-                return self.transform(self._samples(item, start, min(end, samples))[None])[0][0][:, before : before + frames]
+                return self._compute(item, start, min(end, samples))[:, before : before + frames].float()
         clip = self[item]
         first = choose_start(clip.shape[1] - frames) if clip.shape[1] > frames else 0
-        return clip[:, first : first + frames]
+        return clip[:, first : first + frames].float()
+
+    def _compute(self, item: int, start: int = 0, end: int | None = None) -> Tensor:
+        return self.transform(self._samples(item, start, end)[None])[0][0].half()
 
     def _samples(self, item: int, start: int = 0, end: int | None = None) -> Tensor:
         with self._open(item) as flac:

@@ -73,8 +73,8 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     validation = data.read_split(output, "validation")
     scored_pictures, references = data.validation_references(validation, output.name)
     make = _items(spec, hardware)
-    first, grouped = data.group_captions(split.picture, words, settings["captions_per_picture"])
-    training = make(split.members, split.picture[first], grouped, split.table["key"].take(pa.array(first)), training=True)
+    leading, grouped = data.group_captions(split.picture, words, settings["captions_per_picture"])
+    training = make(split.members, split.picture[leading], grouped, split.table["key"].take(pa.array(leading)), training=True)
     scored_keys = [validation.sha256[picture] for picture in scored_pictures]
     judging = make(validation.members, scored_pictures, None, scored_keys, training=False)
     reseed(seed, spec["network"], "weights")
@@ -82,19 +82,22 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     chosen = {name: settings[name] for name in ("width", "heads", "layers", "feedforward", "pre_norm", "dropout", "longest")}
     network_config = CaptionerConfig(spec["network"], len(vocabulary), image_features=_width(training, encoder, spec), **chosen)
     model = ImageCaptioner(build(network_config), encoder)
-    scratch = task.work / digest_value([spec, output.digest, task.shared["code"], hardware.plain()])[:32]
+    # Other settings of the second phase continue from the same first phase.
+    first_spec = spec | {"settings": {name: value for name, value in settings.items() if name != "self_critical"}}
+    ours, first = (digest_value([part, output.digest, task.shared["code"], hardware.plain()])[:32] for part in (spec, first_spec))
+    scratch = task.work / first
     if hardware.nodes > 1 and not is_launched():
         write_job(scratch, f"{train.__module__}:{train.__name__}", spec, task)
     identity = {
         "vocabulary": vocabulary_digest(vocabulary),
         "network": digest_value(network_config.plain()),
-        "settings": digest_value([spec, hardware.plain()]),
+        "settings": digest_value([first_spec, hardware.plain()]),
         "set": output.digest,
     }
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
     by_picture = settings | {"batch": max(1, settings["batch"] // settings["captions_per_picture"])}
     recipe = CaptionerTraining(model, by_picture, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
-    with open_progress(task.work, f"{spec['network']}-{seed}", scratch.name, writes=launcher_rank() == 0) as log:
+    with open_progress(task.work, f"{spec['network']}-{seed}", ours, writes=launcher_rank() == 0) as log:
         fit(recipe, training, scratch / PHASES[0], hardware, log)
         phase = settings["self_critical"]
         if phase["epochs"]:
@@ -107,12 +110,12 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
                 seed,
                 reward=CiderReward(rewarded),
                 keys=pictures.key,
-                identity=identity | {"phase": PHASES[1]},
+                identity=identity | {"settings": digest_value([spec, hardware.plain()]), "phase": PHASES[1]},
                 **common,
             )
             # The second phase keeps the best weights of the first until it beats them, and continues its epoch numbers.
             second.continue_from(recipe)
-            fit(second, pictures, scratch / PHASES[1], hardware, log)
+            fit(second, pictures, scratch / f"{PHASES[1]}-{ours}", hardware, log)
             recipe = second
     best = recipe.best
     config = {

@@ -152,6 +152,18 @@ def test_a_captioner_learns_captions_from_its_pictures(tmp_path: Path) -> None:
     assert config["validation"] > 5.0 and loaded.config["best_phase"] == "cross_entropy"
 
 
+def test_other_settings_of_the_second_phase_train_that_phase_only(tmp_path: Path, straight: Any) -> None:
+    source, _ = straight
+    other = spec_of(self_critical=SETTINGS["self_critical"] | {"learning_rate": 0.001})
+    outcome(tmp_path / "kept", source, spec_of())
+    (first,) = [path for path in (tmp_path / "kept").rglob(CHECKPOINT) if path.parent.name == "cross_entropy"]
+    before = first.stat().st_mtime_ns
+    assert outcome(tmp_path / "kept", source, other) == outcome(tmp_path / "anew", source, other)
+    assert first.stat().st_mtime_ns == before
+    (again,) = [path for path in (tmp_path / "kept").rglob(CHECKPOINT) if path.parent.name == "cross_entropy"]
+    assert again == first
+
+
 @pytest.mark.parametrize("baseline", ["greedy", "mean"])
 def test_self_critical_training_raises_the_reward(tmp_path: Path, baseline: str) -> None:
     source = prepared(tmp_path, training=16, validation=4)
