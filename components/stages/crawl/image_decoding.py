@@ -6,7 +6,6 @@ depends on the workers: the jobs decode whatever is missing and get equal result
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import os
 import socket
@@ -21,7 +20,7 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.execution.engine import LocalEngine
-from components.execution.limits import ItemFailure, set_limits
+from components.execution.limits import ItemFailure, prepare_child, set_limits
 from components.execution.process import die_with_parent
 from components.execution.stage import Job, Stage, Task
 from components.stages.crawl.sources.inputs import job_project_root
@@ -105,7 +104,7 @@ def _run_worker(
     for _ in range(MAX_CHILDREN):
         child = os.fork()
         if child == 0:
-            faulthandler.disable()  # a job reports an image that ends this process
+            prepare_child()  # a job reports an image that ends this process
             die_with_parent(os.getppid())
             with suppress(HearsightError, OSError):  # the jobs raise these errors again
                 _decode_messages(queue, annotations, budget, folder)

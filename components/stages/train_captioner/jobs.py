@@ -84,20 +84,22 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     model = ImageCaptioner(build(network_config), encoder)
     # Other settings of the second phase continue from the same first phase.
     first_spec = spec | {"settings": {name: value for name, value in settings.items() if name != "self_critical"}}
-    ours, first = (digest_value([part, output.digest, task.shared["code"], hardware.plain()])[:32] for part in (spec, first_spec))
-    scratch = task.work / first
+    both_phases, first_phase = (
+        digest_value([part, output.digest, task.shared["code"], hardware.plain()])[:32] for part in (spec, first_spec)
+    )
+    scratch = task.work / first_phase
     if hardware.nodes > 1 and not is_launched():
         write_job(scratch, f"{train.__module__}:{train.__name__}", spec, task)
     identity = {
         "vocabulary": vocabulary_digest(vocabulary),
         "network": digest_value(network_config.plain()),
-        "settings": digest_value([first_spec, hardware.plain()]),
+        "settings": first_phase,
         "set": output.digest,
     }
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
     by_picture = settings | {"batch": max(1, settings["batch"] // settings["captions_per_picture"])}
     recipe = CaptionerTraining(model, by_picture, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
-    with open_progress(task.work, f"{spec['network']}-{seed}", ours, writes=launcher_rank() == 0) as log:
+    with open_progress(task.work, f"{spec['network']}-{seed}", both_phases, writes=launcher_rank() == 0) as log:
         fit(recipe, training, scratch / PHASES[0], hardware, log)
         phase = settings["self_critical"]
         if phase["epochs"]:
@@ -110,12 +112,12 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
                 seed,
                 reward=CiderReward(rewarded),
                 keys=pictures.key,
-                identity=identity | {"settings": digest_value([spec, hardware.plain()]), "phase": PHASES[1]},
+                identity=identity | {"settings": both_phases, "phase": PHASES[1]},
                 **common,
             )
             # The second phase keeps the best weights of the first until it beats them, and continues its epoch numbers.
             second.continue_from(recipe)
-            fit(second, pictures, scratch / f"{PHASES[1]}-{ours}", hardware, log)
+            fit(second, pictures, scratch / f"{PHASES[1]}-{both_phases}", hardware, log)
             recipe = second
     best = recipe.best
     config = {
