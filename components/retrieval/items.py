@@ -47,26 +47,33 @@ class Batch(NamedTuple):
 
 
 class Coefficients:
-    """The MFCCs of utterances in half precision, computed on first use and cached up to a memory limit.
+    """The MFCCs of utterances, computed on first use and cached up to a memory limit.
 
-    Half precision changes a value of some hundred by .1, far less than its deviation, and twice as many clips fit.
+    Cached ones are in half precision: it changes a value of some hundred by .1, far less than its deviation, and twice as many
+    clips fit.
 
     Args:
         held: MB to cache at most; clips beyond it are computed each time, with the same values. With 0, only the frames needed
-            are read and computed, with the same values up to rounding.
+            are read and computed, in full precision.
     """
 
-    def __init__(self, pairs: Pairs, held: int) -> None:
-        self.pairs, self.room, self.keeps = pairs, held * 1_000_000, held > 0
+    def __init__(self, pairs: Pairs, held: float) -> None:
+        self.pairs, self.room, self.keeps = pairs, int(held * 1_000_000), held > 0
         self.transform = MFCC()
         self._kept: dict[int, Tensor] = {}
 
     def __getitem__(self, item: int) -> Tensor:
-        """Return coefficients × frames of an utterance, float16; raise HearsightError if it is not a valid FLAC file."""
+        """Return coefficients × frames of an utterance, float16; with ``held`` 0, float32.
+
+        Raises:
+            HearsightError: its file is not a valid FLAC file.
+        """
+        if not self.keeps:
+            return self._compute(item)
         clip = self._kept.get(item)
         if clip is None:
             # Computed alone, so that a clip's values do not depend on a batch.
-            clip = self._compute(item)
+            clip = self._compute(item).half()
             size = clip.numel() * clip.element_size()
             if size <= self.room:
                 self._kept[item], self.room = clip, self.room - size
@@ -88,13 +95,13 @@ class Coefficients:
             excess = int(self.transform.frames(torch.tensor(samples))) - frames
             if excess > 0:
                 start, end, before = self.transform.excerpt(choose_start(excess), frames)
-                return self._compute(item, start, min(end, samples))[:, before : before + frames].float()
+                return self._compute(item, start, min(end, samples))[:, before : before + frames]
         clip = self[item]
         first = choose_start(clip.shape[1] - frames) if clip.shape[1] > frames else 0
         return clip[:, first : first + frames].float()
 
     def _compute(self, item: int, start: int = 0, end: int | None = None) -> Tensor:
-        return self.transform(self._samples(item, start, end)[None])[0][0].half()
+        return self.transform(self._samples(item, start, end)[None])[0][0]
 
     def _samples(self, item: int, start: int = 0, end: int | None = None) -> Tensor:
         with self._open(item) as flac:

@@ -112,8 +112,8 @@ def test_coefficients_do_not_depend_on_the_batch_and_are_cached_within_the_limit
     rows = {row["key"]: row for row in one.speech.table().to_pylist()}
     kept, anew = Coefficients(pairs, 1), Coefficients(pairs, 0)
     for item, key in enumerate(pairs.keys):
-        alone = MFCC()(torch.from_numpy(from_flac(one.speech.read_media(rows[key]["media"])))[None])[0][0].half()
-        assert torch.equal(kept[item], alone) and torch.equal(anew[item], alone) and torch.equal(kept[item], kept[item])
+        alone = MFCC()(torch.from_numpy(from_flac(one.speech.read_media(rows[key]["media"])))[None])[0][0]
+        assert torch.equal(kept[item], alone.half()) and torch.equal(anew[item], alone) and torch.equal(kept[item], kept[item])
     assert len(kept._kept) == len(pairs) and not anew._kept
     mean, deviation = kept.statistics(np.arange(len(pairs)), 0)
     frames = torch.cat([kept[item] for item in range(len(pairs))], dim=1).double()
@@ -140,7 +140,7 @@ def test_a_part_of_a_clip_equals_that_of_the_whole_clip(tmp_path: Path, training
         chosen: dict[str, Any] = {"seed": 1, "frames": frames, "side": 0, "training": training}
         kept, anew = (PairItems(pairs, Coefficients(pairs, held), np.arange(len(pairs)), **chosen) for held in (100, 0))
         (whole, lengths), (part, again) = kept.speech(asked), anew.speech(asked)
-        torch.testing.assert_close(part, whole, rtol=1e-5, atol=1e-4)
+        torch.testing.assert_close(part, whole, rtol=1e-3, atol=1e-4)  # Cached ones are in half precision.
         assert torch.equal(lengths, again)
         assert len(kept.coefficients._kept) == len(pairs) and not anew.coefficients._kept
 

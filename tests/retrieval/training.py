@@ -26,7 +26,7 @@ OPTIMISATION: dict[str, Any] = {
 FRAMES = 16
 
 
-def recipe_on(folder: Path, held: int = 100) -> tuple[DualEncoderTraining, PairItems]:
+def recipe_on(folder: Path, held: float = 100) -> tuple[DualEncoderTraining, PairItems]:
     """A recipe over the set in ``folder``, and its training items."""
     one = spoken_set(folder)
     items = {}
