@@ -151,7 +151,7 @@ def release(
 
 @app.command("verify-release")
 def verify_release(folder: Annotated[Path, typer.Argument(help="The folder of a release.")]) -> None:
-    """Verify a release: every file's digest, and that captions, splits, images and audio are imported as they were released."""
+    """Verify a release: every file's digest, and that captions, images, audio and posts' splits can be imported again."""
     from components.tools.release.verify import verify_release as verify
 
     result = verify(folder)

@@ -1,9 +1,10 @@
 """Report the differences between a release and an earlier one of the same dataset: ``changes.json`` and ``changes.md``.
 
 A record is the same one in both if it has the same identifier, or else the same image and caption (the row of a table may have
-moved). Of what is left, captions of an image that both releases hold are paired in order: a changed caption. Reasons for which
-records are withdrawn come from the ledgers of the present chain and are only counted; the identifiers are listed, so that holders
-of the earlier release can delete them. Memory grows with the number of records, not with the audio.
+moved). Of what is left, captions of an image that both releases hold are paired in order: a changed caption. A record with other
+image bytes is changed, too. Utterances are compared by identifier and audio. Reasons for which records are withdrawn come from
+the ledgers of the present chain and are only counted; the identifiers are listed, so that holders of the earlier release can
+delete them. Memory grows with the number of records and utterances, not with the audio.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
@@ -24,7 +26,7 @@ from components.tools.release.facts import Facts
 from components.tools.release.publish import SUMS, find_damage
 from components.tools.release.records import SPLITS, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
-from components.tools.release.speech import VOICE_COLUMNS, VOICES_FILE
+from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE
 
 REPORT, TEXT = "changes.json", "changes.md"
 UNKNOWN = "not_collected_any_more"
@@ -33,30 +35,46 @@ Identify = Callable[[str], str]
 """Key of a record → its identifier in the release."""
 
 
+class Released(NamedTuple):
+    """What is compared of a record."""
+
+    split: str
+    caption: str
+    """Digest."""
+    image: str
+    image_sha256: str
+
+
 @dataclass
-class Side:
+class Content:
     """What one of two releases holds."""
 
-    records: dict[str, tuple[str, str, str]] = field(default_factory=dict)
-    """Identifier → split, digest of the caption, image."""
+    records: dict[str, Released] = field(default_factory=dict)
+    """By identifier."""
     statistics: dict[str, CaptionStatistics] = field(default_factory=lambda: {split: CaptionStatistics() for split in SPLITS})
     speech: dict[str, dict[str, float]] = field(default_factory=dict)
     """Corpus → speakers, utterances, hours."""
+    audio: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Corpus → identifier of an utterance → digest of its audio."""
 
     @classmethod
-    def read(cls, folder: Path) -> Side:
+    def read(cls, folder: Path) -> Content:
         """Return the content of a release; errors as for ``read_csv``."""
-        side = cls()
+        content = cls()
         for split in SPLITS:
             for record in read_records(folder, split):
-                side.records[record.id] = split, sha256_bytes(record.caption.encode()), record.image
-                side.statistics[split].add(record.caption)
+                caption = sha256_bytes(record.caption.encode())
+                content.records[record.id] = Released(split, caption, record.image, record.image_sha256)
+                content.statistics[split].add(record.caption)
         for path in sorted((folder / SPEECH).glob(f"*/{VOICES_FILE}")):
-            rows = list(read_csv(path, VOICE_COLUMNS))
+            rows, corpus = list(read_csv(path, VOICE_COLUMNS)), path.parent.name
             seconds = sum(float(row["seconds"]) for row in rows)
             utterances = sum(int(row["utterances"]) for row in rows)
-            side.speech[path.parent.name] = {"speakers": len(rows), "utterances": utterances, "hours": round(seconds / 3600, 3)}
-        return side
+            content.speech[corpus] = {"speakers": len(rows), "utterances": utterances, "hours": round(seconds / 3600, 3)}
+            manifests = sorted((path.parent / MANIFESTS).glob("*.csv"))
+            spoken = (row for manifest in manifests for row in read_csv(manifest, ("id", "audio_sha256")))
+            content.audio[corpus] = {row["id"]: row["audio_sha256"] for row in spoken}
+        return content
 
     def sizes(self) -> dict[str, dict[str, float]]:
         """Return split → examples and the statistics of CC table 3."""
@@ -91,7 +109,7 @@ def require_earlier(folder: Path, dataset: str) -> None:
 
 def write_changes(facts: Facts, folder: Path, earlier: Path, identify: Identify) -> dict[str, Any]:
     """Write the differences between the release in ``folder`` and an earlier one; return the report."""
-    before, now = Side.read(earlier), Side.read(folder)
+    before, now = Content.read(earlier), Content.read(folder)
     report = compare(before, now)
     report["withdrawn_by_reason"] = dict(count_reasons(report["ids"]["withdrawn"], reasons(facts, identify)))
     report = {"dataset": facts.dataset, "since": {SUMS: sha256_file(earlier / SUMS)}, **report}
@@ -100,7 +118,7 @@ def write_changes(facts: Facts, folder: Path, earlier: Path, identify: Identify)
     return report
 
 
-def compare(before: Side, now: Side) -> dict[str, Any]:
+def compare(before: Content, now: Content) -> dict[str, Any]:
     """Return the differences as JSON values."""
     pairs = list(match_records(before.records, now.records))
     matched = {old for old, _ in pairs}, {new for _, new in pairs}
@@ -110,6 +128,7 @@ def compare(before: Side, now: Side) -> dict[str, Any]:
     splits_of = {new: (before.records[old][0], now.records[new][0]) for old, new in pairs}
     moved = {name: splits for name, splits in sorted(splits_of.items()) if splits[0] != splits[1]}
     moves = Counter(" to ".join(splits) for splits in moved.values())
+    speech = compare_speech(before.audio, now.audio)
     return {
         "records": {"before": len(before.records), "now": len(now.records), "added": len(added), "withdrawn": len(withdrawn),
                     "changed": len(changed), "moved": len(moved)},
@@ -117,14 +136,30 @@ def compare(before: Side, now: Side) -> dict[str, Any]:
         "added_to": dict(sorted(Counter(now.records[name][0] for name in added).items())),
         "withdrawn_from": dict(sorted(Counter(before.records[name][0] for name in withdrawn).items())),
         "statistics": {"before": before.sizes(), "now": now.sizes()},
-        "speech": {"before": before.speech, "now": now.speech},
+        "speech": {"before": before.speech, "now": now.speech,
+                   "changes": {corpus: {name: len(ids) for name, ids in lists.items()} for corpus, lists in speech.items()}},
         "ids": {"withdrawn": withdrawn, "changed": changed, "moved": list(moved)},
+        "utterances": {corpus: {name: lists[name] for name in ("withdrawn", "changed")} for corpus, lists in speech.items()},
     }  # fmt: skip
 
 
-def match_records(
-    before: Mapping[str, tuple[str, str, str]], now: Mapping[str, tuple[str, str, str]]
-) -> Iterator[tuple[str, str]]:
+def compare_speech(
+    before: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, list[str]]]:
+    """Return corpus → identifiers of utterances ``added``, ``withdrawn`` and ``changed`` (other audio), sorted."""
+    changes = {}
+    for corpus in sorted(before.keys() | now.keys()):
+        old, new = before.get(corpus, {}), now.get(corpus, {})
+        changed = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
+        changes[corpus] = {
+            "added": sorted(new.keys() - old.keys()),
+            "withdrawn": sorted(old.keys() - new.keys()),
+            "changed": changed,
+        }
+    return changes
+
+
+def match_records(before: Mapping[str, Released], now: Mapping[str, Released]) -> Iterator[tuple[str, str]]:
     """Yield (identifier before, identifier now) of each record that both releases hold."""
     old, new = dict(before), dict(now)
 
@@ -134,7 +169,7 @@ def match_records(
             yield pair
 
     yield from pop([(name, name) for name in before if name in now])
-    for same in (lambda record: record[1:], lambda record: record[2]):
+    for same in (attrgetter("caption", "image"), attrgetter("image")):
         waiting: dict[Any, list[str]] = defaultdict(list)
         for name in sorted(new, reverse=True):
             waiting[same(new[name])].append(name)
@@ -197,8 +232,12 @@ def as_markdown(report: Mapping[str, Any]) -> str:
             for when in ("before", "now"):
                 cells = " | ".join(f"{value:,}" for value in speech[when].get(corpus, {}).values()) or "none | |"
                 lines.append(f"| {corpus} | {when} | {cells} |")
+        lines += ["", "| corpus | utterances added | withdrawn | changed |", "|---|--:|--:|--:|"]
+        for corpus, counts in speech["changes"].items():
+            lines.append(f"| {corpus} | {counts['added']:,} | {counts['withdrawn']:,} | {counts['changed']:,} |")
         lines.append("")
     lines.append(
-        f"`{REPORT}` lists the identifiers of withdrawn, changed and moved records. Delete withdrawn records from copies."
+        f"`{REPORT}` lists the identifiers of withdrawn, changed and moved records, and of withdrawn and changed utterances. "
+        "Delete withdrawn ones from copies."
     )
     return "\n".join(lines) + "\n"

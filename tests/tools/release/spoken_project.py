@@ -47,6 +47,12 @@ class Caption(NamedTuple):
         """The image's address as a record has it."""
         return self.image if "//" in self.image else f"file:{self.image.replace(' ', '%20')}"
 
+    @property
+    def shown(self) -> bytes:
+        """The image."""
+        stem = Path(self.image).stem
+        return picture(int(stem) if stem.isdigit() else 99, "PNG")
+
 
 CAPTIONS = [
     Caption(f"{number:016x}", f"some images/{number // 2}.png", text, split)
@@ -107,10 +113,9 @@ def candidate(caption: Caption, posts: bool) -> dict[str, Any]:
     """The values of a caption's record."""
     number = int(caption.key, 16)
     post = f"{caption.image.replace(' ', '_')}#{number % 2}" if posts else ""
-    digest = sha256_bytes(picture(number // 2, "PNG"))
     return {
         "key": caption.key, "image_url": caption.url, "alt": caption.caption, "language": "en", "post": post,
-        "image_sha256": digest,
+        "image_sha256": sha256_bytes(caption.shown),
     }  # fmt: skip
 
 
@@ -158,4 +163,4 @@ def write_source(root: Path, captions: Sequence[Caption] = CAPTIONS) -> None:
     for each in captions:
         path = root / each.image
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(picture(int(each.key, 16) // 2, "PNG"))
+        path.write_bytes(each.shown)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.tools.release import release
-from components.tools.release.changes import match_records
+from components.tools.release.changes import Content, Released, compare, compare_speech, match_records
 from components.tools.takedown.listing import add
 from tests.tools.release.posts_files import files
 from tests.tools.release.posts_project import OWNERS, posts, project
@@ -46,6 +46,8 @@ def test_added_withdrawn_changed_and_moved_records_are_reported_with_the_reasons
     assert result["ids"] == {"withdrawn": [first.key], "changed": [second.key, "b" * 16], "moved": [others[3].key]}
     assert result["statistics"]["before"]["train"]["examples"] == 4 and result["statistics"]["now"]["validation"]["examples"] == 3
     assert result["speech"]["before"]["voices_of_mine-synthetic"]["utterances"] == 8
+    # Those of records with another identifier are new ones.
+    assert result["speech"]["changes"] == {"voices_of_mine-synthetic": {"added": 3, "withdrawn": 3, "changed": 0}}
     text = (tmp_path / "two/changes.md").read_text()
     assert "| crawl: takedown | 1 |" in text and "| test to train | 1 |" in text and first.key not in text
     assert "1 added, 1 withdrawn, 2 changed, 1 moved" in (tmp_path / "two/README.md").read_text()
@@ -120,18 +122,34 @@ def test_an_unfit_earlier_release_is_refused_in_one_line(tmp_path: Path, spoil, 
     assert "\n" not in str(caught.value) and not (tmp_path / "two").exists()
 
 
-SIDES = st.dictionaries(
-    st.sampled_from("abcdefgh"), st.tuples(st.sampled_from(["train", "test"]), st.sampled_from("xyz"), st.sampled_from("12"))
+def test_other_image_bytes_at_the_same_address_are_a_change() -> None:
+    before, now = (Content(records={"a": Released("train", "c", "http://h/x.png", digest)}) for digest in ("1", "2"))
+    assert compare(before, now)["ids"] == {"withdrawn": [], "changed": ["a"], "moved": []}
+
+
+def test_utterances_are_compared_by_identifier_and_audio_even_if_their_number_is_equal() -> None:
+    changes = compare_speech(
+        {"v": {"a.0": "1", "b.0": "2", "c.0": "3"}}, {"v": {"a.0": "1", "b.0": "x", "d.0": "3"}, "w": {"e": "1"}}
+    )
+    assert changes == {
+        "v": {"added": ["d.0"], "withdrawn": ["c.0"], "changed": ["b.0"]},
+        "w": {"added": ["e"], "withdrawn": [], "changed": []},
+    }
+
+
+CONTENTS = st.dictionaries(
+    st.sampled_from("abcdefgh"),
+    st.builds(Released, st.sampled_from(["train", "test"]), st.sampled_from("xyz"), st.sampled_from("12"), st.just("")),
 )
 
 
-@given(SIDES, SIDES)
+@given(CONTENTS, CONTENTS)
 def test_records_are_matched_one_to_one_and_only_within_an_image_or_identifier(before: dict, now: dict) -> None:
     pairs = list(match_records(before, now))
     assert len(pairs) == len({old for old, _ in pairs}) == len({new for _, new in pairs})
     assert all(old == new or before[old][2] == now[new][2] for old, new in pairs)
     assert {(name, name) for name in before.keys() & now.keys()} <= set(pairs)
-    # No image has a record left on both sides.
+    # No image has a record left in both.
     left = [Counter(side[name][2] for name in side.keys() - used) for side, used in (
         (before, {old for old, _ in pairs}), (now, {new for _, new in pairs}),
     )]  # fmt: skip
