@@ -28,9 +28,13 @@ GPU_BATCH = 64
 def place(network: nn.Module, hardware: Inference) -> None:
     """Move a network to its device, in place; raise HearsightError if a GPU is asked for and there is none."""
     if hardware.device() == "gpu":
-        # Torch's default for convolutions is TF32, whose error (1e-3) is above the tolerance.
-        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+        forbid_tf32()
         network.to("cuda")
+
+
+def forbid_tf32() -> None:
+    """Have GPUs compute in whole single precision: TF32, torch's default for convolutions, errs by 1e-3, above the tolerance."""
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
 
 
 def device_of(network: nn.Module) -> torch.device:

@@ -106,7 +106,7 @@ class EncodedPicture:
         self.features = kind.features
         self.view_spec, self.device = view_spec, device
         self.model = f"{encoder}-{self.side}-{self.digest if weights is None else self.digest[:16]}{view_spec.suffix}"
-        self.model += "" if device == "cpu" else f"-{device}"
+        self.model += "" if device == "cpu" else f"-{device}-fp32"
 
     def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
         """Return the vectors of one view.
@@ -249,8 +249,11 @@ def _loaded(encoder: str, weights: Path | None, side: int, digest: str, device: 
     if weights is not None and weights_digest(encoder, weights) != digest:
         raise HearsightError("the weights have changed during the run", where=weights, hint="run again")
     # Imported here: loads torch.
+    from components.training.inference import forbid_tf32
     from components.vision.folding import fold_batch_norms
 
+    if device.type != "cpu":
+        forbid_tf32()
     keep_freed_memory()
     loaded = load_encoder(encoder, weights, side)
     fold_batch_norms(loaded.network)

@@ -19,7 +19,15 @@ from components.models.encoders import ENCODERS, ImageEncoder, encoder_kind
 from components.models.inception_resnet_v2 import InceptionResnetV2
 from components.models.mobilenet_v2 import MobileNetV2
 from components.vision.features import ImageFeatures, flatten
-from components.vision.image_encoders import EncodedPicture, MobileNetFile, ViewSpec, feature_key, load_encoder, weights_digest
+from components.vision.image_encoders import (
+    EncodedPicture,
+    MobileNetFile,
+    ViewSpec,
+    _loaded,
+    feature_key,
+    load_encoder,
+    weights_digest,
+)
 
 
 def picture(colour: str = "red") -> bytes:
@@ -66,6 +74,23 @@ def test_lite0_gives_eight_by_eight_cells_and_their_mean_first() -> None:
     assert result.shape == (65, 1280) and result.dtype == np.float16
     assert np.allclose(result[0], result[1:].astype(np.float32).mean(0), atol=2e-3)
     assert np.array_equal(result, annotator.compute((DATA, SHA, 0)))
+
+
+def test_views_encoded_in_one_batch_equal_those_encoded_alone() -> None:
+    payloads = [(DATA, SHA, 0), (DATA, SHA, 1), (picture("blue"), sha256_bytes(picture("blue")), 0)]
+    for annotator in (EncodedPicture("efficientnet_lite0"), EncodedPicture("efficientnet_lite0", view_spec=ViewSpec(grid=False))):
+        together, alone = annotator.encode_batch(payloads), annotator.compute_many(payloads)
+        assert len(together) == 3 and not np.array_equal(together[0], together[1])
+        for one, other in zip(together, alone, strict=True):
+            np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-3)  # rounding of half precision
+
+
+def test_a_gpu_encodes_in_whole_single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    loaded = _loaded.__wrapped__(
+        "efficientnet_lite0", None, 256, weights_digest("efficientnet_lite0", None), torch.device("meta")
+    )
+    assert not torch.backends.cudnn.allow_tf32 and next(loaded.parameters()).device.type == "meta"
 
 
 def test_cells_come_row_by_row() -> None:
