@@ -39,7 +39,7 @@ otherwise the background process logs it."""
 
 
 def record_start(root: Path, dataset: str, stage: str, params: Mapping[str, Any]) -> None:
-    """Have the progress of a stage's trainings logged while it runs; other stages have none."""
+    """Have the progress of a stage's trainings logged while it runs; other stages have none. :func:`record_run` ends it."""
     if stage not in MODEL_STAGES:
         return
     if os.environ.get(SWITCH) == "off":
@@ -60,6 +60,7 @@ def record_run(result: StageResult) -> str | None:
         With ``HEARSIGHT_TRACKING=now`` the id of the MLflow run, or None when MLflow cannot be reached; it then warns and keeps
         the record. Otherwise None.
     """
+    trainings.retire(result.root, result.dataset, result.stage)
     if os.environ.get(SWITCH) == "off":
         return None
     manifest, lineage = result.manifest, result.lineage
@@ -90,6 +91,7 @@ def record_run(result: StageResult) -> str | None:
 
 def record_failure(root: Path, dataset: str, stage: str, params: Mapping[str, Any], message: str) -> str | None:
     """Record a failed stage with its error message; returns as :func:`record_run`."""
+    trainings.retire(root, dataset, stage)
     if os.environ.get(SWITCH) == "off":
         return None
     plain = dict(params)

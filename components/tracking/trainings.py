@@ -1,14 +1,16 @@
 """Trainings in MLflow while they run: one run for each model, from the files that training writes (``training.progress``).
 
 A training's files are in ``.hearsight/runs/<dataset>.<stage>.progress``: ``about.json``, a record of the stage that has begun,
-and for each model ``<model>-<identity>.jsonl`` and, once it is sent, ``<…>.sent`` with the run's id and what was sent. A killed
-training appends to its file and so continues its run. The runs become children of the stage's run when that is logged.
+``stage.lock``, which the stage's process locks, and for each model ``<model>-<identity>.jsonl`` and, once it is sent, ``<…>.sent``
+with the run's id and what was sent. A killed training appends to its file and so continues its run. The runs become children of
+the stage's run when that is logged.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -20,12 +22,12 @@ from components.core.digests import canonical_json
 from components.core.files import publish_bytes
 from components.tracking.record import TAG, Record, experiment_id
 from components.tracking.runs import log_batches
-from components.training.progress import ENDS, is_running, parse_events, progress_folder
+from components.training.progress import ENDS, is_running, open_locked, parse_events, progress_folder
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-ABOUT = "about.json"
+ABOUT, STAGE_LOCK = "about.json", "stage.lock"
 RUNNING = "RUNNING"
 FIGURES = {
     "step": ("loss", "learning_rate", "items_per_second", "gradient_norm"),
@@ -35,11 +37,29 @@ FIGURES = {
 NAMES = {("epoch", "loss"): "epoch_loss"}
 
 
+_locked: dict[Path, int] = {}
+"""Folder → descriptor of its locked ``stage.lock``, of the stages that run in this process."""
+
+
 def announce(root: Path, record: Record) -> None:
-    """Make the folder in which a stage's trainings write their progress."""
+    """Make the folder in which a stage's trainings write their progress, and lock it until :func:`retire` or the process's end.
+
+    The lock keeps the logger waiting while the stage reads its data, before any training has begun.
+    """
     folder = _folder(root, record.dataset, record.stage)
     folder.mkdir(parents=True, exist_ok=True)
     publish_bytes(folder / ABOUT, canonical_json(asdict(record)).encode())
+    retire(root, record.dataset, record.stage)
+    if (lock := open_locked(folder / STAGE_LOCK)) is not None:
+        _locked[folder] = lock
+
+
+def retire(root: Path, dataset: str, stage: str) -> None:
+    """Unlock the folder: the stage has ended."""
+    lock = _locked.pop(_folder(root, dataset, stage), None)
+    if lock is not None:
+        fcntl.flock(lock, fcntl.LOCK_UN)  # worker processes have copies of the descriptor
+        os.close(lock)
 
 
 def withdraw(root: Path, dataset: str, stage: str) -> None:
@@ -53,8 +73,8 @@ def progress_files(root: Path, dataset: str, stage: str) -> list[str]:
 
 
 def is_any_running(root: Path, tracker: str) -> bool:
-    """Return whether a training of this tracker runs."""
-    return any(is_running(path) for _, path in _files(root, tracker))
+    """Return whether a stage that trains, or a training, of this tracker runs."""
+    return any(is_running(path) for pattern in (STAGE_LOCK, "*.jsonl") for _, path in _files(root, tracker, pattern))
 
 
 def waiting(root: Path, tracker: str = "") -> list[Path]:
@@ -177,14 +197,14 @@ def _find_or_create(client: MlflowClient, root: Path, about: Record, name: str, 
     return str(run.info.run_id)
 
 
-def _files(root: Path, tracker: str) -> Iterator[tuple[Record, Path]]:
+def _files(root: Path, tracker: str, pattern: str = "*.jsonl") -> Iterator[tuple[Record, Path]]:
     for folder in sorted((root / ".hearsight" / "runs").glob("*.progress")):
         try:
             about = Record(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
         except FileNotFoundError:  # removed meanwhile
             continue
         if not tracker or about.tracker == tracker:
-            for path in sorted(folder.glob("*.jsonl")):
+            for path in sorted(folder.glob(pattern)):
                 yield about, path
 
 

@@ -89,7 +89,7 @@ def open_progress(work: Path, model: str, identity: str, *, writes: bool = True)
         identity: digest of what the training depends on; with another one it has another file, and another run in MLflow.
         writes: whether this process writes; of several machines' processes one does.
     """
-    file = _open(progress_folder(work) / f"{model}-{identity[:12]}.jsonl") if writes else None
+    file = open_locked(progress_folder(work) / f"{model}-{identity[:12]}.jsonl") if writes else None
     log = ProgressLog(model, file, work)
     try:
         yield log
@@ -102,8 +102,8 @@ def open_progress(work: Path, model: str, identity: str, *, writes: bool = True)
             os.close(file)
 
 
-def _open(path: Path) -> int | None:
-    """Open and lock a file; None when its folder is missing or another process trains this model."""
+def open_locked(path: Path) -> int | None:
+    """Open a file for appending and lock it; None when its folder is missing or another process holds the lock."""
     try:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     except OSError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from components.core.errors import HearsightError
 from components.tracking import trainings
 from components.tracking.queue import is_waiting, tracker_key
 from components.tracking.record import connect
-from components.tracking.recorder import flush, record_run, record_start
+from components.tracking.recorder import flush, record_failure, record_run, record_start
 from components.training import reporting
 from components.training.progress import ProgressLog, open_progress
 from tests.support import until
@@ -23,13 +24,14 @@ from tests.tracking.training import IDENTITY, MODEL, STAGE, STEPS_OF_EPOCHS, pro
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A project in which the stage has begun, whose records wait for a flush."""
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv("HEARSIGHT_TRACKING", "queue")
     monkeypatch.setattr(reporting, "EVERY", reporting.EVERY)
     record_start(tmp_path, "english", STAGE, {"rows": ["mms-4"]})
-    return tmp_path
+    yield tmp_path
+    trainings.retire(tmp_path, "english", STAGE)
 
 
 def training_runs(root: Path) -> list[Any]:
@@ -157,7 +159,14 @@ def test_a_line_that_a_kill_left_unfinished_is_cut_off_and_a_damaged_one_ignored
     assert steps(root, "loss") == [3, 4] and status(root) == "FINISHED"
 
 
+def test_a_stage_runs_from_its_start_to_its_end_or_failure_even_before_it_trains(root: Path) -> None:
+    assert trainings.is_any_running(root, tracker_key(root)) and not trainings.is_any_running(root, "another tracker")
+    record_failure(root, "english", STAGE, {}, "no pairs")
+    assert not trainings.is_any_running(root, tracker_key(root))
+
+
 def test_only_one_process_writes(root: Path) -> None:
+    trainings.retire(root, "english", STAGE)
     with open_progress(work_of(root), MODEL, IDENTITY) as log, open_progress(work_of(root), MODEL, IDENTITY) as second:
         log.write("step", step=1, loss=1.0)
         second.write("step", step=7, loss=1.0)
