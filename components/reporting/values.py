@@ -37,6 +37,12 @@ class Value:
         return {key: rounded(number) for key, number in known.items() if number is not None}
 
 
+def shifted(value: Value, by: float) -> Value:
+    """Return the value, its interval and its seeds with a constant added."""
+    ends = (None if end is None else end + by for end in (value.low, value.high))
+    return Value(value.mean + by, *ends, tuple(seed + by for seed in value.seeds))
+
+
 @dataclass(frozen=True)
 class Contrast:
     """A paired difference, item by item, of two results or of weighted sums of several."""

@@ -3,7 +3,9 @@
 A claim is one or more contrasts: weighted sums of rows' recalls over the same queries. A contrast has a 95 % interval over
 queries (seeds are averaged first) and one value per seed. It **holds** if the interval and the values of all seeds are above 0,
 it **does not hold** if they are all below 0, and otherwise it **cannot be told**. A claim holds if all its contrasts hold in both
-directions; it does not hold if one of them does not. "Competitive" means at most a tenth below, since the paper names no margin.
+directions; it does not hold if one of them does not. "Competitive" means at most a tenth below, since the paper names no margin;
+both recalls are then counted above chance, for rows at chance would be competitive otherwise. Where chance finds everything, no
+claim is measured.
 """
 
 from __future__ import annotations
@@ -62,6 +64,8 @@ class WeightedSum:
 
     title: str
     terms: tuple[Term, ...]
+    above_chance: bool = False
+    """Whether it is of recalls less chance."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,9 @@ def _make_claim(rows: Collection[str], statement: str, source: str, depth: int, 
 
 def _less(row: str, other: str, crop: str, times: float = 1.0) -> WeightedSum:
     factor = {1.0: "", 2.0: "twice "}.get(times, f"{times} times ")
-    return WeightedSum(f"{row} less {factor}{other}", (Term(row, crop, 1.0), Term(other, crop, -times)))
+    above_chance = times == ALMOST
+    title = f"{row} less {factor}{other}{', both above chance' if above_chance else ''}"
+    return WeightedSum(title, (Term(row, crop, 1.0), Term(other, crop, -times)), above_chance)
 
 
 def _paper_values(weighted: WeightedSum, depth: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from components.reporting.values import Contrast, Value, best_of
+from components.reporting.values import Contrast, Value, best_of, shifted
 from components.stages.evaluate_retrieval.claims import CENTRE, WHOLE, Claim, applicable_claims, verdict, verdict_of_all
 from components.stages.evaluate_retrieval.columns import HIT, Cell, Columns, Term, measure
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
@@ -111,7 +111,8 @@ def gather(
         rows.append(Row(name, *split_row_name(name), {model: model_info[model] for model in names}, values))
     queries = {direction: len(names) for direction, names in measured.queries.items()}
     counts = {name: next(iter(model_info.values()))[name] for name in ("pictures", "utterances", "records", "rounds")}
-    findings = tuple(_judge(claim, columns, params) for claim in applicable_claims(list(models), params.crops, params.crops[0]))
+    claims = applicable_claims(list(models), params.crops, params.crops[0])
+    findings = tuple(_judge(claim, columns, measured.chance, params) for claim in claims)
     cropping = _cropping(columns, params)
     return RetrievalResults(dataset, params, tuple(rows), queries, measured.items, counts, measured.chance, findings, cropping)
 
@@ -135,14 +136,18 @@ def models_by_row(model_info: Mapping[str, dict[str, Any]]) -> dict[str, list[st
     return {row: rows[row] for row in sorted(rows, key=order)}
 
 
-def _judge(claim: Claim, columns: Columns, params: Params) -> Finding:
+def _judge(claim: Claim, columns: Columns, chance: Mapping[Cell, float], params: Params) -> Finding:
+    cells = [Cell("", direction, HIT, claim.depth) for direction in DIRECTIONS]
     if claim.depth not in params.depths:
         claim = replace(claim, sums=(), needs=(*claim.needs, f"R@{claim.depth}"))
+    elif any(chance[cell] >= 1.0 for cell in cells):
+        claim = replace(claim, sums=(), needs=(*claim.needs, f"more than {claim.depth} items"))
     judged = []
     for weighted in claim.sums:
-        cells = [Cell("", direction, HIT, claim.depth) for direction in DIRECTIONS]
-        for direction, value in zip(DIRECTIONS, columns.values([weighted.terms] * len(DIRECTIONS), cells), strict=True):
-            judged.append(Contrast(weighted.title, direction, value))
+        for cell, value in zip(cells, columns.values([weighted.terms] * len(cells), cells), strict=True):
+            if weighted.above_chance:
+                value = shifted(value, -chance[cell] * sum(term.weight for term in weighted.terms))
+            judged.append(Contrast(weighted.title, cell.direction, value))
     return Finding(claim, tuple(judged))
 
 

@@ -126,7 +126,22 @@ def test_a_tenth_of_the_data_is_competitive_from_nine_tenths_of_the_recall() -> 
 
     results = results_of({("both-10", 0): almost, ("both-100", 0): constant(1), ("none-100", 0): constant(40)})
     assert verdicts(results)[3] == HOLDS
-    assert results.findings[4].judged[0].difference.mean == pytest.approx(38 / 40 - 0.9)
+    chance = 10 / ITEMS
+    assert results.findings[4].judged[0].difference.mean == pytest.approx(38 / 40 - chance - 0.9 * (1 - chance))
+
+
+def test_rows_at_chance_are_not_competitive() -> None:
+    def by_chance(direction: str, crop: str, query: int, number: int) -> int:
+        return 1 if (query + number) % (ITEMS // 10) == 0 else 40
+
+    results = results_of({(row, 0): by_chance for row in ("both-10", "both-100", "none-100")})
+    assert verdicts(results)[3:5] == [UNDECIDED, UNDECIDED]
+
+
+def test_no_claim_is_measured_where_chance_finds_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.stages.evaluate_retrieval.test_tables.ITEMS", 10)
+    results = results_of({("both-10", 0): constant(1), ("both-100", 0): constant(1), ("none-100", 0): constant(1)})
+    assert set(verdicts(results)) == {UNMEASURED} and results.findings[3].claim.needs == ("more than 10 items",)
 
 
 def test_cropping_is_the_difference_of_crops() -> None:
