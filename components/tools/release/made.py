@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,8 +52,10 @@ class ReleaseInputs:
 
     @property
     def published_settings(self) -> dict[str, dict[str, Any]]:
-        """The settings of the stages as a release has them: without the crawl's, which may name accounts and servers."""
-        return {f"{self.dataset}/{stage}": values for stage, values in self.settings.items() if stage != "crawl"}
+        """The settings of the stages as a release has them: without the crawl's, which may name accounts and servers, and of
+        paths only the files' names."""
+        published = {f"{self.dataset}/{stage}": values for stage, values in self.settings.items() if stage != "crawl"}
+        return {output: _without_folders(values) for output, values in published.items()}
 
 
 def is_posts_dataset(root: Path, dataset: str) -> bool:
@@ -108,7 +110,17 @@ def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
 
 def speech_settings(output: StageOutput) -> dict[str, Any]:
     """Return the published settings of an output of :func:`find_speech`: without the folder of recordings."""
-    return {name: value for name, value in _lineage(output)["params"].items() if name != "folder"}
+    settings = {name: value for name, value in _lineage(output)["params"].items() if name != "folder"}
+    return {name: _without_folders(value) for name, value in settings.items()}
+
+
+def _without_folders(value: Any) -> Any:
+    """Return settings with absolute paths replaced by the names of their files."""
+    if isinstance(value, Mapping):
+        return {name: _without_folders(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_without_folders(part) for part in value]
+    return Path(value).name if isinstance(value, str) and value.startswith("/") else value
 
 
 def find_post_inputs(root: Path, dataset: str) -> ReleaseInputs:
