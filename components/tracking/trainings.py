@@ -1,9 +1,9 @@
 """Trainings in MLflow while they run: one run for each model, from the files that training writes (``training.progress``).
 
 A training's files are in ``.hearsight/runs/<dataset>.<stage>.progress``: ``about.json``, a record of the stage that has begun,
-``stage.lock``, which the stage's process locks, and for each model ``<model>-<identity>.jsonl`` and, once it is sent, ``<…>.sent``
-with the run's id and what was sent. A killed training appends to its file and so continues its run. The runs become children of
-the stage's run when that is logged.
+``stage.lock``, which the stage's process locks, and for each model ``<model>-<identity>.jsonl`` and, once it is sent,
+``<…>.sent`` with the run's id and what was sent. A killed training appends to its file and so continues its run. The runs become
+children of the stage's run when that is logged.
 """
 
 from __future__ import annotations
