@@ -44,8 +44,9 @@ def add_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> 
         for dataset, inputs in takers.items():
             meant.setdefault("chain", {}).setdefault(stage, {})[dataset] = inputs
             changed = with_chain_entry(changed, stage, dataset, inputs)
-    for name, values in profile.captioners.plain().items():
-        if values:
+    if profile.captioners.sets:
+        # All lists, also empty ones: another profile's test sets may not fit these networks.
+        for name, values in profile.captioners.plain().items():
             meant.setdefault(CAPTIONERS, {})[name] = values
             changed = _with_list(changed, name, values)
     meant |= blocks

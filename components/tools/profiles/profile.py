@@ -44,7 +44,7 @@ class Profile(Settings):
     chain: dict[str, dict[str, dict[str, str]]]
     """Stage → dataset → inputs, as in params.yaml."""
     captioners: Comparison = Comparison()
-    """Replaces what params.yaml compares; empty leaves it."""
+    """Replaces what params.yaml compares; without sets it leaves all of that."""
     targets: list[str]
     """What ``dvc repro`` is called with, in this order."""
     settings: str = Field(repr=False)

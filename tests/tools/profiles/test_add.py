@@ -113,6 +113,14 @@ def test_a_comparison_that_is_laid_out_otherwise_is_refused(tmp_path: Path) -> N
     assert path.read_text() == text
 
 
+def test_a_profile_replaces_the_test_sets_of_another(tmp_path: Path) -> None:
+    root = with_profile(tmp_path, "conceptual_captions").root
+    assert load_graph(root).params["captioners"]["tests"] == ["conceptual_validation", "flickr30k"]
+    add_profile(root, read_profile("flickr8k"), files_of(root / "given", "flickr8k"))
+    comparison = load_graph(root).params["captioners"]
+    assert (comparison["sets"], comparison["tests"]) == (["flickr8k"], [])
+
+
 @pytest.mark.slow
 def test_dvc_reads_a_project_with_every_profile(tmp_path: Path) -> None:
     root = project(tmp_path)
