@@ -1,7 +1,7 @@
 """``hearsight``: the command line, assembled from its groups of commands. Each command calls one library function.
 
 Nothing heavy is imported before a command needs it, so ``--help`` is quick. Errors a user can correct are one line on
-standard error and exit code 2; when standard output is not a terminal, results are JSON lines.
+standard error and exit code 2; when standard output is not a terminal, tables of results are JSON lines.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from components.cli.main import app
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 HEADER = """# The commands
 
-Written by `make docs` from the help texts; edit those. Every command prints JSON lines when its output is not a terminal. An
+Written by `make docs` from the help texts; edit those. Tables of results are JSON lines when the output is not a terminal. An
 error that a user can correct is one line on standard error and exit code 2.
 """
 

@@ -6,9 +6,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+INTERRUPTED = 130
+"""Exit code of shells for a command that SIGINT ended."""
+
 
 def report_errors(command: Callable[[], int]) -> int:
-    """Run a command and return its exit code; an error that a user can fix is one line on standard error, and 2."""
+    """Run a command and return its exit code.
+
+    An error that a user can fix is one line on standard error, and 2; so is an interrupt (Ctrl-C), and 130.
+    """
     # Imported here: dvc repro calls this a hundred times.
     from components.core.errors import HearsightError
     from components.core.printing import print_error
@@ -23,6 +29,9 @@ def report_errors(command: Callable[[], int]) -> int:
         if (fault := explain_os_error(error)) is None:
             raise
         print_error(str(fault))
+    except KeyboardInterrupt:
+        print_error("interrupted; what is finished is kept — run it again to continue")
+        return INTERRUPTED
     return 2
 
 

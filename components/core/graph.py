@@ -115,6 +115,9 @@ class Graph:
                 f"there is no stage '{stage}'", where=self.root / "dvc.yaml", hint=did_you_mean(stage, self.stages)
             )
         if dataset not in self.chain.get(stage, {}):
+            if cells := [name for name, cell in self.cells.items() if cell.set == dataset and name in self.chain.get(stage, {})]:
+                what = f"the stage '{stage}' runs for each network on '{dataset}'"
+                raise HearsightError(what, where=self.root / "params.yaml", hint=f"name one of {', '.join(cells)}")
             raise HearsightError(
                 f"the stage '{stage}' is not in the chain of dataset '{dataset}'",
                 where=self.root / "params.yaml",

@@ -98,8 +98,8 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
     training, validation = (read_pairs(sets, split, by, voices) for split in ("train", "validation"))
     rows = subset(training, spec["percent"], seed)
     if len(rows) < 2:
-        what = f"has {len(rows)} training pairs"
-        raise HearsightError(what, where=run_name, hint="raise the row's percent, crawl more pages or relax the filters")
+        what = f"needs at least 2 training pairs and has {len(rows)}"
+        raise HearsightError(what, where=run_name, hint="raise the row's percent, or bring more data")
     reseed(seed, "dual_encoder", "weights")
     network, started = build(spec, task, training)
     coefficients = Coefficients(training, clips["held"])

@@ -51,6 +51,9 @@ class Reporting(Checkpoint):
         """Report that the training begins or continues."""
         if trainer.is_global_zero:
             self._log.start(step=pl_module.first_step + trainer.global_step, phase=pl_module.phase)
+            if trainer.global_step:
+                phase = f" {pl_module.phase}" if pl_module.phase else ""
+                print_progress(f"{self._log.model}{phase} continues after step {trainer.global_step}")
 
     def on_train_batch_start(self, trainer: pl.Trainer, pl_module: TrainingModule, batch: Any, batch_idx: int) -> None:  # type: ignore[override]
         """Begin to measure at an epoch's first step, or at the first after a resume."""

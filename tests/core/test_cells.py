@@ -50,6 +50,11 @@ def test_a_cell_has_the_settings_of_its_set_and_its_network(graph: Graph) -> Non
     assert content[dataset]["train_captioner"] == {"training": {"seeds": [0]}, "name": "t2t", "network": {"width": 16}}
 
 
+def test_the_stage_of_a_set_names_the_cells_to_choose_from(graph: Graph) -> None:
+    with pytest.raises(HearsightError, match=f"for each network on 'posts' — name one of {CELLS[2]}, {CELLS[3]}"):
+        graph.require("train_captioner", "posts")
+
+
 def test_a_network_without_settings_gives_a_one_line_error(graph: Graph) -> None:
     with pytest.raises(HearsightError, match=r"posts.train_captioner.networks: network .t2t. has no settings — known are: rnn"):
         graph.block("train_captioner", CELLS[3])

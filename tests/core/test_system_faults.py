@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -114,3 +115,19 @@ def test_a_full_disk_is_named_wherever_the_result_cache_meets_it(tmp_path, free)
     if "mount" in done.stderr or "unshare" in done.stderr:
         pytest.skip("this host lets no user mount a file system of its own")
     assert "no space is left on the disk" in done.stdout, done.stderr
+
+
+INTERRUPTED = """
+import signal, time
+from components.cli.stages import report_errors
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+raise SystemExit(report_errors(lambda: print("ready", flush=True) or time.sleep(600)))
+"""
+
+
+def test_an_interrupt_is_one_line_and_the_shells_exit_code() -> None:
+    running = subprocess.Popen([sys.executable, "-c", INTERRUPTED], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout is not None and running.stdout.readline() == b"ready\n"
+    running.send_signal(signal.SIGINT)
+    _, printed = running.communicate(timeout=60)
+    assert running.returncode == 130 and printed.count(b"\n") == 1 and b"interrupted" in printed

@@ -56,7 +56,7 @@ def events(root: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in progress_file(root).read_text().splitlines()]
 
 
-def test_a_killed_training_continues_its_run_without_repeating_a_step(root: Path) -> None:
+def test_a_killed_training_continues_its_run_without_repeating_a_step(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     running = start_training(root, 2, 1)
     until(lambda: progress_file(root).exists() and any(one.get("step") == 5 for one in events(root)))
     flush(root)
@@ -71,6 +71,7 @@ def test_a_killed_training_continues_its_run_without_repeating_a_step(root: Path
     flush(root)
     assert status(root) == "KILLED" and not is_waiting(root)
     train(root)
+    assert f"{MODEL} continues after step 4\n" in capsys.readouterr().err
     flush(root)
     assert [one.info.run_id for one in training_runs(root)] == [run.info.run_id]
     assert status(root) == "FINISHED"

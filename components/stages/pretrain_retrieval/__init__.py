@@ -22,7 +22,8 @@ class Params(Voices):
     towers: Towers = Towers()
     """The networks."""
     model: DualEncoderSettings = DualEncoderSettings()
-    """How they are trained. ``epochs`` are those of a row of ``batch``; another row has its own batch, and as many steps."""
+    """How they are trained. ``epochs`` are those of a row of ``batch``; a row of another batch size takes as many steps, in whole
+    epochs: 8 epochs of 48 are 2 of 12."""
     hardware: Hardware = Hardware()
     """What it runs on."""
 

@@ -145,7 +145,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"pretrained": "mms-48"}, r"no pretrained model mms-48-0.*mms-4-0"),
     ({"seeds": [7]}, "no pretrained model mms-4-7"),
     ({"loss": "infonce"}, "'infonce' is not a loss"),
-    ({"rows": ["none-1"]}, "has 1 training pairs"),
+    ({"rows": ["none-1"]}, "needs at least 2 training pairs and has 1"),
     ({"model": MODEL | {"loss": MODEL["loss"] | {"matching": []}}}, "matching: names nothing"),
 ]
 
