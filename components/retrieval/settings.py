@@ -71,8 +71,8 @@ class Clips(Settings):
     mask_frames: int = 40
     """SpecAugment's T. CSC §4.1: 40."""
     held: int = 2000
-    """MB of coefficients that each process keeps, so that they are computed in the first epoch alone; 0, for sets that would not
-    fit, computes only the frames in use. Results are equal except for rounding with 0. Ours."""
+    """MB of coefficients that each process keeps, as many of training and validation each, so that they are computed in the first
+    epoch alone; 0, for sets that would not fit, computes only the frames in use. Kept ones are in half precision. Ours."""
 
 
 class Loss(Settings):
