@@ -39,8 +39,8 @@ class Value:
 
 def shifted(value: Value, by: float) -> Value:
     """Return the value, its interval and its seeds with a constant added."""
-    ends = (None if end is None else end + by for end in (value.low, value.high))
-    return Value(value.mean + by, *ends, tuple(seed + by for seed in value.seeds))
+    low, high = (None if end is None else end + by for end in (value.low, value.high))
+    return Value(value.mean + by, low, high, tuple(seed + by for seed in value.seeds))
 
 
 @dataclass(frozen=True)
