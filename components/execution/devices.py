@@ -1,4 +1,4 @@
-"""The device that a setting ``accelerator`` selects on this machine."""
+"""The device that a setting ``accelerator`` selects on this machine, and the precision it computes in."""
 
 from __future__ import annotations
 
@@ -22,3 +22,10 @@ def choose_device(accelerator: Accelerator) -> Literal["cpu", "gpu"]:
     if accelerator == "gpu":
         raise HearsightError("this machine has no GPU that torch can use", where="accelerator", hint="set it to cpu or auto")
     return "cpu"
+
+
+def forbid_tf32() -> None:
+    """Have GPUs compute in whole single precision: TF32, torch's default for convolutions, errs by 1e-3, above the tolerance."""
+    import torch  # here: see above
+
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False

@@ -15,6 +15,7 @@ from torch import nn
 from torch.utils.data import Dataset
 
 from components.core.errors import HearsightError
+from components.execution.devices import forbid_tf32
 from components.training.batches import loader
 from components.training.failures import explain_failures
 from components.training.settings import Inference
@@ -30,11 +31,6 @@ def place(network: nn.Module, hardware: Inference) -> None:
     if hardware.device() == "gpu":
         forbid_tf32()
         network.to("cuda")
-
-
-def forbid_tf32() -> None:
-    """Have GPUs compute in whole single precision: TF32, torch's default for convolutions, errs by 1e-3, above the tolerance."""
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
 
 
 def device_of(network: nn.Module) -> torch.device:

@@ -19,6 +19,7 @@ from components.core.addresses import find_root
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
+from components.execution.devices import forbid_tf32
 from components.execution.process import keep_freed_memory
 from components.vision.classifier import load_backbone
 from components.vision.crops import evaluation_view, training_view
@@ -249,7 +250,6 @@ def _loaded(encoder: str, weights: Path | None, side: int, digest: str, device: 
     if weights is not None and weights_digest(encoder, weights) != digest:
         raise HearsightError("the weights have changed during the run", where=weights, hint="run again")
     # Imported here: loads torch.
-    from components.training.inference import forbid_tf32
     from components.vision.folding import fold_batch_norms
 
     if device.type != "cpu":
