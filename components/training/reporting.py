@@ -52,8 +52,7 @@ class Reporting(Checkpoint):
         if trainer.is_global_zero:
             self._log.start(step=pl_module.first_step + trainer.global_step, phase=pl_module.phase)
             if trainer.global_step:
-                phase = f" {pl_module.phase}" if pl_module.phase else ""
-                print_progress(f"{self._log.model}{phase} continues after step {trainer.global_step}")
+                print_progress(f"{self._name(pl_module)} continues after step {trainer.global_step}")
 
     def on_train_batch_start(self, trainer: pl.Trainer, pl_module: TrainingModule, batch: Any, batch_idx: int) -> None:  # type: ignore[override]
         """Begin to measure at an epoch's first step, or at the first after a resume."""
@@ -126,8 +125,10 @@ class Reporting(Checkpoint):
         print_progress(f"{self._where(pl_module)}: {_in_words(figures)}, {best}, about {duration(left)} left")
 
     def _where(self, module: TrainingModule) -> str:
-        phase = f" {module.phase}" if module.phase else ""
-        return f"{self._log.model}{phase}, epoch {self._epoch + 1} of {module.settings['epochs']}"
+        return f"{self._name(module)}, epoch {self._epoch + 1} of {module.settings['epochs']}"
+
+    def _name(self, module: TrainingModule) -> str:
+        return f"{self._log.model} {module.phase}".rstrip()
 
     def _show_bar(self, trainer: pl.Trainer, module: TrainingModule, done: int) -> None:
         """Show a bar below the stage's own, on a line of the terminal that no other model of the stage uses."""

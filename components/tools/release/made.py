@@ -55,7 +55,7 @@ class ReleaseInputs:
         """The settings of the stages as a release has them: without the crawl's, which may name accounts and servers, and of
         paths only the files' names."""
         published = {f"{self.dataset}/{stage}": values for stage, values in self.settings.items() if stage != "crawl"}
-        return {output: _without_folders(values) for output, values in published.items()}
+        return _without_folders(published)
 
 
 def is_posts_dataset(root: Path, dataset: str) -> bool:
@@ -110,8 +110,7 @@ def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
 
 def speech_settings(output: StageOutput) -> dict[str, Any]:
     """Return the published settings of an output of :func:`find_speech`: without the folder of recordings."""
-    settings = {name: value for name, value in _lineage(output)["params"].items() if name != "folder"}
-    return {name: _without_folders(value) for name, value in settings.items()}
+    return _without_folders({name: value for name, value in _lineage(output)["params"].items() if name != "folder"})
 
 
 def _without_folders(value: Any) -> Any:

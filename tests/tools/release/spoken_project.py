@@ -28,7 +28,7 @@ VOICES = ("flite-slt", "nanotts-en-us")
 PEOPLE = ("Ana Maria Braga", "7", "human-en")
 SETTINGS: dict[str, dict[str, Any]] = {
     "crawl": {"source": {"kind": "table", "layout": "tsv", "inputs": ["secret-folder/captions.tsv"]}},
-    "split": {"by": "text", "seed": 1, "validation": 0.25, "test": 0.25, "lists": {"train": "/home/ana/secret-folder/train.txt"}},
+    "split": {"by": "text", "seed": 1, "validation": 0.25, "test": 0.25, "lists": {"train": "/secret-folder/train.txt"}},
     "synthesize": {"seed": 1, "utterances": 1, "voices": list(VOICES), "rate_sd": 0.1},
     "import_recordings": {"layout": "facc", "folder": "secret-folder"},
 }
