@@ -183,6 +183,47 @@ SEARCH_ITEM = _schema(
     _field("media", STR, "tar shard / member in the speech's output; empty for a picture"),
     _field("thumbnail", STR, "path inside the output's search/ of a small picture; empty where none is kept"),
 )
+RATING_USES = _list_of(
+    _field("table", STR, "dataset, model, retrieval or truth"),
+    _field("source", STR, "the dataset, or the model: <training set>-<network>-<seed>, or <row>-<seed> of a dual encoder"),
+    _field("direction", STR, "speech_to_image or image_to_speech; empty for what is no retrieval result"),
+    _field("query", STR, "key of the record; of a retrieval result the utterance's key or the picture's sha256"),
+    _field("candidate", STR, "what was retrieved: the picture's sha256 or the utterance's key; empty for other tables"),
+    _field("rank", I32, "of the result, 1 = best; 0 for other tables"),
+    _field("known", pa.bool_(), "whether the data pair them"),
+)
+RATING_ITEM = _schema(
+    _field("key", STR, "16 hex digits of what is shown: picture, crop, and caption or speech"),
+    _field("image_sha256", STR),
+    _field("crop", STR, "of the picture: whole or centre"),
+    _field("caption", STR, "the text shown; for speech what was said, which is not shown"),
+    _field("language", STR, "ISO 639-1, of the caption"),
+    _field("audio_sha256", STR, "of the speech that is played instead of the text; empty where the text is shown"),
+    _field("picture", STR, "tar shard / member, JPEG, as it is shown"),
+    _field("audio", STR, "tar shard / member, FLAC; empty where the text is shown"),
+    _field("raters", I32, "how many are asked"),
+    _field("uses", RATING_USES, "every place of a table that this pair fills; raters never see them"),
+)
+RATING = _schema(
+    _field("key", STR, "<item>.<rater>"),
+    _field("item", STR, "of RATING_ITEM"),
+    _field("query", STR, "of the item's first use"),
+    _field("candidate", STR, "likewise; empty for none"),
+    _field("rank", I32, "likewise; 0 for none"),
+    _field("rater", STR, "a random or pseudonymous identifier, never a name"),
+    _field("verdict", STR, "GOOD or BAD"),
+    _field("time", STR, "ISO 8601 in UTC; empty where the source has none"),
+    _field("seconds", F32, "s from showing to answering; none where unknown", nullable=True),
+    _field("source", STR, "the tool: hearsight, label_studio, argilla or csv"),
+)
+RATED_ITEM = _schema(
+    _field("key", STR, "of RATING_ITEM"),
+    _field("records", pa.list_(STR), "keys of the dataset's records whose own caption and whole picture this is"),
+    _field("raters", I32, "how many were asked"),
+    _field("ratings", I32, "how many answered; later ones than asked for are left out"),
+    _field("good", I32, "of these"),
+    _field("uses", RATING_USES),
+)
 FIGURE = _schema(
     _field("key", STR),
     _field("title", STR),
@@ -216,6 +257,9 @@ OUTPUT_SCHEMAS: dict[str, tuple[str, pa.Schema]] = {
     "finetune_retrieval": ("MODEL", MODEL),
     "evaluate_retrieval": ("RETRIEVAL_RANK", RETRIEVAL_RANK),
     "build_search_index": ("SEARCH_ITEM", SEARCH_ITEM),
+    "build_rating_items": ("RATING_ITEM", RATING_ITEM),
+    "import_ratings": ("RATING", RATING),
+    "evaluate_ratings": ("RATED_ITEM", RATED_ITEM),
     "report": ("FIGURE", FIGURE),
     "cluster": ("CLUSTERED", CLUSTERED),
     "posts_report": ("FIGURE", FIGURE),
