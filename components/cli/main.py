@@ -11,6 +11,7 @@ from pathlib import Path
 
 import typer
 
+from components.cli import app as application
 from components.cli import (
     cache,
     datasets,
@@ -38,7 +39,7 @@ app = typer.Typer(
     epilog="Commands work on the project around the current folder: the nearest folder upwards that holds dvc.yaml and "
     "params.yaml. Set the environment variable HEARSIGHT_ROOT to that folder to run them from anywhere.",
 )
-for group in (runs, results, texts, voices, doctor, scoring, search, demo):
+for group in (runs, results, texts, voices, doctor, scoring, search, demo, application):
     app.add_typer(group.app)
 for name, group_app in {
     "dataset": datasets.app,

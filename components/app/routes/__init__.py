@@ -1,0 +1,7 @@
+"""The routes by area. A new area is a module with a ``router`` and a line in :data:`ROUTERS`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+ROUTERS: tuple[APIRouter, ...] = ()

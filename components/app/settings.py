@@ -1,0 +1,81 @@
+"""Settings of the application: the project, who may connect, and where ratings are stored."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+
+PORT = 8010
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+DATABASE = "HEARSIGHT_RATINGS_DB"
+"""Environment variable with the URL of the ratings' database; without it, SQLite in ``.hearsight/ratings``."""
+SECRET = "HEARSIGHT_APP_SECRET"
+"""Environment variable with the key that signs sessions and links; without it, a file of random bytes in ``.hearsight/app``."""
+LEAST_SECRET = 32
+"""Characters of a usable key."""
+
+
+@dataclass(frozen=True)
+class AppSettings:
+    """Settings of one running application."""
+
+    root: Path
+    """The project."""
+    secret: str
+    """Signs sessions and links. Never printed or stored elsewhere."""
+    database: str
+    """SQLAlchemy URL of the ratings' database."""
+    hosts: tuple[str, ...] = LOOPBACK_HOSTS
+    """Accepted values of the Host header, without port."""
+    https: bool = False
+    """Whether browsers reach the application by HTTPS, through a proxy; cookies are then sent by HTTPS only."""
+    links: dict[str, str] = field(default_factory=dict)
+    """Name → address of other servers that the start page links: mlflow, prefect."""
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can connect, so that everybody who does is the owner."""
+        return all(_is_loopback(host) for host in self.hosts)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def database_url(root: Path) -> str:
+    """Return the URL of the ratings' database, and make the folder of the default one."""
+    if url := os.environ.get(DATABASE):
+        return url
+    folder = root / ".hearsight" / "ratings"
+    folder.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{folder / 'ratings.sqlite'}"
+
+
+def read_secret(root: Path) -> str:
+    """Return the signing key, and write it to a file that only the owner can read if there is none.
+
+    Raises:
+        HearsightError: the key is too short to be safe.
+    """
+    path = root / ".hearsight" / "app" / "secret"
+    where: str | Path = SECRET
+    secret = os.environ.get(SECRET, "")
+    if not secret:
+        where = path
+        if not path.exists():
+            publish_bytes(path, secrets.token_urlsafe(48).encode())
+            path.chmod(0o600)
+        secret = path.read_text(encoding="utf-8").strip()
+    if len(secret) < LEAST_SECRET:
+        hint = f"use at least {LEAST_SECRET} random characters, or delete it: a new one is made"
+        raise HearsightError("is too short to sign sessions", where=where, hint=hint)
+    return secret

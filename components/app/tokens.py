@@ -1,0 +1,33 @@
+"""Signed, expiring links: a rater's invitation and the owner's login."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from itsdangerous import BadSignature, SignatureExpired, URLSafeTimedSerializer
+
+from components.core.errors import HearsightError
+
+INVITATION, LOGIN = "invitation", "login"
+"""Purposes; a link for one is invalid for the other."""
+INVITATION_SECONDS = 14 * 24 * 3600
+LOGIN_SECONDS = 12 * 3600
+
+
+def sign(secret: str, purpose: str, content: Any) -> str:
+    """Return the content as a signed text that is safe in a URL and knows its time."""
+    return URLSafeTimedSerializer(secret, salt=purpose).dumps(content)
+
+
+def verify(secret: str, purpose: str, token: str, seconds: int) -> Any:
+    """Return the content of a token for this purpose that is at most ``seconds`` old.
+
+    Raises:
+        HearsightError: the token is expired or not ours.
+    """
+    try:
+        return URLSafeTimedSerializer(secret, salt=purpose).loads(token, max_age=seconds)
+    except SignatureExpired:
+        raise HearsightError("this link has expired", hint="ask for a new one") from None
+    except BadSignature:
+        raise HearsightError("this link is not valid", hint="copy the whole link, or ask for a new one") from None

@@ -1,0 +1,52 @@
+"""``hearsight app``: the web application."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from components.core.graph import find_root
+from components.core.printing import print_error
+
+app = typer.Typer()
+
+
+@app.command("app")
+def application(
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8010,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name", help="A host name that people use in the browser, e.g. rate.example.org. Repeatable. Others are refused."
+        ),
+    ] = None,
+    https: Annotated[bool, typer.Option("--https", help="A proxy offers the application by HTTPS.")] = False,
+    mlflow: Annotated[str, typer.Option(help="The address of MLflow, for the start page.")] = "",
+    prefect: Annotated[str, typer.Option(help="The address of Prefect, for the start page.")] = "",
+) -> None:
+    """Open the start page, rating, search and description in a browser; Ctrl-C ends it.
+
+    With a host name or an address other than this machine's, its owner logs in with the link printed here, and raters come with
+    the links of `hearsight ratings invite`.
+    """
+    # Here: FastAPI takes a second to import.
+    from components.app.serve import open_socket, serve
+    from components.app.settings import LOOPBACK_HOSTS, AppSettings, database_url, read_secret
+    from components.app.tokens import LOGIN, sign
+
+    root = find_root()
+    hosts = tuple(dict.fromkeys([*(name or []), *LOOPBACK_HOSTS, *([host] if host not in ("0.0.0.0", "::") else [])]))
+    links = {title: address for title, address in (("mlflow", mlflow), ("prefect", prefect)) if address}
+    settings = AppSettings(root, read_secret(root), database_url(root), hosts, https, links)
+    listening = open_socket(host, port)
+    shown = name[0] if name else host
+    address = f"https://{shown}" if https else f"http://{shown}:{listening.getsockname()[1]}"
+    if settings.local:
+        print(f"Hearsight  {address}/", flush=True)
+    else:
+        print(f"Hearsight  {address}/login?token={sign(settings.secret, LOGIN, True)}   (for its owner, 12 hours)", flush=True)
+        if not https:
+            print_error("warning: without HTTPS, sessions can be read in the network; put a proxy before it and use --https")
+    serve(settings, listening)

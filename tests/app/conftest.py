@@ -1,0 +1,41 @@
+"""A real browser: Debian's Chromium, driven by Playwright. Without Chromium, the tests that need it are skipped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+OPTIONS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
+"""WCAG 2.2 at level AA, and the practices that axe recommends."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A new page without cookies, in English."""
+    context = browser.new_context(locale="en-GB")
+    yield context.new_page()
+    context.close()
+
+
+def assert_accessible(page: Page) -> None:
+    """Fail with the violations of WCAG 2.2 AA that axe finds on the page."""
+    results: Any = Axe().run(page, options=RULES)
+    assert results.violations_count == 0, results.generate_report()

@@ -1,0 +1,49 @@
+"""A running application on loopback, for tests, and requests to it without a browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from components.app.factory import create_app
+from components.app.serve import open_socket
+from components.app.settings import AppSettings
+from tests.support import until
+
+SECRET = "a key of tests with more than 32 characters"
+
+
+def settings_of(root: Path, **changes: object) -> AppSettings:
+    """The settings of a local application whose project is ``root``."""
+    values: dict[str, object] = {"database": f"sqlite:///{root / 'ratings.sqlite'}", "secret": SECRET}
+    return AppSettings(root, **(values | changes))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A running application."""
+
+    url: str
+    app: FastAPI
+
+
+@contextmanager
+def running(settings: AppSettings) -> Iterator[Running]:
+    """Serve an application on a free port of loopback until the block ends."""
+    app, listening = create_app(settings), open_socket("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    until(lambda: server.started)
+    try:
+        yield Running(f"http://127.0.0.1:{listening.getsockname()[1]}", app)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()

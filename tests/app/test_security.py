@@ -1,0 +1,122 @@
+"""Every request: Host header, sizes, rates, headers of the answer, cross-site forms, and who may see what."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+from components.app.security import SMALL_BODY, RateLimit
+from components.app.settings import AppSettings, read_secret
+from components.app.tokens import INVITATION, LOGIN, sign, verify
+from components.core.errors import HearsightError
+from tests.app.conftest import assert_accessible
+from tests.app.server import SECRET, Running, running, settings_of
+
+
+@pytest.fixture(scope="module")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Running:
+    """An application that others than this machine may reach."""
+    with running(settings_of(tmp_path_factory.mktemp("public"), hosts=("127.0.0.1", "rate.example"))) as app:
+        yield app
+
+
+@pytest.fixture
+def client(public: Running) -> httpx.Client:
+    with httpx.Client(base_url=public.url) as client:
+        yield client
+
+
+def csrf_of(text: str) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', text)
+    assert found
+    return found[1]
+
+
+def test_an_unknown_host_is_refused(client):
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 400
+    assert client.get("/", headers={"host": "rate.example"}).status_code != 400
+
+
+def test_every_answer_has_the_security_headers(client):
+    for path in ("/", "/none", "/static/app.css"):
+        headers = client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"], path
+        assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_large_body_is_refused_by_its_declared_and_by_its_real_size(client, declared):
+    body = b"language=" + b"x" * SMALL_BODY
+    sent = body if declared else iter([body])
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    assert client.post("/language", content=sent, headers=headers).status_code in (400, 413)
+
+
+def test_a_form_without_the_sessions_token_changes_nothing(client):
+    page = client.get("/none")
+    for form in ({"language": "pt"}, {"language": "pt", "csrf": "guessed"}):
+        assert client.post("/language", data=form).status_code == 403
+    right = {"language": "pt", "csrf": csrf_of(page.text)}
+    assert client.post("/language", data=right, headers={"origin": "https://evil.example"}).status_code == 403
+    assert client.post("/language", data=right).status_code == 303
+    assert '<html lang="pt">' in client.get("/none").text
+
+
+@pytest.mark.parametrize("back", ["//evil.example", "/\\evil.example", "https://evil.example/"])
+def test_the_language_form_never_leads_to_another_site(client, back):
+    token = csrf_of(client.get("/none").text)
+    answer = client.post("/language", data={"language": "pt", "csrf": token, "back": back})
+    assert answer.headers["location"] == "/"
+
+
+def test_a_changed_session_cookie_is_ignored(client):
+    client.get("/none")
+    name, value = next(iter(client.cookies.items()))
+    client.cookies.clear()
+    client.cookies.set(name, "e30=" + value)
+    assert client.post("/language", data={"language": "pt", "csrf": ""}).status_code == 403
+
+
+def test_a_login_link_is_for_the_owner_only_and_expires(client):
+    assert client.get("/login", params={"token": sign(SECRET, INVITATION, True)}).status_code == 400
+    assert client.get("/login", params={"token": sign("another key " * 4, LOGIN, True)}).status_code == 400
+    assert client.get("/login", params={"token": sign(SECRET, LOGIN, True)}).status_code == 303
+    token = sign(SECRET, LOGIN, True)
+    with pytest.raises(HearsightError, match="expired"):
+        verify(SECRET, LOGIN, token, -1)
+
+
+def test_one_clients_requests_are_limited_and_another_clients_are_not():
+    now = [0.0]
+    limit = RateLimit(None, {"/login": (60.0, 2.0)}, clock=lambda: now[0])
+    assert [limit._take("/login", "a") for _ in range(3)] == [True, True, False]
+    assert limit._take("/login", "b")
+    now[0] = 1.0
+    assert limit._take("/login", "a") and not limit._take("/login", "a")
+
+
+def test_too_many_logins_are_answered_with_429(client):
+    answers = [client.get("/login", params={"token": "x"}).status_code for _ in range(30)]
+    assert 429 in answers
+
+
+def test_the_signing_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path, monkeypatch):
+    key = read_secret(tmp_path)
+    assert read_secret(tmp_path) == key and len(key) >= 32
+    assert (tmp_path / ".hearsight/app/secret").stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("HEARSIGHT_APP_SECRET", "short")
+    with pytest.raises(HearsightError, match="too short"):
+        read_secret(tmp_path)
+
+
+def test_an_application_is_local_only_if_no_other_host_may_reach_it(tmp_path: Path):
+    assert AppSettings(tmp_path, SECRET, "").local
+    assert not AppSettings(tmp_path, SECRET, "", hosts=("127.0.0.1", "rate.example")).local
+
+
+def test_the_error_page_is_accessible(page, public):
+    page.goto(f"{public.url}/none")
+    assert_accessible(page)
