@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +21,7 @@ def browser() -> Iterator[Browser]:
     """Headless Chromium."""
     program = shutil.which("chromium")
     if program is None:
+        assert not os.environ.get("CI"), "CI has to install chromium"
         pytest.skip("needs Chromium: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)

@@ -1,0 +1,109 @@
+"""``python -m flows.rating DATASET [--target STAGE@DATASET]``: build rating items, wait for raters, evaluate their answers.
+
+The ratings are in the application's database, so a flow that was ended and is started again waits for the rest only. Raters come
+with the links of ``hearsight ratings invite``, to the application that ``hearsight app`` or ``make ui`` serves. This is the only
+flow that names stages: ``build_rating_items`` and ``evaluate_ratings`` stand on either side of people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import HearsightError
+from components.core.graph import find_root
+from flows.settings import configure_prefect
+
+POLL = 60.0
+"""Seconds between two looks at the progress."""
+DAYS = 14.0
+"""Days that a flow waits, as long as an invitation is valid."""
+
+
+def run_command(root: Path, *words: str) -> list[str]:
+    """Run a command of Hearsight and return its lines.
+
+    Raises:
+        HearsightError: it failed; with its error line.
+    """
+    # Here: Prefect reads its settings on import.
+    from flows.flow import environment, error_line
+    from flows.guard import run_guarded
+
+    lines: list[str] = []
+    command = [sys.executable, "-m", "components.cli.entry", *words]
+    if run_guarded(command, cwd=root, env=environment("", ""), limit=3600, on_line=lines.append):
+        raise HearsightError(error_line(lines), where=f"hearsight {' '.join(words)}")
+    return lines
+
+
+def read_progress(root: Path, dataset: str) -> dict[str, Any]:
+    """Return the line of ``hearsight ratings status`` of a dataset: ``needed`` ratings, and ``rated`` ones that count."""
+    for line in run_command(root, "ratings", "status", "-d", dataset):
+        if line.startswith("{"):
+            progress: dict[str, Any] = json.loads(line)
+            return progress
+    raise HearsightError("printed no progress", where=f"hearsight ratings status -d {dataset}", hint="run it by hand")
+
+
+def rate(dataset: str, root: Path, target: str = "", poll: float = POLL, days: float = DAYS) -> None:
+    """Run the flow ``rating``; ``target`` names stages to run afterwards, e.g. the split that the ratings clean."""
+    # Here: as above.
+    from prefect import flow, get_run_logger, task
+
+    from flows.flow import pipeline
+
+    @task(persist_result=False)
+    def wait_for_ratings() -> None:
+        """Wait until every item has as many ratings as asked for."""
+        deadline, last = time.monotonic() + days * 86400, -1
+        while (progress := read_progress(root, dataset))["rated"] < progress["needed"]:
+            if progress["rated"] != last:
+                get_run_logger().info("%d of %d ratings", last := progress["rated"], progress["needed"])
+            if time.monotonic() > deadline:
+                what = f"{progress['needed'] - progress['rated']} of {progress['needed']} ratings are missing after {days:g} days"
+                hint = "invite more raters and start the flow again: nothing is lost"
+                raise HearsightError(what, where=f"ratings of {dataset}", hint=hint)
+            time.sleep(poll)
+        get_run_logger().info("all %d ratings are there", progress["needed"])
+
+    @flow(name="rating", flow_run_name=f"rating of {dataset}", persist_result=False)
+    def rating() -> None:
+        pipeline(target=f"check-build_rating_items@{dataset}", root=str(root))
+        run_command(root, "ratings", "open", "-d", dataset)
+        wait_for_ratings()
+        for line in run_command(root, "ratings", "export", "-d", dataset):
+            get_run_logger().info("%s", line)
+        pipeline(target=f"check-evaluate_ratings@{dataset} {target}".strip(), root=str(root))
+
+    rating()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the flow; return 0 when the ratings are evaluated, 2 when something failed."""
+    parser = argparse.ArgumentParser(prog="python -m flows.rating", description="Have a dataset's items rated, and evaluate.")
+    parser.add_argument("dataset", help="a dataset with the stages build_rating_items and evaluate_ratings")
+    parser.add_argument("--target", default="", help="stages to run afterwards, e.g. check-split@english_rated")
+    parser.add_argument("--poll", type=float, default=POLL, metavar="SECONDS", help="time between two looks at the progress")
+    parser.add_argument("--days", type=float, default=DAYS, help="how long to wait for the raters")
+    chosen = parser.parse_args(arguments)
+    try:
+        root = find_root()
+        configure_prefect(root)
+        rate(chosen.dataset, root, chosen.target, chosen.poll, chosen.days)
+    except HearsightError as error:
+        print(f"hearsight: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("hearsight: ended; start it again to go on: the ratings are kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
