@@ -1,1 +1,1 @@
-"""DVC's graph as Prefect flows. Only ``rating`` names stages. Only core, execution and tracking of ``components`` are imported."""
+"""DVC's graph as Prefect flows. Only ``rating`` names stages; only core, execution and tracking of ours are imported."""
