@@ -73,9 +73,8 @@ def merge(places: Iterable[Place]) -> dict[str, Item]:
     """Return key → item of what is shown at the places: the uses of equal pairs together, and the most raters of any."""
     items: dict[str, Item] = {}
     # Sorted, since of texts heard in equal speech, or of languages of equal texts, the first is kept.
-    for place in sorted((place for place in places if place.shown is not None), key=lambda place: place.use):
-        assert place.shown is not None
-        item = items.setdefault(place.shown.key, Item(place.shown))
-        item.raters = max(item.raters, place.raters)
-        item.uses.add(place.use)
+    for use, shown, raters in sorted((place.use, place.shown, place.raters) for place in places if place.shown is not None):
+        item = items.setdefault(shown.key, Item(shown))
+        item.raters = max(item.raters, raters)
+        item.uses.add(use)
     return items
