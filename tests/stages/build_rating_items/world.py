@@ -23,7 +23,7 @@ from components.stages.build_rating_items.run import run
 from tests.ratings.made_items import tone
 from tests.support import make_output, make_stage, row
 
-SIZES = ((300, 200), (200, 300), (1500, 900), (64, 64), (700, 700))
+SIZES = ((300, 200), (200, 300), (800, 480), (64, 64), (700, 700))
 DIRECTIONS = ("speech_to_image", "image_to_speech")
 
 
