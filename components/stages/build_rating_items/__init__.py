@@ -32,8 +32,8 @@ class Params(Settings):
     """What is drawn, and how it is shown."""
 
     tables: list[Table] = ["dataset", "model", "retrieval", "truth"]
-    """``dataset``: its captions (CC table 2); ``model``: captioners' (CC table 4); ``retrieval``: the best results (CSC table 4);
-    ``truth``: known pairs with whole and cropped pictures (CSC table 3)."""
+    """``dataset``: its captions; ``model``: captioners'; ``retrieval``: the best results; ``truth``: known pairs with whole and
+    cropped pictures. CC tables 2 and 4, CSC tables 4 and 3: all."""
     split: Literal["train", "validation", "test"] = "test"
     """Where records are drawn from; models are evaluated on the test split. CC §3, CSC §4.4: test."""
     seed: int = 1
