@@ -24,6 +24,9 @@ LINEAGE = "lineage.json"
 PREPARED_FILE = "prepared.json"
 """File of ``extract_features``: which captions are learned, and the encoder that made the features."""
 
+RETRIEVED_FILE = "top.parquet"
+"""File of ``evaluate_retrieval``: the best items of each query, which people rate."""
+
 
 def find_root() -> Path:
     """Return the project's root: ``HEARSIGHT_ROOT``, or the nearest folder upwards that holds dvc.yaml and params.yaml.

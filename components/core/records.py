@@ -167,6 +167,16 @@ RETRIEVAL_RANK = _schema(
     _field("relevant", I32, "number of relevant items"),
     _field("items", I32, "items that were ranked"),
 )
+RETRIEVED = _schema(
+    _field("key", STR, "of the query, as in RETRIEVAL_RANK"),
+    _field("direction", STR, "speech_to_image or image_to_speech"),
+    _field("model", STR),
+    _field("crop", STR, "of the pictures: centre or whole"),
+    _field("rank", I32, "1 = best"),
+    _field("candidate", STR, "the picture's sha256, or the utterance's key"),
+    _field("known", pa.bool_(), "whether the data pair them, as `matching` says"),
+)
+"""Rows of a table beside RETRIEVAL_RANK records (:data:`components.core.addresses.RETRIEVED_FILE`): the best items of a query."""
 SPOKEN = _list_of(_field("language", STR, "ISO 639-1"), _field("caption", STR))
 SEARCH_ITEM = _schema(
     _field("key", STR, "of the utterance; of a picture its sha256"),

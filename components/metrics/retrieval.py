@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,7 +59,7 @@ def best_ranks(
     task = _Task(queries, items, query_identity, item_identity, chunk)
     best = np.array([of_query[-1] for of_query in task.thresholds])
     ranks = np.ones(len(best), dtype=np.int64)
-    for rows, block, right in task.blocks():
+    for rows, _, block, right in task.blocks():
         block[right] = math.nan  # compares as False
         ranks[rows] += (block >= best[rows, None]).sum(axis=1)
     return ranks
@@ -71,13 +71,41 @@ def relevant_ranks(
     """Return the ranks of all relevant items of each query; arguments and errors as :func:`best_ranks`."""
     task = _Task(queries, items, query_identity, item_identity, chunk)
     before = [np.zeros(len(of_query), dtype=np.int64) for of_query in task.thresholds]
-    for rows, block, right in task.blocks():
+    for rows, _, block, right in task.blocks():
         for number, row_scores, relevant in zip(range(rows.start, rows.stop), block, right, strict=True):
             thresholds = task.thresholds[number]
             # From the number of thresholds that each irrelevant item reaches follows how many items reach each threshold.
             reached = np.bincount(np.searchsorted(thresholds, row_scores[~relevant], side="right"), minlength=len(thresholds) + 1)
             before[number] += reached[::-1].cumsum()[::-1][1:]
     return RelevantRanks([wrong[::-1] + np.arange(1, len(wrong) + 1) for wrong in before])
+
+
+def best_items(
+    queries: ArrayLike, items: ArrayLike, query_identity: ArrayLike, item_identity: ArrayLike, depth: int, chunk: int = CHUNK
+) -> NDArray[np.int64]:
+    """Return each query's best items in the order of :func:`relevant_ranks`, n × min(``depth``, m): rows of ``items``.
+
+    Among equal scores irrelevant items precede relevant ones, and then lower rows higher ones, so a relevant item's place here is
+    its rank there. Arguments and errors as :func:`best_ranks`.
+    """
+    task = _Task(queries, items, query_identity, item_identity, chunk)
+    depth = min(depth, len(task.item_identity))
+    best = np.zeros((len(task.query_identity), depth), dtype=np.int64)
+    kept: tuple[NDArray[Any], ...] = ()
+    for rows, columns, block, right in task.blocks():
+        # An item below its block's k-th score is none of the k best; those that tie with it stay.
+        last = max(0, block.shape[1] - depth)
+        query, column = np.nonzero(block >= np.partition(block, last, axis=1)[:, last, None])
+        found = (query, column + columns.start, block[query, column], right[query, column])
+        query, item, score, relevant = (
+            found if columns.start == 0 else (np.concatenate(parts) for parts in zip(kept, found, strict=True))
+        )
+        order = np.lexsort((item, relevant, -score, query))
+        order = order[np.arange(len(order)) - np.searchsorted(query[order], query[order]) < depth]
+        kept = (query[order], item[order], score[order], relevant[order])
+        if columns.stop >= len(task.item_identity):
+            best[rows] = kept[1].reshape(-1, depth)
+    return best
 
 
 def recall_at(ranks: ArrayLike, depth: int) -> float:
@@ -153,12 +181,12 @@ class _Task:
             scores[part] = paired_scores(self.queries.rows(query[part]), self.items.rows(item[part]))
         return [np.sort(scores[end - number : end]) for end, number in zip(ends.tolist(), right.tolist(), strict=True)]
 
-    def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.bool_]]]:
-        """Yield blocks: a slice of queries, their scores with some of the items, and which of these are relevant."""
+    def blocks(self) -> Iterator[tuple[slice, slice, NDArray[np.float64], NDArray[np.bool_]]]:
+        """Yield blocks: a slice of queries, a slice of items, their scores, and which are relevant; a query's blocks in order."""
         for down in range(0, len(self.query_identity), self.chunk):
             rows = slice(down, min(down + self.chunk, len(self.query_identity)))
             queries: SplitVectors = self.queries.rows(rows)
             for across in range(0, len(self.item_identity), self.chunk):
                 columns = slice(across, across + self.chunk)
                 right = self.query_identity[rows, None] == self.item_identity[None, columns]
-                yield rows, exact_scores(queries, self.items.rows(columns)), right
+                yield rows, columns, exact_scores(queries, self.items.rows(columns)), right

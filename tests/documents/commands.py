@@ -85,7 +85,7 @@ TESTED = {
     r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
-    r"dvc repro( (check-synthesize|posts_report|(check-)?evaluate_captioners|build_search_index)@.*)?|"
+    r"dvc repro( (check-synthesize|posts_report|(check-)?evaluate_captioners|build_search_index|build_rating_items)@.*)?|"
     r"hearsight (run|check)( .*)?": ("tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
     r"hearsight retry( .*)?": (

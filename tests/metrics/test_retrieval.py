@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from components.metrics.retrieval import best_ranks, chance_of_hit, chance_of_share, recall_at, relevant_ranks, shares_at
+from components.metrics.retrieval import (
+    best_items,
+    best_ranks,
+    chance_of_hit,
+    chance_of_share,
+    recall_at,
+    relevant_ranks,
+    shares_at,
+)
 from components.metrics.similarity import exact_scores, paired_scores, split_vectors
 
 
@@ -24,14 +32,18 @@ def exact(query: NDArray[np.float32], item: NDArray[np.float32]) -> Fraction | f
     return sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(query, item, strict=True)), Fraction(0))
 
 
-def naive_places(task: Any) -> list[list[int]]:
-    """By sorting all items, wrong ones first among equals."""
+def naive_order(task: Any) -> list[list[int]]:
+    """For each query all items sorted, wrong ones first among equals, and then lower rows."""
     queries, items, asked, offered = task
-    result = []
-    for query, identity in zip(queries, asked, strict=True):
-        order = sorted(range(len(items)), key=lambda i: (-exact(query, items[i]), offered[i] == identity))
-        result.append([place for place, item in enumerate(order, 1) if offered[item] == identity])
-    return result
+    return [
+        sorted(range(len(items)), key=lambda i: (-exact(query, items[i]), offered[i] == identity))
+        for query, identity in zip(queries, asked, strict=True)
+    ]
+
+
+def naive_places(task: Any) -> list[list[int]]:
+    offered, orders = task[3], zip(task[2], naive_order(task), strict=True)
+    return [[place for place, item in enumerate(order, 1) if offered[item] == identity] for identity, order in orders]
 
 
 @st.composite
@@ -55,6 +67,11 @@ def test_ranks_equal_those_of_sorted_exact_scores_for_any_block(task: Any, chunk
     expected = naive_places(task)
     assert [places.tolist() for places in relevant_ranks(*task, chunk).ranks] == expected
     assert best_ranks(*task, chunk).tolist() == [places[0] for places in expected]
+
+
+@given(tasks(), st.integers(1, 13), st.integers(1, 13))
+def test_best_items_are_the_first_of_the_sorted_list_for_any_block(task: Any, depth: int, chunk: int) -> None:
+    assert best_items(*task, depth, chunk).tolist() == [order[:depth] for order in naive_order(task)]
 
 
 @given(tasks(), st.integers(1, 12))

@@ -114,6 +114,7 @@ def sample_params() -> dict[str, Any]:
     params["captioners"] = {"sets": [], "tests": [], "networks": []}
     del params["english"]["train_captioner"]
     params["chain"]["report"]["english"]["evaluate_captioners"] = "none"
+    params["chain"]["build_rating_items"]["english"]["captioners"] = "none"
     for stage in ("filter", "hypernymize"):
         del params["chain"][stage]["paper"]
         params["chain"]["report"]["english"][f"paper_{stage}"] = "none"

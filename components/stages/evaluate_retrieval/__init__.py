@@ -2,9 +2,9 @@
 
 Input: ``input``, MODEL records and weights of ``pretrain_retrieval`` or ``finetune_retrieval``; ``speech``, UTTERANCE records;
 ``pictures``, the FEATURES records of their pictures. Output: RETRIEVAL_RANK records, one per query, model and crop;
-``scores.json``; ``table.csv``; ``claims.json``, verdicts on the paper's claims; ``retrieval.html``. A row holds all seeds of one
-loss and batch size, or of one warm start and share of the data. Not in scope: human ratings (CSC §4.4), captioners
-(``evaluate_captioners``).
+``top.parquet``, the best items of each query; ``scores.json``; ``table.csv``; ``claims.json``, verdicts on the paper's claims;
+``retrieval.html``. A row holds all seeds of one loss and batch size, or of one warm start and share of the data. Not in scope:
+what raters say (CSC §4.4; ``build_rating_items``), captioners (``evaluate_captioners``).
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ class Params(Voices):
     """k of R@k. CSC §4.2: 1, 5, 10, 50, 100."""
     matching: list[Matching] = ["picture"]
     """What makes an item right for a query. CSC §2.3: the known pair, so [picture]."""
+    top: int = 5
+    """Items kept of each query's ranking, for raters. CSC §4.4: 5."""
     resamples: int = 1000
     """Bootstrap resamples behind an interval. Ours."""
     seed: int = 1
@@ -48,5 +50,6 @@ class Params(Voices):
             raise HearsightError(
                 f"R@{min(self.depths)} is not a recall", where=f"{where}.depths", hint="give depths of 1 or more"
             )
-        if self.resamples < 1:
-            raise HearsightError(f"{self.resamples} is too small", where=f"{where}.resamples", hint="give 1 or more")
+        for name in ("top", "resamples"):
+            if getattr(self, name) < 1:
+                raise HearsightError(f"{getattr(self, name)} is too small", where=f"{where}.{name}", hint="give 1 or more")

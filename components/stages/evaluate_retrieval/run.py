@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from components.core.addresses import RETRIEVED_FILE
 from components.core.check_warnings import input_warnings
 from components.core.ledger import kept, ledger_table
+from components.core.shards import write_table
 from components.execution.stage import Stage
 from components.stages.evaluate_retrieval import PAGE, Params, page, tables
 from components.stages.evaluate_retrieval.facts import gather
@@ -21,6 +24,10 @@ def run(stage: Stage) -> None:
     for number, (key, table) in enumerate(sorted(scored.items())):
         note = f"tried on the {params.split} side of {stage.inputs['speech'].name}"
         stage.write_shard(f"{number:05d}", table, ledger_table([kept(key, kind="model", detail=note)]))
+    best = stage.work / RETRIEVED_FILE
+    write_table(best, pa.concat_tables([pq.read_table(folder / RETRIEVED_FILE) for _, folder in sorted(folders.items())]))
+    stage.write_file(RETRIEVED_FILE, best)
+    best.unlink()
     scores = tables.scores_json(results).encode()
     stage.write_file("scores.json", scores)  # read by later stages
     stage.export("scores.json", tables.metrics_json(results).encode())  # for dvc metrics

@@ -18,15 +18,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
+from components.core.addresses import RETRIEVED_FILE
 from components.core.errors import HearsightError
-from components.core.records import RETRIEVAL_RANK
+from components.core.records import RETRIEVAL_RANK, RETRIEVED
 from components.execution.stage import Job, Stage, Task
-from components.metrics.retrieval import RelevantRanks, relevant_ranks
+from components.metrics.retrieval import RelevantRanks, best_items, relevant_ranks
 from components.retrieval.embedding import embed_pairs, open_dual_encoder
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Search = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]
+    """Embeddings of queries and items, and the identities of both."""
 
 
 SCORES, ABOUT = "scored.parquet", "about.json"
@@ -42,7 +46,7 @@ def score_all(stage: Stage) -> dict[str, Path]:
     digests = {entry.path: entry.sha256 for entry in models.manifest.files}
     common = {
         "split": params.split, "crops": params.crops, "deepest": max(params.depths), "matching": params.matching,
-        "sets": {name: stage.inputs[name].digest for name in ("speech", "pictures")},
+        "top": params.top, "sets": {name: stage.inputs[name].digest for name in ("speech", "pictures")},
     } | params.job_spec()  # fmt: skip
     jobs = []
     for model in sorted(models.table(["key", "seed"]).to_pylist(), key=lambda row: row["key"]):
@@ -55,7 +59,7 @@ def score_all(stage: Stage) -> dict[str, Path]:
 
 
 def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``scored.parquet`` (RETRIEVAL_RANK records) and ``about.json`` (the model's settings and the numbers of items)."""
+    """Write ``scored.parquet`` (RETRIEVAL_RANK records), ``top.parquet`` (RETRIEVED rows) and ``about.json`` (model, counts)."""
     torch.set_num_threads(1)
     models, key = task.inputs["input"], spec["key"]
     loaded = open_dual_encoder(models, key)
@@ -77,19 +81,21 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     )
     rounds = rounds_of(pairs)
     base = {"model": key, "kind": loaded.config["kind"], "row": key.rpartition("-")[0], "seed": spec["seed"]}
-    parts = []
+    parts, best = [], []
     for crop, picture_embeddings in pictures.items():
         fields = base | {"crop": crop}
-        ranked = relevant_ranks(speech_embeddings, picture_embeddings, pairs.identity, pairs.picture_identity)
         names, records = pairs.keys, pairs.utterances["record"].to_pylist()
-        parts.append(_records(ranked, names, records, len(picture_embeddings), fields | {"direction": TO_IMAGE}, spec["deepest"]))
+        search = (speech_embeddings, picture_embeddings, pairs.identity, pairs.picture_identity)
+        asked = fields | {"direction": TO_IMAGE}
+        parts.append(_records(relevant_ranks(*search), names, records, len(picture_embeddings), asked, spec["deepest"]))
+        best.append(_best(search, names, pairs.sha256, asked, spec["top"]))
         for number, offered in enumerate(rounds):
-            ranked = relevant_ranks(
-                picture_embeddings, speech_embeddings[offered], pairs.picture_identity, pairs.identity[offered]
-            )
-            names = [f"{sha}.{number}" for sha in pairs.sha256]
-            parts.append(_records(ranked, names, pairs.sha256, len(offered), fields | {"direction": TO_SPEECH}, spec["deepest"]))
+            search = (picture_embeddings, speech_embeddings[offered], pairs.picture_identity, pairs.identity[offered])
+            asked, queries = fields | {"direction": TO_SPEECH}, [f"{sha}.{number}" for sha in pairs.sha256]
+            parts.append(_records(relevant_ranks(*search), queries, pairs.sha256, len(offered), asked, spec["deepest"]))
+            best.append(_best(search, queries, [names[index] for index in offered], asked, spec["top"]))
     pq.write_table(pa.concat_tables(parts).cast(RETRIEVAL_RANK), folder / SCORES)
+    pq.write_table(pa.concat_tables(best), folder / RETRIEVED_FILE)
     model_info = {name: loaded.config[name] for name in ("loss", "percent", "training_pairs", "start", "parameters", "steps")}
     model_info |= {"batch": loaded.config["settings"]["optimisation"]["batch"], "validation": loaded.config["validation"]}
     counts = {"pictures": len(pairs.sha256), "utterances": len(pairs), "records": len(rounds[0]), "rounds": len(rounds)}
@@ -121,3 +127,13 @@ def _records(
     columns |= {"key": keys, "query": queries, "rank": ranked.best, "relevant": ranked.relevant, "items": [items] * count}
     columns["relevant_ranks"] = pa.array([ranks[ranks <= deepest].tolist() for ranks in ranked.ranks], pa.list_(pa.int32()))
     return pa.table({name: columns[name] for name in RETRIEVAL_RANK.names}, schema=RETRIEVAL_RANK)
+
+
+def _best(search: Search, keys: Sequence[str], candidates: Sequence[str], fields: dict[str, Any], depth: int) -> pa.Table:
+    """Return the RETRIEVED rows of a search: the best ``depth`` candidates of each query."""
+    best = best_items(*search, depth)
+    count, found = best.shape
+    columns: dict[str, Any] = {name: [fields[name]] * (count * found) for name in ("direction", "model", "crop")}
+    columns |= {"key": np.repeat(keys, found), "rank": np.tile(np.arange(1, found + 1, dtype=np.int32), count)}
+    columns |= {"candidate": np.asarray(candidates)[best.ravel()], "known": (search[2][:, None] == search[3][best]).ravel()}
+    return pa.table({name: columns[name] for name in RETRIEVED.names}, schema=RETRIEVED)

@@ -35,6 +35,8 @@ MAX_VIEWS = 64
 """Augmented views of an image whose features may be cached; an upper bound for every training."""
 UTTERANCE_COLUMNS = ("key", "record", "audio_sha256", "spoken", "voice", "rate", "pitch", "gain")
 """Columns of an utterance that identify cached results; shards of older versions lack some."""
+ITEM_COLUMNS = ("key", "image_sha256", "audio_sha256", "uses")
+"""Columns of a rating item that say what it shows, and whose it is."""
 ADDRESS_COLUMNS = ("page_url", "image_url", "host", "owner")
 Opener = Callable[[], IO[bytes]]
 
@@ -53,10 +55,19 @@ class Content:
     bought: set[str] = field(default_factory=set)
     """Keys of a paid voice's stored answers."""
 
+    items: set[str] = field(default_factory=set)
+    """Keys of the rating items that showed it."""
+
     def __isub__(self, other: Content) -> Content:
         for field_ in fields(self):
             getattr(self, field_.name).difference_update(getattr(other, field_.name))
+        self.items -= other.keys  # which has the keys of rows of any kind
         return self
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The keys of records, and those of rating items."""
+        return frozenset(self.keys | self.items)
 
     @property
     def digests(self) -> set[str]:
@@ -88,8 +99,12 @@ def _cropped(alt: str) -> Iterator[str]:
         yield boilerplate.crop(alt, boilerplate.load_boilerplate(path.name.split(".")[1])).text
 
 
-def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content) -> Content:
-    """Add to ``known`` the records of ``shards`` that are listed or whose key it has, with their utterances; return it."""
+def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content, rated: list[Opener] | None = None) -> Content:
+    """Add to ``known`` the records of ``shards`` that are listed or whose key it has, with their utterances; return it.
+
+    Args:
+        rated: gets the shards of rating items, which name a record only through what they show.
+    """
     utterance_shards: list[Opener] = []
     for opener in shards:
         with opener() as handle:
@@ -98,6 +113,8 @@ def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content) 
                 continue
             if "page_url" in shard.schema_arrow.names:
                 known.add_rows(_listed_rows(shard, matcher, known.keys))
+            elif rated is not None and set(ITEM_COLUMNS) <= set(shard.schema_arrow.names):
+                rated.append(opener)
             elif {"audio_sha256", "record"} <= set(shard.schema_arrow.names):  # an index's items name no record
                 utterance_shards.append(opener)
     for opener in utterance_shards:
@@ -108,6 +125,18 @@ def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content) 
             known.audio.update(row["audio_sha256"] for row in removed)
             known.bought.update(key for row in removed for key in cache_keys(row))
     return known
+
+
+def find_items(shards: Iterable[Opener], removed: Content) -> set[str]:
+    """Return the keys of the rating items that show something removed, or that were asked or found by it."""
+    keys: set[str] = set()
+    for opener in shards:
+        with opener() as handle:
+            for row in pq.ParquetFile(handle).read(list(ITEM_COLUMNS)).to_pylist():
+                named = {use[name].partition(".")[0] for use in row["uses"] for name in ("query", "candidate")}
+                if named & removed.keys or {row["image_sha256"], *named} & removed.images or row["audio_sha256"] in removed.audio:
+                    keys.add(row["key"])
+    return keys
 
 
 def _shard(handle: IO[bytes]) -> pq.ParquetFile | None:
@@ -188,8 +217,12 @@ def find_outdated_digests(root: Path) -> set[str]:
 
 def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Content:
     """Return the removed records' content that nothing current refers to, from all shards in the caches and DVC's stores."""
-    removed = collect_content(_shards(root, repo), Matcher(listed), read_known_removals(root, graph))
-    removed -= collect_current(root, graph)
+    rated: list[Opener] = []
+    removed = collect_content(_shards(root, repo), Matcher(listed), read_known_removals(root, graph), rated)
+    current = collect_current(root, graph)
+    removed -= current
+    # Only now, since a picture may be one that the chain still has.
+    removed.items |= find_items(rated, removed) - current.keys
     return removed
 
 

@@ -27,7 +27,8 @@ TEXT_COLUMNS = frozenset(
 """Columns that quote people: a listed name in them is a mention."""
 LEDGER_COLUMNS = frozenset({"value", "threshold", "detail"})
 """A ledger's text columns: they hold record addresses in the crawl, and quote captions in later stages."""
-KEY_COLUMNS = ("key", "record")
+KEY_COLUMNS = ("key", "record", "records", "query", "candidate", "item")
+"""Columns of keys, of utterances ``<record>.<n>`` and of ratings ``<item>.<rater>``."""
 PIECE = 8 * 1024 * 1024
 """Bytes read at once."""
 BATCH = 4096

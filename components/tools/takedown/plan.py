@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from components.core.addresses import CELLS, MATRICES
 from components.core.digests import sha256_file
 from components.core.graph import Graph
-from components.tools.takedown import caches, evidence, searchable, versions
+from components.tools.takedown import caches, evidence, ratings, searchable, versions
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import find_listed_settings
 from components.tools.takedown.matcher import Matcher
@@ -84,7 +84,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     flush_or_warn(root)
     plan, state = Plan(root), root / ".hearsight"
     removed = evidence.collect_removed(root, graph, listed, repo)
-    search = FileSearch(Matcher(listed, digests=removed.digests), frozenset(removed.keys))
+    search = FileSearch(Matcher(listed, digests=removed.digests), removed.names)
 
     current = evidence.list_current_snapshots(root, graph)
     # The newest first: a snapshot drops its references to its base before the base is erased.
@@ -104,7 +104,9 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     for path in sorted(path for name in CHECK_REPORTS for path in (root / "reports" / name).rglob("*")):
         if path.is_file() and search.in_file(path).hits:
             plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
-    tainted = _plan_dvc(plan, repo, search)
+    # Until ratings/ is cleared, the current import of ratings names removed items, which it drops.
+    in_versions = replace(search, keys=frozenset(removed.keys)) if _plan_ratings(plan, search) else search
+    tainted = _plan_dvc(plan, repo, in_versions)
     tracker = Tracker(root) if Tracker.exists(root) else None
     if tracker is not None:
         _plan_mlflow(plan, tracker, search, tainted)
@@ -114,6 +116,20 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     plan.manual += [f"remove it from params.yaml: {setting}" for setting in find_listed_settings(graph.params, listed)]
     plan.manual += [f"not reached: {what}" for what in UNREACHED]
     return plan, removed, tracker
+
+
+def _plan_ratings(plan: Plan, search: FileSearch) -> bool:
+    """Plan for people's ratings; return whether a file that the chain reads names something removed."""
+    files = list(ratings.find_files(plan.root, search))
+    for path in files:
+        plan.add(path, "ratings of something removed", partial(ratings.clear_file, path, search))
+    if count := ratings.find_rows(plan.root, search):
+        database = plan.root / ratings.DATABASE
+        plan.add(database, f"{count} values of a running rating", partial(ratings.clear_database, database, search))
+    if files:
+        plan.manual.append("commit ratings/ without them, and run `dvc repro` and this purge again, for what was made of them")
+    plan.manual += filter(None, [ratings.unreached_database()])
+    return bool(files)
 
 
 def _strays(root: Path, graph: Graph) -> Iterator[Path]:

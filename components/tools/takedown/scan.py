@@ -13,7 +13,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.tools.takedown import evidence, searchable, versions
+from components.tools.takedown import evidence, ratings, searchable, versions
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.plan import current_digests, find_maybe_tainted
@@ -24,7 +24,7 @@ from components.tracking.recorder import flush_or_warn
 from components.web.takedown_journal import JOURNAL
 from components.web.takedown_list import NAME, read_takedown
 
-SEARCHED = ("data", "reports", ".hearsight", "mlartifacts", "dvc.lock", "params.yaml")
+SEARCHED = ("data", "reports", ".hearsight", "mlartifacts", "ratings", "dvc.lock", "params.yaml")
 """Paths searched file by file; DVC's cache and remotes are searched by object, ``mlflow.db`` by value."""
 SKIPPED = ("data/packages",)
 """The sample's packages stand for the web: they are the source of a crawl, not its result."""
@@ -70,13 +70,15 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
     removed = evidence.read_known_removals(root, graph)
     removed -= evidence.collect_current(root, graph)
     matcher = Matcher.from_plain(plain, removed.digests) if plain else Matcher(listed, digests=removed.digests)
-    search = FileSearch(matcher, frozenset(removed.keys))
+    search = FileSearch(matcher, removed.names)
     report = Report()
     for path in _files(root):
         # Journals list the hashes of what was removed, so a hash in them is no hit; an address is.
         digests = path.name not in (JOURNAL, evidence.REMOVED.name)
         relative = path.relative_to(root)
         result = search.in_file(path, digests=digests).resolve_ledger_text(may_hold_crawl_addresses(relative))
+        if ratings.holds_ratings(relative):
+            result.hits |= ratings.find_names(path, search).hits
         report.add(relative.as_posix(), result)
     with ExitStack() as locks:
         tainted = _scan_dvc(root, open_repo(root, locks), search, report)

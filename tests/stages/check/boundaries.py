@@ -96,6 +96,17 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         return [
             dict(key=key, kind="speech", image_sha256=sha(name), audio_sha256=sha(key), media=f"{shard}/{key}.flac", **result)
         ]
+    if stage == "build_rating_items":
+        media |= {f"{sha(name)}.whole.jpg": f"picture {name}".encode(), f"{sha(key)}.flac": f"sound {key}".encode()}
+        place = {"table": "retrieval", "source": "mms-48-0", "direction": "speech_to_image", "query": f"{key}.0"}
+        heard = (
+            {"audio_sha256": sha(key), "audio": f"{shard}/{sha(key)}.flac"}
+            if int(name) % 2
+            else {"audio_sha256": "", "audio": ""}
+        )
+        shown = {"image_sha256": sha(name), "crop": "whole", "caption": "a dog runs", "language": "en", **heard}
+        uses = [place | {"candidate": sha(name), "rank": 1, "known": True}]
+        return [dict(key=key, picture=f"{shard}/{sha(name)}.whole.jpg", raters=5, uses=uses, **shown)]
     if stage == "evaluate_retrieval":
         base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
         results = {"direction": "speech_to_image", "rank": 2, "relevant_ranks": [2, 3], "relevant": 2, "items": 8}

@@ -144,6 +144,17 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (copy_key, SHARD, "key, kind", COMPOUND),
         (forget, SHARD, "lost", BETWEEN),
     ],
+    "build_rating_items": [
+        (copy_key, SHARD, "key", UNIQUE),
+        (put(key="item 1"), SHARD, "key", REGEX),
+        (put(crop="left"), SHARD, "crop", IN_SET),
+        (put(caption=""), SHARD, "caption", LENGTH),
+        (put(picture="../x.jpg"), SHARD, "picture", REGEX),
+        (put(audio=""), SHARD, "audio+audio_sha256", REGEX),
+        (put(raters=0), SHARD, "raters", BETWEEN),
+        (put(uses=[]), SHARD, "uses_count", BETWEEN),
+        (forget, SHARD, "lost", BETWEEN),
+    ],
     "report": [
         (put(sha256="0" * 64), SHARD, "sha256, listed_sha256", EQUAL),
         (put(path="../figure"), SHARD, "path", REGEX),

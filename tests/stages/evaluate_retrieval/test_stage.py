@@ -7,10 +7,13 @@ import io
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from components.core.errors import HearsightError
+from components.core.records import RETRIEVED
 from components.core.stage_output import StageOutput
 from components.stages.check import check
 from tests.stages.evaluate_retrieval.world import evaluation, pretrained, spoken_set, tuned
@@ -83,6 +86,33 @@ def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_seco
     assert 'id="data"' in page and 'id="crops"' in page and "paper 0.495" in page
 
 
+def test_the_best_items_of_each_query_are_those_of_its_ranks(
+    tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput
+) -> None:
+    output = StageOutput(evaluation(tmp_path, spoken, start, top=3).out)
+    best = pq.read_table(output.file("top.parquet"))
+    assert best.schema.equals(RETRIEVED)
+    by_query: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for line in best.to_pylist():
+        by_query.setdefault((line["key"], line["direction"], line["model"], line["crop"]), []).append(line)
+    ranked = {(row["key"], row["direction"], row["model"], row["crop"]): row for row in output.table().to_pylist()}
+    assert by_query.keys() == ranked.keys()
+    utterances = {row["key"]: row for row in spoken["speech"].table().to_pylist()}
+    for query, lines in by_query.items():
+        assert [line["rank"] for line in lines] == [1, 2, 3] and len({line["candidate"] for line in lines}) == 3
+        assert [line["rank"] for line in lines if line["known"]] == [r for r in ranked[query]["relevant_ranks"] if r <= 3]
+        for line in lines:
+            asked, candidate = line["key"], line["candidate"]
+            utterance, sha = (
+                (asked, candidate) if line["direction"] == "speech_to_image" else (candidate, asked.partition(".")[0])
+            )
+            assert len(sha) == 64 and line["known"] == (utterances[utterance]["image_sha256"] == sha)
+    assert {len(lines) for lines in by_query.values()} == {3}
+    # There are three pictures and four records.
+    deeper = pq.read_table(StageOutput(evaluation(tmp_path / "deeper", spoken, start, top=9).out).file("top.parquet"))
+    assert {line["direction"]: line["rank"] for line in deeper.to_pylist()} == {"speech_to_image": 3, "image_to_speech": 4}
+
+
 def test_scores_stay_cached_when_a_row_is_added(
     tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput, models: StageOutput
 ) -> None:
@@ -99,7 +129,8 @@ def test_an_unevaluable_input_gives_a_one_line_error(tmp_path: Path, spoken: dic
         ({"crops": []}, r"stamps\.evaluate_retrieval\.crops: \[\] is empty"),
         ({"depths": [1, 1]}, r"stamps\.evaluate_retrieval\.depths: \[1, 1\] is empty or repeats a value"),
         ({"depths": [0]}, r"R@0 is not a recall"),
-        ({"resamples": 0}, r"0 is too small"),
+        ({"resamples": 0}, r"resamples: 0 is too small"),
+        ({"top": 0}, r"top: 0 is too small"),
     ):
         with pytest.raises(HearsightError, match=line):
             evaluation(tmp_path, spoken, models, **changed)

@@ -18,6 +18,7 @@ from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.execution.runner import StageResult
+from components.ratings.items import RatingItems
 from components.tools.takedown.listing import add
 from components.tools.takedown.purge import purge
 from components.tools.takedown.scan import scan
@@ -30,17 +31,22 @@ from tests.tracking.conftest import finish, train_rows, weights
 
 GONE, STAYS = HOSTS
 STAGES = ("crawl", "filter", "hypernymize", "dedup", "split")
+ITEMS = "build_rating_items"
+RATINGS = Path("ratings") / "english" / "hearsight.csv"
 SHARED = "A house that both sites show on an envelope"
 
 
 def short_params() -> dict[str, Any]:
-    """The chain as far as split."""
+    """The chain as far as split, and what people rate of it."""
     params = small_params()
     params["engine"]["workers"] = 1  # each worker loads the models
     for stage in list(params["chain"]):
         if stage not in STAGES:
             params["chain"][stage] = {}
             params["english"].pop(stage, None)
+    absent = dict.fromkeys(("captioners", "retrieval", "speech"), "none")
+    params["chain"][ITEMS] = {"english": {"captions": "english/split", "media": "english/crawl", **absent}}
+    params["english"][ITEMS] = {"sample": 0, "split": "train"}
     return params
 
 
@@ -65,7 +71,7 @@ def run_chain(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setenv("HEARSIGHT_TRACKING", "off")
         patch.setenv("HEARSIGHT_WORDNET", ENVIRONMENT["HEARSIGHT_WORDNET"])
         patch.setattr(runner, "make_engine", lambda *_: InlineEngine())
-        for stage in STAGES[1:]:
+        for stage in (*STAGES[1:], ITEMS):
             runner.run_stage(project.root, stage, "english")
             project.open_gate(stage)
         patch.chdir(project.root)
@@ -91,6 +97,8 @@ class Before:
     rows: dict[str, list[dict[str, Any]]]
     shared_image: str
     gone_image: str
+    gone_items: list[str]
+    """Rating items with a picture or a caption of the host."""
 
 
 def own(project: Project, stage: str, host: str) -> list[dict[str, Any]]:
@@ -127,8 +135,14 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
     shared = set(by_host[GONE]) & set(by_host[STAYS])
     assert len(shared) == 1 and all(own(project, stage, GONE) for stage in ("crawl", "filter"))
     files = weights(root / "made/0", 0)
-    for stage in STAGES:
+    for stage in (*STAGES, ITEMS):
         tell(project, stage)
+    items = RatingItems.open(root / "data" / "english" / ITEMS)
+    gone_keys = {row["key"] for row in own(project, "split", GONE)}
+    gone_items = [key for key in items.keys if {use["query"] for use in items.item(key)["uses"]} <= gone_keys]
+    assert gone_items and len(gone_items) < len(items)
+    (root / RATINGS).parent.mkdir(parents=True)
+    (root / RATINGS).write_text("".join(f"{key},r1,GOOD\n" for key in ["item", *items.keys]))
     from components.tracking.recorder import record_run
 
     figure = root / "made" / "sheet.html"
@@ -143,7 +157,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
     with Repo(str(root)) as repo:
         repo.push(run_cache=True)
     (gone_image,) = list(set(by_host[GONE]) - shared)[:1]
-    yield Before(project, rows, shared.pop(), gone_image)
+    yield Before(project, rows, shared.pop(), gone_image, gone_items)
     patch.undo()
 
 
@@ -180,8 +194,10 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     shutil.rmtree(root / "made")
     run_chain(project, monkeypatch)
-    for stage in STAGES:
+    for stage in (*STAGES, ITEMS):
         tell(project, stage)
+    items = RatingItems.open(root / "data" / "english" / ITEMS)
+    assert before.gone_image not in items.column("image_sha256") and not set(before.gone_items) & set(items.keys)
 
     # The other host's records are what they were, in every stage.
     for stage in STAGES:
@@ -208,6 +224,10 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
     shutil.rmtree(root / "data" / "english" / "pretrain_retrieval")
     done = purge(root, apply=True)
     assert {(item.where, item.what) for item in done.items} == {(item.where, item.what) for item in dry.items}
+    # Ratings of what is gone are deleted, others stay.
+    rated = [line.partition(",")[0] for line in (root / RATINGS).read_text().splitlines()]
+    assert any("commit ratings/" in line for line in done.manual)
+    assert set(items.keys) < set(rated) and not set(before.gone_items) & set(rated)
     for report in (scan(root, [("host", GONE)]), scan(root)):
         assert report.left == []
         assert report.files > 100 and report.models == [{"model": "english-captioner/1", "tainted": "yes"}]

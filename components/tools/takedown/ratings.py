@@ -1,0 +1,148 @@
+"""Find and delete what people's ratings hold of removed records: files of ratings, and the database of a running rating.
+
+Ratings name items, records, utterances and pictures by keys and digests, never by text. A file may be a CSV table, JSON or lines
+of JSON; its rows and list elements that name something removed are deleted.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from components.tools.takedown.caches import compact_database
+from components.tools.takedown.file_search import FileSearch, iterate_cells
+from components.tools.takedown.search_result import SearchResult
+
+FILES = Path("ratings")
+"""Ratings as raters' tools export them, in git."""
+DATABASE = Path(".hearsight") / "ratings" / "ratings.sqlite"
+"""The database of a running rating, unless :data:`ADDRESS` names another."""
+ADDRESS = "HEARSIGHT_RATINGS_DB"
+_NAME = re.compile(r"[0-9A-Za-z_-]+")
+
+
+def names_removed(text: str, search: FileSearch) -> set[str]:
+    """Return the keys and digests of removed content in ``text``."""
+    return {name for name in _NAME.findall(text) if name in search.keys or name in search.matcher.digests}
+
+
+def holds_ratings(path: Path) -> bool:
+    """Return whether a path relative to the project is a file of ratings or the database."""
+    return path.is_relative_to(FILES) or path.is_relative_to(DATABASE.parent)
+
+
+def find_names(path: Path, search: FileSearch) -> SearchResult:
+    """Return what a file of ratings, or a database, names of removed content."""
+    result = SearchResult()
+    if path.name.endswith((".sqlite", "-wal", "-shm")):
+        for table, column, _ in _cells(path, search) if path.suffix == ".sqlite" else ():
+            result.add_hit(f"table {table}, column {column}")
+    else:
+        for name in names_removed(path.read_text(encoding="utf-8", errors="replace"), search):
+            result.add_hit(name)
+    return result
+
+
+def find_files(root: Path, search: FileSearch) -> Iterator[Path]:
+    """Yield the files of ratings that name something removed."""
+    for path in sorted((root / FILES).rglob("*")):
+        if path.is_file() and find_names(path, search).hits:
+            yield path
+
+
+def clear_file(path: Path, search: FileSearch) -> None:
+    """Delete the rows of a file of ratings that name something removed.
+
+    Raises:
+        HearsightError: it is neither CSV nor JSON, or names something outside of rows and lists.
+    """
+    text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
+    try:
+        cleared = json.dumps(_without(json.loads(text), search), ensure_ascii=False, indent=1) + "\n"
+    except ValueError:
+        try:
+            cleared = _without_rows(text, search)
+        except csv.Error as error:
+            hint = "delete the ratings that `hearsight takedown scan` names by hand"
+            raise HearsightError(f"is neither JSON nor CSV ({error})", where=path, hint=hint) from None
+    if names_removed(cleared, search):
+        hint = "delete the ratings that `hearsight takedown scan` names by hand"
+        raise HearsightError("names something removed outside of its rows", where=path, hint=hint)
+    publish_bytes(path, cleared.encode("utf-8", "surrogateescape"))
+
+
+def _without(value: Any, search: FileSearch) -> Any:
+    if isinstance(value, list):
+        return [each for each in value if not names_removed(json.dumps(each), search)]
+    if isinstance(value, dict):
+        return {name: _without(each, search) for name, each in value.items()}
+    return value
+
+
+def _without_rows(text: str, search: FileSearch) -> str:
+    lines = text.splitlines(keepends=True)
+    if lines and lines[0].lstrip().startswith("{"):  # lines of JSON
+        return "".join(line for line in lines if not names_removed(line, search))
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    for row in csv.reader(io.StringIO(text, newline="")):
+        if not names_removed(" ".join(row), search):
+            writer.writerow(row)
+    return target.getvalue()
+
+
+def find_rows(root: Path, search: FileSearch) -> int:
+    """Return how many cells of the database of a running rating name something removed."""
+    return sum(1 for _ in _cells(root / DATABASE, search))
+
+
+def _cells(path: Path, search: FileSearch) -> Iterator[tuple[str, str, str]]:
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(path, timeout=120)) as base:
+            for table, column, value in iterate_cells(base):
+                if isinstance(value, str) and names_removed(value, search):
+                    yield table, column, value
+    except sqlite3.Error as error:
+        raise _broken(path, error) from None
+
+
+def clear_database(path: Path, search: FileSearch) -> None:
+    """Delete the rows of a database that name something removed, also where its triggers keep rows from being deleted."""
+    cells = list(_cells(path, search))
+    try:
+        with closing(sqlite3.connect(path, timeout=120)) as base:
+            base.execute("PRAGMA secure_delete = ON")
+            with base:
+                triggers = base.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+                for name, _ in triggers:
+                    base.execute(f'DROP TRIGGER "{name}"')
+                for table, column, value in cells:
+                    base.execute(f'DELETE FROM "{table}" WHERE "{column}" = ?', (value,))
+                for _, sql in triggers:
+                    base.execute(sql)
+            compact_database(base)
+    except sqlite3.Error as error:
+        raise _broken(path, error) from None
+
+
+def _broken(path: Path, error: sqlite3.Error) -> HearsightError:
+    return HearsightError(f"cannot be searched ({error})", where=path, hint="stop the application that uses it, and run again")
+
+
+def unreached_database() -> str:
+    """Return what a person has to do about a database that is elsewhere; empty where there is none."""
+    if not os.environ.get(ADDRESS):
+        return ""
+    return f"not reached: the database that {ADDRESS} names: delete the ratings of removed items there"

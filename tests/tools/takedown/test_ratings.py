@@ -1,0 +1,168 @@
+"""People's ratings of removed records: found by key and digest in items, files and the database, and deleted from them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.stage_output import StageOutput
+from components.ratings.items import RatingItems
+from components.tools.takedown import ratings
+from components.tools.takedown.evidence import Content, collect_content, find_items
+from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.matcher import Matcher
+from components.web.takedown_list import Takedown
+from tests.ratings.made_items import make_items
+from tests.support import make_output, row
+
+GONE, STAYS = "record-0", "record-1"
+
+
+def search(*keys: str, digests: Iterable[str] = ()) -> FileSearch:
+    return FileSearch(Matcher(Takedown([]), digests=digests), frozenset(keys))
+
+
+def opened(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+@pytest.fixture(scope="module")
+def items(tmp_path_factory: pytest.TempPathFactory) -> RatingItems:
+    return RatingItems.open(make_items(tmp_path_factory.mktemp("items")))
+
+
+@pytest.fixture(scope="module")
+def shards(items: RatingItems, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    made = make_items(tmp_path_factory.mktemp("shards"))
+    return [partial(opened, shard.path) for shard in StageOutput(made).shards]
+
+
+def test_items_are_removed_with_their_picture_their_speech_and_their_query(items: RatingItems, shards: list[Any]) -> None:
+    rows = [items.item(key) for key in items.keys]
+    image = next(row["image_sha256"] for row in rows if any(use["query"] == GONE for use in row["uses"]))
+    audio = next(row["audio_sha256"] for row in rows if row["audio_sha256"])
+    rated: list[Any] = []
+    collect_content(shards, Matcher(Takedown([])), Content(), rated)
+    assert len(rated) == len(shards)
+    assert find_items(rated, Content(images={image})) == {row["key"] for row in rows if row["image_sha256"] == image}
+    assert find_items(rated, Content(audio={audio})) == {row["key"] for row in rows if row["audio_sha256"] == audio}
+    asked = {row["key"] for row in rows if any(use["query"].partition(".")[0] == GONE for use in row["uses"])}
+    assert find_items(rated, Content(keys={GONE})) == asked and asked
+    assert find_items(rated, Content(keys={"another"})) == set()
+
+
+def test_items_of_the_current_chain_are_not_removed() -> None:
+    removed = Content(keys={GONE}, items={"a" * 16, "b" * 16})
+    removed -= Content(keys={"a" * 16})
+    assert removed.items == {"b" * 16} and removed.names == {GONE, "b" * 16}
+
+
+def test_records_of_rated_things_are_found_by_their_keys(tmp_path: Path) -> None:
+    place = {"table": "dataset", "source": "english", "direction": "", "candidate": "", "rank": 0, "known": True}
+    for stage, values in (
+        ("build_rating_items", {"key": "0" * 16, "uses": [place | {"query": f"{GONE}.0"}]}),
+        ("build_rating_items", {"key": "0" * 16, "uses": [place | {"query": "x", "candidate": f"{GONE}.0"}]}),
+        ("import_ratings", {"key": "a.r", "item": GONE}),
+        ("import_ratings", {"key": f"{GONE}.r"}),
+        ("evaluate_ratings", {"key": "0" * 16, "records": [STAYS, GONE]}),
+    ):
+        filled = {"verdict": "GOOD", "seconds": 1.0} if stage == "import_ratings" else {}
+        output = make_output(tmp_path, stage, [[row(stage, **values, **filled)]])
+        assert output.table().schema.equals(OUTPUT_SCHEMAS[stage][1])
+        shard = output.path / "shards" / "00000.parquet"
+        assert search(GONE).in_file(shard).hits and not search("record-9").in_file(shard).hits, values
+
+
+FORMS = {
+    "hearsight.csv": "item,query,candidate,rank,rater,verdict\n{gone},q.0,,0,r1,GOOD\n{stays},record-1.0,,0,r1,BAD\n",
+    "studio.json": json.dumps([{"id": 1, "data": {"item": "{gone}"}}, {"id": 2, "data": {"item": "{stays}"}}]),
+    "argilla.json": json.dumps({"records": [{"metadata": {"q": "{gone}.0"}}, {"metadata": {"q": "{stays}.0"}}], "v": 2}),
+    "argilla.jsonl": '{"item": "{gone}"}\n{"item": "{stays}"}\n',
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_ratings_of_removed_items_leave_a_file_and_the_others_stay(tmp_path: Path, name: str) -> None:
+    path, gone, stays = tmp_path / "ratings" / "english" / name, "a" * 16, "b" * 16
+    path.parent.mkdir(parents=True)
+    path.write_text(FORMS[name].replace("{gone}", gone).replace("{stays}", stays))
+    assert list(ratings.find_files(tmp_path, search("c" * 16))) == []
+    assert list(ratings.find_files(tmp_path, search(gone))) == [path]
+    ratings.clear_file(path, search(gone))
+    text = path.read_text()
+    assert gone not in text and stays in text and list(ratings.find_files(tmp_path, search(gone))) == []
+    if name.endswith(".csv"):
+        assert [line["item"] for line in csv.DictReader(io.StringIO(text))] == [stays]
+    elif name.endswith(".json"):
+        assert "1" not in text.split() and (name != "argilla.json" or json.loads(text)["v"] == 2)
+
+
+def test_a_digest_is_removed_like_a_key_and_a_file_of_nothing_else_is_named(tmp_path: Path) -> None:
+    digest = "d" * 64
+    by_digest = search(digests=[digest])
+    path = tmp_path / "ratings.csv"
+    path.write_text(f"item,query\nx,{digest}.0\ny,z\n")
+    ratings.clear_file(path, by_digest)
+    assert path.read_text() == "item,query\ny,z\n"
+    path.write_text(json.dumps({"about": digest}))
+    with pytest.raises(HearsightError, match="names something removed outside of its rows"):
+        ratings.clear_file(path, by_digest)
+
+
+@given(st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), min_size=1, max_size=3), max_size=5))
+def test_rows_with_any_text_stay_as_they_are(tmp_path_factory: pytest.TempPathFactory, cells: list[list[str]]) -> None:
+    path, gone = tmp_path_factory.mktemp("any") / "x.csv", "a" * 16
+    target = io.StringIO()
+    csv.writer(target, lineterminator="\n").writerows([["item", "note"], *([f"{gone}.1", *some] for some in cells)])
+    kept = [["x-y", *some] for some in cells]
+    csv.writer(target, lineterminator="\n").writerows(kept)
+    path.write_text(target.getvalue(), encoding="utf-8", newline="")
+    ratings.clear_file(path, search(gone))
+    with path.open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [["item", "note"], *kept]
+
+
+def test_the_database_of_a_running_rating_loses_the_rows_and_their_bytes(tmp_path: Path) -> None:
+    path, gone, stays = tmp_path / ratings.DATABASE, "a" * 16, "b" * 16
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.executescript(
+            "CREATE TABLE ratings (item TEXT, verdict TEXT, PRIMARY KEY (item)) WITHOUT ROWID;"
+            "CREATE TABLE audit (entry INTEGER PRIMARY KEY, detail TEXT);"
+            "CREATE TRIGGER kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'append only'); END;"
+        )
+        base.executemany("INSERT INTO ratings VALUES (?, 'GOOD')", [(gone,), (stays,)])
+        base.executemany("INSERT INTO audit (detail) VALUES (?)", [(f'{{"item": "{gone}"}}',), (f'{{"item": "{stays}"}}',)])
+        base.commit()
+    assert ratings.find_rows(tmp_path, search(gone)) == 2 and ratings.find_rows(tmp_path, search("c" * 16)) == 0
+    assert len(ratings.find_names(path, search(gone)).hits) == 2
+    ratings.clear_database(path, search(gone))
+    assert ratings.find_rows(tmp_path, search(gone)) == 0
+    for file in path.parent.iterdir():
+        assert gone.encode() not in file.read_bytes()
+    with closing(sqlite3.connect(path)) as base:
+        assert base.execute("SELECT item FROM ratings").fetchall() == [(stays,)]
+        assert base.execute("SELECT count(*) FROM audit").fetchone() == (1,)
+        with pytest.raises(sqlite3.DatabaseError, match="append only"):
+            base.execute("DELETE FROM audit")
+
+
+def test_a_database_elsewhere_is_left_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ratings.ADDRESS, raising=False)
+    assert ratings.unreached_database() == ""
+    monkeypatch.setenv(ratings.ADDRESS, "postgresql://user:secret@host/ratings")
+    assert "not reached" in ratings.unreached_database() and "secret" not in ratings.unreached_database()
