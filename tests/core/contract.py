@@ -15,11 +15,11 @@ import yaml
 
 from components.core.addresses import CELLS, MATRICES, MATRIX_SETTINGS, parse_output_name
 from components.core.code_digest import Code, syntax_tree
-from components.core.graph import CHECK, NONE, Graph, load_graph
+from components.core.graph import CHECK, EVERY_CELL, Graph, load_graph
 from components.core.params import YAML_LOADER
 from components.core.records import OUTPUT_SCHEMAS
 
-SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "report", "posts_report")
+SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "evaluate_ratings", "report", "posts_report")
 """Stages whose page shows the warnings of its inputs."""
 STAGES = Path("components") / "stages"
 TEST_SETS = f"{CHECK}test_set"
@@ -187,7 +187,7 @@ def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
     takers = (graph.params.get("chain") or {}).get(stage) or {}
     values = {name: value for wired in takers.values() for name, value in (wired or {}).items()}
     for name, value in sorted(values.items()):
-        if name in MATRICES and value != NONE:  # its gates name each model and what it was trained on
+        if value == EVERY_CELL:  # its gates name each model and what it was trained on
             kinds = ("gates", "warnings") if stage in SHOW_WARNINGS else ("gates",)
             for folder in (*(f"reports/{kind}/{name}/{CELLS}" for kind in kinds), "reports/test_sets"):
                 if folder not in deps:
