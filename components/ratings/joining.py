@@ -1,7 +1,7 @@
 """The canonical table of ratings: those of several files joined, one of each item by each rater.
 
-Of several ratings of an item by one rater the last by time counts, then the last in the order of files and rows. Ratings without a
-time are before those with one. Every other rating is a ledger row that says why.
+Of several ratings of an item by one rater the last by time counts, then the last in the order of files and rows. Ratings without
+a time are before those with one. Every other rating is a ledger row that says why.
 """
 
 from __future__ import annotations

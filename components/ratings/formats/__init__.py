@@ -5,7 +5,7 @@
     label_studio     tasks with annotations (JSON and JSON-MIN), and a labeling configuration
     argilla          records with responses (JSON or JSON lines)
 
-A reader takes a file's bytes and returns a table of :data:`~components.ratings.formats.readings.READ`. It does not know the items.
+A reader takes a file's bytes and returns a table of ``readings.READ``. It does not know the items.
 """
 
 from __future__ import annotations

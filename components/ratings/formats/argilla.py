@@ -81,11 +81,17 @@ def tasks(items: Sequence[Mapping[str, Any]], picture: Place, audio: Place) -> b
 
 
 def settings(speech: bool, question: str) -> bytes:
-    """Return the dataset's settings as a mapping: fields, the question and its labels, metadata."""
-    shown = {"name": "audio", "type": "text"} if speech else {"name": "text", "type": "text"}
+    """Return the dataset's settings as ``Settings.to_json`` writes them: fields, the question and its labels, metadata."""
+    text = {"type": "text", "use_markdown": False}
+    shown = [("image", {"type": "image"}), ("audio" if speech else "text", text)]
+    options = [{"value": verdict, "text": verdict, "description": None} for verdict in (GOOD, BAD)]
+    asked = {"type": "label_selection", "options": options}
     content = {
-        "fields": [{"name": "image", "type": "image"}, shown],
-        "questions": [{"name": QUESTION, "type": "label_selection", "title": question, "labels": [GOOD, BAD]}],
-        "metadata": [{"name": "item", "type": "terms"}, {"name": "language", "type": "terms"}],
+        "guidelines": None,
+        "fields": [{"name": name, "title": name, "required": True, "settings": kind} for name, kind in shown],
+        "questions": [{"name": QUESTION, "title": question, "required": True, "settings": asked}],
+        "metadata": [{"name": name, "title": name, "settings": {"type": "terms"}} for name in ("item", "language")],
+        "vectors": [],
+        "allow_extra_metadata": False,
     }
     return orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"

@@ -42,7 +42,7 @@ def read(data: bytes, where: str) -> pa.Table:
         raise _damaged(str(error), where) from None
     rows = table.num_rows
     empty = pa.array([""] * rows, pa.string())
-    columns = {name: _column(table, name) if name in names else empty for name in REQUIRED + ("time", "seconds")}
+    columns = {name: _column(table, name) if name in names else empty for name in (*REQUIRED, "time", "seconds")}
     source = _column(table, "source") if "source" in names else empty
     columns["source"] = pc.if_else(pc.equal(pc.utf8_trim_whitespace(source), ""), "csv", source)
     return normal_table(columns | {"row": pa.array(range(1, rows + 1)), "left_out": empty}, where, UNIT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 CC_TABLE_2 = (None, 0.903, None)
-"""CC §3.2, 4 K captions of the test split, 1+, 2+, 3+ of 3. The 2+ is that of CSC §2.1; the stored text of CC lacks its table 2."""
+"""CC §3.2, 4K captions of the test split, 1+, 2+, 3+ of 3. CC §3.2 says over 90 %; the figure is CSC §2.1's."""
 CC_TABLE_4 = {
     ("coco", "rnn8x8"): (0.390, 0.276, 0.173),
     ("coco", "t2t8x8"): (0.478, 0.362, 0.275),
@@ -19,8 +19,8 @@ CSC_TABLE_4 = {
     ("both-100", "speech_to_image"): {"human": (0.229, 0.522), "known": (0.139, 0.368)},
     ("both-100", "image_to_speech"): {"human": (0.306, 0.638), "known": (0.182, 0.435)},
 }
-"""CSC table 4: (row, direction) → R@1 and R@5. It prints .558 as the automatic R@5 of both-100, image to speech, which is the R@10
-of table 2; here it is table 2's .435."""
+"""CSC table 4: (row, direction) → R@1 and R@5. It prints .558 as the automatic R@5 of both-100, image to speech, which is the
+R@10 of table 2; here it is table 2's .435."""
 
 
 def dataset_shares(raters: int) -> tuple[float | None, ...]:

@@ -54,7 +54,8 @@ def automatic_of(results: RatingResults, about: dict[str, Any]) -> dict[str, flo
     if about["table"] == MODEL:
         return results.scores.get(about["source"], {})
     if about["table"] == RETRIEVAL:
-        return {f"all_{name}": value for name, value in results.all_queries.get((about["source"], about["direction"]), {}).items()}
+        recalls = results.all_queries.get((about["source"], about["direction"]), {})
+        return {f"all_{name}": value for name, value in recalls.items()}
     return {}
 
 
@@ -76,7 +77,10 @@ def scores_json(results: RatingResults) -> str:
 
 def metrics_json(results: RatingResults) -> str:
     """Return each row's figures without intervals as JSON, for ``dvc metrics``."""
-    content = {name_of(about): {name: rounded(v.mean) for name, v in figures.items()} for about, figures, _ in figures_of(results)}
+    content = {
+        name_of(about): {name: rounded(value.mean) for name, value in figures.items()}
+        for about, figures, _ in figures_of(results)
+    }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 

@@ -77,9 +77,7 @@ def _require_some(ratings: pa.Table, counts: dict[str, int], items: str, folder:
         what = f"holds no rating of an item of {items} ({', '.join(f'{rule} {n:,}' for rule, n in sorted(counts.items()))})"
         raise HearsightError(what, where=folder, hint="were other items rated? import the ratings of these")
     if unknown:
-        log.warning(
-            "import_ratings: %s: %s ratings are of items that %s does not hold", folder.name, f"{unknown:,}", items
-        )
+        log.warning("import_ratings: %s: %s ratings are of items that %s does not hold", folder.name, f"{unknown:,}", items)
 
 
 def _read(path: Path) -> bytes:

@@ -30,8 +30,8 @@ class Params(Settings):
     """Raters that must call a test record's caption GOOD; 0 drops none. CC table 3: 2 of 3, "the test set has been cleaned using
     human judgements (2+ GOOD)"; 0 since most datasets have no ratings."""
     unrated: Literal["keep", "drop"] = "keep"
-    """Test records without enough ratings, where min_good is not 0. CC table 3 has rated records only, so drop; keep is ours, since
-    usually a sample is rated."""
+    """Test records without enough ratings, where min_good is not 0. CC table 3 has rated records only, so drop; keep is
+    ours, since usually a sample is rated."""
 
     def check(self, where: str) -> None:
         """Require a number of raters."""

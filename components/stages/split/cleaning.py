@@ -32,7 +32,7 @@ def read_votes(stage: Stage) -> Votes:
     where = f"params.yaml: {stage.dataset}.split.min_good"
     ratings = stage.inputs.get("ratings")
     if ratings is None:
-        hint = f"set chain.split.{stage.dataset}.ratings to the evaluate_ratings of a dataset with the same records, or min_good to 0"
+        hint = f"name an output of evaluate_ratings of the same records in chain.split.{stage.dataset}.ratings, or set it to 0"
         raise HearsightError("needs ratings, and the split has none", where=where, hint=hint)
     table = ratings.table(["records", "ratings", "good"])
     votes = {
