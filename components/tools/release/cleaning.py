@@ -42,11 +42,12 @@ class Cleaning:
         people = "one person" if self.raters == 1 else f"{self.raters:,} people in all"
         others = f" {self.unrated:,} test records were not rated and stay." if self.unrated else ""
         others += f" {self.left_out:,} test records were not rated and are left out." if self.left_out else ""
+        refused = self.rated - self.kept
         return (
-            f"The test split is cleaned by people, as that of Conceptual Captions is. {self.rated:,} test records were rated GOOD "
-            f"or BAD by {asked} {'rater' if asked == '1' else 'raters'} each ({people}). {self.kept:,} with {self.min_good} or more "
-            f"GOOD stay, {self.rated - self.kept:,} are dropped.{others} Krippendorff's alpha of the raters {alpha}. Train and "
-            "validation are not cleaned."
+            f"The test split is cleaned by people, as that of Conceptual Captions is. {self.rated:,} test records were rated GOOD"
+            f" or BAD by {asked} {'rater' if asked == '1' else 'raters'} each ({people}). {self.kept:,} with {self.min_good} or"
+            f" more GOOD stay, {refused:,} are dropped.{others} Krippendorff's alpha of the raters {alpha}. Train and validation"
+            " are not cleaned."
         )
 
 
