@@ -29,9 +29,14 @@ def dataset_shares(raters: int) -> tuple[float | None, ...]:
 
 
 def model_shares(source: str, raters: int) -> tuple[float | None, ...]:
-    """Return CC's shares of a network trained on Conceptual Captions; ``source`` is ``<training set>-<network>-<seed>``."""
-    network = source.rsplit("-", 2)[-2] if source.count("-") >= 2 else ""
-    return CC_TABLE_4.get(("conceptual", network), (None,) * raters) if raters == 3 else (None,) * raters
+    """Return CC's shares of a network, trained on COCO for the set ``coco`` and otherwise on Conceptual Captions.
+
+    Args:
+        source: ``<training set>-<network>-<seed>``.
+    """
+    training, _, network = source.rpartition("-")[0].rpartition("-")
+    row = ("coco" if training == "coco" else "conceptual", network)
+    return CC_TABLE_4.get(row, (None,) * raters) if raters == 3 else (None,) * raters
 
 
 def truth_shares(crop: str, raters: int) -> tuple[float | None, ...]:
