@@ -81,6 +81,8 @@ def _models(client: MlflowClient, record: Record) -> Iterator[tuple[str, str]]:
         name = registered_name(dataset, KINDS.get(stage, "dual_encoder"))
         for version in client.search_model_versions(f"name = '{name}'"):
             tags: dict[str, Any] = version.tags
-            if tags.get(f"{TAG}output_digest") == parent["manifest_sha256"] and version.model_id:
+            if tags.get(f"{TAG}output_digest") == parent["manifest_sha256"]:
                 cell = f"{dataset.rpartition('/')[2]}-{tags[f'{TAG}seed']}"
-                yield (cell if stage in KINDS else tags[f"{TAG}key"]), str(version.model_id)
+                # MLflow's SQL store keeps the id in the version's source only.
+                model_id = version.model_id or str(version.source).removeprefix("models:/")
+                yield (cell if stage in KINDS else tags[f"{TAG}key"]), model_id
