@@ -35,7 +35,13 @@ def ratings() -> list[bytes]:
     record = {"id": item, "fields": {}, "metadata": {"item": item}, "responses": {"verdict": answers}}
     documents = [json.dumps(content).encode() for content in ([task], [flat], [record])]
     table = f"item,rater,verdict,time,seconds,source\n{item},a,GOOD,{time},1.5,csv\n{item},b,0,,,\n".encode()
-    return [*documents, json.dumps(record).encode() + b"\n" + json.dumps(record).encode(), table, b"\xef\xbb\xbf" + table, table[:-9]]
+    return [
+        *documents,
+        json.dumps(record).encode() + b"\n" + json.dumps(record).encode(),
+        table,
+        b"\xef\xbb\xbf" + table,
+        table[:-9],
+    ]
 
 
 def exported() -> list[bytes]:

@@ -22,8 +22,9 @@ RATERS = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters
 TIMES = st.datetimes().map(lambda time: time.isoformat(timespec="microseconds") + "Z")
 RATINGS = st.lists(
     st.builds(
-        lambda number, rater, verdict, time, seconds, source: rating(number, rater, verdict)
-        | {"time": time, "seconds": seconds, "source": source},
+        lambda number, rater, verdict, time, seconds, source: (
+            rating(number, rater, verdict) | {"time": time, "seconds": seconds, "source": source}
+        ),
         st.integers(0, 5),
         RATERS,
         st.sampled_from([GOOD, BAD]),

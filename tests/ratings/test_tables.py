@@ -88,7 +88,7 @@ def test_shares_are_those_of_the_definition(verdicts: list[str], asked: int, lea
     items = [item(n, use("dataset", "english", f"r{n}"), raters=asked) for n in range(len(verdicts))]
     ratings = [one for n, letters in enumerate(verdicts) for one in votes_of(n, letters)]
     random.Random(1).shuffle(ratings)
-    (row,) = shares(items, ratings, Counting(least, 20))
+    (row,) = shares(items, ratings, Counting(least, 20, caption_raters=9))
     needed = min(least, asked) if least else asked
     counted = [letters[:asked] for letters in verdicts if len(letters) >= needed]
     assert (row.items, row.incomplete, row.raters) == (len(counted), len(verdicts) - len(counted), asked)
@@ -110,6 +110,8 @@ def test_a_pair_asked_of_more_raters_for_another_table_counts_by_its_first_ratin
     only = item(2, use("dataset", "english", "s"), raters=3)
     (row,) = shares([both, only], [*votes_of(1, "bbbgg"), *votes_of(2, "ggg")])
     assert row.raters == 3 and [share.mean for share in row.good] == [0.5, 0.5, 0.5]
+    (row,) = shares([both], votes_of(1, "bbbgg"))
+    assert row.raters == 3 and [share.mean for share in row.good] == [0.0, 0.0, 0.0]
 
 
 def test_sources_models_and_crops_are_rows_of_their_own() -> None:
@@ -184,7 +186,11 @@ def test_tables_without_ratings_or_items_are_empty_and_no_error() -> None:
 
 
 def test_the_first_use_of_an_item_names_its_place() -> None:
-    rows = [item(1, use("model", "m", "r1"), use("retrieval", "d", "q", rank=3)), item(2), item(3, use("retrieval", "d", "q", rank=2))]
+    rows = [
+        item(1, use("model", "m", "r1"), use("retrieval", "d", "q", rank=3)),
+        item(2),
+        item(3, use("retrieval", "d", "q", rank=2)),
+    ]
     places = first_uses(items_table(*rows))
     assert places["query"].to_pylist() == ["r1", "", "q"] and places["rank"].to_pylist() == [0, 0, 2]
 
@@ -206,7 +212,9 @@ def test_the_last_rating_of_a_rater_counts_by_time_then_by_order() -> None:
     read = [(name, read_ratings(text.encode(), name)[1]) for name, text in files.items()]
     ratings, ledger = join_ratings(read, items_table(item(1, use("dataset", "english", "r"))))
     assert [(r["rater"], r["verdict"]) for r in ratings.to_pylist()] == [("a", "GOOD"), ("b", "BAD"), ("c", "BAD")]
-    dropped = {row["key"]: (row["rule"], row["value"], row["detail"]) for row in ledger.to_pylist() if row["verdict"] == "dropped"}
+    dropped = {
+        row["key"]: (row["rule"], row["value"], row["detail"]) for row in ledger.to_pylist() if row["verdict"] == "dropped"
+    }
     assert dropped == {
         f"{key(1)}.a 2.csv 1": ("replaced", "BAD 2026-01-01T00:00:00.000000Z", "1.csv 1"),
         f"{key(1)}.b 1.csv 2": ("replaced", "GOOD ", "2.csv 3"),

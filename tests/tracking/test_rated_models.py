@@ -45,7 +45,8 @@ def test_figures_are_metrics_of_the_rated_model_and_dataset(root: Path) -> None:
     run_id = record_run(rated)
     client = connect(root)
     (version,) = client.search_model_versions("name = 'english-dual_encoder'")
-    metrics = {metric.key: metric for metric in client.get_logged_model(version.source.removeprefix("models:/")).metrics}
+    model = client.get_logged_model(str(version.source).removeprefix("models:/"))
+    metrics = {metric.key: metric for metric in model.metrics or []}
     found = metrics["human/image_to_speech/human_r_at_1"]
     assert (found.value, found.dataset_name, found.run_id) == (0.25, "english/split", run_id)
     assert found.dataset_digest == split.manifest.digest[:32]

@@ -23,6 +23,10 @@ class Counting:
     """Ratings from which an item counts; 0: all that its table asks for."""
     resamples: int = 1000
     seed: int = 1
+    caption_raters: int = 3
+    """Raters that the tables of captions show, if as many were asked."""
+    pair_raters: int = 5
+    """The same of the tables of retrieval results and known pairs."""
 
 
 class Estimate(NamedTuple):

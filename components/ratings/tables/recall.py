@@ -43,7 +43,7 @@ class RecallRow:
 def recall_rows(votes: Votes, uses: Uses, counting: Counting) -> list[RecallRow]:
     """Return the rows of the table ``retrieval``, by model and direction."""
     retrieved = uses.of_table(RETRIEVAL)
-    raters = raters_of(votes, retrieved)
+    raters = raters_of(votes, retrieved, counting)
     groups = retrieved.groups("source", "direction")
     return [_row(votes, group, source, direction, raters, counting) for (source, direction), group in groups]
 

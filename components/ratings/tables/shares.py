@@ -1,8 +1,8 @@
 """Shares rated GOOD by k or more of n raters, for each source of a table, and the agreement of the raters.
 
 CC §5.4.1: "report the percentage of pairs that receive k or more (k+) GOOD annotations"; CSC table 3 is the same of five raters.
-A table's n is the fewest raters asked for any of its items: a pair that also fills a place of a table with more raters is counted
-by its first n verdicts, so that one column has one meaning.
+A table's n is that of ``Counting``, or the fewest raters asked for any of its items: a pair that also fills a place of a table
+with more raters is counted by its first n verdicts, so that one column has one meaning.
 """
 
 from __future__ import annotations
@@ -43,15 +43,18 @@ def share_rows(votes: Votes, uses: Uses, counting: Counting) -> list[ShareRow]:
     rows = []
     for table in (DATASET, MODEL, TRUTH):
         of_table = uses.of_table(table)
-        raters = raters_of(votes, of_table)
+        raters = raters_of(votes, of_table, counting)
         for (source, *crop), group in of_table.groups("source", *(["crop"] if table == TRUTH else [])):
             rows.append(_row(votes, group, (table, source, crop[0] if crop else ""), raters, counting))
     return rows
 
 
-def raters_of(votes: Votes, uses: Uses) -> int:
-    """Return a table's n; 0 for an empty one."""
-    return int(votes.asked[uses.items].min()) if len(uses) else 0
+def raters_of(votes: Votes, uses: Uses, counting: Counting) -> int:
+    """Return the n of the table that all of ``uses`` are of; 0 for an empty one."""
+    if not len(uses):
+        return 0
+    captions = uses.columns["table"][0].as_py() in (DATASET, MODEL)
+    return min(int(votes.asked[uses.items].min()), counting.caption_raters if captions else counting.pair_raters)
 
 
 def table_agreement(votes: Votes, uses: Uses, counting: Counting) -> dict[str, Estimate]:
@@ -59,7 +62,7 @@ def table_agreement(votes: Votes, uses: Uses, counting: Counting) -> dict[str, E
     found = {}
     for table in (DATASET, MODEL, RETRIEVAL, TRUTH):
         of_table = uses.of_table(table)
-        raters = raters_of(votes, of_table)
+        raters = raters_of(votes, of_table, counting)
         answered, good = votes.count(np.unique(of_table.items), raters)
         counted = is_complete(answered, raters, counting)
         kinds, counts = np.unique(np.stack([good[counted], answered[counted]], axis=1), axis=0, return_counts=True)

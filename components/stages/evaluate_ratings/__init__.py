@@ -10,15 +10,20 @@ from __future__ import annotations
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.ratings.tables.estimates import Counting
 
 PAGE = "ratings.html"
 
 
 class Params(Settings):
-    """Settings of evaluate_ratings: which items count, and the bootstrap."""
+    """Settings of evaluate_ratings: which ratings count, and the bootstrap."""
 
     min_ratings: int = 0
-    """Ratings from which an item counts; 0: as many as were asked for. CC §5.4.1: 3 for each pair; CSC §4.4: 5."""
+    """Ratings from which an item counts; 0: as many as its table has raters. Ours; the papers' items have all of them."""
+    caption_raters: int = 3
+    """Raters that tables of captions show, if as many were asked; the first ones count. CC §5.4.1: 3."""
+    pair_raters: int = 5
+    """The same of tables of retrieval results and known pairs. CSC §4.4: 5."""
     resamples: int = 1000
     """Bootstrap resamples behind an interval. Ours."""
     seed: int = 1
@@ -28,5 +33,11 @@ class Params(Settings):
         """Require numbers in their ranges."""
         if self.min_ratings < 0:
             raise HearsightError("must not be negative", where=f"{where}.min_ratings", hint="give 0 or more")
-        if self.resamples < 1:
-            raise HearsightError(f"{self.resamples} is too small", where=f"{where}.resamples", hint="give 1 or more")
+        for name in ("caption_raters", "pair_raters", "resamples"):
+            if getattr(self, name) < 1:
+                raise HearsightError(f"{getattr(self, name)} is too small", where=f"{where}.{name}", hint="give 1 or more")
+
+    @property
+    def counting(self) -> Counting:
+        """The settings as the tables take them."""
+        return Counting(self.min_ratings, self.resamples, self.seed, self.caption_raters, self.pair_raters)

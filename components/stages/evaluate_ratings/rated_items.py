@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from components.core.ledger import DROPPED, KEPT
 from components.core.records import LEDGER, RATED_ITEM
 from components.execution.stage import Stage
-from components.ratings.tables.estimates import Counting
 from components.ratings.tables.shares import is_complete, raters_of
 from components.ratings.tables.uses import DATASET, Uses
 from components.ratings.tables.votes import Votes
@@ -30,9 +29,9 @@ def write(stage: Stage, votes: Votes, uses: Uses, params: Params) -> None:
     own = uses.of_table(DATASET)
     whole = own.of_crop("whole")
     asked = votes.asked.copy()
-    asked[own.items] = np.minimum(asked[own.items], raters_of(votes, own))
+    asked[own.items] = np.minimum(asked[own.items], raters_of(votes, own, params.counting))
     answered, good = votes.count(np.arange(items.num_rows), asked)
-    complete = is_complete(answered, asked, Counting(params.min_ratings))
+    complete = is_complete(answered, asked, params.counting)
     table = pa.table(
         [items["key"], _records(items.num_rows, whole), pa.array(asked), pa.array(answered), pa.array(good), items["uses"]],
         names=RATED_ITEM.names,

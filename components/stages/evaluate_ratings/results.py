@@ -52,7 +52,7 @@ def gather(dataset: str, inputs: Mapping[str, StageOutput], params: Params) -> R
     items = inputs["items"].table(["key", "crop", "raters", "uses"])
     ratings = inputs["input"].table(["item", "rater", "verdict", "time"])
     votes, uses = collect_votes(items, ratings), all_uses(items)
-    counting = Counting(params.min_ratings, params.resamples, params.seed)
+    counting = params.counting
     return RatingResults(
         dataset=dataset,
         params=params,
@@ -79,7 +79,7 @@ def caption_scores(
     if output is None or not len(uses):
         return {}
     table = output.table(["key", "test", "model", *SCORES])
-    raters, means = raters_of(votes, uses), {}
+    raters, means = raters_of(votes, uses, counting), {}
     for (source,), group in uses.groups("source"):
         counted = is_complete(votes.count(group.items, raters)[0], raters, counting)
         rated = group.columns["query"].filter(pa.array(counted)).combine_chunks()

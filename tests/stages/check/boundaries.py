@@ -101,10 +101,25 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         results = {"direction": "speech_to_image", "rank": 2, "relevant_ranks": [2, 3], "relevant": 2, "items": 8}
         return [dict(key=f"{key}.0", query=key, **base, **results)]
     if stage == "import_ratings":
-        place = {"query": "r1", "candidate": "", "rank": 0, "time": "2026-01-01T09:30:00.000000Z", "seconds": 2.5, "source": "csv"}
+        place = {
+            "query": "r1",
+            "candidate": "",
+            "rank": 0,
+            "time": "2026-01-01T09:30:00.000000Z",
+            "seconds": 2.5,
+            "source": "csv",
+        }
         return [dict(key=f"{key}.a", item=key, rater="a", verdict="GOOD", **place)]
     if stage == "evaluate_ratings":
-        place = {"table": "dataset", "source": "english", "direction": "", "query": "r1", "candidate": "", "rank": 0, "known": True}
+        place = {
+            "table": "dataset",
+            "source": "english",
+            "direction": "",
+            "query": "r1",
+            "candidate": "",
+            "rank": 0,
+            "known": True,
+        }
         return [dict(key=key, records=["r1"], raters=3, ratings=3, good=2, uses=[place])]
     if stage == "evaluate_captioners":
         base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}

@@ -43,13 +43,27 @@ ITEMS = [
     *results("q0.0", 10, known=1),
     *results("q1.0", 20, known=4),
 ]
-VOTES = {0: "ggb", 1: "gbb", 2: "gg", 3: "bbb", 4: "ggggg", 5: "gbbbb", 6: "ggg", 11: "ggggg", 12: "ggbbb", 13: "bbbbb", 14: "gggbb"}
+VOTES = {
+    0: "ggb",
+    1: "gbb",
+    2: "gg",
+    3: "bbb",
+    4: "ggggg",
+    5: "gbbbb",
+    6: "ggg",
+    11: "ggggg",
+    12: "ggbbb",
+    13: "bbbbb",
+    14: "gggbb",
+}
 VOTES |= {15: "bbbbb", **{20 + rank: "bbbbb" for rank in range(1, 6)}}
 
 
 def evaluated(root: Path, ratings: dict[int, str] = VOTES, automatic: bool = True, **settings: Any) -> Stage:
     inputs = {"items": make_output(root, "build_rating_items", [ITEMS[:4], ITEMS[4:]])}
-    inputs["input"] = make_output(root, "import_ratings", [[one for n, letters in ratings.items() for one in votes_of(n, letters)]])
+    inputs["input"] = make_output(
+        root, "import_ratings", [[one for n, letters in ratings.items() for one in votes_of(n, letters)]]
+    )
     if automatic:
         about = {"model": MODEL, "references": ["a"], "output": "b"}
         written = [row("evaluate_captioners", key=f"r{n}", test="english", cider_d=float(n), **about) for n in range(4)]
@@ -146,7 +160,7 @@ def test_equal_inputs_give_equal_outputs(tmp_path: Path) -> None:
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize(("name", "value"), [("min_ratings", -1), ("resamples", 0)])
+@pytest.mark.parametrize(("name", "value"), [("min_ratings", -1), ("resamples", 0), ("caption_raters", 0)])
 def test_settings_out_of_range_are_refused(tmp_path: Path, name: str, value: int) -> None:
     with pytest.raises(HearsightError, match=name):
-        evaluated(tmp_path, **{name: value})
+        evaluated(tmp_path, VOTES, True, **{name: value})

@@ -36,7 +36,9 @@ def imported(root: Path, **files: str) -> Stage:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name.replace("_", ".")).write_text(text)
-    stage = make_stage(root, "import_ratings", params=Params(), inputs={"input": make_output(root, "build_rating_items", [ITEMS])})
+    stage = make_stage(
+        root, "import_ratings", params=Params(), inputs={"input": make_output(root, "build_rating_items", [ITEMS])}
+    )
     run(stage)
     stage.finish()
     return stage
