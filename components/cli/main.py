@@ -20,6 +20,7 @@ from components.cli import (
     knowledge,
     models,
     profiles,
+    rating_files,
     results,
     runs,
     scoring,
@@ -48,6 +49,7 @@ for name, group_app in {
     "cache": cache.app,
     "knowledge": knowledge.knowledge,
     "models": models.app,
+    "ratings": rating_files.app,
 }.items():
     app.add_typer(group_app, name=name)
 

@@ -31,6 +31,8 @@ def show(dataset: Dataset = "english") -> None:
     done = finished(graph, dataset)
     last = next((stage for stage in ("report", "posts_report", "evaluate_captioners", "evaluate_retrieval") if stage in done), "")
     print_text(done[last].file("summary.txt").read_text() if last else overview(graph, dataset))
+    if "evaluate_ratings" in done:
+        print_text(done["evaluate_ratings"].file("summary.txt").read_text())
     if warnings := read_warnings(root, upstream_outputs(graph, dataset)):
         print_text(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
         for warning in warnings:

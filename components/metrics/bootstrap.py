@@ -56,6 +56,28 @@ def bootstrap_intervals(
     return {name: (float(means[low, index]), float(means[high, index])) for index, name in enumerate(columns)}
 
 
+def resample_counts(counts: Sequence[int] | NDArray[np.int64], *, seed: int, resamples: int) -> NDArray[np.int64]:
+    """Return how often each kind of item is drawn in each resample (resamples × kinds), from the number of items of each kind.
+
+    Items of one kind have equal values, so this draws what drawing the items one by one would, at a cost that does not grow with
+    their number.
+    """
+    numbers = np.asarray(counts, dtype=np.int64)
+    total = int(numbers.sum())
+    source = np.random.Generator(np.random.PCG64(seed))
+    drawn: NDArray[np.int64] = source.multinomial(total, numbers / total if total else numbers, size=resamples)
+    return drawn
+
+
+def interval_of(statistics: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float] | None:
+    """Return the interval of a statistic over resamples; None where it is undefined (NaN) in half of them or more."""
+    defined = np.sort(statistics[~np.isnan(statistics)])
+    if len(defined) * 2 <= len(statistics):
+        return None
+    low, high = _ends(len(defined), level)
+    return float(defined[low]), float(defined[high])
+
+
 def _ends(resamples: int, level: float) -> tuple[int, int]:
     """Return the indices of the interval's ends among the sorted statistics."""
     tail = (1 - level) / 2

@@ -41,6 +41,8 @@ class Record:
     metrics: list[tuple[str, float, int | None]] = field(default_factory=list)
     rows: list[tuple[str, dict[str, str], dict[str, float]]] = field(default_factory=list)
     """Rows of a table, each a nested run: name, parameters, figures."""
+    subjects: list[dict[str, str]] = field(default_factory=list)
+    """Outputs whose models or records the rows' figures are about, as parents (:mod:`components.tracking.rated_models`)."""
     commit: str = ""
     dirty: bool = False
     flow_run: str = ""

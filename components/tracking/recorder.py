@@ -25,6 +25,7 @@ from components.tracking import trainings
 from components.tracking.logger import ensure_logger
 from components.tracking.queue import flush as flush
 from components.tracking.queue import is_waiting, last_failure, one_line, put, sole_client, tracker_key, waiting
+from components.tracking.rated_models import find_parents
 from components.tracking.record import TAG, Record, connect, experiment_id, run_name
 from components.tracking.runs import files_to_log, log_study
 
@@ -73,6 +74,7 @@ def record_run(result: StageResult) -> str | None:
         params_sha256=lineage["params_sha256"],
         code_sha256=lineage["code_sha256"],
         parents=lineage["parents"],
+        subjects=find_parents(result.root, result.stage, lineage["parents"]),
         counts=manifest.counts,
         metrics=list(result.metrics),
         rows=list(result.rows),

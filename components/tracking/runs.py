@@ -12,6 +12,7 @@ from components.core.digests import canonical_json, digest_value, sha256_file
 from components.core.params import dotted
 from components.core.records import MODEL_STAGES, SEARCH_STAGE
 from components.tracking.models import log_models, log_search
+from components.tracking.rated_models import log_ratings
 from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of, experiment_id, run_name
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
         return run_id
     _log_inputs(client, run_id, record)
     _log_rows(client, experiment, run_id, record)
+    if record.subjects:
+        log_ratings(client, run_id, record)
     out = root / (record.files or f"data/{record.dataset}/{record.stage}")
     manifest = out / "manifest.json"
     if manifest.is_file() and sha256_file(manifest) == record.digest:

@@ -19,7 +19,7 @@ from components.core.graph import CHECK, EVERY_CELL, Graph, load_graph
 from components.core.params import YAML_LOADER
 from components.core.records import OUTPUT_SCHEMAS
 
-SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "report", "posts_report")
+SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "evaluate_ratings", "report", "posts_report")
 """Stages whose page shows the warnings of its inputs."""
 STAGES = Path("components") / "stages"
 TEST_SETS = f"{CHECK}test_set"

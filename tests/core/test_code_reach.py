@@ -33,6 +33,7 @@ OUTSIDE = {
     "components/tools/demo/*": "a command that runs dvc and prints",
     "components/tools/doctor/*": "a command that looks at the machine",
     "components/tools/profiles/*": "a command that writes settings",
+    "components/tools/rating_files/*": "commands that copy ratings of other tools and write tasks for them",
     "components/tools/release/*": "a command that writes a release anew each time",
     "components/tools/score/*": "a command that scores files",
     "components/tools/snapshots/*": "commands that name the next snapshot, and ask again for what failed",

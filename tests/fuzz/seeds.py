@@ -46,6 +46,7 @@ SEEDS = {
     "image_head": seeds_media.images,
     "image": seeds_media.images,
     "documents": seeds_json.documents,
+    "ratings": seeds_json.ratings,
     "mastodon": seeds_json.mastodon,
     "instagram": seeds_json.instagram,
     "exported": seeds_json.exported,

@@ -3,8 +3,8 @@
 ``by: group`` draws each group of near-duplicates by its key and the seed alone, so added pages move no existing record. Shares
 are therefore approximate. ``by: owner`` keeps all posts of an account in one split, close to the shares, and stores the
 assignments (``owners``, ``assignments``). ``by: text`` separates neither equal captions nor equal pictures (``text``), ``by:
-published`` reads lists (``published``); both also accept candidates, whose alt-text is the caption (``records``). Source: CC §3
-(table 3); PCV §4.3.4. Not in scope: cleaning the test split by raters.
+published`` reads lists (``published``); both also accept candidates, whose alt-text is the caption (``records``). With
+``min_good``, test records that too few raters called GOOD are dropped (``cleaning``). Source: CC §3 (table 3); PCV §4.3.4.
 """
 
 from __future__ import annotations
@@ -26,6 +26,17 @@ class Params(Settings):
     by: Literal["group", "owner", "text", "published"] = "group"
     """group: near-duplicates stay together; owner: an account's posts too; text: equal captions and pictures too; published: as
     lists of picture names say."""
+    min_good: int = 0
+    """Raters that must call a test record's caption GOOD; 0 drops none. CC table 3: 2 of 3, "the test set has been cleaned using
+    human judgements (2+ GOOD)"; 0 since most datasets have no ratings."""
+    unrated: Literal["keep", "drop"] = "keep"
+    """Test records without enough ratings, where min_good is not 0. CC table 3 has rated records only, so drop; keep is
+    ours, since usually a sample is rated."""
+
+    def check(self, where: str) -> None:
+        """Require a number of raters."""
+        if self.min_good < 0:
+            raise HearsightError("must not be negative", where=f"{where}.min_good", hint="give 0 or more")
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> type[Settings]:
@@ -47,6 +58,7 @@ class ByGroup(Params):
 
     def check(self, where: str) -> None:
         """Require shares that leave a training set."""
+        super().check(where)
         _check_shares(self.validation, self.test, where)
 
 
@@ -66,6 +78,7 @@ class ByOwner(Params):
 
     def check(self, where: str) -> None:
         """Require shares that leave a training set, and the name of a file."""
+        super().check(where)
         _check_shares(self.validation, self.test, where)
         if not self.sides:
             raise HearsightError("is empty", where=f"{where}.sides", hint="name the file of split assignments")
@@ -88,6 +101,7 @@ class ByText(Params):
 
     def check(self, where: str) -> None:
         """Require shares that leave a training set."""
+        super().check(where)
         _check_shares(self.validation, self.test, where)
 
 

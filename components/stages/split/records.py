@@ -7,7 +7,7 @@ the caption, without changes or labels. Then each picture is a group, named by t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from components.core.ledger import ledger_table
 from components.core.records import GROUPED
 from components.core.stage_output import ShardRef, StageOutput
 from components.execution.stage import Stage
+from components.stages.split.cleaning import BAD, UNRATED, Decide, cleaned, read_votes
 
 SPLITS = ("train", "validation", "test")
 ACROSS = "duplicate_across_sides"
@@ -62,7 +63,7 @@ def requested_shares(params: Any) -> dict[str, float]:
 def write_split(
     stage: Stage,
     groups: dict[str, str] | None,
-    decide: Callable[[str, str], tuple[str, dict[str, str]]],
+    decide: Decide,
     more: Sequence[dict[str, str]] = (),
 ) -> None:
     """Write the input's shards with their splits, the ledger, and the number of records in each split as metrics.
@@ -70,17 +71,22 @@ def write_split(
     Args:
         stage: the split.
         groups: as for :func:`read_grouped`.
-        decide: (key, group) of a record → its split and its ledger row; a record without a split is dropped.
+        decide: the decision on a record, before the cleaning of the test split.
         more: further ledger rows, for the first shard.
     """
     counts: Counter[str] = Counter()
+    decide = cleaned(decide, read_votes(stage), stage.params.min_good, stage.params.unrated)
     for number, shard in enumerate(stage.inputs["input"].shards):
         table = read_grouped(shard, groups)
         decisions = [decide(*pair) for pair in zip(table["key"].to_pylist(), table["group"].to_pylist(), strict=True)]
         ledger = [*(more if number == 0 else ()), *(row for _, row in decisions)]
         splits = [split for split, _ in decisions if split]
         counts.update(splits)
+        counts.update(row["rule"] for _, row in decisions if row["rule"] in (BAD, UNRATED))
         table = table.take(pa.array([index for index, (split, _) in enumerate(decisions) if split], pa.int64()))
         stage.write_shard(shard.name, table.append_column("split", pa.array(splits, pa.string())), ledger_table(ledger))
     for name in SPLITS:
         stage.metric(f"records_{name}", counts[name])
+    if stage.params.min_good:
+        for rule in (BAD, UNRATED):
+            stage.metric(f"test_dropped_{rule}", counts[rule])

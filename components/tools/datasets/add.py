@@ -13,7 +13,7 @@ import yaml
 from components.core.addresses import check_stage_address
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.graph import Graph, load_graph
+from components.core.graph import NONE, Graph, load_graph
 from components.core.params import read_params_file
 from components.tools.datasets.kinds import NewDataset
 from components.tools.datasets.test_sets import CAPTIONERS, captioner_evaluations
@@ -32,6 +32,8 @@ AFTER = {
 """Stage → the stages whose output it can read as ``input``; the first that the dataset takes."""
 READS_IMAGES = ("dedup", "cluster", "extract_features")
 """Stages that also read the images of the crawl, as ``media``."""
+OPTIONAL = {"split": ("ratings",)}
+"""Stage → inputs that it can do without, which a new dataset does not have."""
 
 
 def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = (), contact: str = "") -> str:
@@ -94,7 +96,8 @@ def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, 
         if stage in AFTER and not before:
             raise HearsightError(f"'{stage}' needs one of {', '.join(AFTER[stage])}", where="--stages", hint="name one of them")
         inputs = {"input": f"{name}/{before}"} if before else {}
-        wiring[stage] = inputs | ({"media": f"{name}/crawl"} if stage in READS_IMAGES else {})
+        inputs |= {"media": f"{name}/crawl"} if stage in READS_IMAGES else {}
+        wiring[stage] = inputs | dict.fromkeys(OPTIONAL.get(stage, ()), NONE)
     return wiring
 
 

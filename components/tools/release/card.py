@@ -133,7 +133,8 @@ def _made(facts: Facts) -> str:
         for loss in count_losses(facts.inputs)
     ]
     table = markdown_table(["stage", "of", "entered:", "left:", "dropped, by rule"], rows)
-    return f"## How it was made\n\nStages of Hearsight in their order; `settings.json` has their settings.\n\n{table}"
+    cleaning = f"\n\n{facts.inputs.cleaning.text()}" if facts.inputs.cleaning else ""
+    return f"## How it was made\n\nStages of Hearsight in their order; `settings.json` has their settings.\n\n{table}{cleaning}"
 
 
 def _limitations(facts: Facts) -> str:

@@ -14,6 +14,7 @@ from components.core.gates import require_passed
 from components.core.graph import load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
+from components.tools.release.cleaning import Cleaning, describe_cleaning
 
 STAGES = ("crawl", "filter", "hypernymize", "dedup", "split")
 """Stages that a release of captions descends from, in order; all but the split may be missing."""
@@ -34,6 +35,8 @@ class ReleaseInputs:
     """Stage → its output, in the order of the chain."""
     settings: dict[str, dict[str, Any]]
     """Stage → its parameters."""
+    cleaning: Cleaning | None = None
+    """How raters cleaned the test split; None where they did not."""
 
     @property
     def split(self) -> StageOutput:
@@ -153,7 +156,20 @@ def _trace_back(root: Path, dataset: str, stages: Collection[str], required: Seq
         raise HearsightError(
             f"has no {missing[0]} stage before it", where=outputs["split"].path, hint="release a dataset whose chain takes it"
         )
-    return ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(settings.items())))
+    cleaning = _cleaning(root, outputs["split"], settings["split"])
+    return ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(settings.items())), cleaning)
+
+
+def _cleaning(root: Path, split: StageOutput, settings: dict[str, Any]) -> Cleaning | None:
+    """Return how raters cleaned the split; raises HearsightError when the ratings are not those that it read."""
+    if not settings.get("min_good"):
+        return None
+    parent = next(parent for parent in _lineage(split)["parents"] if parent["name"] == "ratings")
+    ratings = StageOutput(root / "data" / parent["output"])
+    if ratings.digest != parent["manifest_sha256"]:
+        hint = f"run `dvc repro {stage_address(split.path.parent.name, 'split')}`"
+        raise HearsightError(f"is not the output that {split.name} was cleaned with", where=ratings.path, hint=hint)
+    return describe_cleaning(split, settings, ratings)
 
 
 def _is_same(output: StageOutput, digest: str) -> bool:

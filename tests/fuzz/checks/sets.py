@@ -1,4 +1,4 @@
-"""Checks of image–caption sets: every registered layout reads any file or rejects it with one error."""
+"""Checks of image–caption sets and of ratings: every layout or format reads any file or rejects it with one error."""
 
 from __future__ import annotations
 
@@ -23,6 +23,25 @@ def documents(data: bytes) -> None:
     from components.stages.crawl.sources.layouts.lines import LineLayout
 
     _read([name for name in LAYOUTS if not isinstance(layout_named(name), LineLayout)], data)
+
+
+def ratings(data: bytes) -> None:
+    """Check the formats of ratings: what is read is in the normal form."""
+    from components.ratings.formats import read_ratings
+    from components.ratings.verdicts import BAD, GOOD, SOURCES
+
+    try:
+        _, table = read_ratings(data, "file")
+    except HearsightError as error:
+        storable(str(error))
+        return
+    assert table.num_rows
+    for rating in table.to_pylist():
+        storable(rating)
+        assert rating["item"] and rating["rater"] and rating["row"] > 0 and rating["source"] in SOURCES
+        assert rating["verdict"] in (GOOD, BAD) or rating["left_out"]
+        assert rating["time"] == "" or (len(rating["time"]) == 27 and rating["time"].endswith("Z"))
+        assert rating["seconds"] is None or 0 <= rating["seconds"] < float("inf")
 
 
 def _read(names: Iterable[str], data: bytes) -> None:

@@ -111,6 +111,27 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
         results = {"direction": "speech_to_image", "rank": 2, "relevant_ranks": [2, 3], "relevant": 2, "items": 8}
         return [dict(key=f"{key}.0", query=key, **base, **results)]
+    if stage == "import_ratings":
+        place = {
+            "query": "r1",
+            "candidate": "",
+            "rank": 0,
+            "time": "2026-01-01T09:30:00.000000Z",
+            "seconds": 2.5,
+            "source": "csv",
+        }
+        return [dict(key=f"{key}.a", item=key, rater="a", verdict="GOOD", **place)]
+    if stage == "evaluate_ratings":
+        place = {
+            "table": "dataset",
+            "source": "english",
+            "direction": "",
+            "query": "r1",
+            "candidate": "",
+            "rank": 0,
+            "known": True,
+        }
+        return [dict(key=key, records=["r1"], raters=3, ratings=3, good=2, uses=[place])]
     if stage == "evaluate_captioners":
         base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}
         results = {"cider_d": 0.5, "rouge_l": 0.3, "objects": 2, "unsupported": ["cat"]}

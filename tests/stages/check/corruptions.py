@@ -42,6 +42,7 @@ def part_audio(rows: list[dict[str, Any]], ledger: list[dict[str, str]]) -> None
 UNIQUE, BETWEEN = "expect_column_values_to_be_unique", "expect_column_values_to_be_between"
 REGEX, LENGTH = "expect_column_values_to_match_regex", "expect_column_value_lengths_to_be_between"
 IN_SET, EQUAL = "expect_column_values_to_be_in_set", "expect_column_pair_values_to_be_equal"
+GREATER = "expect_column_pair_values_a_to_be_greater_than_b"
 COMPOUND = "expect_compound_columns_to_be_unique"
 SHARD, LEDGER = "shards/00001.parquet", "ledger/00001.parquet"
 CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
@@ -135,6 +136,21 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(rank=0), SHARD, "rank", BETWEEN),
         (put(direction="text_to_image"), SHARD, "direction", IN_SET),
         (copy_key, SHARD, "key, direction, model, crop", COMPOUND),
+    ],
+    "import_ratings": [
+        (put(rater="ann@example.org"), SHARD, "rater", REGEX),
+        (put(rater="Ann Other"), SHARD, "rater", REGEX),
+        (put(verdict="good"), SHARD, "verdict", IN_SET),
+        (put(time="yesterday"), SHARD, "time", REGEX),
+        (put(source="elsewhere"), SHARD, "source", IN_SET),
+        (copy_key, "shards/00001.parquet", "key", UNIQUE),
+    ],
+    "evaluate_ratings": [
+        (put(good=4), SHARD, "ratings, good", GREATER),
+        (put(ratings=4), SHARD, "raters, ratings", GREATER),
+        (put(ratings=0, good=0), SHARD, "ratings", BETWEEN),
+        (put(uses=[]), SHARD, "uses_count", BETWEEN),
+        (forget, SHARD, "lost", BETWEEN),
     ],
     "build_search_index": [
         (put(kind="text"), SHARD, "kind", IN_SET),

@@ -91,7 +91,7 @@ def spoken_project(
     (root / "images").mkdir(parents=True, exist_ok=True)
     chain: dict[str, Any] = {
         "crawl": {"mine": {}},
-        "split": {"mine": {"input": "mine/crawl"}},
+        "split": {"mine": {"input": "mine/crawl", "ratings": "none"}},
         "synthesize": {"voices_of_mine": {"input": "mine/split"}},
         **({"import_recordings": {"mine": {"input": "mine/split"}}} if recorded else {}),
     }

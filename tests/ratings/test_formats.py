@@ -1,0 +1,182 @@
+"""Ratings of three formats are read as they were written, and a damaged file is named with a position."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from xml.etree import ElementTree
+
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.core.errors import HearsightError
+from components.core.records import RATING
+from components.ratings.formats import argilla, csv, label_studio, read_ratings
+from components.ratings.verdicts import BAD, GOOD, SOURCES, read_verdict
+from tests.ratings.rated import item, rating, ratings_table, use
+
+RATERS = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters="@"), min_size=1, max_size=12)
+TIMES = st.datetimes().map(lambda time: time.isoformat(timespec="microseconds") + "Z")
+RATINGS = st.lists(
+    st.builds(
+        lambda number, rater, verdict, time, seconds, source: (
+            rating(number, rater, verdict) | {"time": time, "seconds": seconds, "source": source}
+        ),
+        st.integers(0, 5),
+        RATERS,
+        st.sampled_from([GOOD, BAD]),
+        TIMES | st.just(""),
+        st.none() | st.floats(0, 1e6, width=32),
+        st.sampled_from(SOURCES),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def told(table: pa.Table, *names: str) -> list[tuple[Any, ...]]:
+    """The values of some columns, in an order that does not depend on the file's."""
+    return sorted(zip(*(table[name].to_pylist() for name in names), strict=True), key=str)
+
+
+@given(RATINGS)
+def test_csv_is_read_as_it_was_written(rows: list[dict[str, Any]]) -> None:
+    written = ratings_table(*rows)
+    name, read = read_ratings(csv.write(written), "file")
+    columns = ("item", "rater", "verdict", "time", "seconds", "source")
+    assert name == "csv" and told(read, *columns) == told(written, *columns)
+    assert read["row"].to_pylist() == list(range(1, len(rows) + 1))
+
+
+@given(RATINGS)
+def test_label_studio_is_read_as_it_was_written(rows: list[dict[str, Any]]) -> None:
+    written = ratings_table(*rows)
+    name, read = read_ratings(label_studio.write(written), "file")
+    columns = ("item", "rater", "verdict", "time", "seconds")
+    assert name == "label_studio" and told(read, *columns) == told(written, *columns)
+
+
+@given(RATINGS, st.booleans())
+def test_argilla_is_read_as_it_was_written_without_times(rows: list[dict[str, Any]], as_lines: bool) -> None:
+    written = ratings_table(*rows)
+    data = argilla.write(written)
+    if as_lines:
+        data = b"\n".join(orjson.dumps(record) for record in orjson.loads(data))
+    name, read = read_ratings(data, "file")
+    columns = ("item", "rater", "verdict")
+    assert name == "argilla" and told(read, *columns) == told(written, *columns)
+    assert set(read["time"].to_pylist()) == {""} and set(read["seconds"].to_pylist()) == {None}
+
+
+@pytest.mark.parametrize("spelling", ["GOOD", "good", " Good ", "1", "true", True, 1])
+def test_a_good_verdict_has_many_spellings(spelling: object) -> None:
+    assert read_verdict(spelling) == GOOD and read_verdict("0") == read_verdict(False) == BAD and read_verdict("maybe") == ""
+
+
+def test_times_become_utc_whatever_their_zone() -> None:
+    times = ["2026-01-02T03:04:05+01:00", "2026-01-02 02:04:05", "2026-01-02T02:04:05.000000Z", "2026-01-02T02:04:05.0Z"]
+    data = "item,rater,verdict,time\n" + "".join(f"a,r{n},1,{time}\n" for n, time in enumerate(times))
+    assert set(read_ratings(data.encode(), "file")[1]["time"].to_pylist()) == {"2026-01-02T02:04:05.000000Z"}
+
+
+EXPORT = [
+    {
+        "id": 7,
+        "data": {"item": "a", "image": "/1.jpg"},
+        "annotations": [
+            {
+                "completed_by": {"id": 3, "email": "ann@example.org", "first_name": "Ann"},
+                "result": [{"from_name": "verdict", "type": "choices", "value": {"choices": ["GOOD"]}}],
+                "was_cancelled": False,
+                "created_at": "2026-03-09T22:16:08.728353Z",
+                "lead_time": 4.25,
+            },
+            {"completed_by": 4, "result": [], "was_cancelled": True, "created_at": "2026-03-09T22:17:08Z"},
+            {"completed_by": 5, "result": [], "was_cancelled": False},
+        ],
+    }
+]
+FLAT = [{"id": 7, "item": "a", "verdict": "BAD", "annotator": 3, "created_at": "2026-03-09T22:16:08.7Z", "lead_time": 2}]
+
+
+def test_a_skipped_or_empty_annotation_of_label_studio_is_read_as_such() -> None:
+    read = read_ratings(json.dumps(EXPORT).encode(), "file")[1]
+    assert told(read, "rater", "verdict", "left_out") == [
+        ("4", "", "cancelled"),
+        ("5", "", "unanswered"),
+        ("ann@example.org", "GOOD", ""),
+    ]
+
+
+def test_label_studios_short_form_is_read() -> None:
+    read = read_ratings(json.dumps(FLAT).encode(), "file")[1]
+    assert told(read, "item", "rater", "verdict", "time", "seconds") == [("a", "3", "BAD", "2026-03-09T22:16:08.700000Z", 2.0)]
+
+
+def test_only_submitted_responses_of_argilla_are_ratings() -> None:
+    answers = [{"value": "GOOD", "user_id": name, "status": name} for name in ("submitted", "draft", "discarded")]
+    record = {"id": "r", "fields": {}, "metadata": {"item": "a"}, "responses": {"verdict": answers}}
+    read = read_ratings(json.dumps(record).encode(), "file")[1]
+    assert told(read, "rater", "left_out") == [("discarded", "cancelled"), ("draft", "cancelled"), ("submitted", "")]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "file: holds no rating — export it again"),
+        (b"item,rater,verdict\n", "file: holds no rating"),
+        (b"item;rater;verdict\n1;2;1\n", "has no column item"),
+        (b"item,rater,rater,verdict\n1,2,3,1\n", "has the column 'rater' twice"),
+        (b"item,rater,verdict\na,b,1\na,b\n", "row 2: should have 3 columns, and has 2"),
+        (b"item,rater,verdict\na,b,1\na,c,perhaps\n", "row 2: verdict is 'perhaps' — write GOOD or BAD"),
+        (b"item,rater,verdict\na,,1\n", "row 1: has no rater"),
+        (b"item,rater,verdict,time\na,b,1,2026-02-30T00:00:00Z\n", "row 1: time is '2026-02-30T00:00:00Z'"),
+        (b"item,rater,verdict,time\na,b,1,yesterday\n", "row 1: time is 'yesterday' — write it as"),
+        (b"item,rater,verdict,seconds\na,b,1,-3\n", "row 1: seconds is '-3'"),
+        (b"item,rater,verdict,source\na,b,1,elsewhere\n", "row 1: source is 'elsewhere'"),
+        (b"\xff\xfe\x00", "is not UTF-8"),
+        (b"[{", "is not JSON at line 1"),
+        (b'{"a": 1}\n{', "is not JSON at line 2"),
+        (b'[{"a": 1}]', "record 1 is neither a task of Label Studio nor a record of Argilla"),
+        (json.dumps([*EXPORT, {"data": {}, "annotations": []}]).encode(), "task 2: has no item"),
+        (b'[{"data": {"item": "a"}, "annotations": [3]}]', "task 1: an annotation is no object"),
+        (json.dumps([FLAT[0] | {"annotator": None}]).encode(), "task 1: has no rater"),
+        (b'[{"id": "a", "fields": {}, "responses": {"verdict": {}}}]', "record 1: its responses to verdict are no list"),
+        (b'[{"fields": {}, "responses": {}}]', "record 1: has no item"),
+    ],
+)
+def test_a_damaged_file_is_one_line_with_its_position_and_a_remedy(data: bytes, message: str) -> None:
+    with pytest.raises(HearsightError) as caught:
+        read_ratings(data, "file")
+    assert message in str(caught.value) and "\n" not in str(caught.value) and " — " in str(caught.value)
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_no_bytes_give_another_error(data: bytes) -> None:
+    try:
+        read_ratings(data, "file")
+    except HearsightError:
+        pass
+
+
+def test_tasks_name_neither_source_nor_rank() -> None:
+    rows = [item(1, use("model", "english-t2t8x8-0", "q", rank=4)), item(2, use("retrieval", "mms", "q"), audio_sha256="f" * 64)]
+    for module in (label_studio, argilla):
+        text = module.tasks(rows, lambda one: f"p/{one['key']}", lambda one: f"s/{one['key']}").decode()
+        assert "caption 1" in text and "s/0000000000000002" in text and "caption 2" not in text
+        assert not any(word in text for word in ("t2t8x8", "mms", "rank", "known"))
+
+
+def test_the_configuration_of_label_studio_asks_for_one_of_two_verdicts() -> None:
+    for speech in (False, True):
+        view = ElementTree.fromstring(label_studio.configuration(speech, 'Does "it" <match>?'))
+        assert [choice.get("value") for choice in view.iter("Choice")] == [GOOD, BAD]
+        assert bool(view.findall("Audio")) == speech and view.find("Header").get("value") == 'Does "it" <match>?'  # type: ignore[union-attr]
+        assert view.find("Choices").get("toName") == view.find("Image").get("name")  # type: ignore[union-attr]
+
+
+def test_written_columns_are_those_of_the_canonical_table() -> None:
+    assert set(csv.COLUMNS) == set(RATING.names) - {"key"}

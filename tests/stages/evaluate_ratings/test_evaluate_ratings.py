@@ -1,0 +1,166 @@
+"""The stage: tables in all forms, rated items with their records, and the automatic figures of the same captions and queries."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.core.params import parse_settings
+from components.core.stage_output import StageOutput
+from components.execution.stage import Stage
+from components.stages.check import check
+from components.stages.evaluate_ratings import Params
+from components.stages.evaluate_ratings.run import run
+from tests.ratings.rated import item, key, use, votes_of
+from tests.support import PROJECT, leave_warning, make_output, make_stage, row
+
+MODEL, DUAL = "english-t2t8x8-0", "both-100-0"
+
+
+def results(query: str, first: int, known: int) -> list[dict[str, Any]]:
+    """Five results of a query, of which one is known."""
+    place = {"direction": "speech_to_image"}
+    return [
+        item(first + rank, use("retrieval", DUAL, query, rank=rank, known=rank == known, **place), raters=5, crop="centre")
+        for rank in range(1, 6)
+    ]
+
+
+ITEMS = [
+    item(0, use("dataset", "english", "r0"), use("model", MODEL, "r0")),
+    item(1, use("dataset", "english", "r1"), use("dataset", "english", "r2")),
+    item(2, use("dataset", "english", "r3")),
+    item(3, use("model", MODEL, "r1")),
+    item(4, use("truth", "english", "r0"), raters=5),
+    item(5, use("truth", "english", "r0"), raters=5, crop="centre"),
+    item(6, use("dataset", "english", "r4"), crop="centre"),
+    *results("q0.0", 10, known=1),
+    *results("q1.0", 20, known=4),
+]
+VOTES = {
+    0: "ggb",
+    1: "gbb",
+    2: "gg",
+    3: "bbb",
+    4: "ggggg",
+    5: "gbbbb",
+    6: "ggg",
+    11: "ggggg",
+    12: "ggbbb",
+    13: "bbbbb",
+    14: "gggbb",
+}
+VOTES |= {15: "bbbbb", **{20 + rank: "bbbbb" for rank in range(1, 6)}}
+
+
+def evaluated(root: Path, ratings: dict[int, str] = VOTES, automatic: bool = True, **settings: Any) -> Stage:
+    inputs = {"items": make_output(root, "build_rating_items", [ITEMS[:4], ITEMS[4:]])}
+    inputs["input"] = make_output(
+        root, "import_ratings", [[one for n, letters in ratings.items() for one in votes_of(n, letters)]]
+    )
+    if automatic:
+        about = {"model": MODEL, "references": ["a"], "output": "b"}
+        written = [row("evaluate_captioners", key=f"r{n}", test="english", cider_d=float(n), **about) for n in range(4)]
+        written.append(row("evaluate_captioners", key="r0", test="cleaned", cider_d=9.0, **about))
+        inputs["captioners"] = make_output(root, "evaluate_captioners", [written], dataset="captioners")
+        asked = {"model": DUAL, "direction": "speech_to_image", "crop": "centre"}
+        ranks = [row("evaluate_retrieval", key=f"q{n}.0", query=f"q{n}", rank=n + 1, **asked) for n in range(10)]
+        inputs["retrieval"] = make_output(root, "evaluate_retrieval", [ranks])
+    params = parse_settings(Params, {"resamples": 50} | settings, "params.yaml: english.evaluate_ratings")
+    stage = make_stage(root, "evaluate_ratings", params=params, inputs=inputs)
+    stage.root = root
+    run(stage)
+    stage.finish()
+    return stage
+
+
+def rows(stage: Stage) -> dict[str, dict[str, Any]]:
+    """Name → row of scores.json."""
+    scores = json.loads(StageOutput(stage.out).file("scores.json").read_bytes())["ratings"]
+    return {"/".join(filter(None, (r["table"], r["source"], r["crop"], r["direction"]))): r for r in scores["rows"]}
+
+
+def test_tables_have_the_shares_recalls_and_automatic_figures_of_the_same_pairs(tmp_path: Path) -> None:
+    told = rows(evaluated(tmp_path))
+    captions, model = told["dataset/english"], told[f"model/{MODEL}"]
+    # r3 has two of three ratings; r1 and r2 are one pair.
+    assert (captions["counted"], captions["incomplete"]) == (4, 1)
+    assert [captions["figures"][f"good_{k}_of_3"]["mean"] for k in (1, 2, 3)] == [1.0, 0.5, 0.25]
+    assert captions["paper"] == {"good_2_of_3": 0.903}
+    assert model["automatic"] == {"cider_d": 0.5, "rouge_l": 0.0} and model["paper"]["good_2_of_3"] == 0.506
+    assert told["truth/english/whole"]["figures"]["good_5_of_5"]["mean"] == 1.0
+    assert told["truth/english/centre"]["paper"]["good_5_of_5"] == 0.625
+    found = told[f"retrieval/{DUAL}/speech_to_image"]
+    assert {name: value["mean"] for name, value in found["figures"].items() if name != "alpha"} == {
+        "human_r_at_1": 0.5, "human_matches_of_5": 0.2, "human_r_at_5": 0.5, "known_r_at_1": 0.5, "known_r_at_5": 1.0
+    }  # fmt: skip
+    assert found["automatic"] == {"all_known_r_at_1": 0.1, "all_known_r_at_5": 0.5}
+    assert found["paper"] == {"human_r_at_1": 0.229, "human_matches_of_5": 0.522, "known_r_at_1": 0.139, "known_r_at_5": 0.368}
+
+
+def test_rated_items_name_their_records_and_incomplete_ones_are_ledger_rows(tmp_path: Path) -> None:
+    stage = evaluated(tmp_path)
+    output = StageOutput(stage.out)
+    rated = {r["key"]: r for r in output.table().to_pylist()}
+    assert rated[key(1)]["records"] == ["r1", "r2"] and (rated[key(1)]["good"], rated[key(1)]["ratings"]) == (1, 3)
+    assert rated[key(3)]["records"] == rated[key(6)]["records"] == [] and key(2) not in rated
+    dropped = [r for r in output.ledger().to_pylist() if r["verdict"] == "dropped"]
+    assert [(r["key"], r["rule"], r["value"], r["threshold"]) for r in dropped] == [(key(2), "too_few_ratings", "2", "3")]
+    (tmp_path / "expectations").symlink_to(PROJECT / "expectations")
+    assert check(tmp_path, "english", "evaluate_ratings")
+
+
+def test_a_setting_accepts_fewer_ratings(tmp_path: Path) -> None:
+    captions = rows(evaluated(tmp_path, min_ratings=2))["dataset/english"]
+    assert (captions["counted"], captions["incomplete"]) == (5, 0)
+
+
+def test_the_page_shows_every_table_the_papers_figures_and_warnings(tmp_path: Path) -> None:
+    stage = evaluated(tmp_path / "quiet")
+    page = StageOutput(stage.out).file("ratings.html").read_text()
+    for text in ("CC table 2", "CC table 4", "CSC table 3", "CSC table 4", "paper 0.229", "matches of 5", MODEL, "0.500"):
+        assert text in page
+    root = tmp_path / "loud"
+    evaluated(root)
+    leave_warning(StageOutput(root / "data/english/import_ratings"))
+    assert "found &lt;0.7&gt;" in StageOutput(evaluated(root).out).file("ratings.html").read_text()
+
+
+def test_one_rater_gives_tables_without_agreement(tmp_path: Path) -> None:
+    items = {number: letters[0] for number, letters in VOTES.items()}
+    stage = evaluated(tmp_path, items, automatic=False, min_ratings=1)
+    assert all("alpha" not in told["figures"] for told in rows(stage).values())
+    output = StageOutput(stage.out)
+    assert "not defined" in output.file("summary.txt").read_text()
+    assert "One person rated everything" in output.file("ratings.html").read_text()
+
+
+def test_csv_plot_metrics_and_rows_have_the_figures_of_the_json(tmp_path: Path) -> None:
+    stage = evaluated(tmp_path)
+    table = list(csv.DictReader(io.StringIO(StageOutput(stage.out).file("table.csv").read_text())))
+    assert any(r["figure"] == "good_2_of_3" and r["paper"] == "0.903000" and r["value"] == "0.500000" for r in table)
+    metrics = {name: value for name, value, _ in stage.metrics}
+    assert metrics["dataset/english/good_2_of_3"] == 0.5 and metrics["dataset/english/incomplete"] == 1
+    told = {name: (params, figures) for name, params, figures in stage.rows}
+    params, figures = told[f"retrieval/{DUAL}/speech_to_image"]
+    assert params["source"] == DUAL and figures["human_r_at_1"] == 0.5 and figures["all_known_r_at_5"] == 0.5
+    exported = json.loads((tmp_path / "reports/english/ratings.json").read_text())
+    assert exported["dataset/english"]["good_1_of_3"] == 1.0
+    assert "dataset/english,0.500000" in (tmp_path / "reports/english/ratings.csv").read_text()
+
+
+def test_equal_inputs_give_equal_outputs(tmp_path: Path) -> None:
+    digests = {StageOutput(evaluated(tmp_path / name).out).digest for name in ("one", "two")}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(("name", "value"), [("min_ratings", -1), ("resamples", 0), ("caption_raters", 0)])
+def test_settings_out_of_range_are_refused(tmp_path: Path, name: str, value: int) -> None:
+    with pytest.raises(HearsightError, match=name):
+        evaluated(tmp_path, VOTES, True, **{name: value})
