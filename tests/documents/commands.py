@@ -176,6 +176,7 @@ NOT_TESTED = {
     r"(podman|ray|prefect) .*": "a cluster or a server",
     r"curl .*": "a server",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
+    r"dvc repro check-evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
     r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",
