@@ -1,7 +1,8 @@
 """Time from a million ratings to all tables: `python -m benchmarks.ratings [--ratings 1000000]`.
 
 The ratings are drawn: items of the dataset, of four models and of ground truth, whole and cropped, and the results of two
-retrieval models in both directions. Import and tables run as in the stages, in one process; reading of Parquet is included, pages are not.
+retrieval models in both directions. Import and tables run as in the stages, in one process; reading of Parquet is included, pages
+are not.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def drawn_ratings(items: pa.Table) -> pa.Table:
     columns = {
         "key": item, "item": item, "query": [""] * total, "candidate": [""] * total, "rank": np.zeros(total, np.int32),
         "rater": [f"rater-{number}" for number in rater], "verdict": np.where(draw.random(total) < 0.7, GOOD, BAD),
-        "time": [f"{time}Z" for time in np.datetime_as_string(seconds.astype("datetime64[s]"))], "seconds": draw.random(total).astype(np.float32) * 9,
+        "time": [f"{time}Z" for time in np.datetime_as_string(seconds.astype("datetime64[s]"))],
+        "seconds": draw.random(total).astype(np.float32) * 9,
         "source": ["csv"] * total,
     }  # fmt: skip
     return pa.table([pa.array(columns[field.name], field.type) for field in RATING], schema=RATING)

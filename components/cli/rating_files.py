@@ -31,7 +31,7 @@ def tasks(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     dataset: Dataset = "english",
     address: Annotated[
-        str, typer.Option("--address", help="Stands before the paths of pictures and speech, e.g. https://files.example/rating/")
+        str, typer.Option("--address", help="Stands before the paths of pictures and speech: where the tool finds the folder.")
     ] = "",
 ) -> None:
     """Write a dataset's items as tasks for another labelling tool, with pictures, speech and the tool's configuration."""

@@ -132,6 +132,12 @@ TESTED = {
     r"hearsight dataset add .*--test": (
         "tests/tools/datasets/test_add.py::test_a_test_set_fits_the_project_and_reaches_every_captioner_in_twelve_lines"
     ),
+    r"hearsight ratings import.*": (
+        "tests/tools/rating_files/test_rating_files.py::test_the_commands_import_a_file_write_tasks_and_write_ratings"
+    ),
+    r"hearsight ratings (tasks|write).*": (
+        "tests/tools/rating_files/test_rating_files.py::test_the_commands_import_a_file_write_tasks_and_write_ratings"
+    ),
     r"hearsight score.*": (
         "tests/tools/score/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json"
     ),
@@ -170,6 +176,7 @@ NOT_TESTED = {
     r"(podman|ray|prefect) .*": "a cluster or a server",
     r"curl .*": "a server",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
+    r"dvc repro check-evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
     r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",

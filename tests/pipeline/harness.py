@@ -115,6 +115,9 @@ def sample_params() -> dict[str, Any]:
     del params["english"]["train_captioner"]
     params["chain"]["report"]["english"]["evaluate_captioners"] = "none"
     params["chain"]["build_rating_items"]["english"]["captioners"] = "none"
+    for stage in ("import_ratings", "evaluate_ratings"):  # nobody rates in a test
+        params["chain"][stage] = {}
+        del params["english"][stage]
     for stage in ("filter", "hypernymize"):
         del params["chain"][stage]["paper"]
         params["chain"]["report"]["english"][f"paper_{stage}"] = "none"

@@ -32,8 +32,8 @@ COLOURS = ("red", "green", "blue", "black", "orange", "purple")
 SHAPES = ("square", "circle", "triangle", "line")
 OTHERS = (
     "filter", "hypernymize", "extract_descriptions", "dedup", "cluster", "synthesize", "import_recordings", "evaluate_speech",
-    "pretrain_retrieval", "finetune_retrieval", "evaluate_retrieval", "build_search_index",
-    "build_rating_items", "report", "posts_report",
+    "pretrain_retrieval", "finetune_retrieval", "evaluate_retrieval", "build_search_index", "build_rating_items",
+    "import_ratings", "evaluate_ratings", "report", "posts_report",
 )  # fmt: skip
 """Stages that no dataset takes; dvc.yaml names them."""
 UNUSED = "".join(f"  {stage}: {{}}\n" for stage in OTHERS)

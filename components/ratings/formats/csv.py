@@ -50,9 +50,14 @@ def read(data: bytes, where: str) -> pa.Table:
 
 def write(ratings: pa.Table) -> bytes:
     """Return RATING records as CSV, in their order; raters are written as they are, so they must be pseudonyms."""
-    target = io.BytesIO()
-    csv.write_csv(ratings.select(COLUMNS), target, csv.WriteOptions(quoting_style="needed", quoting_header="none"))
-    return target.getvalue()
+    for style in ("none", "needed"):  # Arrow quotes every text where one needs it
+        target = io.BytesIO()
+        try:
+            csv.write_csv(ratings.select(COLUMNS), target, csv.WriteOptions(quoting_style=style, quoting_header="none"))
+        except pa.ArrowInvalid:
+            continue
+        return target.getvalue()
+    raise AssertionError("Arrow writes quoted text")
 
 
 def _column(table: pa.Table, name: str) -> pa.StringArray:

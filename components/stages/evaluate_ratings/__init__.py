@@ -8,6 +8,8 @@ captions are dropped from a test split (``split``).
 
 from __future__ import annotations
 
+from typing import Literal
+
 from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.ratings.tables.estimates import Counting
@@ -24,6 +26,8 @@ class Params(Settings):
     """Raters that tables of captions show, if as many were asked; the first ones count. CC §5.4.1: 3."""
     pair_raters: int = 5
     """The same of tables of retrieval results and known pairs. CSC §4.4: 5."""
+    crop: Literal["centre", "whole"] = "centre"
+    """Crop of the pictures by which the rated results were ranked; for the automatic recall of all queries. CSC §4.1: the centre."""
     resamples: int = 1000
     """Bootstrap resamples behind an interval. Ours."""
     seed: int = 1

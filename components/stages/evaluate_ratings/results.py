@@ -63,7 +63,7 @@ def gather(dataset: str, inputs: Mapping[str, StageOutput], params: Params) -> R
         recalls=recall_rows(votes, uses, counting),
         agreement=table_agreement(votes, uses, counting),
         scores=caption_scores(inputs.get("captioners"), votes, uses.of_table(MODEL), counting, dataset),
-        all_queries=recall_of_all_queries(inputs.get("retrieval"), uses.of_table(RETRIEVAL)),
+        all_queries=recall_of_all_queries(inputs.get("retrieval"), uses.of_table(RETRIEVAL), params.crop),
         votes=votes,
         uses=uses,
     )
@@ -92,14 +92,13 @@ def caption_scores(
     return means
 
 
-def recall_of_all_queries(output: StageOutput | None, uses: Uses) -> dict[tuple[str, str], dict[str, float]]:
-    """Return each rated model's recall of known pairs over all its queries, on the crop that was shown."""
+def recall_of_all_queries(output: StageOutput | None, uses: Uses, crop: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Return each rated model's recall of known pairs over all its queries, on a crop of the pictures."""
     if output is None or not len(uses):
         return {}
     table = output.table(["query", "direction", "model", "crop", "rank"])
     found = {}
-    for (source, direction), group in uses.groups("source", "direction"):
-        crop = group.columns["crop"][0].as_py()
+    for (source, direction), _ in uses.groups("source", "direction"):
         rows = table
         for name, value in (("model", source), ("direction", direction), ("crop", crop)):
             rows = rows.filter(pc.equal(rows[name], value))

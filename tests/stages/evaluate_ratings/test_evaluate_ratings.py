@@ -27,7 +27,7 @@ def results(query: str, first: int, known: int) -> list[dict[str, Any]]:
     """Five results of a query, of which one is known."""
     place = {"direction": "speech_to_image"}
     return [
-        item(first + rank, use("retrieval", DUAL, query, rank=rank, known=rank == known, **place), raters=5, crop="centre")
+        item(first + rank, use("retrieval", DUAL, query, rank=rank, known=rank == known, **place), raters=5)
         for rank in range(1, 6)
     ]
 
