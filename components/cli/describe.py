@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from components.tools.describe.page import DescribedPage
 
 app = typer.Typer()
+PAGES = (".html", ".htm", ".xhtml")
+"""Endings of local pages."""
 
 
 @app.command()
@@ -52,19 +54,17 @@ def describe(
     written back with proposals for its images without alt-text. Unusable pictures: a line each, and exit code 2.
     """
     from components.tools.describe.describer import Describer
-    from components.tools.describe.sources import PAGES, describe_local_page, is_address
 
     describer = Describer.open(find_root(), language, model=model, threshold=sure, interface=notes, registry=not outputs)
     printer = Printer(describer, out or Path("descriptions"), speak=speak, as_json=as_json or not sys.stdout.isatty())
     for source in what:
         try:
-            if is_address(source):
+            if source.lower().startswith(("http://", "https://")):
                 _describe_address(printer, source, out, format_, empty)
             elif Path(source).is_dir():
                 _describe_folder(printer, Path(source))
             elif Path(source).suffix.lower() in PAGES:
-                page = describe_local_page(printer.describer, Path(source), root=find_root(), empty=empty)
-                _show_page(printer, source, Path(source).stem, page, out, format_)
+                _describe_local_page(printer, source, out, format_, empty)
             else:
                 _describe_file(printer, source)
         except HearsightError as error:
@@ -155,6 +155,14 @@ def _describe_folder(printer: Printer, folder: Path) -> None:
     print_error(f"{printer.out / RESULTS}: {len(files)} pictures, {reused} of them described before")
 
 
+def _describe_local_page(printer: Printer, source: str, out: Path | None, format_: str, empty: bool) -> None:
+    # Here: reading pages loads compiled code, which pictures do not need.
+    from components.tools.describe.sources import describe_local_page
+
+    page = describe_local_page(printer.describer, Path(source), root=find_root(), empty=empty)
+    _show_page(printer, source, Path(source).stem, page, out, format_)
+
+
 def _describe_address(printer: Printer, url: str, out: Path | None, format_: str, empty: bool) -> None:
     from components.tools.describe.page import DescribedPage
     from components.tools.describe.sources import describe_address
@@ -174,7 +182,7 @@ def _show_page(printer: Printer, where: str, name: str, page: DescribedPage, out
         if proposal.description is None:
             printer.fail(f"{image}: {proposal.error}")
         else:
-            printer.show(image, _line(proposal.description) | {"source": proposal.image.source})
+            printer.show(image, _line(proposal.description) | {"src": proposal.image.source})
             printer.write_speech(f"{name}-{proposal.image.position}", proposal.description.alt)
     if not page.proposals:
         print_error(f"{where}: every image has an alt-text")

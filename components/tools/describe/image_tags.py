@@ -26,9 +26,9 @@ _RAW_END = {name: re.compile(rf"</{name}(?=[\t\n\f\r />])", re.I) for name in _R
 
 
 class Attribute(NamedTuple):
-    """An attribute of a tag: its value as written ('' for none), and where it is from its name to its value's end."""
+    """An attribute of a tag: its value as written (None without one), and where it is from its name to its value's end."""
 
-    value: str
+    value: str | None
     start: int
     end: int
 
@@ -42,9 +42,11 @@ class ImageTag(NamedTuple):
     """By name in lower case; of equal names the first."""
 
     def value(self, name: str, codec: str) -> str | None:
-        """Return an attribute's text; None without it."""
+        """Return an attribute's text; None without the attribute or its value."""
         attribute = self.attributes.get(name)
-        return attribute and unescape_attribute(attribute.value.encode("latin-1").decode(codec, "replace"))
+        if attribute is None or attribute.value is None:
+            return None
+        return unescape_attribute(attribute.value.encode("latin-1").decode(codec, "replace"))
 
 
 def find_image_tags(page: bytes) -> list[ImageTag]:
@@ -84,7 +86,7 @@ def _read_attributes(text: str, position: int) -> tuple[dict[str, Attribute], in
         position = match.end()
         if match["end"]:
             return attributes, position
-        value = next((match[kind] for kind in ("double", "single", "bare") if match[kind] is not None), "")
+        value = next((match[kind] for kind in ("double", "single", "bare") if match[kind] is not None), None)
         attributes.setdefault(match["name"].lower(), Attribute(value, match.start("name"), position))
     return None
 

@@ -11,11 +11,12 @@ import binascii
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from components.core.errors import HearsightError
 from components.tools.describe.describer import Describer, Description
 from components.tools.describe.image_tags import Alt, ImageTag, find_image_tags, write_alts
+from components.tools.describe.local import HOST
 from components.web.budget import Budget
 from components.web.html.offers import read_image_offers
 from components.web.html.page import PageOverBudget, find_codec
@@ -54,7 +55,8 @@ class Proposal:
 
     def plain(self) -> dict[str, Any]:
         """Return the proposal as JSON values."""
-        about: dict[str, Any] = {"position": self.image.position, "source": self.image.source, "address": self.image.address}
+        address = "" if urlsplit(self.image.address).netloc == HOST else self.image.address
+        about: dict[str, Any] = {"position": self.image.position, "src": self.image.source, "address": address}
         if self.description is None:
             return about | {"error": self.error}
         return about | {"alt": self.description.alt} | self.description.plain()
@@ -115,7 +117,9 @@ def find_images(
     for place, candidate in enumerate(parsed.candidates):
         tag = tags[place] if writable else None
         role = (tag.value("role", codec) or "").strip().lower() if tag else ""
-        if not candidate.has_alt or (empty and not candidate.alt and role not in _DECORATIVE):
+        # The tree has no value for `alt` alone, which is an empty alt-text.
+        has_alt = candidate.has_alt or (tag is not None and "alt" in tag.attributes)
+        if not has_alt or (empty and not candidate.alt and role not in _DECORATIVE):
             inline = _inline(tag.value("src", codec) or "") if tag and candidate.data_uri else None
             address = candidate.image_url or ""
             images.append(PageImage(candidate.position, address, candidate.source, inline, tag))

@@ -11,14 +11,6 @@ from components.tools.describe.web import FETCHING, open_web
 from components.vision.picture_files import read_picture_file
 from components.web.settings import FetchSettings
 
-PAGES = (".html", ".htm", ".xhtml")
-"""Endings of local pages."""
-
-
-def is_address(source: str) -> bool:
-    """Return whether a source is an address on the web, not a file."""
-    return source.lower().startswith(("http://", "https://"))
-
 
 def describe_address(
     describer: Describer,

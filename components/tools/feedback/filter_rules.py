@@ -50,8 +50,7 @@ def _trial(root: Path) -> Trial:
 def english_remarks(root: Path, text: str, interface: str) -> list[Remark]:
     """Return a remark for each text rule of CC's filter, whether an earlier one failed or not."""
     (result,) = _trial(root).of([text], explain_all=True)
-    columns = ("rule", "passed", "value", "threshold", "setting")
-    return [_remark(*(rule[name] for name in columns), interface) for rule in result["rules"] if rule["rule"] != "page_language"]
+    return [_remark(interface=interface, **rule) for rule in result["rules"] if rule["rule"] != "page_language"]
 
 
 def image_remarks(root: Path, text: str, image: bytes, interface: str, where: str = "the image") -> list[Remark]:
@@ -97,7 +96,7 @@ def portuguese_remarks(text: str, interface: str) -> list[Remark]:
     ]
 
 
-def _remark(name: str, passed: bool, value: Any, threshold: Any, setting: str, interface: str) -> Remark:
-    plain = load_rules()[name][interface]
+def _remark(rule: str, passed: bool, value: Any, threshold: Any, setting: str, interface: str) -> Remark:
+    plain = load_rules()[rule][interface]
     shown = f"{value:.2f}" if isinstance(value, float) else str(value)
-    return Remark("rule", name, passed, plain, f"{shown} ({allowed(str(threshold), setting)})".strip(), "CC §3")
+    return Remark("rule", rule, passed, plain, f"{shown} ({allowed(str(threshold), setting)})".strip(), "CC §3")
