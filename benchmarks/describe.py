@@ -1,7 +1,8 @@
 """Descriptions: seconds an image, and how well confidences separate good captions: `python -m benchmarks.describe [--root .]`.
 
 Run it in a project that has run. A caption is good if its CIDEr-D, among the captions of its split, is at least .5. The
-thresholds of ``components/tools/describe/confidence.py`` were chosen on the validation splits; the test splits report them.
+thresholds of ``components/tools/describe/confidence.py`` were chosen with the tables of both splits in view, so the test
+splits' figures may be slightly too good.
 """
 
 from __future__ import annotations

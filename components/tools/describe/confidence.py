@@ -2,7 +2,7 @@
 
 With similar pictures at hand it is the geometric mean of the caption's likelihood a word and its support by their captions
 (:mod:`components.tools.describe.support`); of a caption taken from a similar picture, the support by the others; without similar
-pictures the likelihood a word. The thresholds were chosen on the validation splits of the demo's sets
+pictures the likelihood a word. The thresholds were chosen with the demo's validation and test tables in view
 (``python -m benchmarks.describe``; docs/describe.md#confidence has the figures).
 """
 
