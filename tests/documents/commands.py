@@ -143,7 +143,7 @@ TESTED = {
     r"hearsight knowledge ask.*": "tests/documents/test_commands.py::test_knowledge_ask_answers_the_documented_question",
     r"hearsight data( .*)?|make data": "tests/sample/test_sample.py::test_a_second_call_fetches_nothing",
     r"hearsight cache repair.*": "tests/tools/cache/test_repair.py::test_undamaged_stores_need_no_repair",
-    r"make ui": "tests/flows/test_ui.py::test_the_index_links_every_page_and_the_docs_of_every_check",
+    r"make ui": "tests/flows/test_ui.py::test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c",
     r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
     r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_starts_the_flow_and_completes_its_stages",
     r"hearsight doctor": "tests/tools/doctor/test_doctor.py",

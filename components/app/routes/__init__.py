@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-ROUTERS: tuple[APIRouter, ...] = ()
+from components.app.routes import start
+
+ROUTERS: tuple[APIRouter, ...] = (start.router,)
