@@ -14,8 +14,6 @@ from components.core.graph import find_root
 from components.core.printing import print_line, print_result, print_table
 
 app = typer.Typer()
-LONGEST = 10_000
-"""Characters of one text."""
 
 
 @app.command()
@@ -71,27 +69,11 @@ def say(
     """Synthesise one text as a FLAC file like the stage synthesize: text normalisation, prosody, trimming, no clipping."""
     from dataclasses import asdict
 
-    from components.speech.text_normalization import RejectedText, normalise_for_speech
-    from components.speech.voices.catalogue import split_installed, voice_named
-    from components.speech.voices.failures import SILENT
-    from components.stages.synthesize.prosody import Prosody
-    from components.stages.synthesize.speech import Speech, Unspoken, unpack
+    from components.tools.describe.speech import say as say_text
 
-    _, absent = split_installed([voice])
-    if absent:
-        raise HearsightError(f"the voice '{voice}' is not installed", where="--voice", hint=f"run `{absent[0].install}`")
-    if voice_named(voice).paid:
-        raise HearsightError(f"'{voice}' is a paid voice, which only the stage uses", where="--voice", hint="take another voice")
     require_folder(out)
-    said = normalise_for_speech(text, voice_named(voice).language, max_characters=LONGEST)
-    if isinstance(said, RejectedText):
-        raise HearsightError(f"cannot be said ({said.rule}: {said.value})", where="say", hint="change the text")
-    try:
-        clip = unpack(Speech(voice).compute((said.text, Prosody(voice, rate, pitch, gain))))
-    except Unspoken as failure:
-        raise HearsightError(f"{voice} cannot say it: {failure.reason}", where="say", hint="take another voice") from None
-    if clip is None:
-        raise HearsightError(f"cannot be heard ({SILENT})", where="say", hint="raise --gain, or change the text")
-    publish_bytes(out, clip.flac)
-    measures = {name: round(value, 3) for name, value in asdict(clip.measures).items()}
-    print_line({"said": said.text, "voice": voice, "file": str(out), **measures, "turned_down": round(abs(clip.turned), 3)})
+    spoken = say_text(text, voice, rate=rate, pitch=pitch, gain=gain)
+    publish_bytes(out, spoken.clip.flac)
+    measures = {name: round(value, 3) for name, value in asdict(spoken.clip.measures).items()}
+    about = {"said": spoken.said, "voice": voice, "file": str(out)}
+    print_line({**about, **measures, "turned_down": round(abs(spoken.clip.turned), 3)})

@@ -17,18 +17,16 @@ sound are accepted.
 
 from __future__ import annotations
 
-import io
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
 
 from components.core.errors import HearsightError
 from components.speech.audio.files import RATE_HZ, Samples, read_sound
 from components.speech.audio.measures import FRAME, is_silent
+from components.vision.picture_files import one_line, require_picture
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples
@@ -36,9 +34,6 @@ if TYPE_CHECKING:
 Kind = Literal["image", "speech"]
 STDIN = "-"
 LARGEST_BYTES = 1 << 29
-LEAST_SIDE = 8
-"""Minimum side of a picture in px; nothing can be recognised in smaller ones."""
-MOST_PIXELS = 100_000_000
 UNSUPPORTED = {b"ID3": "an MP3", b"\xff\xfb": "an MP3", b"\xff\xf3": "an MP3", b"%PDF": "a PDF", b"PK\x03\x04": "a ZIP"}
 """First bytes of common files that are not supported, and their names."""
 
@@ -74,7 +69,7 @@ def read_query(source: str) -> Query:
         with path.open("rb") as handle:
             return parse_query(handle.read(LARGEST_BYTES + 1), source)
     except (OSError, ValueError) as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({_line(error)})"
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({one_line(error)})"
         raise HearsightError(reason, where=source, hint="name a sound or a picture, or - for standard input") from None
 
 
@@ -91,37 +86,10 @@ def parse_query(data: bytes, where: str) -> Query:
     if data[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS") and data[8:12] != b"WEBP":
         samples, notes = read_spoken_query(data, where)
         return Query("speech", data, samples, notes)
-    _check_picture(data, where)
+    description = next((f", but {name} file" for start, name in UNSUPPORTED.items() if data.startswith(start)), "")
+    refusal = f"is neither a sound (WAV, FLAC, Ogg) nor a picture that can be read{description}"
+    require_picture(data, where, refusal, "convert it, or give another file")
     return Query("image", data, None)
-
-
-def _check_picture(data: bytes, where: str) -> None:
-    """Raise unless the picture can be decoded completely and has a usable size."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(data)) as image:
-                width, height = image.size
-                if min(width, height) < LEAST_SIDE:
-                    what = f"is a picture of {width} × {height} px, smaller than {LEAST_SIDE} px a side"
-                    raise HearsightError(what, where=where, hint="give a larger one")
-                if width * height > MOST_PIXELS:
-                    raise HearsightError(f"is a picture of {width} × {height} px", where=where, hint="make it smaller")
-                image.convert("RGBA")
-    except UnidentifiedImageError:
-        description = next((f", but {name} file" for start, name in UNSUPPORTED.items() if data.startswith(start)), "")
-        what = f"is neither a sound (WAV, FLAC, Ogg) nor a picture that can be read{description}"
-        raise HearsightError(what, where=where, hint="convert it, or give another file") from None
-    except HearsightError:
-        raise
-    # Pillow's readers raise any exception for damaged files, including struct.error and IndexError.
-    except Exception as error:
-        raise HearsightError(f"is a damaged picture ({_line(error)})", where=where, hint="give another file") from error
-
-
-def _line(error: Exception) -> str:
-    message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return " ".join(message.split()) or type(error).__name__
 
 
 LEAST_SECONDS = 0.1

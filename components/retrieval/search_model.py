@@ -7,7 +7,6 @@ several output rows, one a result. Nothing is pickled: the server loads the fold
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.errors import HearsightError
 from components.retrieval.queries import Query, parse_query, read_query
 from components.retrieval.searcher import KINDS, Searcher, SearchResult
+from components.vision.picture_files import file_of_row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,26 +76,10 @@ def query_of(row: Mapping[str, Any], where: str) -> Query:
     Raises:
         HearsightError: the row does not have exactly one of content and path, or it is not a query.
     """
-    present = {name: row[name] for name in ("content", "path") if _is_present(row.get(name))}
-    if len(present) != 1:
-        what = "has both content and path" if present else "has neither content nor path"
-        raise HearsightError(what, where=where, hint="give a file's bytes (base64 in JSON) as content, or a path")
-    if "path" in present:
-        return read_query(f"./{present['path']}" if present["path"] == "-" else str(present["path"]))
-    content = present["content"]
-    if isinstance(content, str):
-        try:
-            content = base64.b64decode(content, validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise HearsightError(f"its content is not base64 ({error})", where=where, hint="encode the file's bytes") from None
-    if not isinstance(content, (bytes, bytearray, memoryview)):
-        raise HearsightError(f"its content has type {type(content).__name__}", where=where, hint="give bytes, or their base64")
-    return parse_query(bytes(content), where)
-
-
-def _is_present(value: Any) -> bool:
-    """Return whether a table's cell has a value; missing ones are None or NaN."""
-    return value is not None and not (isinstance(value, float) and value != value) and value != "" and value != b""
+    given = file_of_row(row, where)
+    if isinstance(given, str):
+        return read_query("./-" if given == "-" else given)
+    return parse_query(given, where)
 
 
 def load(folder: Path) -> ServedSearch:

