@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from components.app.routes import start
+from components.app.routes import search, start
 
-ROUTERS: tuple[APIRouter, ...] = (start.router,)
+ROUTERS: tuple[APIRouter, ...] = (start.router, search.router)
