@@ -16,7 +16,9 @@ from components.cli import (
     cache,
     datasets,
     demo,
+    describe,
     doctor,
+    feedback,
     knowledge,
     models,
     profiles,
@@ -39,7 +41,7 @@ app = typer.Typer(
     epilog="Commands work on the project around the current folder: the nearest folder upwards that holds dvc.yaml and "
     "params.yaml. Set the environment variable HEARSIGHT_ROOT to that folder to run them from anywhere.",
 )
-for group in (runs, results, texts, voices, doctor, scoring, search, demo, application):
+for group in (runs, results, texts, voices, doctor, scoring, search, describe, feedback, demo, application):
     app.add_typer(group.app)
 for name, group_app in {
     "dataset": datasets.app,

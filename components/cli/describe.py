@@ -1,0 +1,197 @@
+"""``hearsight describe``: captions of pictures, of a folder's pictures, and for a page's images without alt-text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from components.core.graph import find_root
+from components.core.printing import json_line, print_error, print_json, print_text
+from components.core.progress import progress
+
+if TYPE_CHECKING:
+    from components.tools.describe.describer import Describer, Description
+    from components.tools.describe.page import DescribedPage
+
+app = typer.Typer()
+PAGES = (".html", ".htm", ".xhtml")
+"""Endings of local pages."""
+
+
+@app.command()
+def describe(
+    what: Annotated[list[str], typer.Argument(help="Pictures, folders of pictures, pages (.html), or addresses (http, https).")],
+    language: Annotated[
+        Literal["en", "pt", "fr", "es"],
+        typer.Option("--language", "-l", help="Of the captions. Without a captioner for it: captions of similar pictures."),
+    ] = "en",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder to write to. Default, where files are written: descriptions.")
+    ] = None,
+    speak: Annotated[bool, typer.Option("--speak", help="Also write each caption as speech (FLAC).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
+    model: Annotated[
+        str, typer.Option(help="A captioner, as english-t2t8x8, or a dataset with a search index. Default: the lightest.")
+    ] = "",
+    sure: Annotated[
+        float | None, typer.Option(help="The confidence from which a caption is sure, 0 to 1. Default: as measured.")
+    ] = None,
+    notes: Annotated[Literal["en", "pt"], typer.Option(help="The language of notes on limits.")] = "en",
+    format_: Annotated[
+        Literal["html", "json"], typer.Option("--format", help="Of a page with --out: the page with alt-texts, or the proposals.")
+    ] = "html",
+    empty: Annotated[bool, typer.Option("--empty", help="Of a page: also describe images with an empty alt-text.")] = False,
+    outputs: Annotated[bool, typer.Option("--outputs", help="Use the project's outputs without asking MLflow.")] = False,
+) -> None:
+    """Describe pictures: a caption with its confidence. Text in images is not read; what is not sure says so.
+
+    A folder's descriptions are kept in descriptions.jsonl, and a second call describes new and changed pictures only. A page is
+    written back with proposals for its images without alt-text. Unusable pictures: a line each, and exit code 2.
+    """
+    from components.tools.describe.describer import Describer
+
+    describer = Describer.open(find_root(), language, model=model, threshold=sure, interface=notes, registry=not outputs)
+    printer = Printer(describer, out or Path("descriptions"), speak=speak, as_json=as_json or not sys.stdout.isatty())
+    for source in what:
+        try:
+            if source.lower().startswith(("http://", "https://")):
+                _describe_address(printer, source, out, format_, empty)
+            elif Path(source).is_dir():
+                _describe_folder(printer, Path(source))
+            elif Path(source).suffix.lower() in PAGES:
+                _describe_local_page(printer, source, out, format_, empty)
+            else:
+                _describe_file(printer, source)
+        except HearsightError as error:
+            printer.fail(str(error))
+    if printer.failed:
+        raise typer.Exit(2)
+
+
+class Printer:
+    """Prints descriptions, writes their speech, and remembers whether anything failed."""
+
+    def __init__(self, describer: Describer, out: Path, *, speak: bool, as_json: bool) -> None:
+        self.describer, self.out, self.speak, self.as_json, self.failed = describer, out, speak, as_json, False
+        self._voice = ""
+        if speak:
+            from components.tools.describe.speech import default_voice
+
+            self._voice = default_voice(describer.language)
+
+    def fail(self, line: str) -> None:
+        """Print an error and remember it."""
+        self.failed = True
+        print_error(line)
+
+    def show(self, name: str, line: dict[str, Any]) -> None:
+        """Print one description, as :meth:`Description.plain` has it with ``alt``."""
+        if self.as_json:
+            print_json({"file": name} | line)
+        else:
+            print_text(f"{name}: {line['alt'] or '-'}   ({line['word']}, {line['confidence']:.2f})")
+
+    def show_limits(self, limits: tuple[str, ...] | list[str]) -> None:
+        """Print what the model cannot do, once for a person."""
+        if not self.as_json:
+            print_text("\n".join(f"  {line}" for line in limits))
+
+    def write_speech(self, name: str, text: str) -> None:
+        """Write a caption's speech below the folder, if asked for; nothing without a text."""
+        if not self.speak or not text:
+            return
+        from components.tools.describe.speech import say
+
+        path = self.out / f"{name}.flac"
+        publish_bytes_below(path, say(text, self._voice).clip.flac)
+
+
+def publish_bytes_below(path: Path, data: bytes) -> None:
+    """Write a file and the folders it is in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    publish_bytes(path, data)
+
+
+def _line(description: Description) -> dict[str, Any]:
+    return {"alt": description.alt} | description.plain()
+
+
+def _describe_file(printer: Printer, source: str) -> None:
+    from components.vision.picture_files import read_picture_file
+
+    _show_one(printer, source, printer.describer.describe(read_picture_file(Path(source)), source))
+
+
+def _show_one(printer: Printer, name: str, description: Description) -> None:
+    printer.show(name, _line(description))
+    printer.show_limits(description.limits)
+    printer.write_speech(Path(name).name, description.alt)
+
+
+def _describe_folder(printer: Printer, folder: Path) -> None:
+    from components.tools.describe.folder import RESULTS, describe_folder, find_pictures
+
+    files = find_pictures(folder)
+    if not files:
+        raise HearsightError("holds no pictures", where=folder, hint="name a folder with JPEG, PNG, GIF, WebP, BMP or TIFF files")
+    printer.out.mkdir(parents=True, exist_ok=True)
+
+    reused = 0
+    results = describe_folder(printer.describer, folder, printer.out, files)
+    for result in progress(results, total=len(files), desc=f"{folder}: pictures"):
+        if not result.error and not (result.reused and (printer.out / f"{result.file}.flac").is_file()):
+            printer.write_speech(result.file, result.line["alt"])
+        if result.error:
+            printer.fail(result.error)
+        elif result.reused:
+            reused += 1
+        else:
+            printer.show(result.file, result.line)
+    print_error(f"{printer.out / RESULTS}: {len(files)} pictures, {reused} of them described before")
+
+
+def _describe_local_page(printer: Printer, source: str, out: Path | None, format_: str, empty: bool) -> None:
+    # Here: reading pages loads compiled code, which pictures do not need.
+    from components.tools.describe.sources import describe_local_page
+
+    page = describe_local_page(printer.describer, Path(source), root=find_root(), empty=empty)
+    _show_page(printer, source, Path(source).stem, page, out, format_)
+
+
+def _describe_address(printer: Printer, url: str, out: Path | None, format_: str, empty: bool) -> None:
+    from components.tools.describe.page import DescribedPage
+    from components.tools.describe.sources import describe_address
+
+    at, found = describe_address(printer.describer, url, root=find_root(), empty=empty)
+    if isinstance(found, DescribedPage):
+        name = Path(at.partition("?")[0].partition("//")[2].partition("/")[2]).name.partition(".")[0] or "page"
+        _show_page(printer, url, name, found, out, format_)
+    else:
+        _show_one(printer, url, found)
+
+
+def _show_page(printer: Printer, where: str, name: str, page: DescribedPage, out: Path | None, format_: str) -> None:
+    """Print the proposals of a page, and write it back to ``out``."""
+    for proposal in page.proposals:
+        image = f"{where} image {proposal.image.position}"
+        if proposal.description is None:
+            printer.fail(f"{image}: {proposal.error}")
+        else:
+            printer.show(image, _line(proposal.description) | {"src": proposal.image.source})
+            printer.write_speech(f"{name}-{proposal.image.position}", proposal.description.alt)
+    if not page.proposals:
+        print_error(f"{where}: every image has an alt-text")
+    if out is None:
+        return
+    if format_ == "html":
+        written, data = out / f"{name}.html", page.html()
+    else:
+        about = {"page": where, "images": [proposal.plain() for proposal in page.proposals]}
+        written, data = out / f"{name}.json", (json_line(about) + "\n").encode()
+    publish_bytes_below(written, data)
+    print_error(f"wrote {written}")

@@ -1,0 +1,52 @@
+"""``hearsight feedback``: which filter rules an alt-text passes, and what it lacks as a description."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from components.cli.options import require_folder
+from components.core.files import publish_bytes
+from components.core.graph import find_root
+from components.core.printing import print_result
+
+if TYPE_CHECKING:
+    from components.tools.feedback.remark import Remark
+
+app = typer.Typer()
+MARKS = {True: "ok ", False: "NO ", None: "?  "}
+
+
+@app.command()
+def feedback(
+    text: Annotated[str, typer.Argument(help="The alt-text; - reads it from standard input.")] = "-",
+    image: Annotated[
+        Path | None, typer.Option(help="Its image: also compare format, size and content with an English text.")
+    ] = None,
+    language: Annotated[Literal["en", "pt"], typer.Option("--language", "-l", help="The language of the text.")] = "en",
+    notes: Annotated[Literal["en", "pt"], typer.Option(help="The language of the remarks.")] = "en",
+    page: Annotated[Path | None, typer.Option(help="Write the remarks to this file as a page, too.")] = None,
+) -> None:
+    """Say which filter rules of the paper an alt-text passes, what it lacks as a description, and what is not checked."""
+    from components.tools.feedback.feedback import feedback as remarks_on
+    from components.vision.picture_files import read_picture_file
+
+    if page is not None:
+        require_folder(page)
+    given = sys.stdin.buffer.read(1 << 20).decode("utf-8", "replace") if text == "-" else text
+    data = read_picture_file(image) if image is not None else None
+    remarks = remarks_on(given, language, image=data, root=find_root(), interface=notes, where=str(image))
+    for remark in remarks:
+        print_result(remark.plain(), _line(remark))
+    if page is not None:
+        from components.tools.feedback.page import render_feedback
+
+        publish_bytes(page, render_feedback(given, language, remarks, notes).encode())
+
+
+def _line(remark: Remark) -> str:
+    detail = f"   ({remark.detail})" if remark.detail else ""
+    return f"{MARKS[remark.passed]} {remark.text}{detail}   [{remark.source}]"

@@ -1,0 +1,119 @@
+"""Describe the pictures of a folder, one JSON line each, so that a second run describes only new and changed ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from components.core.digests import sha256_bytes
+from components.core.errors import HearsightError
+from components.core.files import disk_error, publish_bytes
+from components.core.printing import json_line
+from components.tools.describe.describer import Describer
+from components.vision.picture_files import read_picture_file
+
+RESULTS = "descriptions.jsonl"
+SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+
+
+@dataclass(frozen=True)
+class PictureResult:
+    """The result for one file."""
+
+    file: str
+    """Path below the folder."""
+    line: dict[str, Any]
+    """``file``, ``sha256`` and the description as JSON values; empty for a file without one."""
+    error: str = ""
+    reused: bool = False
+    """Whether it is of an earlier run."""
+
+
+def find_pictures(folder: Path) -> list[str]:
+    """Return the paths of picture files below a folder by their endings, sorted; hidden files and folders are left out."""
+    files = []
+    for path in folder.rglob("*"):
+        relative = path.relative_to(folder)
+        if path.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in relative.parts) and path.is_file():
+            files.append(relative.as_posix())
+    return sorted(files)
+
+
+def describe_folder(
+    describer: Describer,
+    folder: Path,
+    out: Path,
+    files: Sequence[str],
+) -> Iterator[PictureResult]:
+    """Yield the result of each file, and keep descriptions in ``out/descriptions.jsonl``.
+
+    Each description is stored at once, so a run that is ended continues where it was. One is reused if the file's content and
+    the model are the same. At the end the file holds the described files alone, in order.
+
+    Args:
+        files: of :func:`find_pictures`.
+    """
+    path = out / RESULTS
+    stored = {(line["file"], line["sha256"]): line for line in read_results(path) if _is_of(line, describer)}
+    by_content = {sha256: line for (_, sha256), line in stored.items()}
+    lines = []
+    for file in files:
+        result = _describe(describer, folder, file, stored, by_content)
+        if not result.error:
+            if not result.reused:
+                _append(path, result.line)
+            by_content[result.line["sha256"]] = result.line
+            lines.append(result.line)
+        yield result
+    publish_bytes(path, "".join(json_line(line) + "\n" for line in lines).encode())
+
+
+def read_results(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a results file; a torn last line, as a killed run leaves it, is left out."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    lines = []
+    for line in text.splitlines():
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict) and {"file", "sha256", "model", "version", "language"} <= set(value):
+            lines.append(value)
+    return lines
+
+
+def _is_of(line: dict[str, Any], describer: Describer) -> bool:
+    made = (describer.found.name, describer.found.version, describer.language, describer.interface, describer.threshold)
+    return (line["model"], line["version"], line["language"], line.get("interface"), line.get("threshold")) == made
+
+
+def _describe(
+    describer: Describer, folder: Path, file: str, stored: dict[tuple[str, str], dict[str, Any]], known: dict[str, dict[str, Any]]
+) -> PictureResult:
+    try:
+        data = read_picture_file(folder / file, file)
+        sha256 = sha256_bytes(data)
+        if line := stored.get((file, sha256)):
+            return PictureResult(file, line, reused=True)
+        if line := known.get(sha256):  # the same picture under another name
+            return PictureResult(file, line | {"file": file})
+        description = describer.describe(data, file)
+    except HearsightError as error:
+        return PictureResult(file, {}, str(error))
+    settings = {"interface": describer.interface, "threshold": describer.threshold}
+    line = {"file": file, "sha256": sha256, "alt": description.alt} | description.plain() | settings
+    return PictureResult(file, line)
+
+
+def _append(path: Path, line: dict[str, Any]) -> None:
+    try:
+        with path.open("a", encoding="utf-8") as handle:
+            handle.write(json_line(line) + "\n")
+    except OSError as error:
+        raise disk_error(error, path) from error

@@ -1,0 +1,33 @@
+"""Read the pictures beside a local page: files below the page's folder, and nothing else on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from components.core.errors import HearsightError
+from components.vision.picture_files import read_picture_file
+
+HOST = "page.invalid"
+"""Host that stands for the page's folder; the name can never exist (RFC 2606)."""
+
+
+class LocalFolder:
+    """The folder of a local page as a web host."""
+
+    def __init__(self, page: Path) -> None:
+        self.folder = page.resolve().parent
+        self.url = f"http://{HOST}/{quote(page.name)}"
+        """Address of the page."""
+
+    def holds(self, address: str) -> bool:
+        """Return whether an address is of a file beside the page."""
+        return urlsplit(address).netloc == HOST
+
+    def read(self, address: str) -> bytes:
+        """Return a file's bytes; raise HearsightError if it is outside the folder, also through a link, or cannot be read."""
+        relative = unquote(urlsplit(address).path).lstrip("/")
+        path = (self.folder / relative).resolve()
+        if not path.is_relative_to(self.folder) or "\0" in relative:
+            raise HearsightError("is outside the page's folder", where=relative, hint="move it below the folder")
+        return read_picture_file(path, relative)

@@ -1,0 +1,205 @@
+"""Alt-texts for a page: every image without one gets a proposal, and the page is written back with them.
+
+By the HTML standard (4.8.4.4) an image without the attribute ``alt`` has no alternative, and one with an empty ``alt`` is
+decorative. So the first are described, and the second only if asked for, and never where ``role`` says presentation.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from components.core.errors import HearsightError
+from components.tools.describe.describer import Describer, Description
+from components.tools.describe.image_tags import Alt, ImageTag, find_image_tags, write_alts
+from components.tools.describe.local import HOST
+from components.web.budget import Budget
+from components.web.html.offers import read_image_offers
+from components.web.html.page import PageOverBudget, find_codec
+from components.web.html.page_limits import Source, read_pages_within
+
+MOST_IMAGES = 500
+"""Images of one page that are described; a page with more is refused."""
+PROPOSED, NOT_SURE = "proposed", "not-sure"
+"""Values of ``data-hearsight`` in a written page."""
+_DECORATIVE = ("presentation", "none")
+
+
+@dataclass(frozen=True)
+class PageImage:
+    """An image of a page that needs an alt-text."""
+
+    position: int
+    """Among the page's images, from 0."""
+    address: str
+    """Absolute; empty for an image in the page itself, or one that has no usable address."""
+    source: str
+    """As spelled, cut to 200 characters."""
+    inline: bytes | None
+    """Of a ``data:`` address its bytes."""
+    tag: ImageTag | None
+    """None where the page's markup does not allow to write into it."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is proposed for an image: a description, or why there is none."""
+
+    image: PageImage
+    description: Description | None
+    error: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """Return the proposal as JSON values."""
+        address = "" if urlsplit(self.image.address).netloc == HOST else self.image.address
+        about: dict[str, Any] = {"position": self.image.position, "src": self.image.source, "address": address}
+        if self.description is None:
+            return about | {"error": self.error}
+        return about | {"alt": self.description.alt} | self.description.plain()
+
+
+@dataclass(frozen=True)
+class DescribedPage:
+    """A page and its proposals."""
+
+    page: bytes
+    codec: str
+    writable: bool
+    """Whether the tags in its source are the images of its tree."""
+    proposals: Sequence[Proposal]
+
+    def html(self) -> bytes:
+        """Return the page with the proposed alt-texts; every other byte is unchanged.
+
+        Raises:
+            HearsightError: its markup does not say which tag is which image.
+        """
+        if not self.writable:
+            what = "its markup or charset does not show which tag is which image"
+            raise HearsightError(what, where="the page", hint="write the proposals as JSON (--format json)")
+        alts = [
+            Alt(one.image.tag, one.description.alt, PROPOSED if one.description.sure else NOT_SURE)
+            for one in self.proposals
+            if one.image.tag is not None and one.description is not None and one.description.caption
+        ]
+        return write_alts(self.page, alts, self.codec)
+
+
+def find_images(
+    page: bytes, url: str, charset: str | None = None, *, empty: bool = False, budget: Budget | None = None
+) -> tuple[list[PageImage], str, bool]:
+    """Return the images that need an alt-text, the page's codec, and whether its source can be written.
+
+    Args:
+        url: of the page.
+        charset: of its HTTP header.
+        empty: also describe images with an empty alt-text.
+
+    Raises:
+        HearsightError: the page exceeds the limits of a crawl, or has too many such images.
+    """
+    (parsed,) = read_pages_within([Source(page, url, charset)], "hearsight", budget or Budget())
+    if isinstance(parsed, PageOverBudget):
+        raise HearsightError(f"is too large a page: {parsed.reason}", where=url, hint=f"the limit is {parsed.threshold}")
+    if isinstance(parsed, Exception):
+        raise parsed
+    codec = _codec(page, charset)
+    tags = find_image_tags(page) if not codec.startswith(("utf-16", "utf-32")) else []
+    writable = len(tags) == len(parsed.candidates) and all(
+        (tag.value("alt", codec) is not None) == candidate.has_alt and _same_source(tag, codec, candidate.source)
+        for tag, candidate in zip(tags, parsed.candidates, strict=True)
+    )
+    images = []
+    for place, candidate in enumerate(parsed.candidates):
+        tag = tags[place] if writable else None
+        role = (tag.value("role", codec) or "").strip().lower() if tag else ""
+        # The tree has no value for `alt` alone, which is an empty alt-text.
+        has_alt = candidate.has_alt or (tag is not None and "alt" in tag.attributes)
+        if not has_alt or (empty and not candidate.alt and role not in _DECORATIVE):
+            inline = _inline(tag.value("src", codec) or "") if tag and candidate.data_uri else None
+            address = candidate.image_url or ""
+            images.append(PageImage(candidate.position, address, candidate.source, inline, tag))
+    if len(images) > MOST_IMAGES:
+        raise HearsightError(f"has {len(images)} images without alt-text, more than {MOST_IMAGES}", where=url, hint="split it")
+    return images, codec, writable
+
+
+def describe_page(
+    describer: Describer,
+    page: bytes,
+    url: str,
+    read: Callable[[str], bytes],
+    charset: str | None = None,
+    *,
+    empty: bool = False,
+    prepare: Callable[[list[str]], None] = lambda addresses: None,
+) -> DescribedPage:
+    """Return proposals for the images of a page that have no alt-text; an address that is used twice is described once.
+
+    Args:
+        read: returns the bytes at an image's address, or raises HearsightError, which becomes that image's error.
+        prepare: called with all addresses first, to fetch them.
+
+    Raises:
+        HearsightError: as :func:`find_images`.
+    """
+    images, codec, writable = find_images(page, url, charset, empty=empty)
+    prepare(list(dict.fromkeys(image.address for image in images if image.address)))
+    known: dict[str, Description | str] = {}
+    proposals = []
+    for image in images:
+        if image.address not in known or not image.address:
+            known[image.address] = _describe(describer, image, read)
+        result = known[image.address]
+        proposals.append(Proposal(image, None, result) if isinstance(result, str) else Proposal(image, result))
+    return DescribedPage(page, codec, writable, proposals)
+
+
+def _describe(describer: Describer, image: PageImage, read: Callable[[str], bytes]) -> Description | str:
+    """Return an image's description, or one line that says why there is none."""
+    if image.inline is None and not image.address:
+        return f"{image.source[:60] or 'the image'}: has no address that can be read"
+    where = image.address or "the image inside the page"
+    try:
+        return describer.describe(image.inline if image.inline is not None else read(image.address), where)
+    except HearsightError as error:
+        return str(error)
+
+
+def _codec(page: bytes, charset: str | None) -> str:
+    """Return the codec that :func:`components.web.html.page.decode` reads a page with."""
+    for mark, name in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if page.startswith(mark):
+            return name
+    if codec := find_codec(page, charset):
+        return codec
+    try:
+        page.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _same_source(tag: ImageTag, codec: str, source: str) -> bool:
+    """Return whether a tag offers first what the tree's image offers first; without an offer its ``<picture>`` may."""
+    names = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
+    offers = read_image_offers({name: tag.value(name, codec) for name in names})
+    return not offers or offers[0][2][:200] == source
+
+
+def _inline(address: str) -> bytes | None:
+    """Return the bytes of a ``data:`` address (RFC 2397); None if it is damaged."""
+    head, comma, body = address.strip().partition(",")
+    if not comma:
+        return None
+    data = unquote_to_bytes(body)
+    if not head.lower().endswith(";base64"):
+        return data
+    try:
+        return base64.b64decode(b"".join(data.split()) + b"=" * (-len(data) % 4))
+    except binascii.Error:
+        return None

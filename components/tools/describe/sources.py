@@ -1,0 +1,67 @@
+"""Describe what an address or a local page names: the picture itself, or the page's images without alt-text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from components.tools.describe.describer import Describer, Description
+from components.tools.describe.local import LocalFolder
+from components.tools.describe.page import DescribedPage, describe_page
+from components.tools.describe.web import FETCHING, open_web
+from components.vision.picture_files import read_picture_file
+from components.web.settings import FetchSettings
+
+
+def describe_address(
+    describer: Describer,
+    url: str,
+    *,
+    root: Path | None = None,
+    empty: bool = False,
+    settings: FetchSettings = FETCHING,
+    proxy: str = "",
+) -> tuple[str, Description | DescribedPage]:
+    """Return the address that answered, and the description of its picture, or its page with proposals.
+
+    Args:
+        root: of the project whose takedown list applies.
+        empty: also describe images with an empty alt-text.
+        settings, proxy: of the requests.
+
+    Raises:
+        HearsightError: the address cannot be fetched or may not be, or is neither a picture nor a page.
+    """
+    with open_web(root, settings, proxy) as web:
+        answer = web.get(url)
+        if answer.type.startswith("image/"):
+            return answer.url, describer.describe(answer.data, url)
+        page = describe_page(
+            describer, answer.data, answer.url, web.picture, answer.charset, empty=empty, prepare=web.request
+        )  # fmt: skip
+    return answer.url, page
+
+
+def describe_local_page(
+    describer: Describer,
+    path: Path,
+    *,
+    root: Path | None = None,
+    empty: bool = False,
+    settings: FetchSettings = FETCHING,
+    proxy: str = "",
+) -> DescribedPage:
+    """Return a local page with proposals; pictures are read below its folder, or fetched where their addresses are on the web.
+
+    Raises:
+        HearsightError: the page cannot be read, or is too large.
+    """
+    local, data = LocalFolder(path), read_picture_file(path)
+    with open_web(root, settings, proxy) as web:
+
+        def read(address: str) -> bytes:
+            return local.read(address) if local.holds(address) else web.picture(address)
+
+        def fetch(addresses: list[str]) -> None:
+            web.request([address for address in addresses if not local.holds(address)])
+
+        return describe_page(describer, data, local.url, read, empty=empty, prepare=fetch)
