@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from components.app.routes import search, start
+from components.app.routes import describe, feedback, search, start
 
-ROUTERS: tuple[APIRouter, ...] = (start.router, search.router)
+ROUTERS: tuple[APIRouter, ...] = (start.router, search.router, describe.router, feedback.router)
