@@ -49,7 +49,7 @@ class Captioner:
         weights: of the frozen image encoder, if no package contains them.
 
     Raises:
-        HearsightError: the folder has no complete captioner, or the encoder's weights are others than in its training.
+        HearsightError: the folder has no complete captioner.
     """
 
     def __init__(self, folder: Path, weights: Path | None = None) -> None:
@@ -59,25 +59,38 @@ class Captioner:
             raise HearsightError(str(error), where=folder, hint=HINT) from error
         self.folder, self.config, self._trained = folder, trained.config, trained
         self._network = pack_linear_layers(trained.model.network)
-        self._encoder = _frozen_encoder(trained, weights)
+        self._encoder: EncodedPicture | None = None
+        self._problem: HearsightError | None = None
+        # Features can be captioned without their encoder, so its absence is reported when a picture is given.
+        try:
+            self._encoder = _frozen_encoder(trained, weights)
+        except HearsightError as error:
+            self._problem = error
 
     @property
     def name(self) -> str:
         """The network and the number of its seed: ``t2t8x8-0``."""
         return f"{self.config['network']['network']}-{self.config.get('seed', 0)}"
 
+    def require_encoder(self) -> None:
+        """Raise HearsightError if the captioner cannot read pictures: its encoder is unknown or lacks its weights."""
+        if self._problem is not None:
+            raise self._problem
+        if self._encoder is None and self._trained.model.encoder is None:
+            raise HearsightError("does not say which encoder its features are of", where=self.folder, hint=HINT)
+
     def see(self, data: bytes, where: str) -> NDArray[Any]:
         """Return what the captioner reads of a picture: (1 + cells) × F float16, its mean vector first; or its pixels, uint8.
 
         Raises:
-            HearsightError: the picture is unusable, or the captioner names no encoder.
+            HearsightError: the picture is unusable, or as :meth:`require_encoder`.
         """
+        self.require_encoder()
         require_picture(data, where)
         if self._trained.model.encoder is not None:
             side = self.config["encoder"]["side"]
             return whole_view(open_picture(data, side, where), side).transpose(2, 0, 1)
-        if self._encoder is None:
-            raise HearsightError("does not say which encoder its features are of", where=self.folder, hint=HINT)
+        assert self._encoder is not None
         features: NDArray[np.float16] = self._encoder.compute((data, sha256_bytes(data), 0))
         return features
 

@@ -16,7 +16,8 @@ from components.core.errors import HearsightError
 
 LEAST_SIDE = 8
 """Minimum side of a picture in px; nothing can be recognised in smaller ones."""
-MOST_PIXELS = 100_000_000
+MOST_PIXELS = 89_000_000
+"""Maximum pixels of a picture, as of a crawl (``Budget.image_pixels``); Pillow warns of larger ones."""
 MOST_SIDE = 10_000
 """Maximum side of a picture in px: encoders pad it to a square, whose pixels grow with the square of this."""
 LARGEST_BYTES = 1 << 26

@@ -49,6 +49,7 @@ class Target:
 TARGETS: dict[str, Target] = {
     "html": Target("pages:html", words.HTML),
     "html_interpreted": Target("pages:html", words.HTML, quick=400, of="html", interpreted=True),
+    "alts": Target("pages:alts", words.HTML, quick=400, of="html"),
     "srcset": Target("pages:srcset", r"1w 2x 1.5x 100h \x20 , \n http://a.sample/ data:image/gif;base64,", longest=600),
     "urls": Target("pages:urls", words.URL, longest=300),
     "robots": Target("answers:robots", words.ROBOTS),

@@ -20,7 +20,7 @@ from components.tools.describe.models import Models
 from components.tracking.models import log_models
 from components.tracking.record import Record, connect
 from components.tracking.registered import registered_folder
-from components.tracking.served import CAPTIONED
+from components.tracking.served import CAPTIONED, _load_pyfunc
 from tests.tools.describe.world import make_project, picture
 
 NAME, CELL = "english-t2t8x8-captioner", "captioners/cells/english-t2t8x8"
@@ -135,3 +135,16 @@ def test_without_the_training_set_the_language_is_of_the_words_and_the_confidenc
     assert (described.caption, described.version) == ("a red square", "version 1")
     assert described.evidence.support is None and described.evidence.pictures == 0
     assert any("the model's own" in line for line in described.limits)
+
+
+def test_features_need_no_encoder_and_pictures_name_what_is_missing(project: Path, tmp_path: Path) -> None:
+    source = project / "data" / CELL / "train_captioner" / "models" / "t2t8x8-0"
+    config = json.loads((source / "config.json").read_text())
+    # An encoder whose weights are a file of the project that trained it.
+    config["encoder"] = {"name": "inception_resnet_v2", "side": 299, "trained": False, "weights_sha256": "0" * 64}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "weights.safetensors").write_bytes((source / "weights.safetensors").read_bytes())
+    served = _load_pyfunc(str(tmp_path))
+    assert len(served.predict(np.ones((2, 10, 1280), np.float32))) == 2
+    with pytest.raises(HearsightError, match="inception_resnet_v2 needs a file of weights"):
+        served.predict(pd.DataFrame({"content": [picture("red")]}))

@@ -136,6 +136,7 @@ _Source = tuple[Callable[[bytes, str], _Written], tuple[str, ...]]
 
 def _open_captioner(models: Models, found: FoundModel, language: str, interface: str) -> _Source:
     captioner = Captioner(found.folder, models.encoder_weights(found.set))
+    captioner.require_encoder()
     pictures = _training_pictures(models, found)
     words = limit(interface, "words", words=f"{len(captioner.config['vocabulary']):,}", source=found.set)
     limits = [limit(interface, "text"), words]

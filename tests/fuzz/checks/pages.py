@@ -35,6 +35,36 @@ def html(data: bytes) -> None:
     assert fast.noindex == page.noindex, "scanner and tree disagree on noindex"
 
 
+def alts(data: bytes) -> None:
+    """Alt-texts are written into every image that lacks one, or the page is not writable; no other byte changes.
+
+    An input that begins with NUL states its charset as for :func:`html`.
+    """
+    from components.core.errors import HearsightError
+    from components.tools.describe.image_tags import Alt, write_alts
+    from components.tools.describe.page import find_images
+
+    hint = None
+    if data[:1] == b"\0" and len(data) > 1:
+        hint, data = HINTS[data[1] % len(HINTS)], data[2:]
+    try:
+        images, codec, writable = find_images(data, PAGE, hint)
+    except HearsightError:
+        return  # too many images
+    tags = [image.tag for image in images if image.tag is not None]
+    assert len(tags) == (len(images) if writable else 0)
+    mark = '"><script>é猫'
+    written = write_alts(data, [Alt(tag, mark, "proposed") for tag in tags], codec)
+    added = (
+        b" "
+        + write_alts(b"<img>", [Alt(tag._replace(insert_at=4, attributes={}), mark, "proposed") for tag in tags[:1]], codec)[5:-1]
+    )
+    assert written.replace(added, b"") == data.replace(added, b""), "another byte has changed"
+    if writable:
+        again, *_ = find_images(written, PAGE, hint)
+        assert not again, "an image still lacks its alt-text"
+
+
 def _bare(found: list[Candidate]) -> list[Candidate]:
     """Return the images without figcaptions, which only the tree parser reads."""
     return [replace(candidate, figcaption="") for candidate in found]
