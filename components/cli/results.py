@@ -40,7 +40,7 @@ def show(dataset: Dataset = "english") -> None:
     for what, place in (
         *pages(graph, dataset).items(),
         *((("checks (Data Docs)", docs),) if (docs := root / "reports" / "data_docs").is_dir() else ()),
-        ("experiments, models, flow runs, all in a browser", "make ui"),
+        ("states, search, experiments, models, flow runs, all in a browser", "make ui"),
     ):
         print_text(f"  {what}: {place}")
 

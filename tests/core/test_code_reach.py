@@ -22,6 +22,7 @@ from tests.support import PROJECT
 OUTSIDE = {
     "flows/*": "starts commands and servers; computes no record",
     "components/cli/*": "commands",
+    "components/app/*": "the web application; it shows records and computes none",
     "components/tracking/*": "records and reads what has finished; no record depends on it",
     "components/tools/cache/*": "a command that removes damaged results",
     "components/tools/calibrate/data/*": "the page of a command, written anew each time",
@@ -37,6 +38,7 @@ OUTSIDE = {
     "components/tools/profiles/*": "a command that writes settings",
     "components/tools/release/*": "a command that writes a release anew each time",
     "components/tools/score/*": "a command that scores files",
+    "components/tools/search/*": "opens an index for a command and the application; no record depends on it",
     "components/tools/snapshots/*": "commands that name the next snapshot, and ask again for what failed",
     "components/tools/takedown/*": "a command that erases; it computes no record",
     "components/tools/voice_check/*": "a command that checks a voice and keeps nothing",
