@@ -71,7 +71,7 @@ lint: .venv/.ready-dev ## style, types and import rules
 flow: data ## run the pipeline as a Prefect flow, with no server at hand
 	python -m flows.pipeline
 
-ui: setup ## open MLflow (experiments, models), Prefect (flow runs) and the reports with their Data Docs
+ui: setup ## start everything that is looked at, on one start page: results, checks, rating, search, MLflow, Prefect
 	python -m flows.ui
 
 docs: setup ## write docs/cli.md from the help texts of the commands

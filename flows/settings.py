@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-PORTS = {"mlflow": 5000, "prefect": 4200, "pages": 8010}
+PORTS = {"app": 8010, "mlflow": 5000, "prefect": 4200}
 """Option → default port of ``python -m flows.ui`` on loopback."""
 
 

@@ -14,6 +14,10 @@ TOGETHER = {
     # One Prefect server.
     "tests/flows/test_pipeline.py": "server",
     "tests/flows/test_snapshots.py": "server",
+    # One project with captioners and an index.
+    "tests/tools/describe/test_command.py": "described",
+    "tests/tools/describe/test_describer.py": "described",
+    "tests/tools/describe/test_page.py": "described",
 }
 
 SECONDS = {
@@ -25,6 +29,8 @@ SECONDS = {
     "tests/stages/crawl/test_hostile_web.py": 60,
     "tests/execution/test_ray_engine.py": 24,
     "whole": 51,
+    "described": 24,
+    "tests/tracking/test_captioner_model.py": 18,
     "tests/tools/takedown/test_end_to_end.py": 24,
     "tests/tools/takedown/test_search_model.py": 24,
     "server": 22,

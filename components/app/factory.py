@@ -31,6 +31,7 @@ LIMITS = {
     "/rate": (240.0, 60.0),
     "/search": (60.0, 20.0),
     "/describe": (60.0, 20.0),
+    "/feedback": (60.0, 20.0),
 }
 """Area → (requests a minute, requests at once) of one client."""
 log = logging.getLogger(__name__)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from tqdm import tqdm
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import find_root
-from components.core.printing import json_line, print_error, print_json, print_text
-from components.core.progress import progress
+from components.core.printing import escape_controls, json_line, print_error, print_json, print_text
+from components.core.progress import print_progress, progress
 
 if TYPE_CHECKING:
     from components.tools.describe.describer import Describer, Description
@@ -87,18 +89,19 @@ class Printer:
     def fail(self, line: str) -> None:
         """Print an error and remember it."""
         self.failed = True
-        print_error(line)
+        print_progress(f"hearsight: {line}")  # above the bar of a folder
 
     def show(self, name: str, line: dict[str, Any]) -> None:
         """Print one description, as :meth:`Description.plain` has it with ``alt``."""
         if self.as_json:
             print_json({"file": name} | line)
         else:
-            print_text(f"{name}: {line['alt'] or '-'}   ({line['word']}, {line['confidence']:.2f})")
+            shown = f"{name}: {line['alt'] or '-'}   ({line['word']}, {line['confidence']:.2f})"
+            tqdm.write(escape_controls(shown), file=sys.stdout)
 
-    def show_limits(self, limits: tuple[str, ...] | list[str]) -> None:
+    def show_limits(self, limits: Sequence[str]) -> None:
         """Print what the model cannot do, once for a person."""
-        if not self.as_json:
+        if limits and not self.as_json:
             print_text("\n".join(f"  {line}" for line in limits))
 
     def write_speech(self, name: str, text: str) -> None:
@@ -141,7 +144,7 @@ def _describe_folder(printer: Printer, folder: Path) -> None:
         raise HearsightError("holds no pictures", where=folder, hint="name a folder with JPEG, PNG, GIF, WebP, BMP or TIFF files")
     printer.out.mkdir(parents=True, exist_ok=True)
 
-    reused = 0
+    reused, limits = 0, list[str]()
     results = describe_folder(printer.describer, folder, printer.out, files)
     for result in progress(results, total=len(files), desc=f"{folder}: pictures"):
         if not result.error and not (result.reused and (printer.out / f"{result.file}.flac").is_file()):
@@ -152,6 +155,8 @@ def _describe_folder(printer: Printer, folder: Path) -> None:
             reused += 1
         else:
             printer.show(result.file, result.line)
+            limits = result.line["limits"]
+    printer.show_limits(limits)
     print_error(f"{printer.out / RESULTS}: {len(files)} pictures, {reused} of them described before")
 
 
@@ -184,6 +189,7 @@ def _show_page(printer: Printer, where: str, name: str, page: DescribedPage, out
         else:
             printer.show(image, _line(proposal.description) | {"src": proposal.image.source})
             printer.write_speech(f"{name}-{proposal.image.position}", proposal.description.alt)
+    printer.show_limits(next((one.description.limits for one in page.proposals if one.description), ()))
     if not page.proposals:
         print_error(f"{where}: every image has an alt-text")
     if out is None:

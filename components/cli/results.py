@@ -22,17 +22,13 @@ app.add_typer(tracking, name="tracking")
 @app.command()
 def show(dataset: Dataset = "english") -> None:
     """Print the results of a run, finished or not: records kept and dropped by stage, scores, and where its pages are."""
-    from components.tracking.overview import finished, overview, pages
+    from components.tracking.overview import overview, pages, results
     from components.tracking.recorder import flush_or_warn
 
     root = find_root()
     flush_or_warn(root)
     graph = load_graph(root)
-    done = finished(graph, dataset)
-    last = next((stage for stage in ("report", "posts_report", "evaluate_captioners", "evaluate_retrieval") if stage in done), "")
-    print_text(done[last].file("summary.txt").read_text() if last else overview(graph, dataset))
-    if "evaluate_ratings" in done:
-        print_text(done["evaluate_ratings"].file("summary.txt").read_text())
+    print_text(results(graph, dataset) or overview(graph, dataset))
     if warnings := read_warnings(root, upstream_outputs(graph, dataset)):
         print_text(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
         for warning in warnings:
@@ -44,7 +40,7 @@ def show(dataset: Dataset = "english") -> None:
     for what, place in (
         *pages(graph, dataset).items(),
         *((("checks (Data Docs)", docs),) if (docs := root / "reports" / "data_docs").is_dir() else ()),
-        ("experiments, models, flow runs, all in a browser", "make ui"),
+        ("states, search, experiments, models, flow runs, all in a browser", "make ui"),
     ):
         print_text(f"  {what}: {place}")
 

@@ -14,9 +14,9 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_json, print_table
-from components.core.stage_output import StageOutput
 
 if TYPE_CHECKING:
+    from components.retrieval.queries import Query
     from components.retrieval.searcher import Searcher, SearchResult
 
 app = typer.Typer()
@@ -26,7 +26,7 @@ MAX_CAPTION = 60
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="A sound (WAV, FLAC, Ogg) or a picture; - for standard input.")],
+    query: Annotated[str, typer.Argument(help="A sound (WAV, FLAC, Ogg) or a picture; - for standard input.")] = "",
     index: Annotated[
         str, typer.Option("--index", "-i", help="A dataset with an index, or the folder search/ of one.")
     ] = "stamps",
@@ -34,6 +34,12 @@ def search(
     kind: Annotated[Literal["image", "speech", "both"], typer.Option(help="What to find.")] = "both",
     language: Annotated[str, typer.Option(help="Only results with a caption in this language (ISO 639-1).")] = "",
     split: Annotated[str, typer.Option(help="Only results of this split: train, validation or test.")] = "",
+    text: Annotated[
+        str, typer.Option(help="Instead of QUERY: words, which a local voice speaks; that speech is the query.")
+    ] = "",
+    voice: Annotated[
+        str, typer.Option(help="The voice of --text, one of `hearsight voices`. Default: one of the index's main language.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
     page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with pictures and players.")] = None,
     encoder_weights: Annotated[
@@ -41,17 +47,24 @@ def search(
         typer.Option(help="The frozen image encoder's weights file, if extract_features was given one."),
     ] = None,
 ) -> None:
-    """Find the pictures and the spoken captions nearest to a sound or a picture. Captions are not compared."""
+    """Find the pictures and the spoken captions nearest to a sound, a picture or a spoken text. Captions are not compared."""
     from components.retrieval.queries import read_query
     from components.retrieval.searcher import KINDS, Searcher
 
     if page is not None:
         require_folder(page)
-    asked = read_query(query)
+    if bool(query) == bool(text):
+        hint = "give a file, or --text 'a dog on the grass'"
+        raise HearsightError("needs a sound or a picture, or --text, and only one", where="hearsight search", hint=hint)
+    asked = read_query(query) if query else None
     searcher = Searcher.open(find_index_folder(index), encoder_weights)
-    for note in (*asked.notes, searcher.encoder.note(asked)):
+    spoken_by = ""
+    if asked is None:
+        asked, spoken_by = _speak(text, voice, searcher)
+    name = f"“{text}”" if text else "standard input" if query == "-" else Path(query).name
+    for note in (spoken_by, *asked.notes, searcher.encoder.note(asked)):
         if note:
-            print_error(f"note: {query}: {note}")
+            print_error(f"note: {query or 'the text'}: {note}")
     kinds = KINDS if kind == "both" else (kind,)
     found = searcher.find(searcher.encoder.embed(asked), k, kinds, language=language, split=split)
     rows = [_row(result, searcher.folder) for each in kinds for result in found[each]]
@@ -63,8 +76,17 @@ def search(
     if page is not None:
         from components.stages.build_search_index.page import search_html
 
-        name = "standard input" if query == "-" else Path(query).name
         publish_bytes(page, search_html(asked, name, searcher, found, audio_reader(searcher)).encode())
+
+
+def _speak(text: str, voice: str, searcher: Searcher) -> tuple[Query, str]:
+    """Return the speech of a text as a query, and a note on the voice."""
+    # Here: as in search.
+    from components.tools.search.engine import frequent_languages
+    from components.tools.search.text import speak_query
+
+    spoken = speak_query(text, (frequent_languages(searcher) or ["en"])[0], voice)
+    return spoken.query, f"spoken by {spoken.voice} and searched as speech: the model reads no text"
 
 
 def find_index_folder(index: str) -> Path:
@@ -100,12 +122,13 @@ def find_index_folder(index: str) -> Path:
 
 def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     """Return a function from a result to the FLAC of its utterance, or to None when the project lacks the indexed speech."""
+    from components.tools.search.engine import indexed_speech  # here: as in search
+
     try:
-        speech = StageOutput(find_root() / "data" / searcher.description["speech"]["output"])
-        available = speech.digest == searcher.description["speech"]["digest"]
-    except (HearsightError, KeyError, TypeError):
-        available = False
-    if not available:
+        speech = indexed_speech(find_root(), searcher)
+    except HearsightError:  # an index folder outside a project
+        speech = None
+    if speech is None:
         print_error("note: the indexed speech is not here, so the page has no players for it")
         return lambda item: None
     return lambda item: speech.read_media(item["media"])

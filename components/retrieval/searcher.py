@@ -122,10 +122,10 @@ class Searcher:
         mask[list(without)] = False
         results: dict[str, list[SearchResult]] = {}
         for kind in kinds:
-            rows = np.flatnonzero(mask & self._of_kind[kind])
+            rows = mask & self._of_kind[kind]  # as a mask: numbers would be sorted again
             results[kind] = []
-            if len(rows):
-                best, scores = self.index.search(vector[None], min(k, len(rows)), rows=rows)
+            if count := int(rows.sum()):
+                best, scores = self.index.search(vector[None], min(k, count), rows=rows)
                 results[kind] = [
                     SearchResult(index + 1, float(score), self.index.item(int(row)))
                     for index, (row, score) in enumerate(zip(best[0], scores[0], strict=True))

@@ -15,6 +15,8 @@ MOST_RULES = 3
 """Number of rules listed for a stage: those that dropped most."""
 PAGES = {"neighbours": "nearest neighbours", "listen": "voices, to listen to"}
 """File name → title, for pages whose file name is not a title."""
+RESULT_STAGES = ("report", "posts_report", "evaluate_captioners", "evaluate_retrieval")
+"""Stages with a ``summary.txt`` of scores; the first that has finished shows the results of a dataset."""
 
 
 def finished(graph: Graph, dataset: str) -> dict[str, StageOutput]:
@@ -52,6 +54,14 @@ def overview(graph: Graph, dataset: str) -> str:
     lines.append(f"records of {list(done)[-1]}, as Parquet: {list(done.values())[-1].path / 'shards'}")
     lines.append(f"what a rule dropped, and why: hearsight explain --rule RULE -d {dataset}")
     return "\n".join(lines) + "\n"
+
+
+def results(graph: Graph, dataset: str) -> str:
+    """Return the scores of a dataset as text, as its last stage and its ratings wrote them; empty if none has finished."""
+    done = finished(graph, dataset)
+    last = [stage for stage in RESULT_STAGES if stage in done][:1]
+    shown = [stage for stage in (*last, "evaluate_ratings") if stage in done]
+    return "".join(done[stage].file("summary.txt").read_text(encoding="utf-8") for stage in shown)
 
 
 def pages(graph: Graph, dataset: str) -> dict[str, str]:

@@ -64,4 +64,4 @@ def registered_folder(root: Path, name: str, alias: str = BEST) -> RegisteredFol
 
 def _unreadable(error: Exception) -> HearsightError:
     what = f"the registered models cannot be read ({' '.join(str(error).split())[:200]})"
-    return HearsightError(what, where="MLflow", hint="start its server, or use the project's outputs instead")
+    return HearsightError(what, where="MLflow", hint="start its server, or read the outputs of the project (--outputs)")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 OPTIONS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
@@ -17,16 +17,21 @@ RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Headless Chromium."""
-    program = shutil.which("chromium")
-    if program is None:
+def playwright_of_tests() -> Iterator[Playwright]:
+    """The driver of browsers, of which a process has one."""
+    if shutil.which("chromium") is None:
         assert not os.environ.get("CI"), "CI has to install chromium"
         pytest.skip("needs Chromium: apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright_of_tests: Playwright) -> Iterator[Browser]:
+    """Headless Chromium."""
+    browser = playwright_of_tests.chromium.launch(executable_path=shutil.which("chromium"), args=OPTIONS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

@@ -142,7 +142,8 @@ TESTED = {
         "tests/tools/score/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json"
     ),
     r"hearsight submission.*": "tests/tools/score/test_scoring.py::test_a_submission_is_written_a_split_at_a_time_into_one_zip",
-    r"hearsight search.*": (
+    r"hearsight search --text .*": "tests/stages/build_search_index/test_search.py::test_a_text_is_spoken_and_searched_as_speech",
+    r"hearsight search(?! --text).*": (
         "tests/stages/build_search_index/test_search.py::test_recordings_and_pictures_are_their_own_first_results_among_both_kinds"
     ),
     r"hearsight describe( .*)?": (
@@ -155,7 +156,8 @@ TESTED = {
     r"hearsight knowledge ask.*": "tests/documents/test_commands.py::test_knowledge_ask_answers_the_documented_question",
     r"hearsight data( .*)?|make data": "tests/sample/test_sample.py::test_a_second_call_fetches_nothing",
     r"hearsight cache repair.*": "tests/tools/cache/test_repair.py::test_undamaged_stores_need_no_repair",
-    r"make ui": "tests/flows/test_ui.py::test_the_index_links_every_page_and_the_docs_of_every_check",
+    r"make ui": "tests/flows/test_ui.py::test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c",
+    r"hearsight app( .*)?": "tests/app/test_command.py::test_the_printed_address_is_the_start_page_or_logs_the_owner_in",
     r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
     r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_starts_the_flow_and_completes_its_stages",
     r"hearsight doctor": "tests/tools/doctor/test_doctor.py",

@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-ROUTERS: tuple[APIRouter, ...] = ()
+from components.app.routes import describe, feedback, search, start
+
+ROUTERS: tuple[APIRouter, ...] = (start.router, search.router, describe.router, feedback.router)

@@ -99,4 +99,5 @@ def portuguese_remarks(text: str, interface: str) -> list[Remark]:
 def _remark(rule: str, passed: bool, value: Any, threshold: Any, setting: str, interface: str) -> Remark:
     plain = load_rules()[rule][interface]
     shown = f"{value:.2f}" if isinstance(value, float) else str(value)
-    return Remark("rule", rule, passed, plain, f"{shown} ({allowed(str(threshold), setting)})".strip(), "CC §3")
+    detail = "; ".join(part for part in (shown, allowed(str(threshold), setting)) if part)
+    return Remark("rule", rule, passed, plain, detail, "CC §3")

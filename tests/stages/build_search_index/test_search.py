@@ -57,6 +57,17 @@ def test_recordings_and_pictures_are_their_own_first_results_among_both_kinds(
     assert output[0]["score"] >= output[1]["score"] and output[2]["score"] >= output[3]["score"]
 
 
+def test_a_text_is_spoken_and_searched_as_speech(project: Path, monkeypatch: Any, capsys: Any) -> None:
+    assert hearsight(monkeypatch, "search", "--text", "un petit chien", "--voice", "nanotts-fr-fr", "-k", 1) == 0
+    told = capsys.readouterr()
+    assert [json.loads(line)["kind"] for line in told.out.splitlines()] == ["image", "speech"]
+    assert "spoken by nanotts-fr-fr" in told.err and "reads no text" in told.err
+    assert hearsight(monkeypatch, "search", "--text", "un petit chien", "-k", 1) == 0  # in the index's first language
+    assert "-es-es" in capsys.readouterr().err
+    assert hearsight(monkeypatch, "search", project / "query.png", "--text", "both") == 2
+    assert hearsight(monkeypatch, "search", "--text", "x" * 301) == 2
+
+
 def test_standard_input_and_the_folder_of_an_index_serve_too(project: Path, stage: Any, monkeypatch: Any, capsys: Any) -> None:
     piped = SimpleNamespace(buffer=io.BytesIO((project / "query.png").read_bytes()), isatty=lambda: False)
     monkeypatch.setattr(sys, "stdin", piped)

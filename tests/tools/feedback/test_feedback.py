@@ -73,7 +73,7 @@ def test_every_rule_of_the_filter_on_texts_is_reported_in_plain_words() -> None:
     rules = {rule.name for group in TEXT_GROUPS for rule in GROUPS[group]} - {"page_language"}
     assert {name for name, remark in found.items() if remark.kind == "rule"} == rules
     assert found["unknown_token"].passed is False and "IMG_0042.jpg" in found["unknown_token"].detail
-    assert found["max_words"].passed and found["max_words"].detail.startswith("3 (allowed: at most")
+    assert found["max_words"].passed and found["max_words"].detail.startswith("3; allowed: at most")
 
 
 def test_every_rule_and_guideline_has_texts_in_both_languages_of_the_interface() -> None:

@@ -1,0 +1,48 @@
+"""The files that the application serves below ``/files``: the stages' pages with their pictures and sounds, and ``reports``."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+from components.core.graph import Graph
+
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE)
+HEAD = 4096
+"""Bytes of a page that are searched for its title."""
+
+
+def output_pages(folder: Path) -> list[Path]:
+    """Return the HTML pages of an output."""
+    return sorted(folder.glob("*.html"))
+
+
+def report_pages(root: Path) -> list[Path]:
+    """Return the pages of ``reports`` that are no Data Docs."""
+    return [path for path in sorted(root.glob("reports/*/index.html")) if path.parent.name != "data_docs"]
+
+
+def served_file(graph: Graph, path: str) -> Path | None:
+    """Return the file of a URL's path; None if there is none, or it is outside the served folders."""
+    folders = [graph.root / "reports", *(folder for _, _, folder in graph.outputs() if output_pages(folder))]
+    try:
+        file = (graph.root / path).resolve()
+        if file.is_file() and any(file.is_relative_to(folder.resolve()) for folder in folders):
+            return file
+    except (OSError, ValueError):  # too long, or with a NUL
+        pass
+    return None
+
+
+def address(root: Path, file: Path) -> str:
+    """Return the URL of a served file."""
+    return f"/files/{quote(file.relative_to(root).as_posix())}"
+
+
+def title(page: Path) -> str:
+    """Return a page's title; empty if it has none."""
+    with page.open("rb") as handle:
+        match = TITLE.search(handle.read(HEAD).decode("utf-8", "replace"))
+    return html.unescape(" ".join(match[1].split())) if match else ""

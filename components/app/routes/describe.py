@@ -1,0 +1,161 @@
+"""Describe a picture or the images of a page: captions with their confidence, what the models cannot do, and reading aloud."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from threading import Lock, Thread
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from components.app.access import require_owner
+from components.app.forms import protect, read_upload
+from components.app.pages import language_of, render_page
+from components.app.tokens import sign, verify
+from components.app.uploads import limit_picture
+from components.core.errors import HearsightError
+from components.core.printing import json_line
+from components.reporting.pages import data_uri
+from components.tools.describe.describer import Describer, Description
+from components.tools.describe.page import DescribedPage
+from components.tools.describe.sources import describe_address
+from components.tools.describe.speech import default_voice, say
+from components.tools.describe.wording import LANGUAGES
+
+router = APIRouter(prefix="/describe", dependencies=[Depends(require_owner)])
+SPEECH, SPEECH_SECONDS = "speech", 3600
+"""Purpose and life of the links that read a caption aloud."""
+MOST_PAGES = 20
+"""Described pages that are kept for downloads, the last ones."""
+SHOWN_BYTES = 2 << 20
+"""Largest picture that the answer repeats, in bytes."""
+DOWNLOADS = {"html": "text/html", "json": "application/json"}
+
+
+class DescribedPages:
+    """The last described pages by an unguessable name; safe for threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._pages: OrderedDict[str, tuple[str, DescribedPage]] = OrderedDict()
+
+    def keep(self, address: str, page: DescribedPage) -> str:
+        """Keep a page and return its name; the oldest one is dropped."""
+        name = secrets.token_urlsafe(16)
+        with self._lock:
+            self._pages[name] = (address, page)
+            while len(self._pages) > MOST_PAGES:
+                self._pages.popitem(last=False)
+        return name
+
+    def find(self, name: str) -> tuple[str, DescribedPage] | None:
+        """Return the address and the page of a name."""
+        with self._lock:
+            return self._pages.get(name)
+
+
+def _pages_of(request: Request) -> DescribedPages:
+    pages: DescribedPages = request.app.state.services.get("described pages", DescribedPages)
+    return pages
+
+
+def _describer(request: Request, language: str) -> Describer:
+    """Return the describer of a language of captions, with notes in the language of the interface; loaded at its first use."""
+    interface, services = language_of(request), request.app.state.services
+    describer: Describer = services.get(
+        f"describer {language} {interface}", lambda: Describer.open(services.settings.root, language, interface=interface)
+    )
+    return describer
+
+
+@router.get("")
+def form(request: Request) -> Response:
+    """Show the form, and begin to load the model for captions in the language of the interface."""
+    language = language_of(request)
+
+    def load() -> None:
+        try:
+            _describer(request, language)
+        except HearsightError:
+            pass  # the first description says why
+
+    Thread(target=load, name=f"describer {language}", daemon=True).start()
+    return _page(request, language)
+
+
+@router.post("", dependencies=[Depends(protect)])
+async def describe(
+    request: Request,
+    captions: Annotated[str, Form()] = "en",
+    address: Annotated[str, Form(max_length=2000)] = "",
+    file: Annotated[UploadFile | None, File()] = None,
+) -> Response:
+    """Show the description of an uploaded picture, or of what an address names."""
+    try:
+        data = await read_upload(file, "") if file is not None and file.filename else b""
+        return await run_in_threadpool(_answer, request, captions, address.strip(), data)
+    except HearsightError as error:
+        return await run_in_threadpool(_page, request, captions, status=400, address=address, error=error)
+
+
+@router.get("/speech/{token}")
+def speech(request: Request, token: str) -> Response:
+    """Send a caption as speech; only captions that this application wrote have such links."""
+    text, language = verify(request.app.state.settings.secret, SPEECH, token, SPEECH_SECONDS)
+    return Response(say(text, default_voice(language)).clip.flac, media_type="audio/flac")
+
+
+@router.get("/page/{name}.{kind}")
+def download(request: Request, name: str, kind: str) -> Response:
+    """Send a described page with its alt-texts, or its proposals as JSON, as a file."""
+    found = _pages_of(request).find(name)
+    if found is None or kind not in DOWNLOADS:
+        raise HTTPException(404, "there is no such description any more; describe the page again")
+    address, page = found
+    about = {"page": address, "images": [proposal.plain() for proposal in page.proposals]}
+    content = page.html() if kind == "html" else (json_line(about) + "\n").encode()
+    # The page is somebody else's: saved, and if a browser opens it here anyway, without scripts and without this origin.
+    headers = {
+        "content-disposition": f'attachment; filename="described.{kind}"',
+        "content-security-policy": "sandbox; default-src 'none'",
+        "content-type": DOWNLOADS[kind],
+    }
+    return Response(content, headers=headers)
+
+
+def _answer(request: Request, captions: str, address: str, data: bytes) -> Response:
+    if not data and not address:
+        raise HearsightError("nothing was given", hint="choose a picture, or give an address")
+    describer = _describer(request, captions)
+    found: Description | DescribedPage
+    if data:
+        limit_picture(data)
+        found = describer.describe(data, "the picture")
+        shown = data_uri(data) if len(data) <= SHOWN_BYTES else ""
+        return _page(request, captions, description=found, shown=shown, aloud=_aloud(request, found))
+    at, found = describe_address(describer, address, root=request.app.state.settings.root)
+    if isinstance(found, Description):
+        return _page(request, captions, address=address, description=found, aloud=_aloud(request, found))
+    name = _pages_of(request).keep(at, found)
+    described = [(one, _aloud(request, one.description)) for one in found.proposals]
+    limits = next((one.description.limits for one in found.proposals if one.description), ())
+    return _page(request, captions, address=address, page=found, at=at, name=name, described=described, limits=limits)
+
+
+def _aloud(request: Request, description: Description | None) -> str:
+    """Return the address of the speech of a description; empty without a caption."""
+    if description is None or not description.caption:
+        return ""
+    return f"/describe/speech/{sign(request.app.state.settings.secret, SPEECH, [description.alt, description.language])}"
+
+
+def _page(request: Request, captions: str, status: int = 200, **values: Any) -> Response:
+    empty: dict[str, Any] = {
+        "description": None, "page": None, "error": None, "address": "", "shown": "", "aloud": "", "at": "", "name": "",
+        "described": [], "limits": (),
+    }  # fmt: skip
+    return render_page(request, "describe.html", status, captions=captions, caption_languages=LANGUAGES, **(empty | values))

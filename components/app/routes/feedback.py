@@ -1,0 +1,45 @@
+"""Feedback on an alt-text: the filter rules it passes, and what it lacks as a description."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Form, Request
+from starlette.responses import Response
+
+from components.app.access import require_owner
+from components.app.forms import protect
+from components.app.pages import language_of, render_page
+from components.core.errors import HearsightError
+from components.tools.feedback.feedback import LANGUAGES, MOST, feedback
+
+router = APIRouter(prefix="/feedback", dependencies=[Depends(require_owner)])
+KINDS = ("guideline", "rule", "unchecked")
+
+
+@router.get("")
+def form(request: Request) -> Response:
+    """Show the form."""
+    return _page(request, "", language_of(request))
+
+
+@router.post("", dependencies=[Depends(protect)])
+def check(
+    request: Request,
+    text: Annotated[str, Form(max_length=4 * MOST)] = "",
+    text_language: Annotated[str, Form()] = "en",
+) -> Response:
+    """Show the remarks on a text."""
+    try:
+        remarks = feedback(text, text_language, root=request.app.state.settings.root, interface=language_of(request))
+    except HearsightError as error:
+        return _page(request, text, text_language, 400, error=error)
+    groups = [(kind, [remark for remark in remarks if remark.kind == kind]) for kind in KINDS]
+    return _page(request, text, text_language, groups=groups)
+
+
+def _page(request: Request, text: str, text_language: str, status: int = 200, **values: Any) -> Response:
+    given: dict[str, Any] = {"groups": [], "error": None} | values
+    return render_page(
+        request, "feedback.html", status, text=text, text_language=text_language, text_languages=LANGUAGES, longest=MOST, **given
+    )

@@ -1,0 +1,56 @@
+"""``hearsight app``: the address it prints is the start page; of a public one, a link that logs the owner in."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.app.project import new_project
+from tests.support import PROJECT, until
+
+
+@contextmanager
+def started(root: Path, *options: str) -> Iterator[str]:
+    """The line that the command prints; it is ended by Ctrl-C."""
+    environment = os.environ | {"HEARSIGHT_ROOT": str(root), "PYTHONPATH": str(PROJECT)}
+    command = [sys.executable, "-m", "components.cli.entry", "app", "--port", "0", *options]
+    process = subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline()
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) in (0, 130)
+
+
+def listens(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/static/app.css", timeout=60).is_success
+    except httpx.ConnectError:
+        return False
+
+
+def test_the_printed_address_is_the_start_page_or_logs_the_owner_in(tmp_path: Path):
+    new_project(tmp_path)
+    with started(tmp_path) as line:
+        address = line.split()[1].rstrip("/")
+        until(lambda: listens(address))
+        assert httpx.get(f"{address}/", timeout=60).is_success
+    with started(tmp_path, "--name", "rate.example") as line:
+        found = re.search(r"http://rate\.example(:\d+)(/login\?token=\S+)", line)
+        assert found
+        address = f"http://127.0.0.1{found[1]}"
+        until(lambda: listens(address))
+        with httpx.Client(base_url=address, headers={"host": "rate.example"}, timeout=60) as client:
+            assert client.get("/").status_code == 403
+            assert client.get(found[2]).status_code == 303
+            client.cookies.set("hearsight", client.cookies["hearsight"], domain="127.0.0.1")
+            assert client.get("/").is_success

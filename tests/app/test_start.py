@@ -1,0 +1,157 @@
+"""The start page: the pipeline with its states, what checks found, and links; and the files that it links, and no others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page
+
+from components.core.graph import load_graph
+from components.core.stage_output import StageOutput
+from tests.app.conftest import assert_accessible
+from tests.app.project import check, finish, new_project
+from tests.app.server import Running, running, settings_of
+from tests.support import leave_warning
+
+PAGES = {
+    "data/english/report/report.html": "<title>English &amp; more</title>the report",
+    "data/portuguese/posts_report/analysis.html": "the analysis",
+    "data/stamps/evaluate_speech/listen.html": "what is heard",
+    "data/captioners/evaluate_captioners/compare.html": "the captioners",
+    "data/stamps/evaluate_retrieval/retrieval.html": "the scores",
+    "data/stamps/build_search_index/neighbours.html": '<img src="pictures/1.jpg">',
+    "reports/calibration/index.html": "the thresholds",
+    "reports/data_docs/spoken/pretrain_retrieval/index.html": "the docs",
+}
+"""One page of each kind that the project's own graph has."""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in every state: english/crawl is up to date, filter has changed, hypernymize failed, dedup has warnings."""
+    root = new_project(tmp_path_factory.mktemp("project"))
+    for place, text in {
+        **PAGES,
+        "data/stamps/build_search_index/pictures/1.jpg": "a picture",
+        "data/nobody/report/report.html": "of no dataset of the graph",
+        "secret.txt": "a secret",
+    }.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_text(text)
+    (root / "reports" / "way-out").symlink_to(root / "secret.txt")
+    for stage in ("crawl", "filter", "hypernymize", "dedup"):
+        finish(root, "english", stage)
+    params = root / "params.yaml"
+    params.write_text(params.read_text().replace("sides_over: 99 ", "sides_over: 98 "))
+    check(root, StageOutput(root / "data" / "english" / "hypernymize"), failed="expect_it")
+    leave_warning(StageOutput(root / "data" / "english" / "dedup"))
+    return root
+
+
+@pytest.fixture(scope="module")
+def site(root: Path) -> Iterator[Running]:
+    with running(settings_of(root, links={"mlflow": "http://127.0.0.1:5000"})) as app:
+        yield app
+
+
+@pytest.fixture(scope="module")
+def client(site: Running) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=site.url, timeout=60) as client:
+        yield client
+
+
+def summary(page: Page, dataset: str) -> Locator:
+    """The line that opens the table of a dataset."""
+    return page.locator("summary").filter(has_text=re.compile(rf"^{dataset}\s"))
+
+
+def test_every_page_and_the_docs_of_every_check_are_linked_and_served(client):
+    page = client.get("/").text
+    for place, text in PAGES.items():
+        assert f'href="/files/{place}"' in page
+        assert client.get(f"/files/{place}").text == text
+    assert ">English &amp; more</a>" in page and 'href="http://127.0.0.1:5000"' in page
+
+
+def test_the_pictures_of_a_page_are_served_with_their_type(client):
+    answer = client.get("/files/data/stamps/build_search_index/pictures/1.jpg")
+    assert answer.text == "a picture" and answer.headers["content-type"] == "image/jpeg"
+    assert "'unsafe-inline'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "secret.txt", "data/english/crawl/manifest.json", "data/nobody/report/report.html", "reports/%2e%2e/secret.txt",
+        "reports/way-out", "data/", "reports", "", "%2fetc/passwd", "reports/%00", "a" * 5000,
+    ],
+)  # fmt: skip
+def test_only_pages_and_their_files_are_served(client, place):
+    assert client.get(f"/files/{place}").status_code == 404
+
+
+def test_nobody_but_the_owner_sees_the_project(root):
+    with running(settings_of(root, hosts=("127.0.0.1", "rate.example"))) as app:
+        for path in ("/", *(f"/files/{place}" for place in PAGES)):
+            assert httpx.get(f"{app.url}{path}").status_code == 403
+
+
+@pytest.mark.parametrize(("locale", "states"), [
+    ("en-GB", ["up to date", "changed: settings", "failed check", "warnings", "not run"]),
+    ("pt-BR", ["atualizado", "alterado: configuração", "reprovado", "avisos", "não executado"]),
+])  # fmt: skip
+def test_the_state_of_each_output_is_in_the_drawing_and_in_a_table(browser, site, locale, states):
+    context = browser.new_context(locale=locale, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site.url)
+    summary(page, "english").click()  # a <details> opens without a script
+    for stage, state in zip(("crawl", "filter", "hypernymize", "dedup", "split"), states, strict=True):
+        row = page.locator("tr", has=page.get_by_role("rowheader", name=stage, exact=True)).filter(visible=True)
+        assert row.locator("td").first.inner_text().lstrip("✓!↻✗○ ") == state
+    drawn = page.locator("svg .node")
+    assert drawn.count() == sum(1 for _ in load_graph(Path(site.app.state.settings.root)).outputs())
+    assert drawn.filter(has_text=states[2]).count() == 1
+    context.close()
+
+
+def test_what_checks_found_is_listed_with_its_page(page, site):
+    page.goto(site.url)
+    found = page.locator("ul.found li")
+    assert found.count() == 2
+    assert "english/hypernymize" in found.nth(0).inner_text() and "key expect_it found <3>" in found.nth(0).inner_text()
+    assert found.nth(0).get_by_role("link").get_attribute("href").endswith("data_docs/english/hypernymize/shards.html")
+    assert "english/dedup" in found.nth(1).inner_text()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_page_is_accessible_and_fits_with_everything_open(page, site, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto(site.url)
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert_accessible(page)
+
+
+def test_every_page_is_reached_by_keyboard(page, site):
+    page.goto(site.url)
+    summary(page, "stamps").focus()
+    page.keyboard.press("Enter")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if "neighbours.html" in page.evaluate("document.activeElement.getAttribute('href') || ''"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/neighbours.html")
+
+
+def test_a_project_without_a_run_names_the_first_command(page, tmp_path):
+    with running(settings_of(new_project(tmp_path))) as app:
+        page.goto(app.url)
+        assert "make demo" in page.inner_text("main") and "dvc repro" in page.inner_text("main")
+        assert_accessible(page)

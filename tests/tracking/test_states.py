@@ -1,0 +1,79 @@
+"""The states of outputs: up to date after a run, and what a change of settings, inputs, outputs and checks makes of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from components.core.graph import load_graph
+from components.tracking.states import CHANGED, FAILED, NOT_RUN, UP_TO_DATE, WARNINGS, OutputState, output_states
+from tests.app.project import check, finish, new_project
+from tests.support import leave_warning, make_output
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    new_project(tmp_path)
+    finish(tmp_path, "english", "crawl")
+    finish(tmp_path, "english", "filter")
+    return tmp_path
+
+
+def state(root: Path, name: str) -> OutputState:
+    return output_states(load_graph(root))[name]
+
+
+def test_what_has_run_and_passed_is_up_to_date_and_the_rest_has_not_run(root):
+    states = output_states(load_graph(root))
+    assert states["english/crawl"].state == states["english/filter"].state == UP_TO_DATE
+    assert states["english/dedup"].state == states["captioners/cells/english-t2t8x8/train_captioner"].state == NOT_RUN
+
+
+def test_another_setting_changes_its_stage_alone(root):
+    params = root / "params.yaml"
+    params.write_text(params.read_text().replace("max_pages: 4000", "max_pages: 4001"))
+    assert (state(root, "english/crawl").state, state(root, "english/crawl").changes) == (CHANGED, ("settings",))
+    assert state(root, "english/filter").state == UP_TO_DATE
+
+
+def test_another_code_changes_its_stage(root):
+    code = root / "components" / "stages" / "filter"
+    code.mkdir(parents=True)
+    for folder in (code, code.parent, code.parent.parent):
+        (folder / "__init__.py").write_text("RULE = 1\n")
+    assert state(root, "english/filter").changes == ("code",)
+
+
+def test_an_input_written_anew_changes_the_stage_that_reads_it(root):
+    check(root, make_output(root, "crawl", [[], []], "english"))
+    assert state(root, "english/filter").changes == ("inputs",)
+
+
+def test_an_output_changed_after_its_check_and_one_without_a_check_are_changed(root):
+    make_output(root, "filter", [[], []], "english")
+    assert state(root, "english/filter").changes == ("output",)
+    (root / "data" / "english" / "filter" / "manifest.json").write_bytes(b"{}")
+    assert state(root, "english/filter").changes == ("output",)
+    (root / "reports" / "gates" / "english" / "filter.json").unlink()
+    assert state(root, "english/filter").changes == ("unchecked",)
+
+
+def test_a_failed_check_names_each_expectation_once_until_the_output_is_written_again(root):
+    output = finish(root, "english", "filter")
+    check(root, output, failed="expect_it")
+    failed = state(root, "english/filter")
+    (failure,) = failed.failures
+    assert failed.state == FAILED and failure.table == "shards" and failure.text == "key expect_it found <3>"
+    docs = root / "reports" / "data_docs" / "english" / "filter"
+    assert failure.page == docs / "shards.html"
+    later = (docs / "index.html").stat().st_mtime + 5
+    os.utime(output.path / "manifest.json", (later, later))
+    assert state(root, "english/filter").changes == ("unchecked",)
+
+
+def test_warnings_are_shown_and_do_not_change_an_output(root):
+    leave_warning(finish(root, "english", "filter"))
+    warned = state(root, "english/filter")
+    assert warned.state == WARNINGS and warned.warnings[0].table == "by_voice"
