@@ -81,6 +81,14 @@ class Place:
     held: bool
     """Whether the reservation is valid, or a place is free although it ended."""
 
+    @property
+    def refusal(self) -> str:
+        """Why a rating is refused; empty when it is accepted."""
+        if self.retired:
+            return "this item was removed"
+        late = self.state not in VERDICTS and not self.held
+        return "the answer came late, and others have rated the item meanwhile" if late else ""
+
 
 @dataclass(frozen=True)
 class Progress:

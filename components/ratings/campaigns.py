@@ -1,13 +1,13 @@
-"""Opening a campaign, and replacing its items when the output of ``build_rating_items`` has changed."""
+"""Opening a campaign, and replacing its items when the output of ``build_rating_items`` has changed; removing items for good."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from sqlalchemy import Connection, bindparam, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 
-from components.ratings.database import CAMPAIGNS, EVENTS, ITEMS
+from components.ratings.database import CAMPAIGNS, EVENTS, ITEMS, PLACES
 
 _CHANGE = update(ITEMS).where(ITEMS.c.id == bindparam("what")).values(raters=bindparam("wanted"), retired=bindparam("gone"))
 
@@ -54,3 +54,18 @@ def open_campaign(connection: Connection, dataset: str, digest: str, items: Mapp
     note = {"campaign": campaign, "kind": kind, "rater": "", "item": None, "time": now, "detail": detail}
     connection.execute(insert(EVENTS), note)
     return {"added": added, "retired": retired, "items": len(items)}
+
+
+def erase_items(connection: Connection, keys: Iterable[str], now: str) -> int:
+    """Remove items for good inside a transaction; see :meth:`components.ratings.store.RatingStore.erase`."""
+    erased = 0
+    for key in keys:
+        for row in connection.execute(select(ITEMS.c.id, ITEMS.c.campaign).where(ITEMS.c.key == key)).all():
+            connection.execute(select(CAMPAIGNS.c.id).where(CAMPAIGNS.c.id == row.campaign).with_for_update())
+            connection.execute(delete(PLACES).where(PLACES.c.item == row.id))
+            gone = {"key": f"erased-{row.id}", "retired": True, "position": 0}
+            connection.execute(update(ITEMS).where(ITEMS.c.id == row.id).values(**gone))
+            note = {"campaign": row.campaign, "kind": "erased", "rater": "", "item": row.id, "time": now, "detail": ""}
+            connection.execute(insert(EVENTS), note)
+            erased += 1
+    return erased

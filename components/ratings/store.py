@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from components.core.errors import HearsightError
 from components.ratings import assignment, summaries
 from components.ratings.assignment import SHOWN, VERDICTS, Progress
-from components.ratings.campaigns import open_campaign
+from components.ratings.campaigns import erase_items, open_campaign
 from components.ratings.database import CAMPAIGNS, EVENTS, ITEMS, PLACES, RATERS, RATINGS, Database
 
 UNDONE = "UNDONE"
@@ -137,7 +137,7 @@ class RatingStore:
         with self._campaign(campaign) as connection:
             now = self.clock()
             place = assignment.find_place(connection, campaign, rater, item, now)
-            refusal = _refusal(place)
+            refusal = place.refusal if place else "this item was not given to you"
             if refusal or place is None:
                 known = place.item if place else None
                 self._note(connection, campaign, "refused", rater, known, refusal)
@@ -193,7 +193,7 @@ class RatingStore:
             return summaries.campaigns(connection)
 
     def final_ratings(self, dataset: str) -> list[dict[str, Any]]:
-        """Return the last verdict of each item and rater that is not undone, in the order of the ratings, without removed items."""
+        """Return the last verdict of each item and rater that is not undone, in the order of rating, without removed items."""
         with self.database.reading() as connection:
             return summaries.final_ratings(connection, dataset)
 
@@ -213,17 +213,8 @@ class RatingStore:
 
         Ratings are append-only and stay, under a number that leads to no key any more.
         """
-        erased = 0
-        with self.database.writing() as connection:
-            for key in keys:
-                for row in connection.execute(select(ITEMS.c.id, ITEMS.c.campaign).where(ITEMS.c.key == key)).all():
-                    connection.execute(_LOCK, {"campaign": row.campaign})
-                    connection.execute(delete(PLACES).where(PLACES.c.item == row.id))
-                    gone = {"key": f"erased-{row.id}", "retired": True, "position": 0}
-                    connection.execute(update(ITEMS).where(ITEMS.c.id == row.id).values(**gone))
-                    self._note(connection, row.campaign, "erased", item=row.id)
-                    erased += 1
-        return erased
+        with self.database.writing(alone=True) as connection:
+            return erase_items(connection, keys, self._now())
 
     @contextmanager
     def _campaign(self, campaign: int) -> Iterator[Connection]:
@@ -255,13 +246,3 @@ class RatingStore:
     ) -> None:
         values = {"campaign": campaign, "kind": kind, "rater": rater, "item": item, "time": self._now(), "detail": detail}
         connection.execute(insert(EVENTS), values)
-
-
-def _refusal(place: assignment.Place | None) -> str:
-    if place is None:
-        return "this item was not given to you"
-    if place.retired:
-        return "this item was removed"
-    if place.state not in VERDICTS and not place.held:
-        return "the answer came late, and others have rated the item meanwhile"
-    return ""

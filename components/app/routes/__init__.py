@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-ROUTERS: tuple[APIRouter, ...] = ()
+from components.app.routes import campaigns, rate
+
+ROUTERS: tuple[APIRouter, ...] = (campaigns.router, rate.router)
