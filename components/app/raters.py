@@ -10,8 +10,6 @@ from fastapi import Request
 from components.app.access import is_owner
 from components.app.forms import ForbiddenError
 from components.app.services import Services
-from components.app.tokens import INVITATION, sign, verify
-from components.core.errors import HearsightError
 from components.ratings.items import RatingItems
 from components.ratings.running import datasets_with_items, follow, items_folder, open_items
 from components.ratings.store import RatingStore
@@ -22,7 +20,6 @@ UNTIL = "until"
 """Key of the session: when the invitation ends (s since 1970)."""
 OWN = "own"
 """Key of the session: dataset → the owner's own identifier as a rater."""
-LONGEST_DAYS = 365
 
 
 def services_of(request: Request) -> Services:
@@ -67,30 +64,6 @@ def rating_items(services: Services, dataset: str) -> RatingItems:
 def known_datasets(services: Services) -> list[str]:
     """Return the datasets that can be rated."""
     return datasets_with_items(services.settings.root)
-
-
-def invitation(secret: str, rater: str, days: float) -> str:
-    """Return the token of a link that makes its holder this rater for some days."""
-    if not 0 < days <= LONGEST_DAYS:
-        raise HearsightError("an invitation is valid for more than 0 and at most 365 days", hint="choose another number of days")
-    return sign(secret, INVITATION, [rater, int(time.time() + days * 86400)])
-
-
-def invitation_link(address: str, token: str) -> str:
-    """Return the link that is given to a rater."""
-    return f"{address.rstrip('/')}/rate/invitation?token={token}"
-
-
-def read_invitation(secret: str, token: str) -> tuple[str, int]:
-    """Return the rater of an invitation and when it ends (s since 1970).
-
-    Raises:
-        HearsightError: it has expired, or was not made here.
-    """
-    rater, until = verify(secret, INVITATION, token, LONGEST_DAYS * 86400)
-    if until < time.time():
-        raise HearsightError("this link has expired", hint="ask for a new one")
-    return str(rater), int(until)
 
 
 def require_rater(request: Request) -> str:

@@ -20,6 +20,7 @@ from components.cli import (
     knowledge,
     models,
     profiles,
+    ratings,
     results,
     runs,
     scoring,
@@ -41,6 +42,7 @@ app = typer.Typer(
 )
 for group in (runs, results, texts, voices, doctor, scoring, search, demo, application):
     app.add_typer(group.app)
+app.add_typer(ratings.rating)
 for name, group_app in {
     "dataset": datasets.app,
     "profile": profiles.app,
@@ -48,6 +50,7 @@ for name, group_app in {
     "cache": cache.app,
     "knowledge": knowledge.knowledge,
     "models": models.app,
+    "ratings": ratings.app,
 }.items():
     app.add_typer(group_app, name=name)
 

@@ -78,11 +78,6 @@ class RatingStore:
         with self.database.writing(alone=True) as connection:
             return open_campaign(connection, dataset, digest, items, self._now())
 
-    def digest(self, dataset: str) -> str | None:
-        """Return the digest of a campaign's items; None when the campaign was not opened."""
-        with self.database.reading() as connection:
-            return connection.execute(select(CAMPAIGNS.c.digest).where(CAMPAIGNS.c.dataset == dataset)).scalar()
-
     def invite(self, dataset: str, count: int = 1) -> list[str]:
         """Return identifiers of new raters of a campaign.
 
@@ -99,6 +94,11 @@ class RatingStore:
             for rater in raters:
                 self._note(connection, campaign, "invited", rater)
             return raters
+
+    def raters(self, dataset: str) -> set[str]:
+        """Return the identifiers of all raters of a campaign."""
+        with self.database.reading() as connection:
+            return summaries.raters(connection, dataset)
 
     def dataset_of(self, rater: str) -> str:
         """Return the dataset that a rater was invited to; raises HearsightError for an unknown rater."""

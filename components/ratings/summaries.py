@@ -39,6 +39,7 @@ _FINAL = (
     .where(CAMPAIGNS.c.dataset == bindparam("dataset"), PLACES.c.state.in_(VERDICTS), ~ITEMS.c.retired)
     .order_by(RATINGS.c.sequence)
 )
+_RATERS = select(RATERS.c.id).join(CAMPAIGNS).where(CAMPAIGNS.c.dataset == bindparam("dataset"))
 _EVENTS = (
     select(EVENTS.c.sequence, EVENTS.c.kind, EVENTS.c.rater, EVENTS.c.item, EVENTS.c.time, EVENTS.c.detail)
     .join(CAMPAIGNS, CAMPAIGNS.c.id == EVENTS.c.campaign)
@@ -89,3 +90,8 @@ def final_ratings(connection: Connection, dataset: str) -> list[dict[str, Any]]:
 def events(connection: Connection, dataset: str) -> list[dict[str, Any]]:
     """Return sequence, kind, rater, item number, time and detail of each event."""
     return [dict(row._mapping) for row in connection.execute(_EVENTS, {"dataset": dataset})]
+
+
+def raters(connection: Connection, dataset: str) -> set[str]:
+    """Return the identifiers of all raters of a campaign."""
+    return set(connection.execute(_RATERS, {"dataset": dataset}).scalars())

@@ -9,13 +9,12 @@ from starlette.responses import RedirectResponse, Response
 
 from components.app.access import require_owner
 from components.app.forms import protect
+from components.app.invitations import DAYS, invitation, invitation_link
 from components.app.pages import render_page
 from components.app.raters import (
     OWN,
     RATER,
     UNTIL,
-    invitation,
-    invitation_link,
     known_datasets,
     rating_items,
     rating_store,
@@ -28,7 +27,6 @@ router = APIRouter(dependencies=[Depends(require_owner)])
 MOST_INVITATIONS = 50
 
 
-
 @router.get("/rate")
 def campaigns(request: Request) -> Response:
     """Show how far each rating is."""
@@ -36,7 +34,9 @@ def campaigns(request: Request) -> Response:
 
 
 @router.post("/rate/invitations", dependencies=[Depends(protect)])
-def invite(request: Request, dataset: Annotated[str, Form()], count: Annotated[int, Form()], days: Annotated[int, Form()]) -> Response:
+def invite(
+    request: Request, dataset: Annotated[str, Form()], count: Annotated[int, Form()], days: Annotated[int, Form()]
+) -> Response:
     """Make links for new raters and show them, this one time."""
     if not 1 <= count <= MOST_INVITATIONS:
         raise HearsightError(f"between 1 and {MOST_INVITATIONS} people can be invited at once", hint="choose another number")
@@ -70,5 +70,5 @@ def _page(request: Request, **values: Any) -> Response:
     found = {campaign.dataset: campaign for campaign in rating_store(services).campaigns()}
     shown: list[CampaignProgress] = [found[dataset] for dataset in datasets]
     local = request.app.state.settings.local
-    defaults: dict[str, Any] = {"invited": "", "links": [], "days": 14}
+    defaults: dict[str, Any] = {"invited": "", "links": [], "days": DAYS}
     return render_page(request, "rate.html", campaigns=shown, local=local, **(defaults | values))

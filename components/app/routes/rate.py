@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from components.app.access import is_owner
 from components.app.forms import protect
+from components.app.invitations import read_invitation
 from components.app.media import media_response
 from components.app.pages import render_page
 from components.app.raters import (
@@ -18,7 +19,6 @@ from components.app.raters import (
     known_datasets,
     rating_items,
     rating_store,
-    read_invitation,
     require_rater,
     services_of,
 )
