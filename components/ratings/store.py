@@ -76,7 +76,9 @@ class RatingStore:
             How many items were added, retired, and are there now.
         """
         with self.database.writing(alone=True) as connection:
-            return open_campaign(connection, dataset, digest, items, self._now())
+            changes = open_campaign(connection, dataset, digest, items, self._now())
+        self._items.clear()
+        return changes
 
     def invite(self, dataset: str, count: int = 1) -> list[str]:
         """Return identifiers of new raters of a campaign.
