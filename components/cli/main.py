@@ -23,6 +23,7 @@ from components.cli import (
     models,
     profiles,
     rating_files,
+    ratings,
     results,
     runs,
     scoring,
@@ -44,6 +45,8 @@ app = typer.Typer(
 )
 for group in (runs, results, texts, voices, doctor, scoring, search, describe, feedback, demo, application):
     app.add_typer(group.app)
+app.add_typer(ratings.rating)
+ratings.app.add_typer(rating_files.app)
 for name, group_app in {
     "dataset": datasets.app,
     "profile": profiles.app,
@@ -51,7 +54,7 @@ for name, group_app in {
     "cache": cache.app,
     "knowledge": knowledge.knowledge,
     "models": models.app,
-    "ratings": rating_files.app,
+    "ratings": ratings.app,
 }.items():
     app.add_typer(group_app, name=name)
 

@@ -11,7 +11,7 @@ from components.cli.options import Dataset
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_line
 
-app = typer.Typer(no_args_is_help=True, help="Human ratings: files of other labelling tools.")
+app = typer.Typer()
 
 
 @app.command("import")

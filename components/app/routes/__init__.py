@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from components.app.routes import describe, feedback, search, start
+from components.app.routes import campaigns, describe, feedback, rate, search, start
 
-ROUTERS: tuple[APIRouter, ...] = (start.router, search.router, describe.router, feedback.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    start.router,
+    campaigns.router,
+    rate.router,
+    search.router,
+    describe.router,
+    feedback.router,
+)

@@ -1,0 +1,74 @@
+"""The owner's page of ratings: how far each is, invitations, and rating oneself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from components.app.access import require_owner
+from components.app.forms import protect
+from components.app.invitations import DAYS, invitation, invitation_link
+from components.app.pages import render_page
+from components.app.raters import (
+    OWN,
+    RATER,
+    UNTIL,
+    known_datasets,
+    rating_items,
+    rating_store,
+    services_of,
+)
+from components.core.errors import HearsightError
+from components.ratings.summaries import CampaignProgress
+
+router = APIRouter(dependencies=[Depends(require_owner)])
+MOST_INVITATIONS = 50
+
+
+@router.get("/rate")
+def campaigns(request: Request) -> Response:
+    """Show how far each rating is."""
+    return _page(request)
+
+
+@router.post("/rate/invitations", dependencies=[Depends(protect)])
+def invite(
+    request: Request, dataset: Annotated[str, Form()], count: Annotated[int, Form()], days: Annotated[int, Form()]
+) -> Response:
+    """Make links for new raters and show them, this one time."""
+    if not 1 <= count <= MOST_INVITATIONS:
+        raise HearsightError(f"between 1 and {MOST_INVITATIONS} people can be invited at once", hint="choose another number")
+    secret, services = request.app.state.settings.secret, services_of(request)
+    invitation(secret, "", days)  # refuses a wrong number of days before raters are made
+    rating_items(services, dataset)
+    raters = rating_store(services).invite(dataset, count)
+    links = [invitation_link(str(request.base_url), invitation(secret, rater, days)) for rater in raters]
+    return _page(request, invited=dataset, links=links, days=days)
+
+
+@router.post("/rate/self", dependencies=[Depends(protect)])
+def rate_oneself(request: Request, dataset: Annotated[str, Form()]) -> Response:
+    """Let the owner rate, too, under an identifier of their own for each dataset."""
+    services = services_of(request)
+    rating_items(services, dataset)
+    own = dict(request.session.get(OWN, {}))
+    if dataset not in own:
+        own[dataset] = rating_store(services).invite(dataset)[0]
+        request.session[OWN] = own
+    request.session[RATER] = own[dataset]
+    request.session[UNTIL] = 0  # the owner needs no invitation
+    return RedirectResponse("/rate/task#item", 303)
+
+
+def _page(request: Request, **values: Any) -> Response:
+    services = services_of(request)
+    datasets = known_datasets(services)
+    for dataset in datasets:
+        rating_items(services, dataset)
+    found = {campaign.dataset: campaign for campaign in rating_store(services).campaigns()}
+    shown: list[CampaignProgress] = [found[dataset] for dataset in datasets]
+    local = request.app.state.settings.local
+    defaults: dict[str, Any] = {"invited": "", "links": [], "days": DAYS}
+    return render_page(request, "rate.html", campaigns=shown, local=local, **(defaults | values))

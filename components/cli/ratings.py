@@ -1,0 +1,110 @@
+"""``hearsight ratings`` and ``hearsight rate``: open, invite, status, export; rate in the terminal.
+
+Imports are inside the commands: SQLAlchemy and pyarrow take a second, and ``hearsight --help`` needs neither.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from components.cli.options import Dataset
+from components.core.graph import find_root
+from components.core.printing import print_line, print_table
+
+if TYPE_CHECKING:
+    from components.ratings.items import RatingItems
+    from components.ratings.store import RatingStore
+
+app = typer.Typer(no_args_is_help=True, help="Human ratings: invite raters, follow and export what they rate.")
+rating = typer.Typer()
+
+
+@app.command("open")
+def open_rating(dataset: Dataset = "english") -> None:
+    """Open a dataset's rating, or take over its changed items; ratings of unchanged items stay. Other commands do it, too."""
+    _, _, counts = _opened(find_root(), dataset)
+    print_line({"dataset": dataset, **counts})
+
+
+@app.command()
+def invite(
+    dataset: Dataset = "english",
+    count: Annotated[int, typer.Option("--count", "-n", min=1, max=1000, help="The number of raters.")] = 3,
+    days: Annotated[int, typer.Option(min=1, max=365, help="Days until the links expire.")] = 14,
+    address: Annotated[str, typer.Option(help="The address of the application, as raters reach it.")] = "http://127.0.0.1:8010",
+) -> None:
+    """Print a link for each new rater. A rater can stop, and go on later with the same link in any browser."""
+    from components.app.invitations import invitation, invitation_link
+    from components.app.settings import read_secret
+
+    root = find_root()
+    store, _, _ = _opened(root, dataset)
+    secret = read_secret(root)
+    links = [(rater, invitation_link(address, invitation(secret, rater, days))) for rater in store.invite(dataset, count)]
+    print_table({"rater": rater, "days": days, "link": link} for rater, link in links)
+
+
+@app.command()
+def status(
+    dataset: Annotated[str, typer.Option("--dataset", "-d", help="A dataset; without one, all with items to rate.")] = "",
+    check: Annotated[bool, typer.Option("--check", help="Exit with code 1 unless every item has all its ratings.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Return when every item has all its ratings.")] = False,
+    every: Annotated[float, typer.Option(min=0.1, help="With --wait: seconds between two looks.")] = 30.0,
+) -> None:
+    """Print how far ratings are: items, complete ones, ratings, how many are wanted, and people who rated."""
+    from components.ratings.running import datasets_with_items
+
+    root = find_root()
+    names = [dataset] if dataset else datasets_with_items(root)
+    store = None
+    for name in names:
+        store, _, _ = _opened(root, name)
+    while True:
+        found = [campaign for campaign in (store.campaigns() if store else []) if campaign.dataset in names]
+        finished = all(campaign.finished for campaign in found)
+        if finished or not wait:
+            break
+        time.sleep(every)
+    print_table(campaign.plain() for campaign in found)
+    if check and not finished:
+        raise typer.Exit(1)
+
+
+@app.command()
+def export(dataset: Dataset = "english") -> None:
+    """Write the ratings to ratings/DATASET/hearsight.csv, which the stage import_ratings reads. Raters have random numbers."""
+    from components.ratings.export import export_path, export_ratings
+
+    root = find_root()
+    store, items, _ = _opened(root, dataset)
+    path = export_path(root, dataset)
+    count = export_ratings(store, dataset, items, path)
+    print_line({"ratings": count, "file": str(path.relative_to(root)), "next": f"dvc repro import_ratings@{dataset}"})
+
+
+@rating.command()
+def rate(
+    dataset: Dataset = "english",
+    rater: Annotated[str, typer.Option(help="Go on as this rater; without it, as the one of this project's last time.")] = "",
+) -> None:
+    """Rate in the terminal: the picture's file, the description, then g (good), b (bad), u (undo) or q (quit)."""
+    from components.cli.rating_terminal import own_rater, rate_in_terminal
+
+    root = find_root()
+    store, items, _ = _opened(root, dataset)
+    rate_in_terminal(store, items, rater or own_rater(root, store, dataset))
+
+
+def _opened(root: Path, dataset: str) -> tuple[RatingStore, RatingItems, dict[str, int]]:
+    """Return the store and a dataset's items, with the campaign as these items say, and what changed of it."""
+    from components.app.settings import database_url
+    from components.ratings.running import follow, open_items
+    from components.ratings.store import RatingStore
+
+    items = open_items(root, dataset)
+    store = RatingStore(database_url(root))
+    return store, items, follow(store, dataset, items)

@@ -1,0 +1,39 @@
+"""The items of running ratings: which datasets have some, and the campaign that follows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from components.ratings.items import STAGE, RatingItems
+from components.ratings.store import RatingStore
+
+
+def items_folder(root: Path, dataset: str) -> Path:
+    """Return the folder of a dataset's rating items."""
+    return root / "data" / dataset / STAGE
+
+
+def datasets_with_items(root: Path) -> list[str]:
+    """Return the datasets of a project with a finished output of ``build_rating_items``."""
+    return sorted(path.parent.parent.name for path in (root / "data").glob(f"*/{STAGE}/manifest.json"))
+
+
+def open_items(root: Path, dataset: str) -> RatingItems:
+    """Return a dataset's rating items.
+
+    Raises:
+        HearsightError: the dataset has no finished ones.
+    """
+    folder = items_folder(root, dataset)
+    if not (folder / "manifest.json").is_file():
+        known = ", ".join(datasets_with_items(root))
+        hint = f"run `dvc repro {STAGE}@{dataset}`" + (f", or name one of {known}" if known else "")
+        raise HearsightError("has no rating items", where=dataset, hint=hint)
+    return RatingItems.open(folder)
+
+
+def follow(store: RatingStore, dataset: str, items: RatingItems) -> dict[str, int]:
+    """Open the dataset's campaign with these items, or replace its items by them; see :meth:`RatingStore.open_campaign`."""
+    wanted = dict(zip(items.keys, items.column("raters"), strict=True))
+    return store.open_campaign(dataset, items.digest, wanted)

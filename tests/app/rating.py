@@ -1,0 +1,54 @@
+"""A running application with items to rate, and what tests do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from components.app.invitations import invitation
+from components.ratings.items import RatingItems
+from components.ratings.running import follow, items_folder
+from components.ratings.store import RatingStore
+from tests.app.server import SECRET, running, settings_of
+from tests.ratings.made_items import make_items
+
+PUBLIC = ("127.0.0.1", "rate.example")
+"""Host names of an application that raters reach."""
+
+
+@dataclass(frozen=True)
+class RatingApp:
+    """A running application, its store and items."""
+
+    url: str
+    root: Path
+    store: RatingStore
+    items: RatingItems
+
+    def link(self, rater: str = "", days: float = 14) -> str:
+        """The invitation of a rater, a new one without a name."""
+        rater = rater or self.store.invite("english")[0]
+        return f"{self.url}/rate/invitation?token={invitation(SECRET, rater, days)}"
+
+
+@contextmanager
+def rating_app(root: Path, hosts: tuple[str, ...] = PUBLIC, **made: int) -> Iterator[RatingApp]:
+    """Serve an application whose dataset ``english`` has items to rate."""
+    make_items(root, **made)
+    settings = settings_of(root, hosts=hosts)
+    items, store = RatingItems.open(items_folder(root, "english")), RatingStore(settings.database)
+    follow(store, "english", items)
+    with running(settings) as app:
+        yield RatingApp(app.url, root, store, items)
+    store.close()
+
+
+def start(page: Page, link: str) -> None:
+    """Open an invitation and begin after the guidelines, by keyboard."""
+    page.goto(link)
+    page.get_by_role("button", name="Start").press("Enter")
+    page.wait_for_url("**/rate/task#item")

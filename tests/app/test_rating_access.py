@@ -1,0 +1,153 @@
+"""Who may rate, what a rater may fetch, and that nothing a rater gets tells where an item comes from."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+from components.app.tokens import INVITATION, LOGIN, sign
+from components.ratings.running import follow
+from tests.app.rating import PUBLIC, RatingApp, rating_app
+from tests.app.server import SECRET
+from tests.ratings.made_items import make_items
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RatingApp]:
+    with rating_app(tmp_path_factory.mktemp("rating"), hosts=PUBLIC) as app:
+        yield app
+
+
+def invited(app: RatingApp, **link: object) -> httpx.Client:
+    """A rater's client after the guidelines."""
+    client = httpx.Client(base_url=app.url, follow_redirects=True)
+    page = client.get(app.link(**link))  # type: ignore[arg-type]
+    assert "How to rate" in page.text
+    client.post("/rate/guidelines", data={"csrf": csrf_of(page)})
+    return client
+
+
+def csrf_of(page: httpx.Response) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', page.text)
+    assert found
+    return found[1]
+
+
+def item_of(page: httpx.Response) -> str:
+    found = re.search(r"/rate/picture/([0-9a-f]{16})", page.text)
+    assert found
+    return found[1]
+
+
+def test_an_expired_forged_or_other_link_is_refused(app):
+    client = httpx.Client(base_url=app.url, follow_redirects=True)
+    link = app.link()
+    for refused, reason in {
+        app.link(days=1e-6): "expired",
+        link[:-3] + ("abc" if link[-3:] != "abc" else "abd"): "not valid",
+        f"{app.url}/rate/invitation?token={sign('another key of tests, of 32 characters', INVITATION, ['r-1', 2e9])}": "not valid",
+        f"{app.url}/rate/invitation?token={sign(SECRET, LOGIN, True)}": "not valid",
+        app.link(rater="r-0123456789"): "no such rater",
+    }.items():
+        answer = client.get(refused)
+        assert answer.status_code == 400 and reason in answer.text
+        assert client.get("/rate/task").status_code == 403
+
+
+def test_the_session_ends_with_the_invitation(app, monkeypatch):
+    client = invited(app, days=1)
+    assert client.get("/rate/task").status_code == 200
+    monkeypatch.setattr("components.app.raters.time", SimpleNamespace(time=lambda: time.time() + 2 * 86400))
+    assert "expired" in client.get("/rate/task").text
+
+
+def test_a_rater_cannot_open_the_owners_pages_or_pictures_that_were_not_given(app):
+    client = invited(app)
+    assert client.get("/rate").status_code == 403
+    token = csrf_of(client.get("/rate/task"))
+    for path in ("/rate/self", "/rate/invitations"):
+        form = {"csrf": token, "dataset": "english", "count": "1", "days": "1"}
+        assert client.post(path, data=form).status_code == 403
+    given = item_of(client.get("/rate/task"))
+    picture = client.get(f"/rate/picture/{given}")
+    assert picture.content == app.items.picture(given) and picture.headers["cache-control"].startswith("private, max-age=")
+    for other in app.items.keys:
+        if other != given:
+            assert client.get(f"/rate/picture/{other}").status_code == client.get(f"/rate/audio/{other}").status_code == 404
+            late = client.post("/rate/task", data={"csrf": token, "item": other, "verdict": "GOOD"})
+            assert "after=late" in str(late.url)
+    stranger = httpx.Client(base_url=app.url)
+    for path in (f"/rate/picture/{given}", f"/rate/audio/{given}"):
+        assert stranger.get(path).status_code == 404
+    assert stranger.get("/rate/task").status_code == stranger.get("/rate").status_code == 403
+
+
+def test_nothing_that_a_rater_gets_tells_where_an_item_comes_from(app):
+    client = invited(app)
+    secret = {"mms-48", "t2t8x8", "speech_to_image", "retrieval", "rank", "record-", "uses", "known", "dataset"}
+    secret |= {item["image_sha256"][:16] for item in map(app.items.item, app.items.keys)}
+    for _ in app.items.keys:
+        page = client.get("/rate/task")
+        key = item_of(page)
+        answers = [page, client.get(f"/rate/picture/{key}"), client.get(f"/rate/audio/{key}")]
+        for answer in answers:
+            text = str(answer.headers) + (answer.text if "text" in answer.headers["content-type"] else "")
+            assert not [word for word in secret if word in text.replace("build_rating_items", "")]
+        if app.items.audio(key):
+            assert app.items.item(key)["caption"] not in page.text
+        client.post("/rate/task", data={"csrf": csrf_of(page), "item": key, "verdict": "GOOD"})
+    assert "Thank you" in client.get("/rate/task").text
+
+
+def test_forms_without_the_sessions_token_and_unknown_verdicts_save_nothing(app):
+    client = invited(app)
+    page = client.get("/rate/task")
+    before = len(app.store.final_ratings("english"))
+    for form, status in (({}, 403), ({"csrf": "guessed"}, 403), ({"csrf": csrf_of(page), "verdict": "MAYBE"}, 400)):
+        assert client.post("/rate/task", data={"item": item_of(page), "verdict": "GOOD"} | form).status_code == status
+    assert client.post("/rate/undo").status_code == 403
+    assert len(app.store.final_ratings("english")) == before
+
+
+def test_a_part_of_the_speech_is_sent_to_players_that_ask_for_it(app):
+    client = invited(app)
+    key = item_of(client.get("/rate/task"))
+    while (speech := app.items.audio(key)) is None:
+        page = client.get("/rate/task")
+        client.post("/rate/task", data={"csrf": csrf_of(page), "item": key, "verdict": "BAD"})
+        key = item_of(client.get("/rate/task"))
+    for asked, part in {"bytes=0-1": speech[:2], "bytes=10-": speech[10:], "bytes=-7": speech[-7:]}.items():
+        answer = client.get(f"/rate/audio/{key}", headers={"range": asked})
+        assert (answer.status_code, answer.content) == (206, part)
+    assert client.get(f"/rate/audio/{key}", headers={"range": "bytes=999999-"}).status_code == 416
+    assert client.get(f"/rate/audio/{key}").content == speech
+
+
+def test_changed_items_are_shown_without_a_restart(tmp_path):
+    with rating_app(tmp_path, hosts=PUBLIC, captions=2, retrieved=0, voiced=0) as app:
+        client = invited(app)
+        assert "Item 1 of 2" in client.get("/rate/task").text
+        make_items(tmp_path, captions=0, retrieved=1, voiced=0)
+        page = client.get("/rate/task")
+        assert "Item 1 of 1" in page.text and item_of(page) not in app.items.keys
+        assert client.get(f"/rate/picture/{item_of(page)}").status_code == 200
+        assert follow(app.store, "english", app.items)["added"] == 2
+
+
+def test_an_answer_after_others_took_the_place_is_refused_politely(app, tmp_path, monkeypatch):
+    with rating_app(tmp_path, hosts=PUBLIC, captions=0, retrieved=0, voiced=1) as app:
+        late = invited(app)
+        page = late.get("/rate/task")
+        real = app.store.clock()
+        monkeypatch.setattr("components.ratings.assignment.HOLD", -1.0)  # reservations end at once
+        app.store.clock = lambda: real + 10
+        for rater in app.store.invite("english", 5):
+            app.store.save(rater, str(app.store.next_item(rater)), "GOOD")
+        answer = late.post("/rate/task", data={"csrf": csrf_of(page), "item": item_of(page), "verdict": "BAD"})
+        assert "came too late" in answer.text and "Thank you" in answer.text
+        assert len(app.store.final_ratings("english")) == 5
