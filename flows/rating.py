@@ -43,7 +43,7 @@ def run_command(root: Path, *words: str) -> list[str]:
 
 
 def read_progress(root: Path, dataset: str) -> dict[str, Any]:
-    """Return the line of ``hearsight ratings status`` of a dataset: ``needed`` ratings, and ``rated`` ones that count."""
+    """Return the line of ``hearsight ratings status`` of a dataset: ``wanted`` ratings, and ``ratings`` that count."""
     for line in run_command(root, "ratings", "status", "-d", dataset):
         if line.startswith("{"):
             progress: dict[str, Any] = json.loads(line)
@@ -62,15 +62,15 @@ def rate(dataset: str, root: Path, target: str = "", poll: float = POLL, days: f
     def wait_for_ratings() -> None:
         """Wait until every item has as many ratings as asked for."""
         deadline, last = time.monotonic() + days * 86400, -1
-        while (progress := read_progress(root, dataset))["rated"] < progress["needed"]:
-            if progress["rated"] != last:
-                get_run_logger().info("%d of %d ratings", last := progress["rated"], progress["needed"])
+        while (progress := read_progress(root, dataset))["rated"] < progress["wanted"]:
+            if progress["ratings"] != last:
+                get_run_logger().info("%d of %d ratings", last := progress["ratings"], progress["wanted"])
             if time.monotonic() > deadline:
                 what = f"{progress['needed'] - progress['rated']} of {progress['needed']} ratings are missing after {days:g} days"
                 hint = "invite more raters and start the flow again: nothing is lost"
                 raise HearsightError(what, where=f"ratings of {dataset}", hint=hint)
             time.sleep(poll)
-        get_run_logger().info("all %d ratings are there", progress["needed"])
+        get_run_logger().info("all %d ratings are there", progress["wanted"])
 
     @flow(name="rating", flow_run_name=f"rating of {dataset}", persist_result=False)
     def rating() -> None:
