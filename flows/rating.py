@@ -62,11 +62,11 @@ def rate(dataset: str, root: Path, target: str = "", poll: float = POLL, days: f
     def wait_for_ratings() -> None:
         """Wait until every item has as many ratings as asked for."""
         deadline, last = time.monotonic() + days * 86400, -1
-        while (progress := read_progress(root, dataset))["rated"] < progress["wanted"]:
+        while (progress := read_progress(root, dataset))["ratings"] < progress["wanted"]:
             if progress["ratings"] != last:
                 get_run_logger().info("%d of %d ratings", last := progress["ratings"], progress["wanted"])
             if time.monotonic() > deadline:
-                what = f"{progress['needed'] - progress['rated']} of {progress['needed']} ratings are missing after {days:g} days"
+                what = f"{progress['wanted'] - progress['ratings']} of {progress['wanted']} ratings are missing after {days:g} days"
                 hint = "invite more raters and start the flow again: nothing is lost"
                 raise HearsightError(what, where=f"ratings of {dataset}", hint=hint)
             time.sleep(poll)
