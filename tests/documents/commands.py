@@ -173,6 +173,10 @@ TESTED = {
         "tests/stages/build_search_index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"
     ),
     r"echo .*": "tests/documents/test_commands.py::test_the_transcript_in_the_readme_is_what_try_prints",
+    r"hearsight (rate|ratings (open|status|export))( .*)?": (
+        "tests/app/test_rating_commands.py::test_ratings_are_opened_given_in_the_terminal_and_exported_without_names"
+    ),
+    r"hearsight ratings invite( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_links_of_new_raters",
     r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",
 }
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
@@ -183,6 +187,7 @@ NOT_TESTED = {
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect) .*": "a cluster or a server",
     r"curl .*": "a server",
+    r"hearsight app": "a server; tests/app starts it",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
     r"dvc repro check-evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",

@@ -1,0 +1,77 @@
+"""Commands of ratings: open, invite, status, export, and rating in the terminal."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.app.invitations import read_invitation
+from components.app.settings import read_secret
+from tests.command import hearsight
+from tests.ratings.made_items import make_items
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with three items of dataset ``english``."""
+    make_items(tmp_path, captions=2, retrieved=0, voiced=1)
+    for name in ("dvc.yaml", "params.yaml"):
+        (tmp_path / name).write_text("")
+    return tmp_path
+
+
+def run(project: Path, *words: str, stdin: bytes = b"") -> list[dict[str, Any]]:
+    done = hearsight(*words, stdin=stdin, cwd=project, HEARSIGHT_ROOT=str(project))
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
+
+
+def test_ratings_are_opened_given_in_the_terminal_and_exported_without_names(project):
+    assert run(project, "ratings", "open", "-d", "english") == [{"dataset": "english", "added": 3, "retired": 0, "items": 3}]
+    done = hearsight("rate", "-d", "english", stdin=b"g\nu\nb\nwhat\ngood\nq\n", cwd=project, HEARSIGHT_ROOT=str(project))
+    said = done.stdout.decode()
+    assert "Item 1 of 3" in said and "Taken back." in said and "'what' is no answer" in said and "2 rated" in said
+    run(project, "rate", "-d", "english", stdin=b"g\n")
+    (status,) = run(project, "ratings", "status")
+    assert (status["ratings"], status["wanted"], status["complete"], status["raters"]) == (3, 11, 0, 1)
+    checked = hearsight("ratings", "status", "-d", "english", "--check", cwd=project, HEARSIGHT_ROOT=str(project))
+    assert checked.returncode == 1
+    (exported,) = run(project, "ratings", "export", "-d", "english")
+    assert exported["ratings"] == 3
+    with (project / "ratings/english/hearsight.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["item", "query", "candidate", "rank", "rater", "verdict", "time", "seconds", "source"]
+    assert [row["verdict"] for row in rows] == ["BAD", "GOOD", "GOOD"] and {row["source"] for row in rows} == {"hearsight"}
+    assert {row["query"] for row in rows} == {"record-0", "record-1", "record-0.0"}
+
+
+def test_invitations_are_links_of_new_raters(project):
+    rows = run(project, "ratings", "invite", "-d", "english", "-n", "2", "--days", "3", "--address", "https://rate.example/")
+    assert len({row["rater"] for row in rows}) == 2
+    for row in rows:
+        address, _, token = row["link"].partition("?token=")
+        assert address == "https://rate.example/rate/invitation"
+        assert read_invitation(read_secret(project), token)[0] == row["rater"]
+
+
+def test_an_export_loses_no_ratings_of_another_database(project):
+    refused = hearsight("ratings", "export", "-d", "english", cwd=project, HEARSIGHT_ROOT=str(project))
+    assert refused.returncode == 2 and b"no rating to export" in refused.stderr
+    run(project, "rate", "-d", "english", stdin=b"g\nq\n")
+    run(project, "ratings", "export", "-d", "english")
+    other = f"sqlite:///{project / 'other.sqlite'}"
+    for words in (("rate",), ("ratings", "export")):
+        done = hearsight(
+            *words, "-d", "english", stdin=b"g\nq\n", cwd=project, HEARSIGHT_ROOT=str(project), HEARSIGHT_RATINGS_DB=other
+        )
+    assert done.returncode == 2 and b"whom this database does not know" in done.stderr
+
+
+def test_a_dataset_without_items_is_refused_with_the_command_that_makes_them(project):
+    for words in (("ratings", "open"), ("ratings", "status"), ("ratings", "export"), ("rate",)):
+        done = hearsight(*words, "-d", "none", cwd=project, HEARSIGHT_ROOT=str(project))
+        assert done.returncode == 2 and b"dvc repro build_rating_items@none" in done.stderr
