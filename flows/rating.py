@@ -66,7 +66,9 @@ def rate(dataset: str, root: Path, target: str = "", poll: float = POLL, days: f
             if progress["ratings"] != last:
                 get_run_logger().info("%d of %d ratings", last := progress["ratings"], progress["wanted"])
             if time.monotonic() > deadline:
-                what = f"{progress['wanted'] - progress['ratings']} of {progress['wanted']} ratings are missing after {days:g} days"
+                what = (
+                    f"{progress['wanted'] - progress['ratings']} of {progress['wanted']} ratings are missing after {days:g} days"
+                )
                 hint = "invite more raters and start the flow again: nothing is lost"
                 raise HearsightError(what, where=f"ratings of {dataset}", hint=hint)
             time.sleep(poll)

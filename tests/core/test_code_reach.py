@@ -23,7 +23,6 @@ OUTSIDE = {
     "flows/*": "starts commands and servers; computes no record",
     "components/app/*": "serves pages; computes no record",
     "components/cli/*": "commands",
-    "components/app/*": "the web application; it shows records and computes none",
     "components/tracking/*": "records and reads what has finished; no record depends on it",
     "components/tools/cache/*": "a command that removes damaged results",
     "components/tools/calibrate/data/*": "the page of a command, written anew each time",

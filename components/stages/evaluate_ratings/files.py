@@ -118,7 +118,9 @@ def plot_csv(results: RatingResults) -> str:
 
 def render_summary(results: RatingResults) -> str:
     """Return a text summary of all tables."""
-    lines = [f"human ratings of {results.dataset}: {results.ratings:,} of {results.items:,} items by {results.raters:,} raters"]
+    lines = [
+        f"human ratings of {results.dataset}: {results.ratings:,} ratings of {results.items:,} items by {results.raters:,} raters"
+    ]
     for about, figures, _ in figures_of(results):
         alpha = figures.pop("alpha", None)
         shown = ", ".join(f"{name.replace('_', ' ')} {_shown(value)}" for name, value in figures.items()) or "nothing counts yet"

@@ -131,7 +131,8 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
             "rank": 0,
             "known": True,
         }
-        return [dict(key=key, records=["r1"], raters=3, ratings=3, good=2, uses=[place])]
+        counts = {"raters": 3, "ratings": 3, "good": 2}
+        return [{"key": key, "records": ["r1"], "uses": [place]} | counts]
     if stage == "evaluate_captioners":
         base = {"test": "english", "model": "english-t2t8x8-0", "training": "english", "network": "t2t8x8", "seed": 0}
         results = {"cider_d": 0.5, "rouge_l": 0.3, "objects": 2, "unsupported": ["cat"]}
