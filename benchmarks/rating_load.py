@@ -13,6 +13,7 @@ import asyncio
 import json
 import random
 import re
+import socket
 import statistics
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from components.ratings.items import RatingItems
 from components.ratings.running import follow, items_folder
 from components.ratings.store import RatingStore
 from tests.ratings.made_items import make_items
+from tests.support import until
 
 SECRET = "a key of measurements with more than 32 characters"
 SERVE = """
@@ -82,6 +84,14 @@ def _csrf(page: str) -> str:
     return found[1] if found else ""
 
 
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 async def _rate_all(raters: list[Rater], seconds: float) -> None:
     begin = time.monotonic() + 3  # sessions have begun
     await asyncio.gather(*(rater.rate(begin, begin + seconds) for rater in raters))
@@ -97,7 +107,9 @@ def measure(options: argparse.Namespace, think: float, root: Path) -> dict[str, 
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            address = f"http://127.0.0.1:{int(server.stdout.readline())}"
+            port = int(server.stdout.readline())
+            until(lambda: _listens(port), within=60)
+            address = f"http://127.0.0.1:{port}"
             links = [invitation_link(address, invitation(SECRET, one, 1)) for one in store.invite("english", options.raters)]
             raters = [Rater(link, think, number) for number, link in enumerate(links)]
             asyncio.run(_rate_all(raters, options.seconds))

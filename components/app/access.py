@@ -17,7 +17,7 @@ def is_owner(request: Request) -> bool:
     return bool(request.app.state.settings.local or request.session.get(OWNER))
 
 
-def require_owner(request: Request) -> None:
+async def require_owner(request: Request) -> None:
     """Refuse everybody but the owner; a dependency of all pages but the rating's.
 
     Raises:

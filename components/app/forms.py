@@ -24,7 +24,7 @@ def csrf_token(request: Request) -> str:
     return str(request.session.setdefault(CSRF, secrets.token_urlsafe(24)))
 
 
-def protect(request: Request, csrf: Annotated[str, Form()] = "") -> None:
+async def protect(request: Request, csrf: Annotated[str, Form()] = "") -> None:
     """Refuse a form that does not come from a page of this session; a dependency of every route that changes something.
 
     Raises:

@@ -66,8 +66,13 @@ def known_datasets(services: Services) -> list[str]:
     return datasets_with_items(services.settings.root)
 
 
-def require_rater(request: Request) -> str:
-    """Return who rates; a dependency of the pages of rating.
+async def require_rater(request: Request) -> str:
+    """Return who rates; a dependency of the pages of rating, without a thread of its own, since it waits for nothing."""
+    return rater_of(request)
+
+
+def rater_of(request: Request) -> str:
+    """Return who rates.
 
     Raises:
         ForbiddenError: there is no valid invitation in this session.

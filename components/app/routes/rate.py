@@ -17,6 +17,7 @@ from components.app.raters import (
     RATER,
     UNTIL,
     known_datasets,
+    rater_of,
     rating_items,
     rating_store,
     require_rater,
@@ -126,7 +127,7 @@ def _media(request: Request, key: str, media_type: str) -> Response:
     services = services_of(request)
     store = rating_store(services)
     if RATER in request.session:
-        rater = require_rater(request)
+        rater = rater_of(request)
         datasets = [store.dataset_of(rater)] if store.was_shown(rater, key) else []
     else:
         datasets = known_datasets(services) if is_owner(request) else []
