@@ -27,6 +27,7 @@ def _environment() -> Environment:
         autoescape=select_autoescape(["html"]),
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
         undefined=StrictUndefined,
     )
     environment.filters |= FILTERS
