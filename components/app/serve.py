@@ -27,6 +27,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        listening.listen(128)  # so that nobody is refused once the address is printed
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise HearsightError(f"port {port}: {reason}", where=host, hint="choose another with --port") from None

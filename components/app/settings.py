@@ -13,8 +13,6 @@ from components.core.files import publish_bytes
 
 PORT = 8010
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
-DATABASE = "HEARSIGHT_RATINGS_DB"
-"""Environment variable with the URL of the ratings' database; without it, SQLite in ``.hearsight/ratings``."""
 SECRET = "HEARSIGHT_APP_SECRET"
 """Environment variable with the key that signs sessions and links; without it, a file of random bytes in ``.hearsight/app``."""
 LEAST_SECRET = 32
@@ -49,15 +47,6 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def database_url(root: Path) -> str:
-    """Return the URL of the ratings' database, and make the folder of the default one."""
-    if url := os.environ.get(DATABASE):
-        return url
-    folder = root / ".hearsight" / "ratings"
-    folder.mkdir(parents=True, exist_ok=True)
-    return f"sqlite:///{folder / 'ratings.sqlite'}"
 
 
 def read_secret(root: Path) -> str:

@@ -33,8 +33,9 @@ def application(
     """
     # Here: FastAPI takes a second to import.
     from components.app.serve import open_socket, serve
-    from components.app.settings import LOOPBACK_HOSTS, AppSettings, database_url, read_secret
+    from components.app.settings import LOOPBACK_HOSTS, AppSettings, read_secret
     from components.app.tokens import LOGIN, sign
+    from components.ratings.running import database_url
 
     root = find_root()
     hosts = tuple(dict.fromkeys([*(name or []), *LOOPBACK_HOSTS, *([host] if host not in ("0.0.0.0", "::") else [])]))

@@ -101,8 +101,7 @@ def rate(
 
 def _opened(root: Path, dataset: str) -> tuple[RatingStore, RatingItems, dict[str, int]]:
     """Return the store and a dataset's items, with the campaign as these items say, and what changed of it."""
-    from components.app.settings import database_url
-    from components.ratings.running import follow, open_items
+    from components.ratings.running import database_url, follow, open_items
     from components.ratings.store import RatingStore
 
     items = open_items(root, dataset)

@@ -1,12 +1,25 @@
-"""The items of running ratings: which datasets have some, and the campaign that follows them."""
+"""Running ratings of a project: their database, which datasets have items, and the campaign that follows them."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from components.core.errors import HearsightError
 from components.ratings.items import STAGE, RatingItems
 from components.ratings.store import RatingStore
+
+ADDRESS = "HEARSIGHT_RATINGS_DB"
+"""Environment variable with the URL of the database; without it, SQLite in :data:`FILE`."""
+FILE = Path(".hearsight") / "ratings" / "ratings.sqlite"
+
+
+def database_url(root: Path) -> str:
+    """Return the URL of the database of a project's running ratings, and make the folder of the default one."""
+    if url := os.environ.get(ADDRESS):
+        return url
+    (root / FILE).parent.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{root / FILE}"
 
 
 def items_folder(root: Path, dataset: str) -> Path:

@@ -210,6 +210,11 @@ class RatingStore:
         with self.database.reading() as connection:
             return summaries.events(connection, dataset)
 
+    def item_keys(self) -> list[str]:
+        """Return the keys of all items, of retired ones too."""
+        with self.database.reading() as connection:
+            return list(connection.execute(select(ITEMS.c.key)).scalars())
+
     def erase(self, keys: Iterable[str]) -> int:
         """Remove items for good, in every campaign; return how many were there.
 

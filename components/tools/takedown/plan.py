@@ -123,12 +123,14 @@ def _plan_ratings(plan: Plan, search: FileSearch) -> bool:
     files = list(ratings.find_files(plan.root, search))
     for path in files:
         plan.add(path, "ratings of something removed", partial(ratings.clear_file, path, search))
-    if count := ratings.find_rows(plan.root, search):
-        database = plan.root / ratings.DATABASE
-        plan.add(database, f"{count} values of a running rating", partial(ratings.clear_database, database, search))
+    if keys := ratings.find_running_items(plan.root, search):
+        plan.add(
+            plan.root / ratings.FILE,
+            f"{len(keys)} items of a running rating",
+            partial(ratings.erase_running_items, plan.root, keys),
+        )
     if files:
         plan.manual.append("commit ratings/ without them, and run `dvc repro` and this purge again, for what was made of them")
-    plan.manual += filter(None, [ratings.unreached_database()])
     return bool(files)
 
 

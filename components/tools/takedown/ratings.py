@@ -19,15 +19,14 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.ratings.running import ADDRESS, FILE, database_url
+from components.ratings.store import RatingStore
 from components.tools.takedown.caches import compact_database
 from components.tools.takedown.file_search import FileSearch, iterate_cells
 from components.tools.takedown.search_result import SearchResult
 
 FILES = Path("ratings")
 """Ratings as raters' tools export them, in git."""
-DATABASE = Path(".hearsight") / "ratings" / "ratings.sqlite"
-"""The database of a running rating, unless :data:`ADDRESS` names another."""
-ADDRESS = "HEARSIGHT_RATINGS_DB"
 _NAME = re.compile(r"[0-9A-Za-z_-]+")
 
 
@@ -38,7 +37,7 @@ def names_removed(text: str, search: FileSearch) -> set[str]:
 
 def holds_ratings(path: Path) -> bool:
     """Return whether a path relative to the project is a file of ratings or the database."""
-    return path.is_relative_to(FILES) or path.is_relative_to(DATABASE.parent)
+    return path.is_relative_to(FILES) or path.is_relative_to(FILE.parent)
 
 
 def find_names(path: Path, search: FileSearch) -> SearchResult:
@@ -101,11 +100,6 @@ def _without_rows(text: str, search: FileSearch) -> str:
     return target.getvalue()
 
 
-def find_rows(root: Path, search: FileSearch) -> int:
-    """Return how many cells of the database of a running rating name something removed."""
-    return sum(1 for _ in _cells(root / DATABASE, search))
-
-
 def _cells(path: Path, search: FileSearch) -> Iterator[tuple[str, str, str]]:
     if not path.exists():
         return
@@ -118,31 +112,26 @@ def _cells(path: Path, search: FileSearch) -> Iterator[tuple[str, str, str]]:
         raise _broken(path, error) from None
 
 
-def clear_database(path: Path, search: FileSearch) -> None:
-    """Delete the rows of a database that name something removed, also where its triggers keep rows from being deleted."""
-    cells = list(_cells(path, search))
-    try:
-        with closing(sqlite3.connect(path, timeout=120)) as base:
-            base.execute("PRAGMA secure_delete = ON")
-            with base:
-                triggers = base.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-                for name, _ in triggers:
-                    base.execute(f'DROP TRIGGER "{name}"')
-                for table, column, value in cells:
-                    base.execute(f'DELETE FROM "{table}" WHERE "{column}" = ?', (value,))
-                for _, sql in triggers:
-                    base.execute(sql)
-            compact_database(base)
-    except sqlite3.Error as error:
-        raise _broken(path, error) from None
+def find_running_items(root: Path, search: FileSearch) -> list[str]:
+    """Return the keys of removed items in the database of the project's running ratings, wherever it is."""
+    if not os.environ.get(ADDRESS) and not (root / FILE).exists():
+        return []
+    with closing(RatingStore(database_url(root))) as store:
+        return sorted(key for key in store.item_keys() if names_removed(key, search))
+
+
+def erase_running_items(root: Path, keys: list[str]) -> None:
+    """Erase items in the database of the project's running ratings; of SQLite their bytes too."""
+    with closing(RatingStore(database_url(root))) as store:
+        store.erase(keys)
+    if not os.environ.get(ADDRESS):
+        path = root / FILE
+        try:
+            with closing(sqlite3.connect(path, timeout=120)) as base:
+                compact_database(base)
+        except sqlite3.Error as error:
+            raise _broken(path, error) from None
 
 
 def _broken(path: Path, error: sqlite3.Error) -> HearsightError:
     return HearsightError(f"cannot be searched ({error})", where=path, hint="stop the application that uses it, and run again")
-
-
-def unreached_database() -> str:
-    """Return what a person has to do about a database that is elsewhere; empty where there is none."""
-    if not os.environ.get(ADDRESS):
-        return ""
-    return f"not reached: the database that {ADDRESS} names: delete the ratings of removed items there"

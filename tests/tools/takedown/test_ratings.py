@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
@@ -20,6 +19,8 @@ from components.core.errors import HearsightError
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.ratings.items import RatingItems
+from components.ratings.running import ADDRESS, FILE, database_url
+from components.ratings.store import RatingStore
 from components.tools.takedown import ratings
 from components.tools.takedown.evidence import Content, collect_content, find_items
 from components.tools.takedown.file_search import FileSearch
@@ -135,34 +136,23 @@ def test_rows_with_any_text_stay_as_they_are(tmp_path_factory: pytest.TempPathFa
         assert list(csv.reader(file)) == [["item", "note"], *kept]
 
 
-def test_the_database_of_a_running_rating_loses_the_rows_and_their_bytes(tmp_path: Path) -> None:
-    path, gone, stays = tmp_path / ratings.DATABASE, "a" * 16, "b" * 16
-    path.parent.mkdir(parents=True)
-    with closing(sqlite3.connect(path)) as base:
-        base.execute("PRAGMA journal_mode = WAL")
-        base.executescript(
-            "CREATE TABLE ratings (item TEXT, verdict TEXT, PRIMARY KEY (item)) WITHOUT ROWID;"
-            "CREATE TABLE audit (entry INTEGER PRIMARY KEY, detail TEXT);"
-            "CREATE TRIGGER kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'append only'); END;"
-        )
-        base.executemany("INSERT INTO ratings VALUES (?, 'GOOD')", [(gone,), (stays,)])
-        base.executemany("INSERT INTO audit (detail) VALUES (?)", [(f'{{"item": "{gone}"}}',), (f'{{"item": "{stays}"}}',)])
-        base.commit()
-    assert ratings.find_rows(tmp_path, search(gone)) == 2 and ratings.find_rows(tmp_path, search("c" * 16)) == 0
-    assert len(ratings.find_names(path, search(gone)).hits) == 2
-    ratings.clear_database(path, search(gone))
-    assert ratings.find_rows(tmp_path, search(gone)) == 0
-    for file in path.parent.iterdir():
+def test_the_database_of_a_running_rating_loses_the_items_and_their_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(ADDRESS, raising=False)
+    gone, stays = "a" * 16, "b" * 16
+    assert ratings.find_running_items(tmp_path, search(gone)) == [] and not (tmp_path / FILE).exists()
+    with closing(RatingStore(database_url(tmp_path))) as store:
+        store.open_campaign("english", "digest", {gone: 1, stays: 1})
+        (rater,) = store.invite("english")
+        while (item := store.next_item(rater)) is not None:
+            store.save(rater, item, "GOOD")
+    assert ratings.find_names(tmp_path / FILE, search(gone)).hits
+    assert ratings.find_running_items(tmp_path, search("c" * 16)) == []
+    assert ratings.find_running_items(tmp_path, search(gone)) == [gone]
+    ratings.erase_running_items(tmp_path, [gone])
+    assert ratings.find_running_items(tmp_path, search(gone)) == [] and not ratings.find_names(tmp_path / FILE, search(gone)).hits
+    for file in (tmp_path / FILE).parent.iterdir():
         assert gone.encode() not in file.read_bytes()
-    with closing(sqlite3.connect(path)) as base:
-        assert base.execute("SELECT item FROM ratings").fetchall() == [(stays,)]
-        assert base.execute("SELECT count(*) FROM audit").fetchone() == (1,)
-        with pytest.raises(sqlite3.DatabaseError, match="append only"):
-            base.execute("DELETE FROM audit")
-
-
-def test_a_database_elsewhere_is_left_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(ratings.ADDRESS, raising=False)
-    assert ratings.unreached_database() == ""
-    monkeypatch.setenv(ratings.ADDRESS, "postgresql://user:secret@host/ratings")
-    assert "not reached" in ratings.unreached_database() and "secret" not in ratings.unreached_database()
+    with closing(RatingStore(database_url(tmp_path))) as store:
+        assert [rating["item"] for rating in store.final_ratings("english")] == [stays]
