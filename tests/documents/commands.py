@@ -188,7 +188,6 @@ NOT_TESTED = {
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect) .*": "a cluster or a server",
     r"curl .*": "a server",
-    r"hearsight app": "a server; tests/app starts it",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
     r"dvc repro check-evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
