@@ -33,6 +33,8 @@ class AppSettings:
     """SQLAlchemy URL of the ratings' database."""
     hosts: tuple[str, ...] = LOOPBACK_HOSTS
     """Accepted values of the Host header, without port."""
+    address: str = "127.0.0.1"
+    """Where it listens."""
     https: bool = False
     """Whether browsers reach the application by HTTPS, through a proxy; cookies are then sent by HTTPS only."""
     links: dict[str, str] = field(default_factory=dict)
@@ -40,8 +42,11 @@ class AppSettings:
 
     @property
     def local(self) -> bool:
-        """Whether only this machine can connect, so that everybody who does is the owner."""
-        return all(_is_loopback(host) for host in self.hosts)
+        """Whether only this machine can connect, so that everybody who does is the owner.
+
+        The Host header alone shows nothing: a stranger can send ``localhost``, and a proxy may rewrite it.
+        """
+        return not self.https and all(_is_loopback(host) for host in (self.address, *self.hosts))
 
 
 def _is_loopback(host: str) -> bool:

@@ -117,6 +117,15 @@ def test_an_application_is_local_only_if_no_other_host_may_reach_it(tmp_path: Pa
     assert not AppSettings(tmp_path, SECRET, "", hosts=("127.0.0.1", "rate.example")).local
 
 
+@pytest.mark.parametrize("changes", [{"address": "0.0.0.0"}, {"address": "::"}, {"address": "192.0.2.1"}, {"https": True}])
+def test_nobody_is_the_owner_without_login_where_others_can_connect_whatever_host_they_name(tmp_path: Path, changes):
+    settings = settings_of(tmp_path, **changes)
+    assert not settings.local
+    with running(settings) as app, httpx.Client(base_url=app.url) as stranger:
+        for path in ("/", "/rate", "/describe", "/search", "/files/params.yaml"):
+            assert stranger.get(path, headers={"host": "localhost"}).status_code == 403, path
+
+
 def test_the_error_page_is_accessible(page, public):
     page.goto(f"{public.url}/none")
     assert_accessible(page)
