@@ -19,6 +19,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.ratings.store import RatingStore
 from components.tools.takedown.caches import compact_database
 from components.tools.takedown.file_search import FileSearch, iterate_cells
 from components.tools.takedown.search_result import SearchResult
@@ -119,7 +120,13 @@ def _cells(path: Path, search: FileSearch) -> Iterator[tuple[str, str, str]]:
 
 
 def clear_database(path: Path, search: FileSearch) -> None:
-    """Delete the rows of a database that name something removed, also where its triggers keep rows from being deleted."""
+    """Delete the rows of a database that name something removed, also where its triggers keep rows from being deleted.
+
+    An item's row stays without its key, since its number must not come to mean another item, to which its ratings would count.
+    """
+    if items := {value for table, column, value in _cells(path, search) if (table, column) == ("items", "key")}:
+        with closing(RatingStore(f"sqlite:///{path}")) as store:
+            store.erase(items)
     cells = list(_cells(path, search))
     try:
         with closing(sqlite3.connect(path, timeout=120)) as base:

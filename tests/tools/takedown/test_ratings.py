@@ -20,6 +20,7 @@ from components.core.errors import HearsightError
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.ratings.items import RatingItems
+from components.ratings.store import RatingStore
 from components.tools.takedown import ratings
 from components.tools.takedown.evidence import Content, collect_content, find_items
 from components.tools.takedown.file_search import FileSearch
@@ -159,6 +160,24 @@ def test_the_database_of_a_running_rating_loses_the_rows_and_their_bytes(tmp_pat
         assert base.execute("SELECT count(*) FROM audit").fetchone() == (1,)
         with pytest.raises(sqlite3.DatabaseError, match="append only"):
             base.execute("DELETE FROM audit")
+
+
+def test_ratings_of_a_removed_item_never_count_to_another_one(tmp_path: Path) -> None:
+    path, stays, new = tmp_path / ratings.DATABASE, "b" * 16, "c" * 16
+    path.parent.mkdir(parents=True)
+    with closing(RatingStore(f"sqlite:///{path}")) as store:
+        store.open_campaign("english", "digest-1", {stays: 1, "a" * 16: 1})
+        (rater,) = store.invite("english")
+        while key := store.next_item(rater):
+            store.save(rater, key, "GOOD")
+    for gone in ("a" * 16, stays):  # one of them is the last row, whose number SQLite would give again
+        ratings.clear_database(path, search(gone))
+        assert ratings.find_rows(tmp_path, search(gone)) == 0
+        assert not [file for file in path.parent.iterdir() if gone.encode() in file.read_bytes()]
+        with closing(RatingStore(f"sqlite:///{path}")) as store:
+            store.open_campaign("english", f"without {gone}", {new: 1} if gone == stays else {stays: 1, new: 1})
+            assert new not in {rating["item"] for rating in store.final_ratings("english")}
+            assert store.progress(rater).left == 1 and store.next_item(rater) == new
 
 
 def test_a_database_elsewhere_is_left_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
