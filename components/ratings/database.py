@@ -115,6 +115,12 @@ def _guard(table: Table) -> None:
     for change in ("UPDATE", "DELETE"):
         sqlite = f"CREATE TRIGGER {name}_{change} BEFORE {change} ON {name} BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
         event.listen(table, "after_create", DDL(sqlite).execute_if(dialect="sqlite"))
+    # SQLite's INSERT OR REPLACE deletes without the trigger on DELETE.
+    replace = (
+        f"CREATE TRIGGER {name}_REPLACE BEFORE INSERT ON {name} WHEN EXISTS "
+        f"(SELECT 1 FROM {name} WHERE sequence = NEW.sequence) BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
+    )
+    event.listen(table, "after_create", DDL(replace).execute_if(dialect="sqlite"))
     body = f"BEGIN RAISE EXCEPTION '{refusal}'; END"
     function = (
         f"CREATE OR REPLACE FUNCTION keep_{name}() RETURNS trigger LANGUAGE plpgsql AS '{body.replace(chr(39), chr(39) * 2)}'"
