@@ -125,6 +125,7 @@ def test_a_part_of_the_speech_is_sent_to_players_that_ask_for_it(app):
         answer = client.get(f"/rate/audio/{key}", headers={"range": asked})
         assert (answer.status_code, answer.content) == (206, part)
     assert client.get(f"/rate/audio/{key}", headers={"range": "bytes=999999-"}).status_code == 416
+    assert client.get(f"/rate/audio/{key}", headers={"range": f"bytes={'9' * 5000}-"}).content == speech
     assert client.get(f"/rate/audio/{key}").content == speech
 
 

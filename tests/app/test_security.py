@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from components.app.security import SMALL_BODY, RateLimit
-from components.app.settings import AppSettings, read_secret
+from components.app.settings import LOOPBACK_HOSTS, AppSettings, read_secret
 from components.app.tokens import INVITATION, LOGIN, sign, verify
 from components.core.errors import HearsightError
 from tests.app.conftest import assert_accessible
@@ -19,7 +19,7 @@ from tests.app.server import SECRET, Running, running, settings_of
 @pytest.fixture(scope="module")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Running:
     """An application that others than this machine may reach."""
-    with running(settings_of(tmp_path_factory.mktemp("public"), hosts=("127.0.0.1", "rate.example"))) as app:
+    with running(settings_of(tmp_path_factory.mktemp("public"), hosts=(*LOOPBACK_HOSTS, "rate.example"))) as app:
         yield app
 
 
@@ -40,10 +40,20 @@ def test_an_unknown_host_is_refused(client):
     assert client.get("/", headers={"host": "rate.example"}).status_code != 400
 
 
-def test_every_answer_has_the_security_headers(client):
-    for path in ("/", "/none", "/static/app.css"):
-        headers = client.get(path).headers
-        assert "default-src 'none'" in headers["content-security-policy"], path
+@pytest.mark.parametrize("host", ["localhost:8010", "127.0.0.1", "[::1]:8010"])
+def test_names_and_addresses_of_this_machine_are_known_hosts(client, host):
+    assert client.get("/none", headers={"host": host}).status_code == 404
+
+
+def test_every_answer_has_the_security_headers(client, public, monkeypatch):
+    monkeypatch.setattr("components.app.routes.feedback.language_of", lambda request: 1 / 0)
+    client.get("/login", params={"token": sign(SECRET, LOGIN, True)})
+    for path, status in {"/": 400, "/none": 404, "/static/app.css": 200, "/files/none": 400, "/feedback": 500}.items():
+        answer = httpx.get(public.url + path, cookies=dict(client.cookies))  # a failure ends its connection
+        assert answer.status_code == status
+        headers = answer.headers
+        policy = "default-src 'self'" if path.startswith("/files") else "default-src 'none'"
+        assert policy in headers["content-security-policy"] and headers["cache-control"] == "no-store", path
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
 
 
@@ -53,6 +63,14 @@ def test_a_large_body_is_refused_by_its_declared_and_by_its_real_size(client, de
     sent = body if declared else iter([body])
     headers = {"content-type": "application/x-www-form-urlencoded"}
     assert client.post("/language", content=sent, headers=headers).status_code in (400, 413)
+
+
+def test_only_the_owner_sends_files(client):
+    picture = {"file": ("picture.jpg", b"x" * SMALL_BODY)}
+    assert client.post("/describe", files=picture).status_code in (400, 413)
+    client.get("/login", params={"token": sign(SECRET, LOGIN, True)})
+    answer = client.post("/describe", files=picture, data={"csrf": csrf_of(client.get("/feedback").text)})
+    assert "more than" not in answer.text and answer.status_code == 400
 
 
 def test_a_form_without_the_sessions_token_changes_nothing(client):
