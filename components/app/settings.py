@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import disk_error
 
 PORT = 8010
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -65,6 +67,20 @@ def database_url(root: Path) -> str:
     return f"sqlite:///{folder / 'ratings.sqlite'}"
 
 
+def _write_secret(path: Path) -> None:
+    """Write a new key that nobody else could read for a moment, unless another process was faster."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with NamedTemporaryFile(dir=path.parent) as file:  # readable by its owner only
+            file.write(secrets.token_urlsafe(48).encode())
+            file.flush()
+            os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                os.link(file.name, path)
+    except OSError as error:
+        raise disk_error(error, path) from error
+
+
 def read_secret(root: Path) -> str:
     """Return the signing key, and write it to a file that only the owner can read if there is none.
 
@@ -77,8 +93,7 @@ def read_secret(root: Path) -> str:
     if not secret:
         where = path
         if not path.exists():
-            publish_bytes(path, secrets.token_urlsafe(48).encode())
-            path.chmod(0o600)
+            _write_secret(path)
         secret = path.read_text(encoding="utf-8").strip()
     if len(secret) < LEAST_SECRET:
         hint = f"use at least {LEAST_SECRET} random characters, or delete it: a new one is made"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from types import SimpleNamespace
 
 import httpx
@@ -138,6 +140,16 @@ def test_changed_items_are_shown_without_a_restart(tmp_path):
         assert "Item 1 of 1" in page.text and item_of(page) not in app.items.keys
         assert client.get(f"/rate/picture/{item_of(page)}").status_code == 200
         assert follow(app.store, "english", app.items)["added"] == 2
+
+
+def test_the_owner_rates_on_after_the_database_was_replaced(tmp_path):
+    with rating_app(tmp_path, hosts=("127.0.0.1",)) as app:
+        client = httpx.Client(base_url=app.url, follow_redirects=True)
+        for _ in range(2):
+            form = {"csrf": csrf_of(client.get("/rate")), "dataset": "english"}
+            assert "How to rate" in client.post("/rate/self", data=form).text
+            with closing(sqlite3.connect(tmp_path / "ratings.sqlite")) as base, base:  # as another one, which knows no such rater
+                base.executescript("DELETE FROM places; DELETE FROM raters")
 
 
 def test_an_answer_after_others_took_the_place_is_refused_politely(app, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -122,8 +123,10 @@ def test_too_many_logins_are_answered_with_429(client):
 
 
 def test_the_signing_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path, monkeypatch):
-    key = read_secret(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        (key,) = set(pool.map(read_secret, [tmp_path] * 8))
     assert read_secret(tmp_path) == key and len(key) >= 32
+    assert [path.name for path in (tmp_path / ".hearsight/app").iterdir()] == ["secret"]
     assert (tmp_path / ".hearsight/app/secret").stat().st_mode & 0o077 == 0
     monkeypatch.setenv("HEARSIGHT_APP_SECRET", "short")
     with pytest.raises(HearsightError, match="too short"):

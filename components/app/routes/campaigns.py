@@ -54,8 +54,9 @@ def rate_oneself(request: Request, dataset: Annotated[str, Form()]) -> Response:
     services = services_of(request)
     rating_items(services, dataset)
     own = dict(request.session.get(OWN, {}))
-    if dataset not in own:
-        own[dataset] = rating_store(services).invite(dataset)[0]
+    store = rating_store(services)
+    if own.get(dataset) not in store.raters(dataset):  # none yet, or the database is another one
+        own[dataset] = store.invite(dataset)[0]
         request.session[OWN] = own
     request.session[RATER] = own[dataset]
     request.session[UNTIL] = 0  # the owner needs no invitation
