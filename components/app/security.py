@@ -15,11 +15,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FILES = "/files/"
-"""Path below which the pages that stages wrote are served; they have styles in the page, and Data Docs scripts."""
+"""Path below which the pages that stages wrote are served; they have styles in the page."""
 STRICT = "default-src 'none'; img-src 'self' data: blob:; media-src 'self' data: blob:; style-src 'self'; script-src 'self'; \
 connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-RELAXED = "default-src 'self' data: blob: 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-"""Written pages are the project's own output. Scripts of other hosts stay blocked."""
+RELAXED = "default-src 'none'; img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self' data:; \
+style-src 'self' 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+"""No scripts: Great Expectations writes values of the web into its pages as they are, and its own scripts need other hosts."""
 HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
