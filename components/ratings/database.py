@@ -184,6 +184,13 @@ class Database:
                 connection.execute(_ALONE)
             yield connection
 
+    def vacuum(self, *tables: Table) -> None:
+        """Rewrite tables without the old versions of their rows, which PostgreSQL keeps; in SQLite whoever erases does it."""
+        if not self.sqlite:
+            with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                for table in tables:
+                    connection.execute(text(f"VACUUM (FULL) {table.name}"))
+
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()

@@ -128,7 +128,11 @@ def _plan_ratings(plan: Plan, search: FileSearch) -> bool:
         plan.add(database, f"{count} values of a running rating", partial(ratings.clear_database, database, search))
     if files:
         plan.manual.append("commit ratings/ without them, and run `dvc repro` and this purge again, for what was made of them")
-    plan.manual += filter(None, [ratings.unreached_database()])
+    elsewhere, unreached = ratings.find_elsewhere(search)
+    if elsewhere:
+        what = f"{len(elsewhere)} items of a running rating"
+        plan.add(f"the database of {ratings.ADDRESS}", what, partial(ratings.clear_elsewhere, search))
+    plan.manual += filter(None, [unreached])
     return bool(files)
 
 

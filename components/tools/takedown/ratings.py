@@ -17,8 +17,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import select
+from sqlalchemy.engine import make_url
+
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.ratings.database import ITEMS, PLACES
 from components.ratings.store import RatingStore
 from components.tools.takedown.caches import compact_database
 from components.tools.takedown.file_search import FileSearch, iterate_cells
@@ -148,8 +152,28 @@ def _broken(path: Path, error: sqlite3.Error) -> HearsightError:
     return HearsightError(f"cannot be searched ({error})", where=path, hint="stop the application that uses it, and run again")
 
 
-def unreached_database() -> str:
-    """Return what a person has to do about a database that is elsewhere; empty where there is none."""
-    if not os.environ.get(ADDRESS):
-        return ""
-    return f"not reached: the database that {ADDRESS} names: delete the ratings of removed items there"
+def find_elsewhere(search: FileSearch) -> tuple[set[str], str]:
+    """Return the keys of removed items in the database that :data:`ADDRESS` names, and why it was not reached."""
+    if not (url := os.environ.get(ADDRESS)):
+        return set(), ""
+    try:
+        with closing(RatingStore(url)) as store:
+            return _removed_items(store, search), ""
+    except HearsightError as error:
+        return set(), f"not reached: the database that {ADDRESS} names, with its rating items ({error.what}): purge again with it"
+
+
+def clear_elsewhere(search: FileSearch) -> None:
+    """Remove items from the database that :data:`ADDRESS` names; their ratings lead to no item then."""
+    url = make_url(os.environ[ADDRESS])
+    if url.get_backend_name() == "sqlite":
+        clear_database(Path(str(url.database)), search)
+        return
+    with closing(RatingStore(os.environ[ADDRESS])) as store:
+        store.erase(_removed_items(store, search))
+        store.database.vacuum(ITEMS, PLACES)
+
+
+def _removed_items(store: RatingStore, search: FileSearch) -> set[str]:
+    with store.database.reading() as connection:
+        return set(connection.execute(select(ITEMS.c.key)).scalars()) & search.keys

@@ -7,7 +7,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -27,6 +27,7 @@ from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import Takedown
 from tests.ratings.made_items import make_items
+from tests.ratings.postgres import postgres
 from tests.support import make_output, row
 
 GONE, STAYS = "record-0", "record-1"
@@ -180,8 +181,27 @@ def test_ratings_of_a_removed_item_never_count_to_another_one(tmp_path: Path) ->
             assert store.progress(rater).left == 1 and store.next_item(rater) == new
 
 
-def test_a_database_elsewhere_is_left_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_items_leave_a_database_elsewhere_and_no_rating_leads_to_them(tmp_path: Path, monkeypatch: Any, kind: str) -> None:
+    gone, stays = "a" * 16, "b" * 16
+    with ExitStack() as stack:
+        url = stack.enter_context(postgres()) if kind == "postgresql" else f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"
+        store = stack.enter_context(closing(RatingStore(url)))
+        store.open_campaign("english", "digest", {gone: 1, stays: 1})
+        (rater,) = store.invite("english")
+        while key := store.next_item(rater):
+            store.save(rater, key, "GOOD")
+        monkeypatch.setenv(ratings.ADDRESS, url)
+        assert ratings.find_elsewhere(search(gone)) == ({gone}, "")
+        ratings.clear_elsewhere(search(gone))
+        assert ratings.find_elsewhere(search(gone)) == (set(), "")
+        assert [rating["item"] for rating in store.final_ratings("english")] == [stays]
+        assert "erased" in {event["kind"] for event in store.events("english")}
+
+
+def test_a_database_that_cannot_be_reached_is_left_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ratings.ADDRESS, raising=False)
-    assert ratings.unreached_database() == ""
-    monkeypatch.setenv(ratings.ADDRESS, "postgresql://user:secret@host/ratings")
-    assert "not reached" in ratings.unreached_database() and "secret" not in ratings.unreached_database()
+    assert ratings.find_elsewhere(search("a")) == (set(), "")
+    monkeypatch.setenv(ratings.ADDRESS, "postgresql://user:secret@127.0.0.1:1/ratings")
+    found, unreached = ratings.find_elsewhere(search("a"))
+    assert not found and "not reached" in unreached and "secret" not in unreached
