@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from components.app import access, pages
 from components.app.forms import ForbiddenError
 from components.app.routes import ROUTERS
-from components.app.security import BodyLimit, RateLimit, SecurityHeaders
+from components.app.security import BodyLimit, RateLimit, SecurityHeaders, secure
 from components.app.services import Services
 from components.app.settings import AppSettings
 from components.core.errors import HearsightError
@@ -52,13 +52,14 @@ def create_app(settings: AppSettings) -> FastAPI:
     for router in (access.router, pages.router, *ROUTERS):
         app.include_router(router)
     # The last one added sees a request first.
+    app.add_middleware(BodyLimit, local=settings.local)
     app.add_middleware(RateLimit, limits=LIMITS)
     app.add_middleware(
         SessionMiddleware, secret_key=settings.secret, session_cookie="hearsight", max_age=SESSION_SECONDS, same_site="lax",
         https_only=settings.https,
     )  # fmt: skip
-    app.add_middleware(BodyLimit)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*settings.hosts], www_redirect=False)
+    hosts = [f"[{host}]" if ":" in host else host for host in settings.hosts]  # as the header Host has addresses of IPv6
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
     app.add_middleware(SecurityHeaders, https=settings.https)
     app.add_exception_handler(HearsightError, _refuse)
     app.add_exception_handler(HTTPException, _http_error)
@@ -85,4 +86,6 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _failure(request: Request, error: Exception) -> Response:
     log.error("the application failed at %s", request.url.path, exc_info=error)
-    return pages.render_error(request, 500, "the application failed", "the log of the application has the reason")
+    answer = pages.render_error(request, 500, "the application failed", "the log of the application has the reason")
+    secure(answer.headers, request.url.path, request.app.state.settings.https)
+    return answer

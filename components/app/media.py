@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 CACHED = "private, max-age=86400, immutable"
 """For addresses that name their content."""
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def media_response(request: Request, data: bytes, media_type: str) -> Response:

@@ -15,11 +15,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FILES = "/files/"
-"""Path below which the pages that stages wrote are served; they have styles in the page, and Data Docs scripts."""
+"""Path below which the pages that stages wrote are served; they have styles in the page."""
 STRICT = "default-src 'none'; img-src 'self' data: blob:; media-src 'self' data: blob:; style-src 'self'; script-src 'self'; \
 connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-RELAXED = "default-src 'self' data: blob: 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-"""Written pages are the project's own output. Scripts of other hosts stay blocked."""
+RELAXED = "default-src 'none'; img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self' data:; \
+style-src 'self' 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+"""No scripts: Great Expectations writes values of the web into its pages as they are, and its own scripts need other hosts."""
 HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -35,8 +36,16 @@ UPLOAD_BODY = 20 << 20
 """Bytes of a request with a file."""
 
 
+def secure(headers: MutableHeaders, path: str, https: bool) -> None:
+    """Add the security headers that an answer lacks; pages are not stored by caches."""
+    policy = {"content-security-policy": RELAXED if path.startswith(FILES) else STRICT, "cache-control": "no-store"}
+    transport = {"strict-transport-security": "max-age=31536000"} if https else {}
+    for name, value in (HEADERS | policy | transport).items():
+        headers.setdefault(name, value)
+
+
 class SecurityHeaders:
-    """Adds security headers to every answer; pages are not stored by caches."""
+    """Adds security headers to every answer but that of a failure, which is made outside of all middleware."""
 
     def __init__(self, app: ASGIApp, https: bool) -> None:
         self.app, self.https = app, https
@@ -49,30 +58,30 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("content-security-policy", RELAXED if scope["path"].startswith(FILES) else STRICT)
-                headers.setdefault("cache-control", "no-store")
-                if self.https:
-                    headers.setdefault("strict-transport-security", "max-age=31536000")
+                secure(MutableHeaders(scope=message), scope["path"], self.https)
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
 
 
 class BodyLimit:
-    """Refuses a body that is too large, by its declared and by its real size."""
+    """Refuses a body that is too large, by its declared and by its real size.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    Args:
+        local: whether everybody is the owner. Else only sessions of the owner send files: a form is read before its sender is
+            checked.
+    """
+
+    def __init__(self, app: ASGIApp, local: bool) -> None:
+        self.app, self.local = app, local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        limit = UPLOAD_BODY if scope["path"].startswith(UPLOAD_PATHS) else SMALL_BODY
+        files = scope["path"].startswith(UPLOAD_PATHS) and (self.local or scope["session"].get("owner"))
+        limit = UPLOAD_BODY if files else SMALL_BODY
         declared = Headers(scope=scope).get("content-length", "0")
         refusal = PlainTextResponse(f"The request has more than {limit >> 10} KiB.", 413, {"connection": "close"})
         if not declared.isdigit() or int(declared) > limit:

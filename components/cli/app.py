@@ -10,6 +10,8 @@ from components.core.graph import find_root
 from components.core.printing import print_error
 
 app = typer.Typer()
+EVERYWHERE = ("0.0.0.0", "::")
+"""Listening at all addresses of this machine."""
 
 
 @app.command("app")
@@ -28,8 +30,8 @@ def application(
 ) -> None:
     """Open the start page, rating, search and description in a browser; Ctrl-C ends it.
 
-    With a host name or an address other than this machine's, its owner logs in with the link printed here, and raters come with
-    the links of `hearsight ratings invite`.
+    With --https, or a host name or an address other than this machine's, its owner logs in with the link printed here, and
+    raters come with the links of `hearsight ratings invite`.
     """
     # Here: FastAPI takes a second to import.
     from components.app.serve import open_socket, serve
@@ -38,11 +40,11 @@ def application(
     from components.ratings.running import database_url
 
     root = find_root()
-    hosts = tuple(dict.fromkeys([*(name or []), *LOOPBACK_HOSTS, *([host] if host not in ("0.0.0.0", "::") else [])]))
+    hosts = tuple(dict.fromkeys([*(name or []), *LOOPBACK_HOSTS, *([host] if host not in EVERYWHERE else [])]))
     links = {title: address for title, address in (("mlflow", mlflow), ("prefect", prefect)) if address}
-    settings = AppSettings(root, read_secret(root), database_url(root), hosts, https, links)
+    settings = AppSettings(root, read_secret(root), database_url(root), hosts, host, https, links)
     listening = open_socket(host, port)
-    shown = name[0] if name else host
+    shown = name[0] if name else LOOPBACK_HOSTS[0] if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     address = f"https://{shown}" if https else f"http://{shown}:{listening.getsockname()[1]}"
     if settings.local:
         print(f"Hearsight  {address}/", flush=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from components.cli.options import Dataset
+from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.printing import print_line, print_table
 
@@ -96,6 +97,8 @@ def rate(
 
     root = find_root()
     store, items, _ = _opened(root, dataset)
+    if rater and (invited := store.dataset_of(rater)) != dataset:
+        raise HearsightError(f"was invited to rate {invited}", where=rater, hint=f"add --dataset {invited}")
     rate_in_terminal(store, items, rater or own_rater(root, store, dataset))
 
 

@@ -6,7 +6,7 @@ SQLite in WAL mode with ``synchronous=FULL``, or PostgreSQL with psycopg; a comm
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from threading import Lock
 from typing import Any
 
@@ -115,6 +115,12 @@ def _guard(table: Table) -> None:
     for change in ("UPDATE", "DELETE"):
         sqlite = f"CREATE TRIGGER {name}_{change} BEFORE {change} ON {name} BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
         event.listen(table, "after_create", DDL(sqlite).execute_if(dialect="sqlite"))
+    # SQLite's INSERT OR REPLACE deletes without the trigger on DELETE.
+    replace = (
+        f"CREATE TRIGGER {name}_REPLACE BEFORE INSERT ON {name} WHEN EXISTS "
+        f"(SELECT 1 FROM {name} WHERE sequence = NEW.sequence) BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
+    )
+    event.listen(table, "after_create", DDL(replace).execute_if(dialect="sqlite"))
     body = f"BEGIN RAISE EXCEPTION '{refusal}'; END"
     function = (
         f"CREATE OR REPLACE FUNCTION keep_{name}() RETURNS trigger LANGUAGE plpgsql AS '{body.replace(chr(39), chr(39) * 2)}'"
@@ -177,6 +183,17 @@ class Database:
             if alone and not self.sqlite:
                 connection.execute(_ALONE)
             yield connection
+
+    def compact(self) -> None:
+        """Rewrite the tables without what was erased: free pages and the log of SQLite, old versions of rows of PostgreSQL."""
+        if self.sqlite:
+            with closing(self.engine.raw_connection()) as raw:  # SQLAlchemy's own would begin a transaction
+                for command in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                    raw.cursor().execute(command)
+            return
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for table in (ITEMS, PLACES):
+                connection.execute(text(f"VACUUM (FULL) {table.name}"))
 
     def close(self) -> None:
         """Close all connections."""

@@ -70,6 +70,29 @@ def test_an_uploaded_picture_is_described_with_its_confidence_and_limits_and_rea
     assert_accessible(page)
 
 
+def test_a_changed_index_is_not_quoted_any_more_and_unknown_languages_are_refused(root, monkeypatch):
+    changed, opened, real = [0], list[str](), describe.Describer.open
+
+    def note(root: Path, language: str, **options: str) -> describe.Describer:
+        opened.append(language)
+        return real(root, language, **options)
+
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setattr(describe.Describer, "open", note)
+    monkeypatch.setattr(describe, "stamp_of", lambda found: (found.name, changed[0]))
+    with running(settings_of(root)) as app, httpx.Client(base_url=app.url, timeout=60) as client:
+
+        def ask(language: str) -> int:
+            token = re.search(r'name="csrf" value="([^"]+)"', client.get("/feedback").text)
+            assert token
+            form = {"csrf": token[1], "captions": language}
+            return client.post("/describe", data=form, files={"file": ("red.png", picture("red"))}).status_code
+
+        assert [ask("en"), ask("en"), ask("xx" * 9)] == [200, 200, 400] and opened == ["en"]
+        changed[0] = 1
+        assert ask("en") == 200 and opened == ["en", "en"]
+
+
 def test_only_captions_of_this_application_are_read_aloud(site):
     forged = sign("another key " * 4, describe.SPEECH, ["anything", "en"])
     for token in (forged, sign(SECRET, LOGIN, ["anything", "en"]), "x"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from types import SimpleNamespace
 
 import httpx
@@ -13,7 +15,7 @@ import pytest
 from components.app.tokens import INVITATION, LOGIN, sign
 from components.ratings.running import follow
 from tests.app.rating import PUBLIC, RatingApp, rating_app
-from tests.app.server import SECRET
+from tests.app.server import SECRET, running, settings_of
 from tests.ratings.made_items import make_items
 
 
@@ -125,6 +127,7 @@ def test_a_part_of_the_speech_is_sent_to_players_that_ask_for_it(app):
         answer = client.get(f"/rate/audio/{key}", headers={"range": asked})
         assert (answer.status_code, answer.content) == (206, part)
     assert client.get(f"/rate/audio/{key}", headers={"range": "bytes=999999-"}).status_code == 416
+    assert client.get(f"/rate/audio/{key}", headers={"range": f"bytes={'9' * 5000}-"}).content == speech
     assert client.get(f"/rate/audio/{key}").content == speech
 
 
@@ -137,6 +140,35 @@ def test_changed_items_are_shown_without_a_restart(tmp_path):
         assert "Item 1 of 1" in page.text and item_of(page) not in app.items.keys
         assert client.get(f"/rate/picture/{item_of(page)}").status_code == 200
         assert follow(app.store, "english", app.items)["added"] == 2
+
+
+def test_behind_a_proxy_with_https_cookies_and_invitations_are_for_https_only(tmp_path):
+    make_items(tmp_path)
+    with running(settings_of(tmp_path, hosts=PUBLIC, https=True)) as app:
+        secure = []
+
+        def ask(method: str, path: str, **sent: object) -> httpx.Response:
+            cookies = {"cookie": secure[-1].partition(";")[0]} if secure else {}
+            answer = httpx.request(method, app.url + path, headers={"host": "rate.example"} | cookies, **sent)  # type: ignore[arg-type]
+            secure.extend(answer.headers.get_list("set-cookie"))
+            return answer
+
+        ask("GET", f"/login?token={sign(SECRET, LOGIN, True)}")
+        form = {"csrf": csrf_of(ask("GET", "/rate")), "dataset": "english", "count": "2", "days": "3"}
+        page = ask("POST", "/rate/invitations", data=form)
+        assert page.text.count('value="https://rate.example/rate/invitation?token=') == 2
+        assert secure and all("secure" in cookie and "httponly" in cookie for cookie in secure)
+        assert "strict-transport-security" in page.headers
+
+
+def test_the_owner_rates_on_after_the_database_was_replaced(tmp_path):
+    with rating_app(tmp_path, hosts=("127.0.0.1",)) as app:
+        client = httpx.Client(base_url=app.url, follow_redirects=True)
+        for _ in range(2):
+            form = {"csrf": csrf_of(client.get("/rate")), "dataset": "english"}
+            assert "How to rate" in client.post("/rate/self", data=form).text
+            with closing(sqlite3.connect(tmp_path / "ratings.sqlite")) as base, base:  # as another one, which knows no such rater
+                base.executescript("DELETE FROM places; DELETE FROM raters")
 
 
 def test_an_answer_after_others_took_the_place_is_refused_politely(app, tmp_path, monkeypatch):

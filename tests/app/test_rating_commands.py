@@ -58,6 +58,13 @@ def test_invitations_are_links_of_new_raters(project):
         assert read_invitation(read_secret(project), token)[0] == row["rater"]
 
 
+def test_a_rater_of_another_dataset_is_refused_in_the_terminal(project):
+    make_items(project, dataset="portuguese", captions=1, retrieved=0, voiced=0)
+    (row,) = run(project, "ratings", "invite", "-d", "portuguese", "-n", "1")
+    done = hearsight("rate", "-d", "english", "--rater", row["rater"], stdin=b"q\n", cwd=project, HEARSIGHT_ROOT=str(project))
+    assert done.returncode == 2 and b"add --dataset portuguese" in done.stderr
+
+
 def test_an_export_loses_no_ratings_of_another_database(project):
     refused = hearsight("ratings", "export", "-d", "english", cwd=project, HEARSIGHT_ROOT=str(project))
     assert refused.returncode == 2 and b"no rating to export" in refused.stderr

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 
 from components.app.security import SMALL_BODY, RateLimit
-from components.app.settings import AppSettings, read_secret
+from components.app.settings import LOOPBACK_HOSTS, AppSettings, read_secret
 from components.app.tokens import INVITATION, LOGIN, sign, verify
 from components.core.errors import HearsightError
 from tests.app.conftest import assert_accessible
+from tests.app.project import new_project
 from tests.app.server import SECRET, Running, running, settings_of
 
 
 @pytest.fixture(scope="module")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Running:
     """An application that others than this machine may reach."""
-    with running(settings_of(tmp_path_factory.mktemp("public"), hosts=("127.0.0.1", "rate.example"))) as app:
+    with running(settings_of(tmp_path_factory.mktemp("public"), hosts=(*LOOPBACK_HOSTS, "rate.example"))) as app:
         yield app
 
 
@@ -40,10 +42,19 @@ def test_an_unknown_host_is_refused(client):
     assert client.get("/", headers={"host": "rate.example"}).status_code != 400
 
 
-def test_every_answer_has_the_security_headers(client):
-    for path in ("/", "/none", "/static/app.css"):
-        headers = client.get(path).headers
-        assert "default-src 'none'" in headers["content-security-policy"], path
+@pytest.mark.parametrize("host", ["localhost:8010", "127.0.0.1", "[::1]:8010"])
+def test_names_and_addresses_of_this_machine_are_known_hosts(client, host):
+    assert client.get("/none", headers={"host": host}).status_code == 404
+
+
+def test_every_answer_has_the_security_headers(client, public, monkeypatch):
+    monkeypatch.setattr("components.app.routes.feedback.language_of", lambda request: 1 / 0)
+    client.get("/login", params={"token": sign(SECRET, LOGIN, True)})
+    for path, status in {"/": 400, "/none": 404, "/static/app.css": 200, "/files/none": 400, "/feedback": 500}.items():
+        answer = httpx.get(public.url + path, cookies=dict(client.cookies))  # a failure ends its connection
+        assert answer.status_code == status
+        headers = answer.headers
+        assert "default-src 'none'" in headers["content-security-policy"] and headers["cache-control"] == "no-store", path
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
 
 
@@ -53,6 +64,14 @@ def test_a_large_body_is_refused_by_its_declared_and_by_its_real_size(client, de
     sent = body if declared else iter([body])
     headers = {"content-type": "application/x-www-form-urlencoded"}
     assert client.post("/language", content=sent, headers=headers).status_code in (400, 413)
+
+
+def test_only_the_owner_sends_files(client):
+    picture = {"file": ("picture.jpg", b"x" * SMALL_BODY)}
+    assert client.post("/describe", files=picture).status_code in (400, 413)
+    client.get("/login", params={"token": sign(SECRET, LOGIN, True)})
+    answer = client.post("/describe", files=picture, data={"csrf": csrf_of(client.get("/feedback").text)})
+    assert "more than" not in answer.text and answer.status_code == 400
 
 
 def test_a_form_without_the_sessions_token_changes_nothing(client):
@@ -104,8 +123,10 @@ def test_too_many_logins_are_answered_with_429(client):
 
 
 def test_the_signing_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path, monkeypatch):
-    key = read_secret(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        (key,) = set(pool.map(read_secret, [tmp_path] * 8))
     assert read_secret(tmp_path) == key and len(key) >= 32
+    assert [path.name for path in (tmp_path / ".hearsight/app").iterdir()] == ["secret"]
     assert (tmp_path / ".hearsight/app/secret").stat().st_mode & 0o077 == 0
     monkeypatch.setenv("HEARSIGHT_APP_SECRET", "short")
     with pytest.raises(HearsightError, match="too short"):
@@ -115,6 +136,28 @@ def test_the_signing_key_is_made_once_and_readable_by_its_owner_only(tmp_path: P
 def test_an_application_is_local_only_if_no_other_host_may_reach_it(tmp_path: Path):
     assert AppSettings(tmp_path, SECRET, "").local
     assert not AppSettings(tmp_path, SECRET, "", hosts=("127.0.0.1", "rate.example")).local
+
+
+@pytest.mark.parametrize("changes", [{"address": "0.0.0.0"}, {"address": "::"}, {"address": "192.0.2.1"}, {"https": True}])
+def test_nobody_is_the_owner_without_login_where_others_can_connect_whatever_host_they_name(tmp_path: Path, changes):
+    settings = settings_of(tmp_path, **changes)
+    assert not settings.local
+    with running(settings) as app, httpx.Client(base_url=app.url) as stranger:
+        for path in ("/", "/rate", "/describe", "/search", "/files/params.yaml"):
+            assert stranger.get(path, headers={"host": "localhost"}).status_code == 403, path
+
+
+def test_a_text_of_the_web_in_a_stages_page_runs_no_script(page, tmp_path: Path):
+    new_project(tmp_path)
+    (tmp_path / "reports/made").mkdir(parents=True)
+    attack = "<title>safe</title><style>p { color: rgb(1, 2, 3) }</style><p>x<script>document.title = 'ran'</script>"
+    attack += "<img src=/none onerror=\"document.title = 'ran'\"><script src=made.js></script>"
+    (tmp_path / "reports/made/index.html").write_text(attack)
+    (tmp_path / "reports/made/made.js").write_text("document.title = 'ran'")
+    with running(settings_of(tmp_path)) as app:
+        page.goto(f"{app.url}/files/reports/made/index.html", wait_until="networkidle")
+        assert page.title() == "safe"
+        assert page.locator("p").evaluate("one => getComputedStyle(one).color") == "rgb(1, 2, 3)"
 
 
 def test_the_error_page_is_accessible(page, public):

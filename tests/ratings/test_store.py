@@ -158,6 +158,16 @@ def test_ratings_and_events_cannot_be_changed(store, table, change):
         connection.execute(text(change.format(table)))
 
 
+@pytest.mark.parametrize("table", ["ratings", "events"])
+def test_a_row_cannot_be_replaced_by_inserting_its_number_again(store, table):
+    (rater,) = store.invite("english")
+    store.save(rater, store.next_item(rater), "GOOD")
+    store.join(rater)
+    replace = f"{'INSERT OR REPLACE' if store.database.sqlite else 'INSERT'} INTO {table} SELECT * FROM {table}"
+    with pytest.raises(DBAPIError), store.database.writing() as connection:
+        connection.execute(text(replace))
+
+
 def test_every_step_is_in_the_audit_trail(store):
     (rater,) = store.invite("english")
     store.join(rater)

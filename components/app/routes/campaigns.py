@@ -40,11 +40,13 @@ def invite(
     """Make links for new raters and show them, this one time."""
     if not 1 <= count <= MOST_INVITATIONS:
         raise HearsightError(f"between 1 and {MOST_INVITATIONS} people can be invited at once", hint="choose another number")
-    secret, services = request.app.state.settings.secret, services_of(request)
-    invitation(secret, "", days)  # refuses a wrong number of days before raters are made
+    settings, services = request.app.state.settings, services_of(request)
+    invitation(settings.secret, "", days)  # refuses a wrong number of days before raters are made
     rating_items(services, dataset)
     raters = rating_store(services).invite(dataset, count)
-    links = [invitation_link(str(request.base_url), invitation(secret, rater, days)) for rater in raters]
+    # A proxy on another machine is not believed that it was asked by HTTPS.
+    address = str(request.base_url.replace(scheme="https") if settings.https else request.base_url)
+    links = [invitation_link(address, invitation(settings.secret, rater, days)) for rater in raters]
     return _page(request, invited=dataset, links=links, days=days)
 
 
@@ -54,8 +56,9 @@ def rate_oneself(request: Request, dataset: Annotated[str, Form()]) -> Response:
     services = services_of(request)
     rating_items(services, dataset)
     own = dict(request.session.get(OWN, {}))
-    if dataset not in own:
-        own[dataset] = rating_store(services).invite(dataset)[0]
+    store = rating_store(services)
+    if own.get(dataset) not in store.raters(dataset):  # none yet, or the database is another one
+        own[dataset] = store.invite(dataset)[0]
         request.session[OWN] = own
     request.session[RATER] = own[dataset]
     request.session[UNTIL] = 0  # the owner needs no invitation

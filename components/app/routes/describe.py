@@ -25,6 +25,7 @@ from components.tools.describe.page import DescribedPage
 from components.tools.describe.sources import describe_address
 from components.tools.describe.speech import default_voice, say
 from components.tools.describe.wording import LANGUAGES
+from components.tools.search.engine import stamp_of
 
 router = APIRouter(prefix="/describe", dependencies=[Depends(require_owner)])
 SPEECH, SPEECH_SECONDS = "speech", 3600
@@ -64,12 +65,25 @@ def _pages_of(request: Request) -> DescribedPages:
 
 
 def _describer(request: Request, language: str) -> Describer:
-    """Return the describer of a language of captions, with notes in the language of the interface; loaded at its first use."""
+    """Return the describer of a language of captions, with notes in the language of the interface.
+
+    It is loaded at its first use, and again when the index that it quotes has changed, as in a takedown.
+    """
     interface, services = language_of(request), request.app.state.services
-    describer: Describer = services.get(
-        f"describer {language} {interface}", lambda: Describer.open(services.settings.root, language, interface=interface)
-    )
-    return describer
+    if language not in LANGUAGES:
+        raise HearsightError(f"'{language}' is not a language here", hint=f"choose {', '.join(LANGUAGES)}")
+
+    def opened() -> tuple[Describer, tuple[str, int]]:
+        describer = Describer.open(services.settings.root, language, interface=interface)
+        return describer, stamp_of(describer.found)
+
+    name = f"describer {language} {interface}"
+    describer, stamp = services.get(name, opened)
+    if stamp_of(describer.found) != stamp:
+        services.forget(name)
+        describer, _ = services.get(name, opened)
+    loaded: Describer = describer
+    return loaded
 
 
 @router.get("")

@@ -27,7 +27,7 @@ class LocalFolder:
     def read(self, address: str) -> bytes:
         """Return a file's bytes; raise HearsightError if it is outside the folder, also through a link, or cannot be read."""
         relative = unquote(urlsplit(address).path).lstrip("/")
-        path = (self.folder / relative).resolve()
-        if not path.is_relative_to(self.folder) or "\0" in relative:
+        path = (self.folder / relative.replace("\0", "\N{REPLACEMENT CHARACTER}")).resolve()  # NUL is in no file's name
+        if not path.is_relative_to(self.folder):
             raise HearsightError("is outside the page's folder", where=relative, hint="move it below the folder")
         return read_picture_file(path, relative)

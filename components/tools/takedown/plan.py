@@ -123,14 +123,13 @@ def _plan_ratings(plan: Plan, search: FileSearch) -> bool:
     files = list(ratings.find_files(plan.root, search))
     for path in files:
         plan.add(path, "ratings of something removed", partial(ratings.clear_file, path, search))
-    if keys := ratings.find_running_items(plan.root, search):
-        plan.add(
-            plan.root / ratings.FILE,
-            f"{len(keys)} items of a running rating",
-            partial(ratings.erase_running_items, plan.root, keys),
-        )
+    keys, unreached = ratings.find_running_items(plan.root, search)
+    if keys:
+        forget = partial(ratings.erase_running_items, plan.root, keys)
+        plan.add(plan.root / ratings.FILE, f"{len(keys)} items of a running rating", forget)
     if files:
         plan.manual.append("commit ratings/ without them, and run `dvc repro` and this purge again, for what was made of them")
+    plan.manual += filter(None, [unreached])
     return bool(files)
 
 

@@ -21,7 +21,6 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.ratings.running import ADDRESS, FILE, database_url
 from components.ratings.store import RatingStore
-from components.tools.takedown.caches import compact_database
 from components.tools.takedown.file_search import FileSearch, iterate_cells
 from components.tools.takedown.search_result import SearchResult
 
@@ -112,25 +111,22 @@ def _cells(path: Path, search: FileSearch) -> Iterator[tuple[str, str, str]]:
         raise _broken(path, error) from None
 
 
-def find_running_items(root: Path, search: FileSearch) -> list[str]:
-    """Return the keys of removed items in the database of the project's running ratings, wherever it is."""
+def find_running_items(root: Path, search: FileSearch) -> tuple[list[str], str]:
+    """Return the keys of removed items in the database of the project's running ratings, and why it was not reached."""
     if not os.environ.get(ADDRESS) and not (root / FILE).exists():
-        return []
-    with closing(RatingStore(database_url(root))) as store:
-        return sorted(key for key in store.item_keys() if names_removed(key, search))
+        return [], ""
+    try:
+        with closing(RatingStore(database_url(root))) as store:
+            return sorted(key for key in store.item_keys() if names_removed(key, search)), ""
+    except HearsightError as error:
+        return [], f"not reached: the database of running ratings ({error.what}): purge again when it can be"
 
 
 def erase_running_items(root: Path, keys: list[str]) -> None:
-    """Erase items in the database of the project's running ratings; of SQLite their bytes too."""
+    """Erase items in the database of the project's running ratings, with the bytes of their keys."""
     with closing(RatingStore(database_url(root))) as store:
         store.erase(keys)
-    if not os.environ.get(ADDRESS):
-        path = root / FILE
-        try:
-            with closing(sqlite3.connect(path, timeout=120)) as base:
-                compact_database(base)
-        except sqlite3.Error as error:
-            raise _broken(path, error) from None
+        store.database.compact()
 
 
 def _broken(path: Path, error: sqlite3.Error) -> HearsightError:

@@ -63,7 +63,9 @@ def test_an_unsure_alt_text_is_marked_in_the_page(project: Path, folder: Path) -
     assert b'<img alt="Not sure: a red square" data-hearsight="not-sure" src="red.png">' in page.html()
 
 
-@pytest.mark.parametrize("source", ["../secret.png", "link.png", "..%2Fsecret.png", "sub/../../secret.png", "/../secret.png"])
+@pytest.mark.parametrize(
+    "source", ["../secret.png", "link.png", "..%2Fsecret.png", "sub/../../secret.png", "/../secret.png", "a%00b.png"]
+)
 def test_pictures_outside_the_pages_folder_are_not_read(english: Describer, folder: Path, source: str) -> None:
     (folder.parent / "secret.png").write_bytes(picture("red"))
     (folder / "link.png").symlink_to(folder.parent / "secret.png")

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -27,6 +27,7 @@ from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import Takedown
 from tests.ratings.made_items import make_items
+from tests.ratings.postgres import postgres
 from tests.support import make_output, row
 
 GONE, STAYS = "record-0", "record-1"
@@ -136,23 +137,49 @@ def test_rows_with_any_text_stay_as_they_are(tmp_path_factory: pytest.TempPathFa
         assert list(csv.reader(file)) == [["item", "note"], *kept]
 
 
-def test_the_database_of_a_running_rating_loses_the_items_and_their_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("kind", ["file", "sqlite", "postgresql"])
+def test_a_running_rating_loses_the_items_and_no_rating_leads_to_them(tmp_path: Path, monkeypatch: Any, kind: str) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
     gone, stays = "a" * 16, "b" * 16
-    assert ratings.find_running_items(tmp_path, search(gone)) == [] and not (tmp_path / FILE).exists()
+    assert ratings.find_running_items(tmp_path, search(gone)) == ([], "") and not (tmp_path / FILE).exists()
+    with ExitStack() as stack:
+        if kind != "file":
+            elsewhere = f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"
+            monkeypatch.setenv(ADDRESS, elsewhere if kind == "sqlite" else stack.enter_context(postgres()))
+        with closing(RatingStore(database_url(tmp_path))) as store:
+            store.open_campaign("english", "digest", {gone: 1, stays: 1})
+            (rater,) = store.invite("english")
+            while (item := store.next_item(rater)) is not None:
+                store.save(rater, item, "GOOD")
+        assert ratings.find_running_items(tmp_path, search("c" * 16)) == ([], "")
+        assert ratings.find_running_items(tmp_path, search(gone)) == ([gone], "")
+        ratings.erase_running_items(tmp_path, [gone])
+        assert ratings.find_running_items(tmp_path, search(gone)) == ([], "")
+        with closing(RatingStore(database_url(tmp_path))) as store:
+            assert [rating["item"] for rating in store.final_ratings("english")] == [stays]
+            assert "erased" in {event["kind"] for event in store.events("english")}
+    assert not [file for file in tmp_path.rglob("*.sqlite*") if gone.encode() in file.read_bytes()]
+
+
+def test_ratings_of_a_removed_item_never_count_to_another_one(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv(ADDRESS, raising=False)
+    stays, new = "b" * 16, "c" * 16
     with closing(RatingStore(database_url(tmp_path))) as store:
-        store.open_campaign("english", "digest", {gone: 1, stays: 1})
+        store.open_campaign("english", "digest-1", {stays: 1, "a" * 16: 1})
         (rater,) = store.invite("english")
-        while (item := store.next_item(rater)) is not None:
-            store.save(rater, item, "GOOD")
-    assert ratings.find_names(tmp_path / FILE, search(gone)).hits
-    assert ratings.find_running_items(tmp_path, search("c" * 16)) == []
-    assert ratings.find_running_items(tmp_path, search(gone)) == [gone]
-    ratings.erase_running_items(tmp_path, [gone])
-    assert ratings.find_running_items(tmp_path, search(gone)) == [] and not ratings.find_names(tmp_path / FILE, search(gone)).hits
-    for file in (tmp_path / FILE).parent.iterdir():
-        assert gone.encode() not in file.read_bytes()
-    with closing(RatingStore(database_url(tmp_path))) as store:
-        assert [rating["item"] for rating in store.final_ratings("english")] == [stays]
+        while key := store.next_item(rater):
+            store.save(rater, key, "GOOD")
+    for gone in ("a" * 16, stays):  # one of them is the last row, whose number SQLite would give again
+        assert ratings.find_names(tmp_path / FILE, search(gone)).hits
+        ratings.erase_running_items(tmp_path, [gone])
+        assert not ratings.find_names(tmp_path / FILE, search(gone)).hits
+        with closing(RatingStore(database_url(tmp_path))) as store:
+            store.open_campaign("english", f"without {gone}", {new: 1} if gone == stays else {stays: 1, new: 1})
+            assert new not in {rating["item"] for rating in store.final_ratings("english")}
+            assert store.progress(rater).left == 1 and store.next_item(rater) == new
+
+
+def test_a_database_that_cannot_be_reached_is_left_to_a_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ADDRESS, "postgresql://user:secret@127.0.0.1:1/ratings")
+    found, unreached = ratings.find_running_items(tmp_path, search("a"))
+    assert not found and "not reached" in unreached and "secret" not in unreached
