@@ -1,4 +1,4 @@
-"""Limits on pictures and sounds that people send, stricter than those of commands: several people share the memory of a process."""
+"""Limits on pictures and sounds that people send, stricter than those of commands: several people share the memory here."""
 
 from __future__ import annotations
 
