@@ -1,10 +1,11 @@
-"""Limits on the pictures that people send, stricter than those of commands: several people share the memory of one process."""
+"""Limits on pictures and sounds that people send, stricter than those of commands: several people share the memory here."""
 
 from __future__ import annotations
 
 import io
 import warnings
 
+import soundfile
 from PIL import Image
 
 from components.core.errors import HearsightError
@@ -12,6 +13,8 @@ from components.vision.picture_files import FORMATS
 
 MOST_PIXELS = 50_000_000
 """Pixels of a picture; a telephone's have up to 50 million, which take 200 MB decoded."""
+MOST_SECONDS = 60
+"""Of a sound; a spoken query has some seconds. 20 MiB of FLAC can hold ten minutes, which took 1.3 GB and 19 s."""
 
 
 def limit_picture(data: bytes) -> None:
@@ -27,3 +30,14 @@ def limit_picture(data: bytes) -> None:
         return
     if width * height > MOST_PIXELS:
         raise HearsightError(f"the picture has more than {MOST_PIXELS // 1_000_000} million pixels", hint="make it smaller")
+
+
+def limit_sound(data: bytes) -> None:
+    """Raise HearsightError for a sound that is too long, by its header: nothing is decoded. Other files pass."""
+    try:
+        with soundfile.SoundFile(io.BytesIO(data)) as sound:
+            seconds = sound.frames / sound.samplerate  # huge where the header does not tell
+    except Exception:  # no sound, or damaged: what reads it says so
+        return
+    if seconds > MOST_SECONDS:
+        raise HearsightError(f"the sound has more than {MOST_SECONDS} s", hint="give a shorter one")

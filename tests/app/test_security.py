@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
+import soundfile
 
 from components.app.security import SMALL_BODY, RateLimit
 from components.app.settings import LOOPBACK_HOSTS, AppSettings, read_secret
 from components.app.tokens import INVITATION, LOGIN, sign, verify
+from components.app.uploads import MOST_SECONDS, limit_sound
 from components.core.errors import HearsightError
 from tests.app.conftest import assert_accessible
 from tests.app.project import new_project
@@ -72,6 +76,18 @@ def test_only_the_owner_sends_files(client):
     client.get("/login", params={"token": sign(SECRET, LOGIN, True)})
     answer = client.post("/describe", files=picture, data={"csrf": csrf_of(client.get("/feedback").text)})
     assert "more than" not in answer.text and answer.status_code == 400
+
+
+@pytest.mark.parametrize("kind", ["FLAC", "OGG", "WAV"])
+def test_a_long_sound_is_refused_before_it_is_decoded(kind):
+    for seconds in (MOST_SECONDS, MOST_SECONDS + 1):
+        target = io.BytesIO()
+        soundfile.write(target, np.zeros(8000 * seconds, "int16"), 8000, format=kind)
+        if seconds <= MOST_SECONDS:
+            limit_sound(target.getvalue())
+    with pytest.raises(HearsightError, match="more than 60 s"):
+        limit_sound(target.getvalue())
+    limit_sound(b"no sound")
 
 
 def test_a_form_without_the_sessions_token_changes_nothing(client):

@@ -14,7 +14,7 @@ from components.app.access import require_owner
 from components.app.engines import Engines
 from components.app.forms import protect, read_upload
 from components.app.pages import language_of, render_page
-from components.app.uploads import limit_picture
+from components.app.uploads import limit_picture, limit_sound
 from components.core.errors import HearsightError
 from components.reporting.pages import data_uri
 from components.retrieval.queries import Query, parse_query
@@ -128,6 +128,7 @@ def _query(asked: Asked, data: bytes) -> tuple[Query, str]:
     """Return the query, and the voice that spoke it; a file goes before a text."""
     if data:
         limit_picture(data)
+        limit_sound(data)
         return parse_query(data, "the file"), ""
     if asked.text.strip():
         spoken = speak_query(asked.text, asked.text_language)
