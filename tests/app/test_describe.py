@@ -169,3 +169,30 @@ def test_an_empty_text_is_refused_above_the_form(site):
         assert token
         answer = client.post("/feedback", data={"text": " ", "csrf": token[1]})
         assert answer.status_code == 400 and "is empty" in answer.text
+
+
+def ask(site: Running, address: str) -> httpx.Response:
+    """Send the form with an address, without a browser."""
+    with httpx.Client(base_url=site.url, timeout=60) as client:
+        found = re.search(r'name="csrf" value="([^"]+)"', client.get("/describe").text)
+        assert found
+        return client.post("/describe", data={"csrf": found[1], "captions": "en", "address": address})
+
+
+def test_a_page_with_too_many_images_is_refused_with_the_command_that_takes_it(site, web, monkeypatch):
+    monkeypatch.setattr(describe, "MOST_IMAGES_OF_PAGE", 1)
+    answer = ask(site, "http://a.sample/page.html")
+    assert answer.status_code == 400 and "has 2 images without alt-text, more than 1" in answer.text
+    assert "hearsight describe" in answer.text
+
+
+def test_addresses_beyond_those_that_are_described_at_once_are_refused(site, web):
+    slots = site.app.state.services.get("address slots", lambda: describe.BoundedSemaphore(describe.ADDRESSES_AT_ONCE))
+    for _ in range(describe.ADDRESSES_AT_ONCE):
+        slots.acquire()
+    try:
+        assert "other addresses are being described" in ask(site, "http://a.sample/red.png").text
+    finally:
+        for _ in range(describe.ADDRESSES_AT_ONCE):
+            slots.release()
+    assert ask(site, "http://a.sample/red.png").status_code == 200

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from threading import Lock, Thread
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore, Lock, Thread
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
@@ -32,6 +34,9 @@ SPEECH, SPEECH_SECONDS = "speech", 3600
 """Purpose and life of the links that read a caption aloud."""
 MOST_PAGES = 20
 """Described pages that are kept for downloads, the last ones."""
+MOST_IMAGES_OF_PAGE = 50
+"""Images of a page that are described while somebody waits for the answer; a site gets a request a second."""
+ADDRESSES_AT_ONCE = 2
 SHOWN_BYTES = 2 << 20
 """Largest picture that the answer repeats, in bytes."""
 DOWNLOADS = {"html": "text/html", "json": "application/json"}
@@ -141,6 +146,22 @@ def download(request: Request, name: str, kind: str) -> Response:
     return Response(content, headers=headers)
 
 
+@contextmanager
+def _address_slot(request: Request) -> Iterator[None]:
+    """Hold one of the places for addresses, so that slow sites never take the threads that raters need.
+
+    Raises:
+        HearsightError: all places are taken.
+    """
+    slots: BoundedSemaphore = request.app.state.services.get("address slots", lambda: BoundedSemaphore(ADDRESSES_AT_ONCE))
+    if not slots.acquire(blocking=False):
+        raise HearsightError("other addresses are being described", hint="try again in a minute")
+    try:
+        yield
+    finally:
+        slots.release()
+
+
 def _answer(request: Request, captions: str, address: str, data: bytes) -> Response:
     if not data and not address:
         raise HearsightError("nothing was given", hint="choose a picture, or give an address")
@@ -151,7 +172,9 @@ def _answer(request: Request, captions: str, address: str, data: bytes) -> Respo
         found = describer.describe(data, "the picture")
         shown = data_uri(data) if len(data) <= SHOWN_BYTES else ""
         return _page(request, captions, description=found, shown=shown, aloud=_aloud(request, found))
-    at, found = describe_address(describer, address, root=request.app.state.settings.root)
+    with _address_slot(request):
+        root = request.app.state.settings.root
+        at, found = describe_address(describer, address, root=root, most=MOST_IMAGES_OF_PAGE)
     if isinstance(found, Description):
         return _page(request, captions, address=address, description=found, aloud=_aloud(request, found))
     name = _pages_of(request).keep(at, found)

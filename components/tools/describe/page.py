@@ -90,7 +90,13 @@ class DescribedPage:
 
 
 def find_images(
-    page: bytes, url: str, charset: str | None = None, *, empty: bool = False, budget: Budget | None = None
+    page: bytes,
+    url: str,
+    charset: str | None = None,
+    *,
+    empty: bool = False,
+    budget: Budget | None = None,
+    most: int = MOST_IMAGES,
 ) -> tuple[list[PageImage], str, bool]:
     """Return the images that need an alt-text, the page's codec, and whether its source can be written.
 
@@ -123,8 +129,9 @@ def find_images(
             inline = _inline(tag.value("src", codec) or "") if tag and candidate.data_uri else None
             address = candidate.image_url or ""
             images.append(PageImage(candidate.position, address, candidate.source, inline, tag))
-    if len(images) > MOST_IMAGES:
-        raise HearsightError(f"has {len(images)} images without alt-text, more than {MOST_IMAGES}", where=url, hint="split it")
+    if len(images) > most:
+        hint = "split it" if most == MOST_IMAGES else f"`hearsight describe` takes up to {MOST_IMAGES}"
+        raise HearsightError(f"has {len(images)} images without alt-text, more than {most}", where=url, hint=hint)
     return images, codec, writable
 
 
@@ -137,17 +144,19 @@ def describe_page(
     *,
     empty: bool = False,
     prepare: Callable[[list[str]], None] = lambda addresses: None,
+    most: int = MOST_IMAGES,
 ) -> DescribedPage:
     """Return proposals for the images of a page that have no alt-text; an address that is used twice is described once.
 
     Args:
         read: returns the bytes at an image's address, or raises HearsightError, which becomes that image's error.
         prepare: called with all addresses first, to fetch them.
+        most: images to describe; a page with more is refused.
 
     Raises:
         HearsightError: as :func:`find_images`.
     """
-    images, codec, writable = find_images(page, url, charset, empty=empty)
+    images, codec, writable = find_images(page, url, charset, empty=empty, most=most)
     prepare(list(dict.fromkeys(image.address for image in images if image.address)))
     known: dict[str, Description | str] = {}
     proposals = []

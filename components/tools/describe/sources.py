@@ -6,7 +6,7 @@ from pathlib import Path
 
 from components.tools.describe.describer import Describer, Description
 from components.tools.describe.local import LocalFolder
-from components.tools.describe.page import DescribedPage, describe_page
+from components.tools.describe.page import MOST_IMAGES, DescribedPage, describe_page
 from components.tools.describe.web import FETCHING, open_web
 from components.vision.picture_files import read_picture_file
 from components.web.settings import FetchSettings
@@ -20,6 +20,7 @@ def describe_address(
     empty: bool = False,
     settings: FetchSettings = FETCHING,
     proxy: str = "",
+    most: int = MOST_IMAGES,
 ) -> tuple[str, Description | DescribedPage]:
     """Return the address that answered, and the description of its picture, or its page with proposals.
 
@@ -27,6 +28,7 @@ def describe_address(
         root: of the project whose takedown list applies.
         empty: also describe images with an empty alt-text.
         settings, proxy: of the requests.
+        most: images of a page to describe.
 
     Raises:
         HearsightError: the address cannot be fetched or may not be, or is neither a picture nor a page.
@@ -36,7 +38,7 @@ def describe_address(
         if answer.type.startswith("image/"):
             return answer.url, describer.describe(answer.data, url)
         page = describe_page(
-            describer, answer.data, answer.url, web.picture, answer.charset, empty=empty, prepare=web.request
+            describer, answer.data, answer.url, web.picture, answer.charset, empty=empty, prepare=web.request, most=most
         )  # fmt: skip
     return answer.url, page
 
