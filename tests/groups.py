@@ -14,6 +14,7 @@ TOGETHER = {
     # One Prefect server.
     "tests/flows/test_pipeline.py": "server",
     "tests/flows/test_snapshots.py": "server",
+    "tests/flows/test_rating.py": "server",
     # One project with captioners and an index.
     "tests/tools/describe/test_command.py": "described",
     "tests/tools/describe/test_describer.py": "described",
@@ -30,6 +31,12 @@ SECONDS = {
     "tests/execution/test_ray_engine.py": 24,
     "whole": 51,
     "described": 24,
+    # A browser each, which is heavy beside others.
+    "tests/app/test_search.py": 45,
+    "tests/app/test_describe.py": 40,
+    "tests/app/test_rating.py": 30,
+    "tests/app/test_rating_access.py": 15,
+    "tests/app/test_start.py": 15,
     "tests/tracking/test_captioner_model.py": 18,
     "tests/tools/takedown/test_end_to_end.py": 24,
     "tests/tools/takedown/test_search_model.py": 24,

@@ -11,12 +11,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
-OPTIONS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+OPTIONS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-first-run",
+]  # fmt: skip
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
 """WCAG 2.2 at level AA, and the practices that axe recommends."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def playwright_of_tests() -> Iterator[Playwright]:
     """The driver of browsers, of which a process has one."""
     if shutil.which("chromium") is None:
@@ -26,7 +29,7 @@ def playwright_of_tests() -> Iterator[Playwright]:
         yield playwright
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(playwright_of_tests: Playwright) -> Iterator[Browser]:
     """Headless Chromium."""
     browser = playwright_of_tests.chromium.launch(executable_path=shutil.which("chromium"), args=OPTIONS)
