@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+
+from tests.support import HANG
 
 OPTIONS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run",
 ]  # fmt: skip
+expect.set_options(timeout=HANG * 1000)  # no test depends on the speed of the machine
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
 """WCAG 2.2 at level AA, and the practices that axe recommends."""
 
@@ -41,6 +44,7 @@ def browser(playwright_of_tests: Playwright) -> Iterator[Browser]:
 def page(browser: Browser) -> Iterator[Page]:
     """A new page without cookies, in English."""
     context = browser.new_context(locale="en-GB")
+    context.set_default_timeout(HANG * 1000)
     yield context.new_page()
     context.close()
 

@@ -56,7 +56,7 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def result(page: Page) -> None:
     """Send the form, and wait for the answer, which has the focus."""
     page.locator("button.main").click()
-    expect(page.locator("#result")).to_be_focused(timeout=60_000)
+    expect(page.locator("#result")).to_be_focused()
 
 
 def test_an_uploaded_picture_is_described_with_its_confidence_and_limits_and_read_aloud(page, site, root):
@@ -103,7 +103,7 @@ def test_a_pages_images_get_proposals_and_the_page_is_downloaded_with_them(page,
     page.goto(f"{site.url}/describe")
     page.fill("#address", "http://a.sample/page.html")
     page.keyboard.press("Enter")
-    expect(page.locator("#result")).to_be_focused(timeout=60_000)
+    expect(page.locator("#result")).to_be_focused()
     rows = page.locator("tbody tr")
     assert "a red square" in rows.nth(0).inner_text() and "cannot be fetched" in rows.nth(1).inner_text()
     assert_accessible(page)
@@ -123,7 +123,7 @@ def test_addresses_that_may_not_be_fetched_are_refused_in_one_line(page, site, a
     page.goto(f"{site.url}/describe")
     page.fill("#address", address)
     page.locator("button.main").click()
-    expect(page.get_by_role("alert")).to_contain_text(message, timeout=60_000)
+    expect(page.get_by_role("alert")).to_contain_text(message)
     assert page.input_value("#address") == address
     assert_accessible(page)
 
@@ -135,7 +135,7 @@ def test_the_description_works_without_a_script_and_in_portuguese(browser, site,
     page.select_option("#captions", "en")
     page.set_input_files("#file", root / "red.png")
     page.get_by_role("button", name="Descrever").click()
-    expect(page.get_by_role("heading", name="Descrição", exact=True)).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Descrição", exact=True)).to_be_visible()
     assert "O texto na imagem não é lido." in page.inner_text("main")
     context.close()
 

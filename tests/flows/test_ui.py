@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 
 from tests.app.project import new_project
-from tests.support import PROJECT, until
+from tests.support import HANG, PROJECT, until
 
 
 def free_port() -> int:
@@ -47,7 +47,7 @@ def test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c(tmp_path
             assert 'href="http://127.0.0.1:9/"' in page
         finally:
             process.send_signal(signal.SIGINT)
-            assert process.wait(60) == 0
+            assert process.wait(HANG) == 0
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         again.bind(("127.0.0.1", port))
