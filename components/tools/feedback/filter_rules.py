@@ -48,9 +48,11 @@ def _trial(root: Path) -> Trial:
 
 
 def english_remarks(root: Path, text: str, interface: str) -> list[Remark]:
-    """Return a remark for each text rule of CC's filter, whether an earlier one failed or not."""
+    """Return a remark for each text rule of CC's filter that asks for something, whether an earlier one failed or not."""
     (result,) = _trial(root).of([text], explain_all=True)
-    return [_remark(interface=interface, **rule) for rule in result["rules"] if rule["rule"] != "page_language"]
+    # A rule that asks for at least 0 asks for nothing, and says nothing about the text.
+    asked = (rule for rule in result["rules"] if rule["rule"] != "page_language" and rule["threshold"] != ">= 0")
+    return [_remark(interface=interface, **rule) for rule in asked]
 
 
 def image_remarks(root: Path, text: str, image: bytes, interface: str, where: str = "the image") -> list[Remark]:

@@ -71,6 +71,7 @@ def test_a_missed_guideline_is_named_with_what_decided(language: str, text: str,
 def test_every_rule_of_the_filter_on_texts_is_reported_in_plain_words() -> None:
     found = remarks("IMG_0042.jpg")
     rules = {rule.name for group in TEXT_GROUPS for rule in GROUPS[group]} - {"page_language"}
+    rules -= {"needs_determiner", "needs_preposition"}  # the paper's settings ask for at least 0
     assert {name for name, remark in found.items() if remark.kind == "rule"} == rules
     assert found["unknown_token"].passed is False and "IMG_0042.jpg" in found["unknown_token"].detail
     assert found["max_words"].passed and found["max_words"].detail.startswith("3; allowed: at most")
