@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from ctypes.util import find_library
 from typing import Any
 
 import pytest
@@ -25,9 +26,9 @@ RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "
 @pytest.fixture(scope="package")
 def playwright_of_tests() -> Iterator[Playwright]:
     """The driver of browsers, of which a process has one."""
-    if shutil.which("chromium") is None:
-        assert not os.environ.get("CI"), "CI has to install chromium"
-        pytest.skip("needs Chromium: apt-get install chromium")
+    if shutil.which("chromium") is None or find_library("atomic") is None:  # the driver's program links libatomic
+        assert not os.environ.get("CI"), "CI has to install chromium and libatomic1"
+        pytest.skip("needs Chromium: apt-get install chromium libatomic1")
     with sync_playwright() as playwright:
         yield playwright
 

@@ -20,6 +20,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def accept_ctrl_c() -> None:
+    """Undo what a shell does to commands in the background: they ignore Ctrl-C, and so do their children."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c(tmp_path: Path):
     new_project(tmp_path)
     with socket.socket() as taken:
@@ -35,7 +40,9 @@ def test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c(tmp_path
         command = [sys.executable, "-m", "flows.ui", "--app", str(port), "--prefect", str(taken.getsockname()[1])]
         out, err = tmp_path / "out", tmp_path / "err"
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=stdout, stderr=stderr)
+            process = subprocess.Popen(
+                command, cwd=tmp_path, env=environment, stdout=stdout, stderr=stderr, preexec_fn=accept_ctrl_c
+            )
         try:
             until(lambda: "Ctrl-C" in out.read_text() or process.poll() is not None)
             lines = out.read_text().splitlines()

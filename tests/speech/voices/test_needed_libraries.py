@@ -19,12 +19,14 @@ from tests.support import PROJECT
 
 BASE = {
     *("libc.so.6", "libm.so.6", "libmvec.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1"),
+    "libresolv.so.2",
     *("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libgcc_s.so.1", "libstdc++.so.6", "libz.so.1"),
 }
 """Of libc6, libgcc-s1, libstdc++6 and zlib1g, which Debian 12's minimal base and python3.11 bring with them."""
 NEWEST = {"GLIBC": (2, 36), "GLIBCXX": (3, 4, 30), "CXXABI": (1, 3, 13), "GCC": (12, 0, 0)}
 """Symbol versions of those libraries in Debian 12."""
 EXCEPTIONS = {
+    ("playwright", "libatomic.so.1"): "the driver of browser tests, which are skipped without it",
     ("numba", "libgomp.so.1.0.0"): "one of three ways to run threads; numba tries the next where it does not load",
     ("numba", "libtbb.so.12"): "one of three ways to run threads; numba tries the next where it does not load",
 }

@@ -209,6 +209,6 @@ def test_pictures_are_small_upright_and_without_metadata(tmp_path: Path) -> None
         with Image.open(io.BytesIO(data)) as picture:
             assert picture.format == "JPEG" and not picture.getexif() and "comment" not in picture.info
             sizes[item["image_sha256"], item["crop"]] = picture.size
-    assert sizes[world.sha[2], "whole"] == (384, 640) and sizes[world.sha[2], "centre"] == (640, 640)
+    assert sizes[world.sha[2], "whole"] == (384, 640) and sizes[world.sha[2], "centre"] == (480, 480)
     assert sizes[world.sha[6], "whole"] == (200, 300) and sizes[world.sha[6], "centre"] == (200, 200)
     assert sizes[world.sha[4], "whole"] == (640, 640) and sizes[world.sha[8], "centre"] == (64, 64)
