@@ -31,10 +31,10 @@ SECONDS = {
     "tests/execution/test_ray_engine.py": 24,
     "whole": 51,
     "described": 24,
-    # A browser each, which is heavy beside others.
-    "tests/app/test_search.py": 45,
-    "tests/app/test_describe.py": 40,
-    "tests/app/test_rating.py": 30,
+    # A browser each, which is heavy beside others: after those whose pages have a limit of processor time.
+    "tests/app/test_search.py": 23,
+    "tests/app/test_describe.py": 23,
+    "tests/app/test_rating.py": 21,
     "tests/app/test_rating_access.py": 15,
     "tests/app/test_start.py": 15,
     "tests/tracking/test_captioner_model.py": 18,
