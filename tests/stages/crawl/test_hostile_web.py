@@ -102,7 +102,7 @@ def crawl_stage(home: Path, port: int) -> Stage:
         max_page_bytes=LIMIT,
         max_image_bytes=LIMIT,
         allow_private=True,
-        budget=Budget(host_failures=1000, page_seconds=5.0, image_seconds=3.0),
+        budget=Budget(host_failures=1000, page_seconds=8.0, image_seconds=3.0),
     )
     return make_stage(home, "crawl", params=params)
 
