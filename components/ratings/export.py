@@ -8,10 +8,10 @@ from pathlib import Path
 from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.ratings.formats.csv import COLUMNS
 from components.ratings.items import RatingItems
 from components.ratings.store import RatingStore
 
-COLUMNS = ("item", "query", "candidate", "rank", "rater", "verdict", "time", "seconds", "source")
 SOURCE = "hearsight"
 
 
@@ -30,7 +30,7 @@ def export_ratings(store: RatingStore, dataset: str, items: RatingItems, path: P
         HearsightError: there is no rating, or the file holds those of another database, which would be lost.
     """
     if unknown := _raters_in(path) - store.raters(dataset):
-        what = f"holds ratings of {len(unknown)} raters whom this database does not know"
+        what = f"holds ratings of {len(unknown)} raters that are not in this database"
         raise HearsightError(what, where=path, hint="rename the file, which is imported all the same, and export again")
     uses = dict(zip(items.keys, items.column("uses"), strict=True))
     rows = []

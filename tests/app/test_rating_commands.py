@@ -75,7 +75,7 @@ def test_an_export_loses_no_ratings_of_another_database(project):
         done = hearsight(
             *words, "-d", "english", stdin=b"g\nq\n", cwd=project, HEARSIGHT_ROOT=str(project), HEARSIGHT_RATINGS_DB=other
         )
-    assert done.returncode == 2 and b"whom this database does not know" in done.stderr
+    assert done.returncode == 2 and b"that are not in this database" in done.stderr
 
 
 def test_a_dataset_without_items_is_refused_with_the_command_that_makes_them(project):

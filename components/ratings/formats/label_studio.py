@@ -78,7 +78,7 @@ def _choice(value: Any) -> str:
 
 
 def _rater(value: Any) -> str:
-    """Return whom an annotation names: of an object the e-mail, the name or the number."""
+    """Return the rater of an annotation; of an object its e-mail, name or number."""
     if isinstance(value, dict):
         names = " ".join(filter(None, (_text(value.get(name)) for name in ("first_name", "last_name"))))
         return _text(value.get("email")) or names or _text(value.get("id"))
