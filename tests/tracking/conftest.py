@@ -21,6 +21,16 @@ from tests.support import make_stage, row
 FEATURES, REGIONS = 8, 3
 
 
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project whose runs are logged at once, in its own MLflow."""
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setenv("HEARSIGHT_TRACKING", "now")
+    for name in ("dvc.yaml", "params.yaml"):
+        (tmp_path / name).write_text("{}")
+    return tmp_path
+
+
 @dataclass
 class Project:
     """The project's root and the results of its stages."""

@@ -17,15 +17,6 @@ from tests.tracking.conftest import finish, train_rows, weights
 NAME, STAGE = "english-captioner", "pretrain_retrieval"
 
 
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setenv("HEARSIGHT_TRACKING", "now")
-    for name in ("dvc.yaml", "params.yaml"):
-        (tmp_path / name).write_text("{}")
-    return tmp_path
-
-
 def aliases(root: Path) -> dict[str, str]:
     return {name: str(version) for name, version in connect(root).get_registered_model(NAME).aliases.items()}
 

@@ -5,22 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from components.tracking.rated_models import find_parents
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
 from tests.support import row
 from tests.tracking.conftest import finish, train_rows, weights
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setenv("HEARSIGHT_TRACKING", "now")
-    for name in ("dvc.yaml", "params.yaml"):
-        (tmp_path / name).write_text("{}")
-    return tmp_path
 
 
 def test_figures_are_metrics_of_the_rated_model_and_dataset(root: Path) -> None:
