@@ -42,6 +42,8 @@ def test_without_credentials_the_variable_and_the_command_are_named(google: Fake
 def test_without_the_extra_the_command_that_installs_it_is_named(
     google: FakeGoogle, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
+    for name in [name for name in sys.modules if name.startswith("google.cloud.")]:  # loaded by an earlier test
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(HearsightError, match=r"are not installed .* run `pip install 'hearsight.google.'`"):
         sentiment().compute(DOG)
