@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,10 +155,23 @@ def _with_block(text: str, name: str, block: Mapping[str, Mapping[str, Any]]) ->
     lines = [f"{name}:"]
     for stage, settings in block.items():
         if stage == "crawl":
-            lines += ["  crawl:", *(f"    {key}: {flow_text(value)}" for key, value in settings.items())]
+            lines += ["  crawl:", *_block_lines(settings, "    ")]
         else:
             lines.append(f"  {stage}: {flow_text(settings)}")
     return text.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
+
+
+def _block_lines(settings: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """Yield a line for each setting, and for each address: DVC, when it changes a setting, cannot read those in brackets again."""
+    for key, value in settings.items():
+        if not (isinstance(value, (Mapping, list)) and "://" in json.dumps(value)):
+            yield f"{indent}{key}: {flow_text(value)}"
+            continue
+        yield f"{indent}{key}:"
+        if isinstance(value, Mapping):
+            yield from _block_lines(value, indent + "  ")
+        else:
+            yield from (f"{indent}  - {flow_text(item)}" for item in value)
 
 
 def flow_text(value: Any) -> str:
