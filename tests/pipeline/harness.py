@@ -84,7 +84,10 @@ class Project:
     def half_written(self) -> bool:
         """Whether some shard or file is being written at this moment."""
         state, out = self.root / ".hearsight" / "cache", self.root / "data" / "english"
-        return any(state.glob("*/*.tmp-*/*")) or any(out.rglob(".*.tmp"))
+        try:
+            return any(state.glob("*/*.tmp-*/*")) or any(out.rglob(".*.tmp"))
+        except FileNotFoundError:  # a folder that was renamed while it was listed
+            return False
 
     def inside_an_epoch(self) -> bool:
         """Whether a training job has saved a checkpoint and is in a later epoch."""
