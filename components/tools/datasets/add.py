@@ -162,7 +162,7 @@ def _with_block(text: str, name: str, block: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _block_lines(settings: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """Yield a line for each setting, and for each address: DVC, when it changes a setting, cannot read those in brackets again."""
+    """Yield a line for each setting and for each address: DVC, when it changes a setting, cannot read those in brackets again."""
     for key, value in settings.items():
         if not (isinstance(value, (Mapping, list)) and "://" in json.dumps(value)):
             yield f"{indent}{key}: {flow_text(value)}"
