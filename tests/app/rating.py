@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from components.app.invitations import invitation
 from components.ratings.items import RatingItems
@@ -45,6 +45,13 @@ def rating_app(root: Path, hosts: tuple[str, ...] = PUBLIC, **made: int) -> Iter
     with running(settings) as app:
         yield RatingApp(app.url, root, store, items)
     store.close()
+
+
+def press(page: Page, key: str) -> None:
+    """Press a single key in the item of a page that has loaded: before that, neither focus nor script is there."""
+    page.wait_for_load_state()
+    expect(page.locator("#item")).to_be_focused()
+    page.keyboard.press(key)
 
 
 def start(page: Page, link: str) -> None:
