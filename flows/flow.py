@@ -23,6 +23,7 @@ from prefect.states import State
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from components.core.errors import HearsightError
+from components.core.graph import find_root, load_graph
 from components.tracking import recorder
 from flows.graph import StageTask, read_tasks
 from flows.guard import TIMED_OUT, run_guarded
@@ -147,29 +148,41 @@ def _flow_run_name() -> str:
 
 
 @flow(name="pipeline", flow_run_name=_flow_run_name, persist_result=False, task_runner=_threads())
-def pipeline(target: str = "", root: str = "", pools: dict[str, int] | None = None, snapshots: list[str] | None = None) -> int:
-    """Bring the project up to date.
+def pipeline(target: str = "", pools: dict[str, int] | None = None, snapshots: list[str] | None = None) -> int:
+    """Bring the project of this process up to date.
+
+    The project is no parameter: whoever may start a deployment's run could else name a folder of their own, and so any command.
+    All parameters are compared with the project's graph before anything runs.
 
     Args:
         target: names of stages (``stage@dataset``), separated by spaces, to run with all they need; empty: all stages.
-        root: the project's folder; empty: the current folder.
         pools: pool → concurrent stages; overrides :data:`POOLS`.
         snapshots: datasets whose crawl first starts the day's snapshot.
 
     Returns:
         The number of stages.
+
+    Raises:
+        HearsightError: a stage failed, or a parameter names a stage or dataset that the project does not have.
     """
-    project = Path(root or Path.cwd()).resolve()
+    project = find_root()
+    sizes = {**POOLS, **(pools or {})}
+    if wrong := sorted(name for name, size in sizes.items() if size < 1):
+        raise HearsightError(f"pool '{wrong[0]}' has size {sizes[wrong[0]]}", where="pools", hint="give a number of at least 1")
+    if snapshots:
+        graph = load_graph(project)
+        for dataset in snapshots:
+            graph.require("crawl", dataset)
+    stages = read_tasks(project, target.split())
     for dataset in snapshots or []:
         start_snapshot(dataset, project)
-    stages = read_tasks(project, target.split())
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         raise MissingContextError("pipeline runs as a flow only")
     flow_run = str(context.flow_run.id)
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets else {}
-    slots = {name: threading.Semaphore(size) for name, size in {**POOLS, **(pools or {})}.items()}
+    slots = {name: threading.Semaphore(size) for name, size in sizes.items()}
     finished = False
     try:
         futures: dict[str, PrefectFuture[str]] = {}

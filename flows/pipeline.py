@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         configure_prefect(root)
         from flows.flow import pipeline  # here: imports Prefect, which reads the settings above
 
-        number = pipeline(target=chosen.target, root=str(root), pools=pools)
+        number = pipeline(target=chosen.target, pools=pools)
     except HearsightError as error:
         print(f"hearsight: {error}", file=sys.stderr)
         return 2

@@ -51,12 +51,14 @@ def read_progress(root: Path, dataset: str) -> dict[str, Any]:
     raise HearsightError("printed no progress", where=f"hearsight ratings status -d {dataset}", hint="run it by hand")
 
 
-def rate(dataset: str, root: Path, target: str = "", poll: float = POLL, days: float = DAYS) -> None:
+def rate(dataset: str, target: str = "", poll: float = POLL, days: float = DAYS) -> None:
     """Run the flow ``rating``; ``target`` names stages to run afterwards, e.g. the split that the ratings clean."""
     # Here: as above.
     from prefect import flow, get_run_logger, task
 
     from flows.flow import pipeline
+
+    root = find_root()
 
     @task(persist_result=False)
     def wait_for_ratings() -> None:
@@ -76,12 +78,12 @@ def rate(dataset: str, root: Path, target: str = "", poll: float = POLL, days: f
 
     @flow(name="rating", flow_run_name=f"rating of {dataset}", persist_result=False)
     def rating() -> None:
-        pipeline(target=f"check-build_rating_items@{dataset}", root=str(root))
+        pipeline(target=f"check-build_rating_items@{dataset}")
         run_command(root, "ratings", "open", "-d", dataset)
         wait_for_ratings()
         for line in run_command(root, "ratings", "export", "-d", dataset):
             get_run_logger().info("%s", line)
-        pipeline(target=f"check-evaluate_ratings@{dataset} {target}".strip(), root=str(root))
+        pipeline(target=f"check-evaluate_ratings@{dataset} {target}".strip())
 
     rating()
 
@@ -95,9 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--days", type=float, default=DAYS, help="how long to wait for the raters")
     chosen = parser.parse_args(arguments)
     try:
-        root = find_root()
-        configure_prefect(root)
-        rate(chosen.dataset, root, chosen.target, chosen.poll, chosen.days)
+        configure_prefect(find_root())
+        rate(chosen.dataset, chosen.target, chosen.poll, chosen.days)
     except HearsightError as error:
         print(f"hearsight: {error}", file=sys.stderr)
         return 2

@@ -7,6 +7,7 @@ at a time. Without ``PREFECT_API_URL`` it starts a server on loopback.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +58,7 @@ def read_schedules(root: Path) -> dict[str, Schedule]:
     return schedules
 
 
-def deployments(root: Path, schedules: dict[str, Schedule]) -> list[Any]:
+def deployments(schedules: dict[str, Schedule]) -> list[Any]:
     """Return the deployments: one for each schedule, and ``on-demand``."""
     from flows.flow import pipeline  # here: as above
 
@@ -65,11 +66,11 @@ def deployments(root: Path, schedules: dict[str, Schedule]) -> list[Any]:
         pipeline.to_deployment(
             name=name,
             cron=schedule.cron,
-            parameters={"target": schedule.target, "root": str(root), "snapshots": schedule.snapshots},
+            parameters={"target": schedule.target, "snapshots": schedule.snapshots},
         )
         for name, schedule in schedules.items()
     ]
-    return [*scheduled, pipeline.to_deployment(name="on-demand", parameters={"root": str(root)})]
+    return [*scheduled, pipeline.to_deployment(name="on-demand")]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         root = find_root()
+        os.environ["HEARSIGHT_ROOT"] = str(root)  # the runs are processes of this one: they run its project and no other
         configure_prefect(root)
         schedules = read_schedules(root)
         with prefect_server(root, chosen.port) as url:
@@ -86,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             for name, schedule in schedules.items():
                 print(f"pipeline/{name}: {schedule.cron} UTC, {schedule.target or 'everything'} ({url})", flush=True)
-            serve(*deployments(root, schedules), limit=1)
+            serve(*deployments(schedules), limit=1)
     except HearsightError as error:
         print(f"hearsight: {error}", file=sys.stderr)
         return 2

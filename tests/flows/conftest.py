@@ -29,11 +29,12 @@ def prefect_server() -> Iterator[None]:
 
 
 @pytest.fixture
-def make_project(tmp_path: Path) -> Make:
+def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """A project of stages a → b, a → c; a stage's code can be given as ``a="…"``, its meta as ``meta={"a": {…}}``."""
 
     def make(meta: dict[str, dict[str, object]] | None = None, **codes: str) -> Path:
         init_repository(tmp_path)
+        monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
         with (tmp_path / ".dvc" / "config").open("a") as config:
             config.write("[core]\n    check_update = false\n")
         stages = {}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
@@ -129,10 +132,10 @@ class TestFlow:
         from flows.flow import pipeline
 
         root = make_project()
-        assert pipeline(root=str(root)) == 3
+        assert pipeline() == 3
         flow_run = (root / "a.txt").read_text()
         assert len(flow_run) == 36
-        assert pipeline(root=str(root)) == 3
+        assert pipeline() == 3
         assert (root / "a.txt").read_text() == flow_run
 
     def test_a_failed_stage_fails_the_flow_and_stops_what_follows(self, make_project: Make) -> None:
@@ -143,10 +146,30 @@ class TestFlow:
             meta={"a": {"retries": 2}}, a=tries + "print('hearsight: a.txt: is odd — fix it', file=sys.stderr); sys.exit(2)"
         )
         with pytest.raises(HearsightError) as caught:
-            pipeline(root=str(root))
+            pipeline()
         assert "a: a.txt: is odd — fix it; not run: b, c" in str(caught.value)
         assert (root / "tries").read_text() == "x", "a refusal is not tried again"
         assert not (root / "b.txt").exists()
+
+    def test_a_runs_parameters_name_what_the_project_has_and_nothing_runs_otherwise(
+        self, make_project: Make, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        from flows.flow import pipeline
+
+        root, other = make_project(), tmp_path_factory.mktemp("other")
+        (other / "dvc.yaml").write_text(yaml.safe_dump({"stages": {"a": {"cmd": f"touch {root / 'taken'}"}}}))
+        refused: dict[str, dict[str, Any]] = {
+            "has no stage '--all-pipelines'": {"target": "b --all-pipelines"},
+            f"has no stage '{other / 'dvc.yaml'}:a'": {"target": f"{other / 'dvc.yaml'}:a"},
+            "there is no stage 'crawl'": {"snapshots": ["--help"]},
+            "pool 'cpu' has size 0": {"pools": {"cpu": 0}},
+        }
+        for message, parameters in refused.items():
+            with pytest.raises(HearsightError, match=re.escape(message)):
+                pipeline(**parameters)
+        with pytest.raises(TypeError, match="root"):
+            pipeline(root=str(other))
+        assert not [name for name in ("a.txt", "taken") if (root / name).exists()]
 
     @pytest.mark.slow
     def test_a_stage_that_fails_once_is_retried(self, make_project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,8 +177,8 @@ class TestFlow:
 
         monkeypatch.setattr(flow, "RETRY_AFTER", [0.1, 0.1])
         stumble = "import os, sys; n = os.path.exists('once'); open('once', 'w'); sys.exit(3) if not n else open('b.txt', 'w')"
-        root = make_project(meta={"b": {"retries": 1}}, b=stumble)
-        assert flow.pipeline(root=str(root)) == 3
+        make_project(meta={"b": {"retries": 1}}, b=stumble)
+        assert flow.pipeline() == 3
 
     @pytest.mark.slow
     def test_a_time_limit_ends_the_stage_and_all_its_processes(self, make_project: Make) -> None:
@@ -163,7 +186,7 @@ class TestFlow:
 
         root = make_project(meta={"a": {"timeout": "30s"}}, a=FORK)
         with pytest.raises(HearsightError, match="a: ended after its time limit of 30 s; not run: b, c"):
-            pipeline(root=str(root))
+            pipeline()
         assert all_gone(pids(root / "pids"))
 
     @pytest.mark.slow
@@ -172,6 +195,6 @@ class TestFlow:
 
         wait = "import time, sys; t = time.time(); time.sleep(1); open('{0}.txt', 'w').write(f'{{t}} {{time.time()}}')"
         root = make_project(b=wait.format("b"), c=wait.format("c"))
-        pipeline(root=str(root))
+        pipeline()
         spans = sorted(tuple(map(float, (root / f"{name}.txt").read_text().split())) for name in "bc")
         assert spans[0][1] <= spans[1][0]

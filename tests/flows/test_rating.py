@@ -66,7 +66,7 @@ def test_the_flow_waits_for_the_last_rating_exports_and_goes_on(project: Path) -
 
     def run() -> None:
         try:
-            rate("english", project, target="after", poll=0.2)
+            rate("english", target="after", poll=0.2)
         except BaseException as error:
             failures.append(error)
 
@@ -98,5 +98,5 @@ def test_a_flow_whose_time_is_over_says_what_is_missing_and_keeps_the_ratings(pr
     store.save(rater, item, "GOOD")
     wanted = sum(items.column("raters"))
     with pytest.raises(HearsightError, match=f"{wanted - 1} of {wanted} ratings are missing"):
-        rate("english", project, poll=0.1, days=0.0)
+        rate("english", poll=0.1, days=0.0)
     assert len(store.final_ratings("english")) == 1
