@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from components.core.graph import find_root
-from components.core.printing import print_json, print_text
+from components.core.printing import print_json, print_line, print_text
 
 app = typer.Typer()
 
@@ -16,10 +16,18 @@ app = typer.Typer()
 @app.command()
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on a terminal, too.")] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="Instead write a page with time, throughput and cost of each stage over its runs.")
+    ] = False,
 ) -> None:
     """Print what runs now, what failed last, what `dvc repro` would run next and why, and how long it takes."""
     from components.tools.status.report import project_status, text_of  # here: `hearsight --help` needs no stage
 
+    if page:
+        from components.tools.status.page import write_page  # here: see above
+
+        print_line({"page": str(write_page(find_root()))})
+        return
     found = project_status(find_root())
     if sys.stdout.isatty() and not as_json:
         print_text(text_of(found))

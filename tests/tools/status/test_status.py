@@ -168,3 +168,16 @@ def test_followed_logs_print_new_events_also_after_the_file_was_replaced(root, t
         reader.send_signal(signal.SIGINT)
         assert reader.wait() == 130
     assert [json.loads(line)["shard"] for line in out.read_bytes().splitlines()] == ["old", "next", "after"]
+
+
+def test_the_page_draws_the_figures_of_each_stage_over_its_runs(root):
+    writer = log(root, "english", "crawl")
+    for seconds, share in ((10.0, 0.0), (2.0, 1.0)):
+        figures = {"records_in": 40, "records_out": 30, "records_per_second": 40 / seconds, "yield": 0.75, "cost_usd": 1.5}
+        writer.write(FINISHED, seconds=seconds, cached_share=share, bytes=1_234_567, peak_bytes=2e9, cpu_seconds=3.0, **figures)
+    fail(root, "english", "crawl")
+    done = hearsight("status", "--page", cwd=root, HEARSIGHT_ROOT=str(root))
+    page = Path(json.loads(done.stdout)["page"]).read_text()
+    for text in ("crawl", "1 failed", "40 → 30", "75.0 %", "100.0 %", "1 MB", "2.0 GB", "$1.50", "Seconds of crawl, run by run"):
+        assert text in page, text
+    assert page.count('<path class="line"') == 2
