@@ -28,6 +28,7 @@ from components.cli import (
     runs,
     scoring,
     search,
+    status,
     takedown,
     texts,
     voices,
@@ -43,7 +44,7 @@ app = typer.Typer(
     epilog="Commands work on the project around the current folder: the nearest folder upwards that holds dvc.yaml and "
     "params.yaml. Set the environment variable HEARSIGHT_ROOT to that folder to run them from anywhere.",
 )
-for group in (runs, results, texts, voices, doctor, scoring, search, describe, feedback, demo, application):
+for group in (runs, status, results, texts, voices, doctor, scoring, search, describe, feedback, demo, application):
     app.add_typer(group.app)
 app.add_typer(ratings.rating)
 ratings.app.add_typer(rating_files.app)

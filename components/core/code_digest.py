@@ -45,6 +45,8 @@ EXCLUDED = {
     "components/core/printing.py": "prints to the terminal",
     "components/execution/process.py": "locks and signals",
     "components/core/progress.py": "draws progress bars",
+    "components/execution/measure.py": "measures time and memory, and returns results as they are",
+    "components/execution/run_log.py": "writes logs, which no step reads",
     "components/execution/stage.py": "makes keys and publishes cache entries",
     "components/training/progress.py": "writes the progress of a training beside its results",
     "components/training/reporting.py": "reads losses and gradients for progress, and changes neither",

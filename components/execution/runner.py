@@ -6,6 +6,7 @@ It takes the lock, clears the output, runs the stage, writes manifest and lineag
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shutil
 import time
@@ -24,7 +25,9 @@ from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
 from components.core.stage_output import StageOutput
 from components.execution.engine import Engine, LocalEngine, limit_threads
+from components.execution.measure import RunMeter
 from components.execution.process import sole_writer
+from components.execution.run_log import FINISHED, STARTED, RunLog, logged_run
 from components.execution.stage import Stage, write_lineage
 
 
@@ -65,6 +68,8 @@ class StageResult:
     """Rows of a table: name, parameters, figures."""
     started: float = 0.0
     """Start time in seconds since the epoch, for the tracker only."""
+    usage: dict[str, float] = field(default_factory=dict)
+    """Figures of the run: seconds, records, memory, cost ... (:class:`components.execution.measure.RunMeter`)."""
 
 
 class Tracker(Protocol):
@@ -106,10 +111,15 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
         HearsightError: parameters are invalid, an input is missing or damaged, another process writes this output, or the disk is
             full. Finished items stay in the caches.
     """
-    started = time.time()
-    limit_threads()
     graph = load_graph(root)
     graph.require(stage, dataset)
+    with logged_run(root / ".hearsight", dataset, stage) as log:
+        return _run_stage(graph, stage, dataset, tracker, log)
+
+
+def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, log: RunLog) -> StageResult:
+    started, meter, root = time.time(), RunMeter.start(), graph.root
+    limit_threads()
     params_file = root / "params.yaml"
     module = importlib.import_module(f"components.stages.{stage}.run")
     params = stage_settings(graph, stage, dataset)
@@ -119,7 +129,8 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     with sole_writer(lock, f"{dataset}/{stage}"):
         inputs = open_inputs(graph, stage, dataset)
         clear(out)
-        job = Stage(stage, dataset, params, root, inputs, out, engine, state)
+        job = Stage(stage, dataset, params, root, inputs, out, engine, state, log=log)
+        log.write(STARTED, pid=os.getpid(), engine=engine.name)
         if tracker:
             tracker.record_start(root, dataset, stage, params.plain())
         try:
@@ -131,7 +142,11 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
             raise
         manifest = job.finish()
         lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
-    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started)
+    usage = meter.figures(job, manifest)
+    log.write(FINISHED, **usage, cached=job.cache_summary(), digest=manifest.digest[:12])
+    result = StageResult(
+        root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started, usage
+    )
     if tracker:
         tracker.record_run(result)
     return result

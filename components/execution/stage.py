@@ -6,6 +6,7 @@ A stage maps pure functions over shards (:meth:`Stage.map`), makes files in jobs
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +29,8 @@ from components.core.shards import TarReader, read_table, write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
 from components.execution import shard_worker
 from components.execution.engine import Engine
+from components.execution.measure import measure
+from components.execution.run_log import RunLog
 from components.execution.shard_worker import ShardOut, Task
 
 __all__ = ["Job", "ShardOut", "Stage", "Task"]
@@ -62,6 +65,11 @@ class Stage:
     """Step → number of cached items."""
     done: dict[str, int] = field(default_factory=dict)
     """Step → number of items."""
+    log: RunLog | None = None
+    cpu_seconds: float = 0.0
+    """Processor time of the items so far."""
+    peak_bytes: int = 0
+    """The most memory of a worker so far."""
     _written: list[str] = field(default_factory=list)
     _files: list[str] = field(default_factory=list)
 
@@ -162,8 +170,7 @@ class Stage:
         ShardCache(self.state / "cache").sweep()
         base = self._base(function, step, {}, shared)
         specs = [shard_worker.UncachedSpec(**base, name=f"{number:06d}", item=item) for number, item in enumerate(items)]
-        done = self.engine.run(partial(shard_worker.run_uncached, function), specs)
-        for _, result in self.progress(done, total=len(specs), desc=f"{self.name} {step}"):
+        for _, result in self._items(partial(shard_worker.run_uncached, function), specs, step):
             yield result
 
     def _base(self, function: Callable[..., Any], step: str, params: Settings | Mapping[str, Any], shared: Any) -> dict[str, Any]:
@@ -187,11 +194,26 @@ class Stage:
     def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str) -> list[Path]:
         ShardCache(self.state / "cache").sweep()
         folders: dict[int, Path] = {}
-        for index, (folder, hit) in self.progress(self.engine.run(work, specs), total=len(specs), desc=f"{self.name} {step}"):
+        for index, (folder, hit) in self._items(work, specs, step):
             folders[index] = folder
             self.cached[step] = self.cached.get(step, 0) + hit
         self.done[step] = self.done.get(step, 0) + len(specs)
         return [folders[index] for index in range(len(specs))]
+
+    def _items(self, work: Callable[[Any], Any], specs: Sequence[Any], step: str) -> Iterator[tuple[int, Any]]:
+        """Run the items, show their progress and log each; yield (index, result) in order of completion."""
+        began = time.monotonic()
+        if self.log:
+            self.log.write("step_started", step=step, items=len(specs))
+        done = self.engine.run(partial(measure, work), specs)
+        for index, item in self.progress(done, total=len(specs), desc=f"{self.name} {step}"):
+            self.cpu_seconds += item.cpu_seconds
+            self.peak_bytes = max(self.peak_bytes, item.peak_bytes)
+            if self.log:
+                self.log.item(step, specs[index], item)
+            yield index, item.result
+        if self.log:
+            self.log.write("step_finished", step=step, items=len(specs), seconds=round(time.monotonic() - began, 3))
 
     def write_shard(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes] | None = None) -> None:
         """Write one shard of the output; the table is cast to the output's schema."""

@@ -54,6 +54,8 @@ class Record:
     """The names of the progress files of the stage's trainings (:mod:`components.tracking.trainings`)."""
     files: str = ""
     """The folder, relative to the root, of the files to log; empty for none."""
+    usage: dict[str, float] = field(default_factory=dict)
+    """Figures of the run: seconds, records, memory, cost ... (:class:`components.execution.measure.RunMeter`)."""
     started: float = 0.0
     ended: float = 0.0
     error: str = ""

@@ -78,6 +78,7 @@ def record_run(result: StageResult) -> str | None:
         counts=manifest.counts,
         metrics=list(result.metrics),
         rows=list(result.rows),
+        usage=dict(result.usage),
         trainings=trainings.progress_files(result.root, result.dataset, result.stage),
         engine=lineage["engine"],
     )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FIGURES = (".png", ".svg", ".html", ".md", ".csv", ".tsv", ".json")
 """Suffixes of the files of an output that are logged, up to :data:`MAX_FILE_BYTES` each."""
+USAGE = "operations/"
+"""Prefix of the metrics of a run's costs; MLflow shows them as one group of charts."""
 MAX_FILE_BYTES = 20_000_000
 
 
@@ -30,12 +32,14 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
     experiment = experiment_id(client, root, record.dataset)
     identity = record.identity
     if known := _find_logged(client, experiment, identity):
+        _log_usage(client, known, record)  # the same result again: a further point over time
         return known
     parent = {"mlflow.parentRunId": record.pipeline_run} if record.pipeline_run else {}
     tags = {f"{TAG}identity": identity, **_tags(record), **parent}
     started = int(record.started * 1000)
     run_id = str(client.create_run(experiment, start_time=started, run_name=record.name, tags=tags).info.run_id)
     _log_numbers(client, run_id, record)
+    _log_usage(client, run_id, record)
     if record.error:
         client.set_terminated(run_id, "FAILED", int(record.ended * 1000))
         return run_id
@@ -134,6 +138,15 @@ def _log_numbers(client: MlflowClient, run_id: str, record: Record) -> None:
         numbers.append((f"{kind}.kept", float(bucket["kept"]), None))
         numbers += [(f"{kind}.dropped.{rule}", float(count), None) for rule, count in bucket["dropped"].items()]
     log_batches(client, run_id, {**record.upstream, **record.params}, numbers, int(record.ended * 1000))
+
+
+def _log_usage(client: MlflowClient, run_id: str, record: Record) -> None:
+    """Log the figures of a run under the same names for every stage; a run with the same result adds a point to each."""
+    now = int(record.ended * 1000)
+    earlier = client.get_metric_history(run_id, f"{USAGE}seconds") if record.usage else []
+    if record.usage and now not in [point.timestamp for point in earlier]:
+        points = [(f"{USAGE}{name}", value, len(earlier)) for name, value in record.usage.items()]
+        log_batches(client, run_id, {}, points, now)
 
 
 def _log_rows(client: MlflowClient, experiment: str, run_id: str, record: Record) -> None:

@@ -1,0 +1,214 @@
+"""The report of ``hearsight status``: what runs, what failed last, what would run next and why, and how long it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from components.core.addresses import check_stage_address, stage_address
+from components.core.graph import Graph, load_graph
+from components.core.progress import duration
+from components.execution.run_log import FAILED
+from components.tools.status.history import History, seconds_of
+from components.tools.status.reasons import Locked
+from components.tools.status.running import Running, running_dvc, running_stages
+from components.tracking.states import FAILED as FAILED_CHECK
+from components.tracking.states import output_states
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A stage or a check whose last attempt failed."""
+
+    name: str
+    when: float
+    """Seconds since the epoch; 0 if unknown."""
+    error: str
+    run: str = ""
+    flow_run: str = ""
+
+
+@dataclass(frozen=True)
+class Next:
+    """A stage or a check that ``dvc repro`` would run."""
+
+    name: str
+    why: tuple[str, ...]
+    expected: float | None
+    """Seconds of earlier runs; None without any in the logs, and for checks."""
+    runs: bool = False
+    """Whether it runs at this moment."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """The state of a project."""
+
+    running: list[Running] = field(default_factory=list)
+    dvc: list[Running] = field(default_factory=list)
+    failed: list[Failed] = field(default_factory=list)
+    next: list[Next] = field(default_factory=list)
+    perhaps: list[str] = field(default_factory=list)
+    """What runs afterwards, if the outputs before it change."""
+    in_sequence: float = 0.0
+    """Expected seconds of ``next`` one after the other, as ``dvc repro`` runs them."""
+    at_once: float = 0.0
+    """Expected seconds along the longest way through the graph, as a flow runs them at best."""
+    with_perhaps: float = 0.0
+    """Expected seconds one after the other when everything of ``perhaps`` runs, too."""
+    unknown: int = 0
+    """Number of stages of ``next`` and ``perhaps`` without an expected duration."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        values = asdict(self)
+        values["running"] = [each.plain() for each in self.running]
+        values["dvc"] = [each.plain() for each in self.dvc]
+        return values
+
+
+def project_status(root: Path) -> Status:
+    """Return the state of a project, from its files.
+
+    Raises:
+        HearsightError: dvc.yaml, params.yaml or dvc.lock cannot be read.
+    """
+    graph = load_graph(root)
+    history, locked = History(graph), Locked(graph)
+    running = running_stages(graph, history)
+    busy = {each.name for each in running}
+    following = list(_next(graph, locked, history, busy))
+    direct = {each.name for each in following}
+    perhaps = [stage_address(dataset, stage) for stage, dataset in _downstream(graph, direct)]
+    durations = {
+        stage_address(dataset, stage): history.expected_seconds(stage, dataset)
+        for stage, dataset, _ in graph.outputs()
+        if stage_address(dataset, stage) in direct.union(perhaps)
+    }
+    known = {name: seconds for name, seconds in durations.items() if seconds is not None}
+    return Status(
+        running,
+        running_dvc(graph),
+        _failures(graph, history, busy),
+        following,
+        perhaps,
+        sum(seconds for name, seconds in known.items() if name in direct),
+        _longest(graph, {name: seconds for name, seconds in known.items() if name in direct}),
+        sum(known.values()),
+        len(durations) - len(known),
+    )
+
+
+def _next(graph: Graph, locked: Locked, history: History, busy: set[str]) -> Iterable[Next]:
+    """Yield what has a reason to run, in the order of the graph."""
+    for stage, dataset in _in_order(graph):
+        address = stage_address(dataset, stage)
+        if why := locked.why_run(stage, dataset):
+            yield Next(address, tuple(why), history.expected_seconds(stage, dataset), address in busy)
+        elif why := locked.why_check(stage, dataset):
+            yield Next(check_stage_address(dataset, stage), tuple(why), None)
+
+
+def _reads(graph: Graph) -> dict[str, list[str]]:
+    """Return output name → the outputs that its stage reads."""
+    data = graph.root / "data"
+    return {
+        f"{dataset}/{stage}": [path.relative_to(data).as_posix() for path in graph.inputs(stage, dataset).values()]
+        for stage, dataset, _ in graph.outputs()
+    }
+
+
+def _in_order(graph: Graph) -> list[tuple[str, str]]:
+    """Return (stage, dataset) of every output, each after what it reads, in the order of the graph otherwise."""
+    reads, names = _reads(graph), {f"{dataset}/{stage}": (stage, dataset) for stage, dataset, _ in graph.outputs()}
+    order: dict[str, None] = {}
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        for source in reads[name] if name not in order else ():
+            if source in reads and source not in (*above, name):
+                visit(source, (*above, name))
+        order.setdefault(name)
+
+    for name in reads:
+        visit(name, ())
+    return [names[name] for name in order]
+
+
+def _downstream(graph: Graph, direct: set[str]) -> list[tuple[str, str]]:
+    """Return (stage, dataset) of what reads, at any distance, the output of something in ``direct``, and is not in it."""
+    reads, moved, found = _reads(graph), set[str](), []
+    for stage, dataset in _in_order(graph):
+        name, address = f"{dataset}/{stage}", stage_address(dataset, stage)
+        if address in direct:
+            moved.add(name)
+        elif moved.intersection(reads[name]):
+            moved.add(name)
+            found.append((stage, dataset))
+    return found
+
+
+def _longest(graph: Graph, seconds: Mapping[str, float]) -> float:
+    """Return the greatest sum of durations along a way through the graph."""
+    reads, ends = _reads(graph), dict[str, float]()
+    for stage, dataset in _in_order(graph):
+        name = f"{dataset}/{stage}"
+        before = max((ends.get(source, 0.0) for source in reads[name]), default=0.0)
+        ends[name] = before + seconds.get(stage_address(dataset, stage), 0.0)
+    return max(ends.values(), default=0.0)
+
+
+def _failures(graph: Graph, history: History, busy: set[str]) -> list[Failed]:
+    """Return the outputs whose last run failed or was killed, and those whose check failed, the newest first."""
+    found = []
+    states = output_states(graph)
+    for stage, dataset, folder in graph.outputs():
+        address = stage_address(dataset, stage)
+        if address in busy:
+            continue
+        runs, begun = history.runs(stage, dataset), history.last_begun(stage, dataset)
+        if begun and not begun.ended:
+            at = f", in {begun.step} after {begun.done} of {begun.total}" if begun.step else ""
+            ids = {name: str(begun.started.get(name, "")) for name in ("run", "flow_run")}
+            found.append(Failed(address, seconds_of(begun.started), f"killed{at}; the next run continues", **ids))
+        elif runs and runs[-1]["event"] == FAILED:
+            ids = {name: str(runs[-1].get(name, "")) for name in ("run", "flow_run")}
+            found.append(Failed(address, seconds_of(runs[-1]), str(runs[-1].get("error", "")), **ids))
+        state = states[f"{dataset}/{stage}"]
+        if state.state == FAILED_CHECK:
+            made = (folder / "manifest.json").stat().st_mtime
+            text = "; ".join(f"{failure.table}: {failure.text}".rstrip(": ") for failure in state.failures)
+            found.append(Failed(check_stage_address(dataset, stage), made, text))
+    return sorted(found, key=lambda failed: -failed.when)
+
+
+def text_of(status: Status, *, now: float | None = None) -> str:
+    """Return the report as text for a terminal."""
+    now = time.time() if now is None else now
+    lines = ["running" if status.running or status.dvc else "running: nothing"]
+    for each in status.running:
+        since = f", for {duration(each.seconds)}" if each.seconds is not None else ""
+        of = f" of about {duration(each.expected)}" if each.expected is not None else ""
+        alive = "" if each.alive else " (ended; its workers still run)"
+        flow = f", flow run {each.flow_run}" if each.flow_run else ""
+        lines.append(f"  {each.name}: process {each.pid}{alive}{since}{of}{flow}")
+        lines += [f"    {each.progress}"] if each.progress else []
+    lines += [f"  {each.name}: process {each.pid}{f', at {each.progress}' if each.progress else ''}" for each in status.dvc]
+    lines.append("failed" if status.failed else "failed: nothing")
+    for failure in status.failed:
+        lines.append(f"  {failure.name}, {duration(max(0.0, now - failure.when))} ago: {failure.error}")
+    lines.append("would run" if status.next else "would run: nothing; everything is up to date")
+    for each in status.next:
+        takes = f" (about {duration(each.expected)})" if each.expected is not None else ""
+        lines.append(f"  {each.name}{takes}{' (runs now)' if each.runs else ''}: {', '.join(each.why)}")
+    if status.perhaps:
+        lines.append(f"and, if its input changes: {' '.join(status.perhaps)}")
+    if status.next:
+        lines.append(
+            f"expected: {duration(status.in_sequence)} one after the other, {duration(status.at_once)} at once, "
+            f"{duration(status.with_perhaps)} if all after it runs too"
+            + (f"; {status.unknown} stages have no earlier run in the logs" if status.unknown else "")
+        )
+    return "\n".join(lines)
