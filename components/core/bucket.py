@@ -116,7 +116,9 @@ class Bucket:
 
     def size(self, key: str) -> int | None:
         """Return the size of the document under ``key``; None when there is none."""
-        return self._repeat(lambda: self._unless_missing(lambda: int(self._client.head_object(**self._named(key))["ContentLength"])))
+        return self._repeat(
+            lambda: self._unless_missing(lambda: int(self._client.head_object(**self._named(key))["ContentLength"]))
+        )
 
     def download(self, key: str, path: Path) -> str | None:
         """Write the document to ``path`` and return the sha256 of its bytes; None when there is none."""
@@ -198,7 +200,7 @@ class Bucket:
             except (errors.BotoCoreError, errors.ClientError) as error:
                 cause = error
             if isinstance(cause, errors.NoCredentialsError | errors.PartialCredentialsError):
-                raise self.error(_line(cause), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or a role") from None
+                raise self.error(_line(cause), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile") from None
             if isinstance(cause, errors.ClientError) and not _is_busy(cause):
                 raise self.error(f"refuses ({_line(cause)})", "check the bucket's name, its policy and the credentials") from None
             if time.monotonic() + pause > deadline:

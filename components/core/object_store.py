@@ -1,7 +1,7 @@
 """Files in a bucket, named by their content: ``<prefix>/objects/<2 hex>/<sha256>``.
 
-Equal names have equal bytes, so two writers of one object cannot disagree. Fetched objects are verified, kept in a local folder and
-hard-linked from there.
+Equal names have equal bytes, so two writers of one object cannot disagree. Fetched objects are verified, kept in a local
+folder and hard-linked from there.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class ObjectStore:
 
     def fetch_all(self, files: Sequence[tuple[str, Path]]) -> None:
         """Fetch objects (digest, path), several at a time. Raises as :meth:`fetch`."""
-        first = {sha256: path for sha256, path in reversed(files)}
+        first = dict(reversed(files))
         in_threads(lambda item: self.fetch(*item), list(first.items()))
         for sha256, path in files:  # equal files: downloaded once
             if path != first[sha256]:

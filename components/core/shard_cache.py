@@ -2,8 +2,8 @@
 
 An entry is a folder that appears by a rename, so it is complete or absent. Its files are verified on every use; a damaged entry
 is computed again. A killed run loses the shards in flight only, and a changed parameter recomputes only what depends on it.
-With storage in S3 an entry is also in the bucket, as ``cache/<step>/<key>.json`` with its files as objects, so that other machines
-find it. Of two writers of one entry the first wins; equal keys have equal bytes.
+With storage in S3 an entry is also in the bucket, as ``cache/<step>/<key>.json`` with its files as objects, so that other
+machines find it. Of two writers of one entry the first wins; equal keys have equal bytes.
 """
 
 from __future__ import annotations

@@ -92,5 +92,3 @@ def read_storage(root: Path) -> LocalStorage | S3Storage:
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int, inode: int) -> LocalStorage | S3Storage:
     return parse_storage(path, read_params_file(path))
-
-

@@ -1,7 +1,7 @@
 """The files of stage outputs when they are kept in S3: stored when a stage ends, and fetched when they are read.
 
-An output's folder then needs only its manifest, which DVC versions. :func:`provide` fetches a file that is not on this machine. The
-folder may hold files of another manifest, after `dvc checkout` for example; :func:`match_manifest` removes them.
+An output's folder then needs only its manifest, which DVC versions. Reading a file fetches it. The folder
+may hold files of another manifest, after `dvc checkout` for example; :func:`match_manifest` removes them.
 """
 
 from __future__ import annotations
