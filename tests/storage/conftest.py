@@ -41,7 +41,11 @@ def small_params() -> dict[str, object]:
     chain: dict[str, object] = {stage: {} for stage in pipeline["stages"] if not stage.startswith("check-")}
     del chain["train_captioner"]
     chain |= {"crawl": {"english": {}}, "split": {"english": {"input": "english/crawl", "ratings": "none"}}}
-    crawl = {"snapshot": "s", "shard_size": 4, "source": {"kind": "table", "layout": "flickr8k", "inputs": ["t.txt"], "image_folder": "p", "language": "en"}}
+    crawl = {
+        "snapshot": "s",
+        "shard_size": 4,
+        "source": {"kind": "table", "layout": "flickr8k", "inputs": ["t.txt"], "image_folder": "p", "language": "en"},
+    }
     return {
         "engine": {"kind": "local", "workers": 1},
         "storage": {"kind": "local", "versioned": ""},
