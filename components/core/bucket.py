@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -48,6 +49,7 @@ class Bucket:
     def __init__(self, settings: S3Storage) -> None:
         self.settings = settings
         self._clients: dict[int, Any] = {}
+        self._connecting = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Bucket, (self.settings,)
@@ -55,8 +57,9 @@ class Bucket:
     @property
     def _client(self) -> Any:
         """The client of this process: a forked one must not use its parent's connections."""
-        if os.getpid() not in self._clients:
-            self._clients = {os.getpid(): self._connect()}
+        with self._connecting:
+            if os.getpid() not in self._clients:
+                self._clients = {os.getpid(): self._connect()}
         return self._clients[os.getpid()]
 
     def _connect(self) -> Any:

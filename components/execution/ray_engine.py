@@ -1,8 +1,10 @@
 """``engine: ray``: items as tasks on a Ray cluster, with the same output bytes as the local engine.
 
 Each shard or job is one task. All nodes share the project's folder through a network file system, which is verified before a run
-(:mod:`components.execution.ray_cluster`). :class:`components.execution.writer_lock.WriterLock` separates two writers. With storage in
-S3 nodes share only the bucket, and equal keys have equal bytes, so that writers need no lock (:mod:`components.execution.shipping`).
+(:mod:`components.execution.ray_cluster`). :class:`components.execution.writer_lock.WriterLock` separates two writers.
+
+With storage in S3 nodes share the bucket alone (:mod:`components.execution.shipping`). Equal keys have equal bytes, so
+that writers need no lock.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Work items for nodes that do not share the project's folder: inputs by digest, fetched from the bucket on the node.
 
-:func:`pack` replaces what an item reads from the driver's disk by digests of objects. :func:`unpack` makes the same item on a node,
-in a folder of that node. What the item computes goes to the bucket as an entry of the shard cache, where the driver finds it.
+:func:`pack` replaces what an item reads from the driver's disk by digests of objects. :func:`unpack` makes the same item on a
+node, in a folder of that node. What the item computes goes to the bucket as an entry of the shard cache, where the driver
+finds it.
 """
 
 from __future__ import annotations

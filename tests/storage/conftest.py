@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,19 +21,27 @@ from tests.support import PROJECT
 ROWS = 12
 
 
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
-    """A server of the test's own, with credentials for this process and those it starts."""
-    with serving(tmp_path / "server") as started:
-        for name, value in started.environment.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.delenv("AWS_PROFILE", raising=False)
+@pytest.fixture(scope="module")
+def _shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    with serving(tmp_path_factory.mktemp("server")) as started:
         yield started
 
 
 @pytest.fixture
+def server(_shared: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
+    """The module's server, with a prefix of the test's own, and credentials for this process and those it starts."""
+    _shared.prefix = f"team-{uuid.uuid4().hex[:8]}"
+    for name, value in _shared.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    if _shared.process is None:
+        _shared.start()
+    yield _shared
+
+
+@pytest.fixture
 def store(server: S3Server, tmp_path: Path) -> ObjectStore:
-    return ObjectStore(S3Storage(url="s3://bucket/team", endpoint=server.url, patience=0.0), tmp_path / "objects")
+    return ObjectStore(settings(server), tmp_path / "objects")
 
 
 def small_params() -> dict[str, object]:
@@ -55,6 +64,17 @@ def small_params() -> dict[str, object]:
     }
 
 
+def settings(server: S3Server, patience: float = 0.0) -> S3Storage:
+    return S3Storage(url=f"s3://bucket/{server.prefix}", endpoint=server.url, patience=patience)
+
+
+def in_bucket(root: Path, server: S3Server, patience: float = 60.0) -> Path:
+    """A folder that is a project only by its settings: its outputs are in the server's bucket."""
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "params.yaml").write_text(yaml.safe_dump({"storage": settings(server, patience=patience).plain()}))
+    return root
+
+
 def draw(root: Path) -> None:
     (root / "p").mkdir()
     for number in range(ROWS):
@@ -66,8 +86,7 @@ def small_project(root: Path, server: S3Server | None = None, patience: float = 
     """A git and DVC repository with that table, with its outputs in the server's bucket or on disk."""
     params = small_params()
     if server is not None:
-        block = {"kind": "s3", "url": "s3://bucket/team", "endpoint": server.url, "patience": patience}
-        params["storage"] = block | {"versioned": "/manifest.json"}
+        params["storage"] = settings(server, patience=patience).plain()
     return make_project(root, params, draw)
 
 

@@ -27,6 +27,7 @@ class S3Server:
             taken.bind(("127.0.0.1", 0))
             self.port = int(taken.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
+        self.prefix = "team"
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -41,7 +42,7 @@ class S3Server:
     def start(self) -> None:
         """Start the server and wait until it answers."""
         command = [RCLONE, "serve", "s3", "--auth-key", f"{KEY},{SECRET}", "--addr", f"127.0.0.1:{self.port}", str(self.folder)]
-        command += ["--vfs-cache-mode", "off", "--dir-cache-time", "0s"]
+        command += ["--vfs-cache-mode", "off"]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("RCLONE_")}
         self.process = subprocess.Popen(
             command, env={**clean, "RCLONE_CONFIG": "/dev/null"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -62,13 +63,10 @@ class S3Server:
             return False
         return True
 
-    def keys(self, below: str = "") -> list[str]:
-        """The keys in the bucket below a prefix, as the disk has them."""
-        return sorted(
-            path.relative_to(self.folder / "bucket").as_posix()
-            for path in (self.folder / "bucket" / below).rglob("*")
-            if path.is_file()
-        )
+    def keys(self) -> list[str]:
+        """The keys below the test's prefix, as the disk has them."""
+        below = self.folder / "bucket" / self.prefix
+        return sorted(path.relative_to(below).as_posix() for path in below.rglob("*") if path.is_file())
 
 
 @contextmanager
