@@ -28,5 +28,9 @@ class HearsightError(Exception):
         return (_rebuild, (self.what, self.where, self.hint))
 
 
+class ObjectMissing(HearsightError):
+    """The bucket lacks an object, or has a damaged one."""
+
+
 def _rebuild(what: str, where: str, hint: str) -> HearsightError:
     return HearsightError(what, where=where, hint=hint)

@@ -82,12 +82,17 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         HearsightError: there is none (the stage has not finished), or it is damaged or of another version.
     """
-    path = folder / NAME
-    again = f"run `dvc repro {stage_address(*parse_output_path(folder))}`"
     try:
-        raw = path.read_bytes()
+        raw = (folder / NAME).read_bytes()
     except FileNotFoundError:
-        raise HearsightError("there is no finished output here", where=folder, hint=again) from None
+        hint = f"run `dvc repro {stage_address(*parse_output_path(folder))}`"
+        raise HearsightError("there is no finished output here", where=folder, hint=hint) from None
+    return parse_manifest(raw, folder / NAME)
+
+
+def parse_manifest(raw: bytes, path: Path) -> Manifest:
+    """Return the manifest with the bytes ``raw``; ``path`` is for messages. Raises as :func:`read_manifest`."""
+    again = f"run `dvc repro {stage_address(*parse_output_path(path.parent))}`"
     try:
         content = json.loads(raw)
         if content.pop("schema") != SCHEMA:

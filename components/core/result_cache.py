@@ -19,7 +19,7 @@ import numpy as np
 
 from components.core.errors import HearsightError
 from components.core.key_locks import open_key_locks
-from components.core.result_files import REPAIR, CacheBackend, explain_errors, open_backend
+from components.core.result_files import REPAIR, CacheBackend, explain_errors, may_exist, open_backend
 from components.core.view_arrays import compress, decompress, npy_bytes
 
 BATCH = 64
@@ -119,7 +119,7 @@ class ResultCache:
 
     def read_existing(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
         """Return the cached results as :meth:`read`, without creating a file."""
-        return self.read(kind, keys) if self._path(kind).exists() else {}
+        return self.read(kind, keys) if may_exist(self._path(kind)) else {}
 
     def read(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
         """Return the cached results among ``keys``; computes nothing. Raises as :meth:`annotate`."""
@@ -130,7 +130,7 @@ class ResultCache:
     def find_missing(self, kind: ResultKind, keys: Sequence[str]) -> list[str]:
         """Return those of ``keys`` without a result, in order; reads no result. Raises as :meth:`annotate`."""
         path, keys = self._path(kind), list(dict.fromkeys(keys))
-        if not path.exists():
+        if not may_exist(path):
             return keys
         with explain_errors(path), open_backend(path) as backend:
             cached = set(backend.has(keys))

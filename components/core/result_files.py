@@ -75,6 +75,11 @@ def use_backend(opener: Callable[[Path], AbstractContextManager[CacheBackend]]) 
     _opener = opener
 
 
+def may_exist(path: Path) -> bool:
+    """Return whether the cache file at ``path`` exists; one that another process serves may."""
+    return _opener is not sqlite_backend or path.exists()
+
+
 class _SqliteBackend:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection

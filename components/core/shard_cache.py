@@ -2,6 +2,8 @@
 
 An entry is a folder that appears by a rename, so it is complete or absent. Its files are verified on every use; a damaged entry
 is computed again. A killed run loses the shards in flight only, and a changed parameter recomputes only what depends on it.
+With storage in S3 an entry is also in the bucket, as ``cache/<step>/<key>.json`` with its files as objects, so that other
+machines find it. Of two writers of one entry the first wins; equal keys have equal bytes.
 """
 
 from __future__ import annotations
@@ -16,9 +18,13 @@ from functools import cache
 from pathlib import Path
 
 from components.core.digests import canonical_json, digest_value, sha256_file
+from components.core.errors import HearsightError, ObjectMissing
 from components.core.files import publish_folder
+from components.core.stored_files import store_of
 
 ENTRY = "entry.json"
+SHARED = "cache"
+"""Folder of the entries below the bucket's prefix."""
 STALE_AFTER = 7 * 24 * 3600.0
 """Seconds after which an unfinished entry of another machine, whose processes are not visible here, is removed."""
 
@@ -31,6 +37,11 @@ def machine_id() -> str:
     except OSError:
         boot = ""
     return digest_value([platform.node(), boot])[:8]
+
+
+def shared_key(entry: Path) -> str:
+    """Return the key in the bucket of the entry in the folder ``entry``."""
+    return f"{SHARED}/{entry.parent.name}/{entry.name}.json"
 
 
 def _age(path: Path) -> float:
@@ -60,9 +71,12 @@ class ShardCache:
         Raises:
             HearsightError: the disk is full or not writable; no entry is left behind.
         """
-        if (cached := self.find(step, key)) is not None:
-            return cached, True
         final = self._entry(step, key)
+        if (cached := self.find(step, key)) is not None:
+            self._share(final)
+            return cached, True
+        if self._receive(final):
+            return final, True
 
         def fill_and_list(folder: Path) -> None:
             fill(folder)
@@ -70,9 +84,45 @@ class ShardCache:
             (folder / ENTRY).write_text(canonical_json(files))
 
         # Equal keys have equal bytes, so an entry that another run has published meanwhile is kept.
-        temporary = final.with_name(f"{final.name}.tmp-{machine_id()}-{os.getpid()}")
-        publish_folder(final, fill_and_list, lambda _: self._is_complete(final), temporary=temporary)
+        publish_folder(final, fill_and_list, lambda _: self._is_complete(final), temporary=self._temporary(final))
+        self._share(final)
         return final, False
+
+    def local(self, folder: Path) -> Path:
+        """Return this machine's copy of an entry that a worker of any machine returned as ``folder``."""
+        final = self.folder / folder.parent.name / folder.name
+        if final != folder and not self._is_complete(final) and not self._receive(final):
+            raise HearsightError("is not in the bucket", where=str(final), hint="run the same command again")
+        return final
+
+    def _share(self, final: Path) -> None:
+        """Write an entry of this machine to the bucket unless it is there."""
+        if (store := store_of(self.folder.parent.parent)) is not None and store.bucket.size(shared_key(final)) is None:
+            files = json.loads((final / ENTRY).read_text())
+            store.put_files((final / name, digest) for name, digest in files.items())
+            store.bucket.create(shared_key(final), canonical_json(files).encode())
+
+    def _receive(self, final: Path) -> bool:
+        """Fetch an entry from the bucket; return whether it is there and whole."""
+        if (store := store_of(self.folder.parent.parent)) is None or (content := store.bucket.read(shared_key(final))) is None:
+            return False
+        files = json.loads(content)
+
+        def fetch(folder: Path) -> None:
+            store.fetch_all([(digest, folder / name) for name, digest in sorted(files.items())])
+            (folder / ENTRY).write_text(canonical_json(files))
+
+        try:
+            publish_folder(final, fetch, lambda _: self._is_complete(final), temporary=self._temporary(final))
+        except ObjectMissing:
+            # Computed again. The entry goes, so that the new one is stored with all its files.
+            store.bucket.delete([shared_key(final)])
+            return False
+        return True
+
+    @staticmethod
+    def _temporary(final: Path) -> Path:
+        return final.with_name(f"{final.name}.tmp-{machine_id()}-{os.getpid()}")
 
     def find(self, step: str, key: object) -> Path | None:
         """Return the entry's folder; None when it is missing or damaged."""

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from components.core.errors import HearsightError
 from components.core.files import publish
+from components.core.stored_files import provide
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -28,6 +29,7 @@ def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
     Raises:
         HearsightError: the file is missing or not readable as parquet.
     """
+    provide(path)
     try:
         # Not pq.read_table: it imports Arrow's datasets and pandas, a third of the time of a small stage.
         with pq.ParquetFile(path) as file:
@@ -66,6 +68,7 @@ class TarReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        provide(path)
         try:
             with tarfile.open(path, "r:") as tar:
                 self._index = {member.name: (member.offset_data, member.size) for member in tar}

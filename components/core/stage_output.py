@@ -14,6 +14,7 @@ from components.core.errors import HearsightError
 from components.core.manifest import Manifest, read_manifest
 from components.core.records import LEDGER, OUTPUT_SCHEMAS
 from components.core.shards import TarReader, read_table
+from components.core.stored_files import match_manifest, provide, provide_all, restore
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,9 @@ class StageOutput:
     @cached_property
     def manifest(self) -> Manifest:
         """The manifest; raises HearsightError when the stage has not finished."""
-        return read_manifest(self.path)
+        manifest = read_manifest(self.path)
+        match_manifest(self.path, manifest)
+        return manifest
 
     @property
     def digest(self) -> str:
@@ -85,6 +88,7 @@ class StageOutput:
         """Return the bytes of ``<tar shard>/<member>``, the form of records' ``media`` columns."""
         shard, _, member = media.partition("/")
         if shard not in self._tars:
+            _ = self.manifest  # a tar of another manifest is removed
             self._tars[shard] = TarReader(self.path / "media" / f"{shard}.tar")
         return self._tars[shard].read(member)
 
@@ -96,16 +100,22 @@ class StageOutput:
                 return self.path / relative
         raise HearsightError(f"holds no file '{relative}'", where=self.path, hint="run its stage again")
 
+    def fetch(self, below: str = "") -> Path:
+        """Fetch the files whose paths begin with ``below``, if they are in S3 alone; return the path ``below``, unverified."""
+        provide_all(self.path, below)
+        return self.path / below
+
 
 def verify(path: Path, sha256: str) -> None:
     """Raise HearsightError unless the file at ``path`` has the digest ``sha256``."""
     dataset, stage = parse_output_path(path.parent.parent)
     hint = f"run `dvc repro --force -s {stage_address(dataset, stage)}`"
+    provide(path)
     try:
         actual = sha256_file(path)
     except FileNotFoundError:
         raise HearsightError("is missing though the manifest lists it", where=path, hint=hint) from None
-    if actual != sha256:
+    if actual != sha256 and not restore(path, sha256):
         raise HearsightError(
             f"is not the file the manifest lists (sha256 {actual[:12]}, expected {sha256[:12]})", where=path, hint=hint
         )

@@ -2,6 +2,9 @@
 
 Each shard or job is one task. All nodes share the project's folder through a network file system, which is verified before a run
 (:mod:`components.execution.ray_cluster`). :class:`components.execution.writer_lock.WriterLock` separates two writers.
+
+With storage in S3 nodes share the bucket alone (:mod:`components.execution.shipping`). Equal keys have equal bytes, so
+that writers need no lock.
 """
 
 from __future__ import annotations
@@ -16,11 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from components.core.object_store import ObjectStore
 from components.core.result_files import sqlite_backend, use_backend
-from components.execution.engine import ATTEMPTS, worker_died
+from components.core.stored_files import store_of
+from components.execution.engine import ATTEMPTS, LocalEngine, worker_died
 from components.execution.process import LOCK_PATIENCE
 from components.execution.ray_cluster import check_nodes, connect, first_line, pin_to_node
 from components.execution.ray_node import CacheServer, run_item, served_backend
+from components.execution.shipping import pack, runs_here
 from components.execution.writer_lock import WriterLock
 
 NODE_ATTEMPTS = 10
@@ -48,6 +54,8 @@ class RayEngine:
         self._ray: Any = None
         self._writer_lock: WriterLock | None = None
         self._cache_server: Any = None
+        self._store: ObjectStore | None = None
+        self._root = Path()
         self._items = 0
 
     @contextmanager
@@ -58,6 +66,8 @@ class RayEngine:
             HearsightError: Ray is not installed, the cluster cannot be reached or has no node for such tasks, or a node does not
                 see the folders, runs other code, or is not reached by this machine's locks.
         """
+        root = lock.parents[2]
+        store = store_of(root)
         writer_lock = WriterLock.acquire(WriterLock.path_for(lock), lock.name.removesuffix(".lock"), LOCK_PATIENCE)
         with ExitStack() as resources:
             resources.enter_context(writer_lock.hold_driver_byte())
@@ -65,7 +75,8 @@ class RayEngine:
             resources.enter_context(redirect_stdout(sys.stderr))
             self._ray = ray = connect(self.address, self.workers)
             resources.callback(ray.shutdown)
-            node = pin_to_node(check_nodes(ray, self.cpus, writer_lock, folders))
+            self._root, self._store = root, store
+            node = pin_to_node(check_nodes(ray, self.cpus, writer_lock, folders, store))
             actor = ray.remote(CacheServer).options(num_cpus=0, max_restarts=3, max_task_retries=3, scheduling_strategy=node)
             self._cache_server = server = actor.remote()
             use_backend(lambda path: served_backend(server, path))
@@ -74,13 +85,18 @@ class RayEngine:
             try:
                 yield
             finally:
-                self._writer_lock = self._cache_server = None
+                self._writer_lock = self._cache_server = self._store = None
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """See :class:`Engine`. Raises what ``work`` raises; HearsightError when an item kills its workers or nodes."""
         if self._writer_lock is None:
             raise RuntimeError("the engine is not open")
-        ray, first = self._ray, self._items
+        if self._store is not None:
+            if runs_here(items):
+                yield from LocalEngine(self.workers).run(work, items)
+                return
+            items = pack(items, self._root, self._store)
+        ray, first, shared = self._ray, self._items, self._writer_lock if self._store is None else self._store
         self._items += len(items)
         # Ray's retries do not distinguish an item that kills its workers from a removed node.
         task = ray.remote(run_item).options(num_cpus=self.cpus, max_retries=0)
@@ -91,7 +107,7 @@ class RayEngine:
             while pending or running:
                 free = limit.tasks() - len(running)
                 for index in [pending.pop() for _ in range(min(free, len(pending)))]:
-                    running[task.remote(work, items[index], self._writer_lock, first + index, self._cache_server)] = index
+                    running[task.remote(work, items[index], shared, first + index, self._cache_server)] = index
                 for reference in ray.wait(list(running), timeout=COUNT_INTERVAL)[0]:
                     index = running.pop(reference)
                     try:

@@ -16,10 +16,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from components.core.errors import HearsightError
+from components.core.object_store import ObjectStore
 from components.core.result_cache import BATCH
 from components.core.result_files import CacheBackend, sqlite_backend, use_backend
 from components.core.shard_cache import machine_id
+from components.core.stored_files import STATE
 from components.execution.engine import call_item, call_pickled
+from components.execution.shipping import open_node, unpack
 from components.execution.writer_lock import WriterLock
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -35,7 +39,7 @@ class NodeReport:
     host: str
     machine: str
     unseen: list[str]
-    """Folders that it cannot read or write."""
+    """Folders that it cannot read or write; with storage in S3 the error of the bucket."""
     locks: bool
     """Whether the driver's locks reach it."""
     code: str
@@ -68,12 +72,25 @@ def local_packages() -> dict[str, str]:
     return versions
 
 
-def report_node(probes: Mapping[str, str], writer_lock: WriterLock) -> NodeReport:
-    """Return the state of this node; ``probes`` maps paths of files that the driver wrote to their content."""
+def report_node(probes: Mapping[str, str], writer_lock: WriterLock, store: ObjectStore | None = None) -> NodeReport:
+    """Return the state of this node; ``probes`` maps paths of files that the driver wrote to their content.
+
+    With a ``store`` the node needs access to the bucket instead of the folders.
+    """
+    if store is not None:
+        return NodeReport(os.uname().nodename, machine_id(), _no_access(store), True, local_code_digest(), local_packages())
     unseen = [str(Path(name).parent) for name, content in probes.items() if not _is_seen(Path(name), content)]
     return NodeReport(
         os.uname().nodename, machine_id(), unseen, writer_lock.reaches_this_machine(), local_code_digest(), local_packages()
     )
+
+
+def _no_access(store: ObjectStore) -> list[str]:
+    try:
+        open_node(store).bucket.require_access()
+    except (HearsightError, OSError) as error:
+        return [str(error)]
+    return []
 
 
 def _is_seen(path: Path, content: str) -> bool:
@@ -83,8 +100,13 @@ def _is_seen(path: Path, content: str) -> bool:
         return False
 
 
-def run_item(work: Callable[[Any], Any], item: Any, writer_lock: WriterLock, number: int, server: Any) -> bytes:
-    """Run ``work(item)`` under the writer lock; return the outcome of :func:`call_pickled`."""
+def run_item(work: Callable[[Any], Any], item: Any, shared: WriterLock | ObjectStore, number: int, server: Any) -> bytes:
+    """Run ``work(item)`` under the writer lock, or on a parcel with the bucket; return the outcome of :func:`call_pickled`."""
+    if isinstance(shared, ObjectStore):
+        store, caches = shared, item.root / STATE / "annotations"
+        use_backend(lambda path: served_backend(server, caches / path.name))
+        return call_pickled(lambda parcel: work(unpack(parcel, open_node(store))), item)
+    writer_lock = shared
     use_backend(partial(served_backend, server))
 
     def locked(item: Any) -> Any:

@@ -27,6 +27,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import TarReader, read_table, write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
+from components.core.stored_files import keep_output
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
@@ -192,10 +193,11 @@ class Stage:
         }
 
     def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str) -> list[Path]:
-        ShardCache(self.state / "cache").sweep()
+        cache = ShardCache(self.state / "cache")
+        cache.sweep()
         folders: dict[int, Path] = {}
         for index, (folder, hit) in self._items(work, specs, step):
-            folders[index] = folder
+            folders[index] = cache.local(folder)
             self.cached[step] = self.cached.get(step, 0) + hit
         self.done[step] = self.done.get(step, 0) + len(specs)
         return [folders[index] for index in range(len(specs))]
@@ -262,6 +264,7 @@ class Stage:
             FileEntry(name, (self.out / name).stat().st_size, sha256_file(self.out / name)) for name in sorted(set(self._files))
         ]
         manifest = Manifest(self.name, OUTPUT_SCHEMAS[self.name][0], shards, files, self._counts(shards))
+        keep_output(self.out, manifest)
         manifest.write(self.out)
         return manifest
 

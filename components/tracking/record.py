@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.addresses import parse_output_name
 from components.core.digests import digest_value
+from components.core.storage import S3Storage, read_storage
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -98,6 +99,7 @@ def connect(root: Path) -> MlflowClient:
         "GIT_PYTHON_REFRESH": "quiet",
     }.items():
         os.environ.setdefault(name, value)
+    os.environ.update(artifact_environment(root) | os.environ)
     import mlflow  # here: takes seconds, and reads the variables above
 
     for logger in ("alembic", "mlflow", "mlflow.store.db.utils"):
@@ -108,6 +110,12 @@ def connect(root: Path) -> MlflowClient:
     return mlflow.MlflowClient(uri, uri)
 
 
+def artifact_environment(root: Path) -> dict[str, str]:
+    """Return the variables by which MLflow finds the server of artifacts in S3; none for AWS or a local storage."""
+    storage = read_storage(root)
+    return {"MLFLOW_S3_ENDPOINT_URL": storage.endpoint} if isinstance(storage, S3Storage) and storage.endpoint else {}
+
+
 def experiment_id(client: MlflowClient, root: Path, dataset: str) -> str:
     """Return the id of a dataset's experiment; creates it when it is missing."""
     name = experiment_name(dataset)
@@ -115,6 +123,8 @@ def experiment_id(client: MlflowClient, root: Path, dataset: str) -> str:
         return str(experiment.experiment_id)
     local = tracking_uri(root).startswith("sqlite:")
     artifacts = (root / "mlartifacts" / name).resolve().as_uri() if local else None
+    if local and isinstance(storage := read_storage(root), S3Storage):
+        artifacts = f"{storage.url}/mlflow/{name}"
     return str(client.create_experiment(name, artifact_location=artifacts))
 
 

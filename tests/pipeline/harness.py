@@ -94,7 +94,7 @@ class Project:
         return any((self.root / ".hearsight" / "work" / "english" / "pretrain_retrieval").rglob("*.ckpt"))
 
 
-PLACEHOLDERS = ("data/none", "reports/gates/none.json", "reports/warnings/none.json", "reports/test_sets/none.json")
+PLACEHOLDERS = ("data/none/manifest.json", "reports/gates/none.json", "reports/warnings/none.json", "reports/test_sets/none.json")
 """What stands in for an input that a stage does without."""
 LEFT_OUT = ("portuguese", "stamps", "stamps_synthetic", "spoken", "cleaned", "captioners")
 

@@ -1,0 +1,84 @@
+"""``hearsight storage``: use, push, pull, status, prune. Imports are inside the commands: ``hearsight --help`` needs none."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from components.core.errors import HearsightError
+from components.core.graph import find_root, load_graph
+from components.core.printing import print_line, print_table
+
+app = typer.Typer(no_args_is_help=True, help="The bucket of a project whose outputs are in S3.")
+Outputs = Annotated[list[str] | None, typer.Argument(help="Outputs as DATASET/STAGE; without any, all finished ones.")]
+
+
+@app.command()
+def use(
+    where: Annotated[str, typer.Argument(help="s3://bucket/prefix, or local.")],
+    endpoint: Annotated[str, typer.Option(help="The address of a server other than AWS, e.g. https://host:9000.")] = "",
+) -> None:
+    """Keep the files of outputs in a bucket, or on this disk again: set params.yaml:storage and DVC's remote."""
+    from components.tools.storage.switch import LOCAL, use_storage
+
+    if where == LOCAL and endpoint:
+        raise HearsightError("has no endpoint", where="storage use local", hint="leave out --endpoint")
+    settings = use_storage(find_root(), where, endpoint)
+    step = "hearsight storage push; dvc commit --force; dvc push" if settings.kind == "s3" else "dvc commit --force"
+    print_line({"storage": where, "versioned": settings.versioned.lstrip("/") or "folders", "next": step})
+
+
+@app.command()
+def push(outputs: Outputs = None) -> None:
+    """Send finished outputs that are not in the bucket, e.g. those made before it was used. Stages send theirs themselves."""
+    from components.tools.storage.transfer import push_outputs
+
+    for line in push_outputs(load_graph(find_root()), outputs or []):
+        print_line(line)
+
+
+@app.command()
+def pull(outputs: Outputs = None) -> None:
+    """Fetch all files of outputs. Stages and commands fetch what they read themselves; this is for reading without a network."""
+    from components.tools.storage.transfer import pull_outputs
+
+    for line in pull_outputs(load_graph(find_root()), outputs or []):
+        print_line(line)
+
+
+@app.command()
+def status() -> None:
+    """Print files, bytes and missing objects of each finished output, and the bucket's size; exit with 1 if any is missing."""
+    from components.tools.storage.transfer import read_status
+
+    lines = read_status(load_graph(find_root()))
+    print_table(lines)
+    if any(line.get("missing in the bucket") for line in lines):
+        raise typer.Exit(1)
+
+
+@app.command()
+def prune(
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", help="A git revision whose outputs stay. Repeatable; otherwise all branches and tags."),
+    ] = None,
+    days: Annotated[float, typer.Option(help="Only what is older, so that nothing of a running stage is deleted.", min=0)] = 7.0,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete; without it, only count.")] = False,
+) -> None:
+    """Delete objects and cache entries that neither the outputs here nor those of the kept revisions need."""
+    from components.tools.storage.prune import delete_unused, find_unused
+
+    root = find_root()
+    unused = find_unused(root, keep or [], days)
+    if yes:
+        delete_unused(root, unused)
+    print_line(
+        {
+            "objects": len(unused.objects),
+            "bytes": sum(unused.objects.values()),
+            "cache entries": len(unused.entries),
+            "deleted": yes,
+        }
+    )

@@ -1,0 +1,146 @@
+"""The files of stage outputs when they are kept in S3: stored when a stage ends, and fetched when they are read.
+
+An output's folder then needs only its manifest, which DVC versions. Reading a file fetches it. The folder
+may hold files of another manifest, after `dvc checkout` for example; :func:`match_manifest` removes them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.core.addresses import CELLS, parse_output_path
+from components.core.digests import sha256_file
+from components.core.files import publish_bytes
+from components.core.manifest import NAME, Manifest, read_manifest
+from components.core.storage import S3Storage, read_storage
+
+if TYPE_CHECKING:
+    from components.core.object_store import ObjectStore
+
+STATE = Path(".hearsight")
+CACHE = STATE / "objects"
+"""Folder of fetched objects. A project without it has never used S3."""
+MATCHED = STATE / "storage"
+"""Folder of one file for each output: the digest of the manifest that the local files belong to."""
+_given: ObjectStore | None = None
+_opened: dict[tuple[Path, S3Storage], ObjectStore] = {}
+
+
+def use_store(store: ObjectStore | None) -> None:
+    """Set the store of this process, for a worker that does not see the project's settings; None unsets it."""
+    global _given
+    _given = store
+
+
+def store_of(root: Path) -> ObjectStore | None:
+    """Return the object store of the project in ``root``; None when its storage is local."""
+    if _given is not None:
+        return _given
+    settings = read_storage(root)
+    if not isinstance(settings, S3Storage):
+        return None
+    from components.core.object_store import ObjectStore  # here: projects on a local disk never need it
+
+    key = (root, settings)
+    if key not in _opened:
+        _opened[key] = ObjectStore(settings, root / CACHE)
+    return _opened[key]
+
+
+def root_of(folder: Path) -> Path:
+    """Return the project's root of the output in ``folder``: ``<root>/data/<dataset>/<stage>``."""
+    return folder.parents[4] if folder.parent.parent.name == CELLS else folder.parents[2]
+
+
+def provide(path: Path) -> None:
+    """Fetch a file of an output if it is not on this machine, the manifest lists it and storage is S3."""
+    if path.exists():
+        return
+    for folder in list(path.parents)[:4]:
+        if (folder / NAME).is_file():
+            break
+    else:
+        return
+    if (store := store_of(root_of(folder))) is None:
+        return
+    listed = _expected(folder).get(path.relative_to(folder).as_posix())
+    if listed is not None:
+        store.fetch(listed[1], path)
+
+
+def restore(path: Path, sha256: str) -> bool:
+    """Replace a damaged file of an output by the object; return False when storage is local."""
+    if (store := store_of(root_of(path.parent.parent))) is None:
+        return False
+    store.fetch(sha256, path)
+    return True
+
+
+def provide_all(folder: Path, below: str = "") -> None:
+    """Fetch all files of an output, or those whose paths begin with ``below``, as :func:`provide`."""
+    manifest = read_manifest(folder)
+    missing = [
+        (sha256, folder / name)
+        for name, (_, sha256) in manifest.expected_files().items()
+        if name.startswith(below) and not (folder / name).exists()
+    ]
+    if missing and (store := store_of(root_of(folder))) is not None:
+        match_manifest(folder, manifest)
+        store.fetch_all(missing)
+
+
+def keep_output(folder: Path, manifest: Manifest) -> None:
+    """Store the files of a finished output, and its manifest, in S3; does nothing when storage is local.
+
+    Raises:
+        HearsightError: the server refuses or stays away.
+    """
+    if (store := store_of(root_of(folder))) is None:
+        return
+    store.put_files((folder / name, sha256) for name, (_, sha256) in manifest.expected_files().items())
+    store.put_bytes(manifest.to_bytes())
+    _write_matched(folder, manifest.digest)
+
+
+def match_manifest(folder: Path, manifest: Manifest) -> None:
+    """Delete files of another manifest from an output's folder; only where storage is S3, so that they can be fetched."""
+    root = root_of(folder)
+    if not (root / CACHE).is_dir() and not (root / MATCHED).is_dir():
+        return
+    marker = _matched_path(folder)
+    if (marker.read_text() if marker.exists() else "") == manifest.digest or store_of(root) is None:
+        return
+    with marker.with_name(f"{marker.name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if marker.exists() and marker.read_text() == manifest.digest:
+            return
+        expected = manifest.expected_files()
+        for path in [path for path in folder.rglob("*") if path.is_file() and path != folder / NAME]:
+            size, sha256 = expected.get(path.relative_to(folder).as_posix(), (-1, ""))
+            if path.stat().st_size != size or sha256_file(path) != sha256:
+                path.unlink()
+        _write_matched(folder, manifest.digest)
+
+
+def _expected(folder: Path) -> dict[str, tuple[int, str]]:
+    state = (folder / NAME).stat()
+    return _read_expected(folder, state.st_mtime_ns, state.st_ino)
+
+
+@lru_cache(maxsize=16)
+def _read_expected(folder: Path, changed: int, inode: int) -> dict[str, tuple[int, str]]:
+    return read_manifest(folder).expected_files()
+
+
+def _matched_path(folder: Path) -> Path:
+    dataset, stage = parse_output_path(folder)
+    path = root_of(folder) / MATCHED / f"{dataset.replace('/', '.')}.{stage}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _write_matched(folder: Path, digest: str) -> None:
+    publish_bytes(_matched_path(folder), digest.encode())

@@ -1,0 +1,119 @@
+"""Find and delete what no kept revision needs: objects that no manifest names, and entries of the shard cache."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from components.core.manifest import NAME, Manifest, parse_manifest
+from components.core.object_store import OBJECTS
+from components.core.params import YAML_LOADER
+from components.core.shard_cache import SHARED
+from components.tools.storage.transfer import chosen_outputs, require_store
+
+DAY = 24 * 3600.0
+SNAPSHOTS = "snapshots"
+"""Folder below the prefix of the manifests of fetch stores."""
+
+
+@dataclass
+class Unused:
+    """What can be deleted."""
+
+    objects: dict[str, int] = field(default_factory=dict)
+    """Digest → bytes."""
+    entries: list[str] = field(default_factory=list)
+    """Keys of entries of the shard cache."""
+
+
+def find_unused(root: Path, revisions: Sequence[str], days: float) -> Unused:
+    """Return what neither the outputs here nor those of the git revisions need, if it is older than ``days``.
+
+    Args:
+        revisions: names of commits; without any, every branch and tag.
+
+    Raises:
+        HearsightError: a revision is unknown, or its manifests are neither in DVC's cache nor in its remotes.
+    """
+    store = require_store(root)
+    kept: set[str] = set()
+    for manifest in [output.manifest for output in chosen_outputs(load_graph(root), [])]:
+        kept |= _digests(manifest)
+    for manifest in _manifests_of(root, revisions or _tips(root)):
+        kept |= _digests(manifest)
+    for document in store.bucket.list(SNAPSHOTS):
+        kept |= {entry["sha256"] for entry in json.loads(store.bucket.read(document.key) or b"{}").get("files", {}).values()}
+    unused = Unused()
+    for entry in store.bucket.list(SHARED):
+        files = set(json.loads(store.bucket.read(entry.key) or b"{}").values())
+        if entry.age < days * DAY:
+            kept |= files
+        elif not files <= kept:
+            unused.entries.append(entry.key)
+    for stored in store.bucket.list(OBJECTS):
+        sha256 = stored.key.rpartition("/")[2]
+        if sha256 not in kept and stored.age >= days * DAY:
+            unused.objects[sha256] = stored.size
+    return unused
+
+
+def delete_unused(root: Path, unused: Unused) -> None:
+    """Delete what :func:`find_unused` returned: entries first, so that none names a deleted object."""
+    store = require_store(root)
+    store.bucket.delete(unused.entries)
+    store.delete(sorted(unused.objects))
+    store.prune_cache()
+
+
+def _digests(manifest: Manifest) -> set[str]:
+    return {sha256 for _, sha256 in manifest.expected_files().values()} | {manifest.digest}
+
+
+def _tips(root: Path) -> list[str]:
+    return ["HEAD", *_git(root, "for-each-ref", "--format=%(objectname)").split()]
+
+
+def _manifests_of(root: Path, revisions: Iterable[str]) -> list[Manifest]:
+    """Return the manifests of outputs that ``dvc.lock`` names at these revisions."""
+    wanted: dict[str, str] = {}
+    for revision in revisions:
+        if not _git(root, "ls-tree", "--name-only", revision, "dvc.lock").strip():
+            continue
+        lock = yaml.load(_git(root, "show", f"{revision}:dvc.lock"), YAML_LOADER) or {}
+        for entry in (lock.get("stages") or {}).values():
+            for out in entry.get("outs", []):
+                if out["path"].endswith(f"/{NAME}") and "md5" in out:
+                    wanted.setdefault(out["md5"], f"{revision}: {out['path']}")
+    if not wanted:
+        return []
+    # Here: DVC takes a second to import.
+    from components.tools.takedown.purge import open_repo
+    from components.tools.takedown.versions import open_stores
+
+    found: dict[str, bytes] = {}
+    with ExitStack() as locks:
+        repo: Any = open_repo(root, locks)
+        for objects in open_stores(repo):
+            for oid in wanted.keys() - found.keys():
+                if objects.odb.fs.exists(objects.path(oid)):
+                    found[oid] = objects.read(oid)
+    if absent := wanted.keys() - found.keys():
+        where, hint = wanted[min(absent)], "run `dvc fetch --all-commits`, or `dvc push`"
+        raise HearsightError("is in no cache and no remote of DVC", where=where, hint=hint)
+    return [parse_manifest(data, Path(wanted[oid].partition(": ")[2])) for oid, data in found.items()]
+
+
+def _git(root: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=root, text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise HearsightError(done.stderr.strip(), where=f"git {words[0]}", hint="give names of commits, branches or tags")
+    return done.stdout

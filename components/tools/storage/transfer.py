@@ -1,0 +1,85 @@
+"""Send and fetch whole outputs, and count what of them is where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import HearsightError
+from components.core.graph import Graph
+from components.core.manifest import NAME, Manifest
+from components.core.object_store import OBJECTS, ObjectStore
+from components.core.params import did_you_mean
+from components.core.shard_cache import SHARED
+from components.core.stage_output import StageOutput
+from components.core.stored_files import keep_output, provide_all, store_of
+
+
+def require_store(root: Path) -> ObjectStore:
+    """Return the project's object store; raises HearsightError when storage is local."""
+    if (store := store_of(root)) is None:
+        hint = "run `hearsight storage use s3://bucket/prefix`"
+        raise HearsightError("is local: there is no bucket", where=f"{root / 'params.yaml'}: storage", hint=hint)
+    return store
+
+
+def chosen_outputs(graph: Graph, names: Sequence[str]) -> list[StageOutput]:
+    """Return the finished outputs named ``DATASET/STAGE``, or all of them without names.
+
+    Raises:
+        HearsightError: a name is not of the chain, or its output is not finished here.
+    """
+    outputs = {f"{dataset}/{stage}": StageOutput(folder) for stage, dataset, folder in graph.outputs()}
+    for name in names:
+        if name not in outputs:
+            raise HearsightError(f"'{name}' is no output of the chain", where="storage", hint=did_you_mean(name, outputs))
+        _ = outputs[name].manifest
+    return [output for name, output in outputs.items() if (name in names if names else (output.path / NAME).is_file())]
+
+
+def push_outputs(graph: Graph, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Store finished outputs in the bucket; yield a line for each. Raises as :func:`chosen_outputs`."""
+    require_store(graph.root)
+    for output in chosen_outputs(graph, names):
+        absent = [name for name in output.manifest.expected_files() if not (output.path / name).exists()]
+        if absent:
+            missing = require_store(graph.root).missing(_objects(output.manifest))
+            if missing:
+                raise HearsightError(f"lacks {absent[0]}, and so does the bucket", where=output.path, hint="run its stage again")
+        else:
+            keep_output(output.path, output.manifest)
+        yield {"output": output.name, "files": len(output.manifest.expected_files()), "bytes": _bytes(output.manifest)}
+
+
+def pull_outputs(graph: Graph, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Fetch all files of finished outputs; yield a line for each. Raises as :func:`chosen_outputs`."""
+    require_store(graph.root)
+    for output in chosen_outputs(graph, names):
+        provide_all(output.path)
+        yield {"output": output.name, "files": len(output.manifest.expected_files()), "bytes": _bytes(output.manifest)}
+
+
+def read_status(graph: Graph) -> list[dict[str, Any]]:
+    """Return a line for each finished output with what is here and what the bucket lacks, and one for the whole bucket."""
+    store = require_store(graph.root)
+    lines = []
+    for output in chosen_outputs(graph, []):
+        files, objects = output.manifest.expected_files(), _objects(output.manifest)
+        here = sum((output.path / name).exists() for name in files)
+        lines.append(
+            {"output": output.name, "files": len(files), "bytes": _bytes(output.manifest), "here": here}
+            | {"missing in the bucket": len(store.missing(objects))}
+        )
+    stored = list(store.bucket.list(OBJECTS))
+    entries = sum(1 for _ in store.bucket.list(SHARED))
+    lines.append({"output": store.settings.url, "files": len(stored), "bytes": sum(one.size for one in stored), "cache": entries})
+    return lines
+
+
+def _objects(manifest: Manifest) -> dict[str, int]:
+    return {sha256: size for size, sha256 in manifest.expected_files().values()} | {manifest.digest: len(manifest.to_bytes())}
+
+
+def _bytes(manifest: Manifest) -> int:
+    return sum(size for size, _ in manifest.expected_files().values())
