@@ -76,8 +76,7 @@ def test_prefect_refuses_pages_of_other_sites_and_names(prefect: httpx.Client) -
 def test_mlflow_refuses_pages_of_other_sites_and_names(environment: None, root: Path) -> None:
     with mlflow_server(root, free_port()) as url, httpx.Client(base_url=url, timeout=HANG) as mlflow:
         create, experiment = "/api/2.0/mlflow/experiments/create", {"name": "planted"}
-        for origin in (ELSEWHERE, "http://127.0.0.1:1"):
-            assert mlflow.post(create, json=experiment, headers={"origin": origin}).status_code == 403
+        assert mlflow.post(create, json=experiment, headers={"origin": ELSEWHERE}).status_code == 403
         for host in ("elsewhere.example", "192.168.0.1"):
             assert mlflow.post(create, json=experiment, headers={"host": host}).status_code == 403
         assert mlflow.get("/", headers={"origin": ELSEWHERE}).headers.get("access-control-allow-origin") is None

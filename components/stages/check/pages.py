@@ -47,7 +47,7 @@ def _renderer_and_view() -> tuple[Any, Any]:
     from great_expectations.render.view import DefaultJinjaPageView
     from jinja2 import pass_context
 
-    class EscapingView(DefaultJinjaPageView):  # type: ignore[misc]
+    class EscapingView(DefaultJinjaPageView):
         """Great Expectations' view, but a plain text is text: its own writes the values of tables and lists as HTML."""
 
         @pass_context
@@ -69,7 +69,7 @@ def table_page(result: TableResult) -> str:
     """Return Great Expectations' page of one table's results, without scripts and without files of other hosts."""
     renderer, view = _renderer_and_view()
     page: str = view.render(renderer.render(result.outcome))
-    page = re.sub(r"<script\b.*?</script>|<link\b[^>]*>", "", page, flags=re.DOTALL)
+    page = re.sub(r"<script\b.*?</script>|<link\b[^>]*>|<img\b[^>]*>", "", page, flags=re.DOTALL)
     page = page.replace("<head>", f"<head>{POLICY}<style>{STYLE}</style>", 1)
     # The renderer links to pages of the site builder's layout.
     return re.sub(r'"(?:\.\./)+(?:index|expectations/[^"]*)\.html"', '"index.html"', page)
@@ -86,8 +86,8 @@ def _index(name: str, results: Sequence[TableResult]) -> str:
         rows = "".join(_row(verdict) for verdict in result.judged)
         body += f'<h2><a href="{result.table}.html">{html.escape(result.table)}</a></h2><table>{head}{rows}</table>'
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8">{POLICY}<title>{html.escape(name)}: checks</title><style>{STYLE}</style>'
-        f"<h1>{html.escape(name)}</h1><p>{len(judged)} expectations: {failed} failed, {warnings} warnings. "
+        f'<!doctype html><html lang="en"><meta charset="utf-8">{POLICY}<title>{html.escape(name)}: checks</title>'
+        f"<style>{STYLE}</style><h1>{html.escape(name)}</h1><p>{len(judged)} expectations: {failed} failed, {warnings} warnings. "
         f"A failure stops the pipeline; a warning is about a measured figure and does not.</p>{body}</html>\n"
     )
 
