@@ -16,6 +16,10 @@ export UV_CACHE_DIR := $(CURDIR)/.venv/.cache
 DROP_CACHE = @rm -rf .venv/.cache
 endif
 UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
+# The locks are complete, and every file is compared with its hash. torch has a line of its own without hashes: which of its
+# builds fits, and so which index has it, depends on the machine (SECURITY.md).
+LOCKED = $(UV) --require-hashes --no-deps --requirements
+TORCH = $(UV) --requirements requirements-torch.lock --constraints requirements.lock
 export DVC_NO_ANALYTICS := 1
 # Without cached bytecode every command compiles its imports anew: 5 s of CPU for Great Expectations alone.
 unexport PYTHONDONTWRITEBYTECODE
@@ -29,10 +33,11 @@ help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## make the environment in .venv from requirements.lock, and fetch the dictionary and voices (20 MB)
-.venv/.ready: requirements.lock pyproject.toml infra/trim.py
+.venv/.ready: requirements.lock requirements-torch.lock infra/uv.lock pyproject.toml infra/trim.py
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --no-cache-dir uv==0.13.8
-	$(UV) --requirements requirements.lock
+	$(BIN)/python -m pip install --quiet --no-cache-dir --require-hashes --requirement infra/uv.lock
+	$(LOCKED) requirements.lock
+	$(TORCH)
 	$(UV) --no-deps --no-build-isolation --editable .
 	$(BIN)/python infra/trim.py
 	$(DROP_CACHE)
@@ -40,7 +45,7 @@ setup: .venv/.ready ## make the environment in .venv from requirements.lock, and
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready requirements-dev.lock
-	$(UV) --requirements requirements-dev.lock
+	$(LOCKED) requirements-dev.lock
 	$(BIN)/python infra/trim.py
 	$(DROP_CACHE)
 	@touch $@
@@ -77,14 +82,19 @@ ui: setup ## start everything that is looked at, on one start page: results, che
 docs: setup ## write docs/cli.md from the help texts of the commands
 	python -m components.cli.reference
 
-# The demo's packages are resolved first, then the others within those versions. torch is resolved anew each time: its version
-# without +cpu, kept from the last lock, would mean the build with CUDA.
+# The demo's packages are resolved first, then the others within those versions, for every platform and version of Python at once,
+# from PyPI whose hashes all mirrors share. torch and what belongs to its builds (CUDA) is taken out.
 EXTRAS = --extra asr
-COMPILE = $(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade-package torch pyproject.toml
+COMPILE = env -u UV_FIND_LINKS -u UV_TORCH_BACKEND $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
+WITHOUT_TORCH = awk '/^[^ ]/ {skip = /^(torch|triton|cuda-[a-z]+|nvidia-[a-z0-9-]+)==/} !skip'
 lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requirements-dev.lock (tests and lint as well) again
-	$(COMPILE) $(EXTRAS) -o requirements.lock
-	$(COMPILE) --extra dev --constraints requirements.lock -o requirements-dev.lock
-	sed -i -E 's/^(torch==[0-9.]+)[+].*/\1/' requirements.lock requirements-dev.lock
+	$(COMPILE) $(EXTRAS) pyproject.toml -o requirements.lock > /dev/null
+	$(COMPILE) --extra dev --constraints requirements.lock pyproject.toml -o requirements-dev.lock > /dev/null
+	grep -oE '^torch==[0-9.]+' requirements.lock > requirements-torch.lock
+	for lock in requirements.lock requirements-dev.lock; do $(WITHOUT_TORCH) $$lock > .venv/lock && mv .venv/lock $$lock; done
+	$(COMPILE) --constraints requirements.lock infra/servers.in -o infra/servers.lock > /dev/null
+	$(COMPILE) infra/uv.in -o infra/uv.lock > /dev/null
 
 bare: ## build a bare Debian 12 in a folder and run both commands there (root, debootstrap, 12 GB; CASES="root-demo")
 	$(PYTHON) infra/bare/run.py $(CASES)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from components.core.errors import HearsightError
+from flows.settings import set_login
 
 PATIENCE = 180.0
 """Seconds within which a server must answer; Prefect's first creates its database."""
@@ -21,7 +22,7 @@ LOOPBACK = "127.0.0.1"
 
 @contextmanager
 def prefect_server(root: Path, port: int) -> Iterator[str]:
-    """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server that runs until the block ends.
+    """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server that runs until the block ends and asks for the login.
 
     Raises:
         HearsightError: the server did not start.
@@ -29,8 +30,9 @@ def prefect_server(root: Path, port: int) -> Iterator[str]:
     if configured := os.environ.get("PREFECT_API_URL"):
         yield configured
         return
+    set_login(root)
     url = f"http://{LOOPBACK}:{port}/api"
-    command = [sys.executable, "-m", "prefect", "server", "start", "--host", LOOPBACK, "--port", str(port)]
+    command = [sys.executable, "-m", "flows.prefect_app", str(port)]
     with run_server("prefect", command, f"{url}/health", root):
         os.environ["PREFECT_API_URL"] = url
         yield url

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import secrets
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 PORTS = {"app": 8010, "mlflow": 5000, "prefect": 4200}
 """Option → default port of ``python -m flows.ui`` on loopback."""
+
+NO_ORIGIN = "https://nobody.invalid"
+"""The only other origin whose pages may read Prefect's answers. Prefect's default is ``*``; an empty value means its default."""
 
 
 def configure_prefect(root: Path) -> None:
     """Set Prefect's environment: no telemetry, and without a configured server a temporary one with its data in the project.
 
-    Existing variables and the user's Prefect profile take precedence.
+    Existing variables and the user's Prefect profile take precedence. Every server that this process or its children start asks
+    for the project's login.
     """
     os.environ.setdefault("DVC_NO_ANALYTICS", "1")
     os.environ.setdefault("DO_NOT_TRACK", "1")
@@ -25,3 +32,29 @@ def configure_prefect(root: Path) -> None:
     os.environ.setdefault("PREFECT_HOME", str(home))
     os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "true")
     os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")
+    set_login(root)
+
+
+def set_login(root: Path) -> None:
+    """Set the login that servers ask for and clients send, and let no other origin read answers; for our own servers only."""
+    login = read_login(root)
+    os.environ["PREFECT_SERVER_API_AUTH_STRING"] = os.environ["PREFECT_API_AUTH_STRING"] = login
+    os.environ["PREFECT_SERVER_CORS_ALLOWED_ORIGINS"] = NO_ORIGIN
+
+
+def login_path(root: Path) -> Path:
+    """Return the file with the login of the project's Prefect server: ``hearsight:`` and random characters."""
+    return root / ".hearsight" / "prefect-login"
+
+
+def read_login(root: Path) -> str:
+    """Return the login of the project's Prefect server; the first call writes it to a file that only its owner can read."""
+    path = login_path(root)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile("w", dir=path.parent) as file:  # readable by its owner only
+            file.write(f"hearsight:{secrets.token_urlsafe(32)}")
+            file.flush()
+            with suppress(FileExistsError):  # another process was faster
+                os.link(file.name, path)
+    return path.read_text(encoding="utf-8").strip()

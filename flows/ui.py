@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.tracking.recorder import flush_or_warn
 from flows.server import LOOPBACK, prefect_server, run_server
-from flows.settings import PORTS, configure_prefect
+from flows.settings import PORTS, configure_prefect, login_path
 
 ABOUT = {"mlflow": "experiments and models (MLflow)", "prefect": "flow runs (Prefect)"}
 
@@ -31,7 +31,11 @@ def mlflow_server(root: Path, port: int) -> Iterator[str]:
         return
     os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")  # avoids six idle processes
     url = f"http://{LOOPBACK}:{port}"
+    names = [f"{host}:{port}" for host in (LOOPBACK, "localhost")]
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store, "--workers", "1"]
+    # MLflow's own defaults accept every address of a private network, and pages of every port of this machine.
+    command += ["--allowed-hosts", ",".join(names), "--cors-allowed-origins", ",".join(f"http://{name}" for name in names)]
+    command += ["--x-frame-options", "DENY"]
     with run_server("mlflow", [*command, "--host", LOOPBACK, "--port", str(port)], f"{url}/health", root):
         yield url
 
@@ -69,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name, about in ABOUT.items():
                 if name in links:
                     print(f"{about:<32} {links[name]}", flush=True)
+            if links.get("prefect", "").startswith(f"http://{LOOPBACK}:{chosen.prefect}"):
+                print(f"Prefect asks for a login: the line in {login_path(root).relative_to(root)}", flush=True)
             print("Ctrl-C ends everything", flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:

@@ -8,8 +8,9 @@ from typing import Any
 from fastapi import Request
 
 from components.app.access import is_owner
-from components.app.forms import ForbiddenError
+from components.app.forms import CSRF, ForbiddenError
 from components.app.services import Services
+from components.core.errors import HearsightError
 from components.ratings.items import RatingItems
 from components.ratings.running import datasets_with_items, follow, items_folder, open_items
 from components.ratings.store import RatingStore
@@ -66,8 +67,8 @@ def known_datasets(services: Services) -> list[str]:
     return datasets_with_items(services.settings.root)
 
 
-async def require_rater(request: Request) -> str:
-    """Return who rates; a dependency of the pages of rating, without a thread of its own, since it waits for nothing."""
+def require_rater(request: Request) -> str:
+    """Return who rates; a dependency of the pages of rating."""
     return rater_of(request)
 
 
@@ -82,4 +83,14 @@ def rater_of(request: Request) -> str:
         raise ForbiddenError("this page is for people who were invited to rate", hint="open your invitation link")
     if request.session.get(UNTIL, 0) < time.time() and not is_owner(request):
         raise ForbiddenError("your invitation has expired", hint="ask for a new one")
+    try:
+        rating_store(services_of(request)).require_invited(str(rater))
+    except HearsightError as error:
+        raise ForbiddenError(error.what, hint=error.hint) from None
     return str(rater)
+
+
+def leave(request: Request) -> None:
+    """End the rater's session in this browser; the invitation link begins another one."""
+    for key in (RATER, UNTIL, CSRF):
+        request.session.pop(key, None)

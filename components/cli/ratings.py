@@ -1,4 +1,4 @@
-"""``hearsight ratings`` and ``hearsight rate``: open, invite, status, export; rate in the terminal.
+"""``hearsight ratings`` and ``hearsight rate``: open, invite, revoke, status, export; rate in the terminal.
 
 Imports are inside the commands: SQLAlchemy and pyarrow take a second, and ``hearsight --help`` needs neither.
 """
@@ -47,6 +47,21 @@ def invite(
     secret = read_secret(root)
     links = [(rater, invitation_link(address, invitation(secret, rater, days))) for rater in store.invite(dataset, count)]
     print_table({"rater": rater, "days": days, "link": link} for rater, link in links)
+
+
+@app.command()
+def revoke(
+    raters: Annotated[list[str] | None, typer.Argument(help="Raters, as `hearsight ratings invite` printed them.")] = None,
+    dataset: Dataset = "english",
+    everyone: Annotated[bool, typer.Option("--all", help="All raters of the dataset.")] = False,
+) -> None:
+    """End invitations: links and sessions of these raters are refused from now on, and what they have rated stays."""
+    store, _, _ = _opened(find_root(), dataset)
+    if bool(raters) == everyone:
+        raise HearsightError("gives no raters, or both raters and --all", where="ratings revoke", hint="give one of them")
+    chosen = sorted(store.raters(dataset)) if everyone else list(raters or [])
+    revoked = store.revoke(chosen)
+    print_table({"rater": rater, "revoked": "now" if rater in revoked else "before"} for rater in chosen)
 
 
 @app.command()
@@ -99,6 +114,8 @@ def rate(
     store, items, _ = _opened(root, dataset)
     if rater and (invited := store.dataset_of(rater)) != dataset:
         raise HearsightError(f"was invited to rate {invited}", where=rater, hint=f"add --dataset {invited}")
+    if rater:
+        store.require_invited(rater)
     rate_in_terminal(store, items, rater or own_rater(root, store, dataset))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from components.core.errors import HearsightError
-from components.ratings import assignment, summaries
+from components.ratings import assignment, revocation, summaries
 from components.ratings.assignment import SHOWN, VERDICTS, Progress
 from components.ratings.campaigns import erase_items, open_campaign
 from components.ratings.database import CAMPAIGNS, EVENTS, ITEMS, PLACES, RATERS, RATINGS, Database
@@ -111,6 +111,20 @@ class RatingStore:
         campaign, _ = self._campaign_of(rater)
         with self.database.writing() as connection:
             self._note(connection, campaign, "joined", rater)
+
+    def revoke(self, raters: Iterable[str]) -> list[str]:
+        """End invitations and sessions of raters; return those that were valid. Raises HearsightError for an unknown one."""
+        campaigns = {rater: self._campaign_of(rater)[0] for rater in raters}
+        with self.database.writing(alone=True) as connection:
+            revoked = revocation.revoke(connection, list(campaigns), self._now())
+            for rater in revoked:
+                self._note(connection, campaigns[rater], "revoked", rater)
+        return revoked
+
+    def require_invited(self, rater: str) -> None:
+        """Raise HearsightError for a rater whose invitation was revoked."""
+        with self.database.reading() as connection:
+            revocation.require_invited(connection, rater)
 
     def next_item(self, rater: str) -> str | None:
         """Return the key of the item to show to a rater, reserved for them; None when nothing is free."""

@@ -68,6 +68,40 @@ def test_the_session_ends_with_the_invitation(app, monkeypatch):
     assert "expired" in client.get("/rate/task").text
 
 
+def test_a_revoked_invitation_ends_its_sessions_at_once_and_keeps_its_ratings(app):
+    rater, other = app.store.invite("english", 2)
+    client, unharmed = invited(app, rater=rater), invited(app, rater=other)
+    page = client.get("/rate/task")
+    form = {"csrf": csrf_of(page), "item": item_of(page), "verdict": "GOOD"}
+    client.post("/rate/task", data=form)
+    before = app.store.final_ratings("english")
+    key = item_of(client.get("/rate/task"))
+    assert app.store.revoke([rater]) == [rater] and app.store.revoke([rater]) == []
+    for path in ("/rate/task", "/rate/guidelines", f"/rate/picture/{key}"):
+        answer = client.get(path)
+        assert answer.status_code == 403 and "revoked" in answer.text
+    assert client.post("/rate/task", data=form | {"item": key}).status_code == 403
+    assert client.post("/rate/undo", data=form).status_code == 403
+    again = httpx.get(app.link(rater=rater), follow_redirects=True)
+    assert again.status_code == 400 and "revoked" in again.text
+    assert unharmed.get("/rate/task").status_code == 200
+    assert app.store.final_ratings("english") == before and before
+    assert "revoked" in [each["kind"] for each in app.store.events("english")]
+
+
+def test_a_rater_logs_out_of_a_browser_and_comes_back_with_the_link(app):
+    rater = app.store.invite("english")[0]
+    client = invited(app, rater=rater)
+    page = client.get("/rate/task")
+    assert 'action="/rate/leave"' in page.text
+    assert client.post("/rate/leave").status_code == 403, "another site cannot log a rater out"
+    left = client.post("/rate/leave", data={"csrf": csrf_of(page)}, headers={"accept-language": "pt"})
+    assert left.status_code == 200 and ("logged out" in left.text or "Você saiu" in left.text)
+    assert client.get("/rate/task").status_code == 403
+    assert client.get(f"/rate/picture/{item_of(page)}").status_code == 404
+    assert item_of(invited(app, rater=rater).get("/rate/task")) == item_of(page)
+
+
 def test_a_rater_cannot_open_the_owners_pages_or_pictures_that_were_not_given(app):
     client = invited(app)
     assert client.get("/rate").status_code == 403

@@ -58,6 +58,17 @@ def test_invitations_are_links_of_new_raters(project):
         assert read_invitation(read_secret(project), token)[0] == row["rater"]
 
 
+def test_invitations_are_revoked_by_name_or_all_at_once(project):
+    first, *_ = [row["rater"] for row in run(project, "ratings", "invite", "-d", "english", "-n", "3")]
+    assert run(project, "ratings", "revoke", first) == [{"rater": first, "revoked": "now"}]
+    rows = run(project, "ratings", "revoke", "--all", "-d", "english")
+    assert sorted(row["revoked"] for row in rows) == ["before", "now", "now"]
+    refused = hearsight("rate", "-d", "english", "--rater", first, stdin=b"g\n", cwd=project, HEARSIGHT_ROOT=str(project))
+    assert refused.returncode == 2 and b"was revoked" in refused.stderr
+    for words in ((), (first, "--all"), ("r-0",)):
+        assert hearsight("ratings", "revoke", *words, cwd=project, HEARSIGHT_ROOT=str(project)).returncode == 2
+
+
 def test_a_rater_of_another_dataset_is_refused_in_the_terminal(project):
     make_items(project, dataset="portuguese", captions=1, retrieved=0, voiced=0)
     (row,) = run(project, "ratings", "invite", "-d", "portuguese", "-n", "1")

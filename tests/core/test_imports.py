@@ -43,6 +43,20 @@ def requirements(lines: list[str]) -> set[str]:
     return {normalised(re.split(r"[<>=\[;!~ ]", line)[0]) for line in lines}
 
 
+def read_lock(name: str) -> dict[tuple[str, str], frozenset[str]]:
+    """(package, version and platforms) → hashes of a lock; every line is a pinned package or one of its hashes."""
+    text = (PROJECT / name).read_text().replace("\\\n", "")
+    assert "://" not in text
+    found = {}
+    for line in text.splitlines():
+        package, *hashes = line.split("--hash=")
+        pinned = re.fullmatch(r"([a-z0-9-]+)(==[0-9][0-9a-z.]*(?: ; .+)?)", package.strip())
+        assert pinned and hashes, f"{name}: {line[:80]}"
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each.strip()) for each in hashes)
+        found[pinned[1], pinned[2]] = frozenset(hashes)
+    return found
+
+
 def test_every_imported_package_is_declared():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
@@ -53,12 +67,13 @@ def test_every_imported_package_is_declared():
     assert undeclared(["tests"], wanted | requirements(project["optional-dependencies"]["dev"]), distributions) == {}
 
 
-def test_the_lock_files_are_complete_pinned_consistent_and_without_hosts_and_gpu_builds():
-    demo, dev = ((PROJECT / name).read_text().split() for name in ("requirements.lock", "requirements-dev.lock"))
-    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in dev)
-    assert set(demo) < set(dev), "the demo has another version than the tests"
+def test_the_lock_files_are_complete_hashed_consistent_and_without_hosts_and_gpu_builds():
+    demo, dev = (read_lock(name) for name in ("requirements.lock", "requirements-dev.lock"))
+    assert demo.items() <= dev.items(), "the demo has another version than the tests"
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-    extras, locked = project["optional-dependencies"], requirements(dev)
-    assert requirements([*project["dependencies"], *extras["asr"]]) <= requirements(demo)
+    extras, locked = project["optional-dependencies"], {name for name, _ in dev} | {"torch"}
+    assert requirements([*project["dependencies"], *extras["asr"]]) <= {name for name, _ in demo} | {"torch"}
     assert requirements([line for extra in extras.values() for line in extra]) - {project["name"]} <= locked
+    (torch,) = (PROJECT / "requirements-torch.lock").read_text().splitlines()
+    assert torch in project["dependencies"], "torch has a line of its own, see SECURITY.md"
     assert not [name for name in locked if name.startswith(("nvidia-", "cuda-", "triton"))]

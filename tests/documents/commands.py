@@ -177,6 +177,7 @@ TESTED = {
     r"hearsight (rate|ratings (open|status|export))( .*)?": (
         "tests/app/test_rating_commands.py::test_ratings_are_opened_given_in_the_terminal_and_exported_without_names"
     ),
+    r"hearsight ratings revoke( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_revoked_by_name_or_all_at_once",
     r"hearsight ratings invite( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_links_of_new_raters",
     r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",
 }

@@ -17,6 +17,7 @@ from components.app.raters import (
     RATER,
     UNTIL,
     known_datasets,
+    leave,
     rater_of,
     rating_items,
     rating_store,
@@ -43,7 +44,9 @@ def _to_task(note: str = "") -> Response:
 def invitation(request: Request, token: str) -> Response:
     """Begin or resume a rater's session."""
     rater, until = read_invitation(request.app.state.settings.secret, token)
-    rating_store(services_of(request)).join(rater)
+    store = rating_store(services_of(request))
+    store.require_invited(rater)
+    store.join(rater)
     request.session[RATER], request.session[UNTIL] = rater, until
     return _to_task()
 
@@ -109,6 +112,14 @@ def keys(request: Request, rater: Rater) -> Response:
     """Switch single keys on or off."""
     request.session[KEYS_OFF] = not request.session.get(KEYS_OFF)
     return _to_task()
+
+
+@router.post("/rate/leave", dependencies=[Depends(protect)])
+def end(request: Request) -> Response:
+    """Log the rater out of this browser."""
+    leave(request)
+    request.session.pop(GUIDED, None)
+    return render_page(request, "rate_left.html")
 
 
 @router.get("/rate/picture/{key}")

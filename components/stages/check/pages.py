@@ -21,6 +21,11 @@ STYLE = (
     "td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0;border-top:1px solid #ddd;overflow-wrap:anywhere}"
     ".failed td:first-child{color:#a40000;font-weight:bold}.warning td:first-child{color:#8a5a00;font-weight:bold}"
 )
+POLICY = (
+    '<meta http-equiv="Content-Security-Policy" '
+    """content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'">"""
+)
+"""Values of the web stand in these pages: even if one were not escaped, no script would run and no other host would be asked."""
 
 
 def build(docs: Path, name: str, results: Sequence[TableResult]) -> None:
@@ -40,17 +45,34 @@ def _renderer_and_view() -> tuple[Any, Any]:
     # Imported here: Great Expectations takes seconds to load.
     from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
     from great_expectations.render.view import DefaultJinjaPageView
+    from jinja2 import pass_context
 
-    return ValidationResultsPageRenderer(run_info_at_end=True), DefaultJinjaPageView()
+    class EscapingView(DefaultJinjaPageView):
+        """Great Expectations' view, but a plain text is text: its own writes the values of tables and lists as HTML."""
+
+        @pass_context
+        def render_content_block(self, context: Any, content_block: Any, *arguments: Any, **options: Any) -> Any:
+            """Return the HTML of one block; texts, alone or in a list, are escaped."""
+            if isinstance(content_block, str):
+                return html.escape(content_block)
+            if isinstance(content_block, list):
+                content_block = [
+                    html.escape(str(part)) if isinstance(part, str) or not hasattr(part, "get") else part
+                    for part in content_block
+                ]
+            return super().render_content_block(context, content_block, *arguments, **options)
+
+    return ValidationResultsPageRenderer(run_info_at_end=True), EscapingView()
 
 
 def table_page(result: TableResult) -> str:
-    """Return Great Expectations' page of one table's results."""
+    """Return Great Expectations' page of one table's results, without scripts and without files of other hosts."""
     renderer, view = _renderer_and_view()
     page: str = view.render(renderer.render(result.outcome))
+    page = re.sub(r"<script\b.*?</script>|<link\b[^>]*>|<img\b[^>]*>", "", page, flags=re.DOTALL)
+    page = page.replace("<head>", f"<head>{POLICY}<style>{STYLE}</style>", 1)
     # The renderer links to pages of the site builder's layout.
-    page = re.sub(r'"(?:\.\./)+(?:index|expectations/[^"]*)\.html"', '"index.html"', page)
-    return re.sub(r'<link rel="shortcut icon"[^>]*>', "", page)
+    return re.sub(r'"(?:\.\./)+(?:index|expectations/[^"]*)\.html"', '"index.html"', page)
 
 
 def _index(name: str, results: Sequence[TableResult]) -> str:
@@ -64,8 +86,8 @@ def _index(name: str, results: Sequence[TableResult]) -> str:
         rows = "".join(_row(verdict) for verdict in result.judged)
         body += f'<h2><a href="{result.table}.html">{html.escape(result.table)}</a></h2><table>{head}{rows}</table>'
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(name)}: checks</title><style>{STYLE}</style>'
-        f"<h1>{html.escape(name)}</h1><p>{len(judged)} expectations: {failed} failed, {warnings} warnings. "
+        f'<!doctype html><html lang="en"><meta charset="utf-8">{POLICY}<title>{html.escape(name)}: checks</title>'
+        f"<style>{STYLE}</style><h1>{html.escape(name)}</h1><p>{len(judged)} expectations: {failed} failed, {warnings} warnings. "
         f"A failure stops the pipeline; a warning is about a measured figure and does not.</p>{body}</html>\n"
     )
 

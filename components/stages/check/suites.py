@@ -7,6 +7,7 @@ empty.
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -148,11 +149,11 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
     kind = "".join(part.capitalize() for part in entry["type"].split("_"))
     arguments = {key: value for key, value in entry.items() if key not in NON_ARGUMENT_KEYS}
     if entry.get("severity") == "warning":
-        # Data Docs shows no severity, but it shows a description in place of the generated sentence.
+        # Data Docs shows no severity, but it shows a description, as HTML, in place of the generated sentence.
         description = (
             f"Warning, does not fail the gate: {columns_of(entry)} {entry['type']} ({arguments_of(entry)}). {entry['why']}"
         )
-        arguments["description"] = description.replace("$", "$$")
+        arguments["description"] = html.escape(description, quote=False).replace("$", "$$")
     try:
         return getattr(expectations, kind)(notes=entry["why"], **arguments)
     except AttributeError:
