@@ -24,6 +24,7 @@ from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
 from components.core.stage_output import StageOutput
 from components.execution.engine import Engine, LocalEngine, limit_threads
+from components.execution.input_watch import InputWatch
 from components.execution.process import sole_writer
 from components.execution.stage import Stage, write_lineage
 
@@ -103,8 +104,8 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
         tracker: records the run; None records nothing.
 
     Raises:
-        HearsightError: parameters are invalid, an input is missing or damaged, another process writes this output, or the disk is
-            full. Finished items stay in the caches.
+        HearsightError: parameters are invalid, an input is missing or damaged or changed meanwhile, another process writes this
+            output, or the disk is full. Finished items stay in the caches.
     """
     started = time.time()
     limit_threads()
@@ -117,20 +118,23 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     out = graph.output(stage, dataset)
     state, lock = root / ".hearsight", lock_path(root, dataset, stage)
     with sole_writer(lock, f"{dataset}/{stage}"):
-        inputs = open_inputs(graph, stage, dataset)
-        clear(out)
-        job = Stage(stage, dataset, params, root, inputs, out, engine, state)
-        if tracker:
-            tracker.record_start(root, dataset, stage, params.plain())
         try:
+            watch = InputWatch(graph, stage, dataset, stage_settings)
+            inputs = open_inputs(graph, stage, dataset)
+            clear(out)
+            job = Stage(stage, dataset, params, root, inputs, out, engine, state)
+            if tracker:
+                tracker.record_start(root, dataset, stage, params.plain())
             with engine.open(lock, (state, root / "data")):
                 module.run(job)
-        except HearsightError as error:
+            watch.require_unchanged()
+            manifest = job.finish()
+            lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
+        except Exception as error:  # defects of ours as well: whoever looks at the runs sees them all
             if tracker:
-                tracker.record_failure(root, dataset, stage, params.plain(), str(error))
+                message = str(error) if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
+                tracker.record_failure(root, dataset, stage, params.plain(), message)
             raise
-        manifest = job.finish()
-        lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
     result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started)
     if tracker:
         tracker.record_run(result)
