@@ -1,4 +1,4 @@
-"""``python -m tests.faults --count 200``: run drawn faults, print a table of kinds and outcomes; exit status 1 on a broken promise."""
+"""``python -m tests.faults --count 200``: run drawn faults, print a table; exit status 1 on a broken promise."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--kind", choices=KINDS, help="this kind alone; without it kinds take turns")
     parser.add_argument("--quick", action="store_true", help="runs end at the stage that is struck, as in `make test`")
+    parser.add_argument("--loud", action="store_true", help="print what every command said")
     chosen = parser.parse_args()
     limit_threads()
     outcomes: list[Outcome] = []
@@ -36,15 +37,16 @@ def main() -> int:
                 f"{outcome.command}: {outcome.about}: {outcome.result}{remedies}: {verdict} ({time.monotonic() - begun:.1f} s)",
                 flush=True,
             )
-            if outcome.problems or chosen.count == 1:
+            if outcome.problems or chosen.count == 1 or chosen.loud:
                 print("    " + outcome.log.replace("\n", "\n    "), flush=True)
+        world.close()
     print(table(outcomes))
     return int(any(outcome.problems for outcome in outcomes))
 
 
 def table(outcomes: list[Outcome]) -> str:
     """Return kinds × outcomes as a Markdown table."""
-    columns = ("absorbed", "named", "killed", "missed")
+    columns = ("absorbed", "named", "named by its check", "named in its ledger", "killed", "missed")
     lines = [f"| kind | faults | {' | '.join(columns)} | followed hints | broken promises |", "|---" * (len(columns) + 4) + "|"]
     for kind in [*KINDS, "all"]:
         chosen = [outcome for outcome in outcomes if kind in (outcome.kind, "all")]

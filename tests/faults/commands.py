@@ -1,7 +1,6 @@
 """``dvc repro`` and ``hearsight`` in forks of this process: the real programs without the seconds of their imports.
 
-DVC starts each stage's command in a fork as well. A fork of DVC carries the name ``dvc``, by which a runner finds out that its dvc
-has ended.
+DVC starts each stage's command in a fork as well. A fork of DVC carries the name ``dvc``, by which a runner notices when it ends.
 """
 
 from __future__ import annotations

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from tests.faults.moments import Strike
 from tests.faults.project import STAGES, Small
+from tests.faults.servers import Served
+
+Edit = Callable[[Path], None]
 
 
 def _nothing(_: Small) -> None:
@@ -46,6 +49,10 @@ class Fault:
     """Which uninterrupted run the end is compared with; empty for that of the project as it is."""
     disk: int = 0
     """Bytes of a file system for the project alone; 0 for none."""
+    struck: Callable[[], bool] = lambda: True
+    """Whether a fault without a strike took place."""
+    end: Callable[[], None] = lambda: None
+    """After everything: ends what the fault started."""
 
 
 @dataclass
@@ -60,6 +67,25 @@ class World:
     folder: Path
     quick: bool = False
     """Whether runs end at the stage that is struck."""
+    edits: dict[str, tuple[Edit, str]] = field(default_factory=dict)
+    """Variant → what it changes in a project, and the first stage that reads it."""
+    environments: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Variant → variables of its uninterrupted run."""
+    servers: dict[str, Served] = field(default_factory=dict)
+    """Servers that several faults share."""
+
+    def server(self, name: str, make: Callable[[], Served]) -> Served:
+        """Return a running server; starts it when it does not run."""
+        if name not in self.servers:
+            self.servers[name] = make()
+        if not self.servers[name].alive:
+            self.servers[name].run()
+        return self.servers[name]
+
+    def close(self) -> None:
+        """End all servers."""
+        for server in self.servers.values():
+            server.kill()
 
     def stage_and_goal(self, draw: random.Random, stage: str = "") -> tuple[str, str]:
         """Draw the first stage without output and the last stage of the run."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pyarrow.parquet as pq
 
 from components.core.digests import sha256_file
-from components.tools.cache.repair import find_damage
 from tests.faults.project import CHAIN, STAGES, Small
 
 TEMPORARY = re.compile(r"(^|/)[^/]*(\.tmp($|-)|\.new$|\.repaired$)")
@@ -29,7 +28,7 @@ def broken(project: Small, expected: dict[str, bytes], until: str, files: set[st
     done = STAGES[: STAGES.index(until) + 1]
     yield from (f"{stage}: another manifest" for stage in done if project.manifests()[stage] != expected[stage])
     for stage in done:
-        yield from _wrong_files(project, stage)
+        yield from wrong_files(project, stage)
     yield from _lost_records(project, done)
     left = project.files()
     yield from (f"temporary file {name}" for name in sorted(left) if TEMPORARY.search(name))
@@ -37,10 +36,9 @@ def broken(project: Small, expected: dict[str, bytes], until: str, files: set[st
     known = {name for name in files if not name.startswith(later)}
     extra = sorted(name for name in left - known if not VOLATILE.search(name) and not TEMPORARY.search(name))
     yield from (f"unknown file {name}" for name in extra if "/runs/" not in name)
-    yield from (f"{damage.store.name}: {damage.problem}" for damage in find_damage(project.root / ".hearsight" / "annotations"))
 
 
-def _wrong_files(project: Small, stage: str) -> Iterator[str]:
+def wrong_files(project: Small, stage: str) -> Iterator[str]:
     folder = project.output(stage)
     try:
         expected = project.finished(stage).manifest.expected_files()

@@ -87,8 +87,9 @@ def corrupt(draw: random.Random, world: World) -> Fault:
 
     about = f"{target} of {before}" if "{before}" in TARGETS[target] else target
     moment = world.strike(draw, stage, strike_now) if inside else None
+    when = f", at step {moment.at} of {stage}" if moment else ""
     return Fault(
-        f"{about}: {mode} at {position:.3f}{', time kept' if hidden else ''}{f', at step {moment.at} of {stage}' if moment else ''}",
+        f"{about}: {mode} at {position:.3f}{', time kept' if hidden else ''}{when}",
         stage,
         goal,
         strike=moment,

@@ -14,10 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-EVENTS = frozenset(
-    ("open", "os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.scandir", "os.listdir", "os.truncate")
-    + ("shutil.rmtree", "shutil.copyfile", "sqlite3.connect")
-)
+FILES = ("open", "os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.scandir", "os.listdir", "os.truncate")
+EVENTS = frozenset((*FILES, "shutil.rmtree", "shutil.copyfile", "sqlite3.connect"))
 RUNNER, WORKER = "runner", "worker"
 ROLES = (RUNNER, WORKER)
 _STRUCK = len(ROLES)
@@ -32,8 +30,11 @@ class Counters:
     def add(self, number: int) -> int:
         """Count one more and return the sum."""
         value = self.get(number) + 1
-        struct.pack_into("q", self._memory, 8 * number, value)
+        self.set(number, value)
         return value
+
+    def set(self, number: int, value: int) -> None:
+        struct.pack_into("q", self._memory, 8 * number, value)
 
     def get(self, number: int) -> int:
         return int(struct.unpack_from("q", self._memory, 8 * number)[0])

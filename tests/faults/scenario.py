@@ -13,12 +13,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from tests.faults import commands, kinds_files, kinds_processes
+from components.tools.cache.repair import find_damage
+from tests.faults import commands, kinds_files, kinds_network, kinds_processes
 from tests.faults.commands import Done
 from tests.faults.fault import Fault, World
-from tests.faults.invariants import broken, recorded_failures
+from tests.faults.invariants import broken, recorded_failures, wrong_files
 from tests.faults.namespaces import mount_disk
-from tests.faults.project import Small, copy_small
+from tests.faults.project import STAGES, Small, copy_small
 from tests.faults.world import reference
 
 KINDS: dict[str, Callable[[random.Random, World], Fault]] = {
@@ -27,6 +28,8 @@ KINDS: dict[str, Callable[[random.Random, World], Fault]] = {
     "full": kinds_files.full,
     "clock": kinds_files.clock,
     "edit": kinds_files.edit,
+    "web": kinds_network.cut_web,
+    "s3": kinds_network.s3,
 }
 REMEDIES = 3
 """Commands of hints that a user may have to follow before the run succeeds."""
@@ -84,6 +87,7 @@ def run_fault(world: World, kind: str, seed: int) -> Outcome:
     with os.fdopen(reader) as pipe:
         text = pipe.read()
     os.waitpid(child, 0)
+    fault.end()
     shutil.rmtree(folder, ignore_errors=True)
     return Outcome(**json.loads(text)) if text else Outcome(kind, seed, fault.about, problems=["its process died"])
 
@@ -99,11 +103,13 @@ def _run(world: World, fault: Fault, folder: Path, outcome: Outcome) -> None:
     outcome.log += _said("first run", first)
     left = commands.leftover_processes()
     outcome.problems += [f"process left: {line}" for line in left]
-    struck = fault.strike is None or fault.strike.struck
+    struck = fault.strike.struck if fault.strike else fault.struck()
     outcome.result = _judge(fault, first, project, outcome) if struck or first.code else "missed"
     if first.code:
         fault.after(project)
     _finish(project, fault, goal, outcome)
+    if fault.variant == "web" and project.manifests()["crawl"] != world.manifests["web"]["crawl"]:
+        _retry(project, fault, goal, outcome)
     expected = world.manifests[fault.variant]
     outcome.problems += broken(project, expected, fault.goal, world.template.files())
 
@@ -125,18 +131,56 @@ def _judge(fault: Fault, first: Done, project: Small, outcome: Outcome) -> str:
 
 
 def _finish(project: Small, fault: Fault, goal: str, outcome: Outcome) -> None:
-    """Run the same command again, following the hints of errors, until it succeeds."""
+    """Run the same command again, following the hints of errors, until it succeeds and every file is whole."""
     for _ in range(REMEDIES + 1):
         done = commands.dvc(project.root, "repro", goal, **fault.environment)
         outcome.log += _said("again", done)
         if done.code == 0:
-            return
+            done = _check_damaged(project, fault.goal, outcome) or _repair_results(project, outcome)
+            if done is None:
+                return
         remedy = hint(done)
         if not remedy:
             break
         outcome.remedies.append(remedy)
         outcome.log += follow(project, remedy)
     outcome.problems.append("it does not succeed again")
+
+
+def _retry(project: Small, fault: Fault, goal: str, outcome: Outcome) -> None:
+    """Repeat the requests that failed, which a crawl's ledger names, and make its output again."""
+    done = commands.hearsight(project.root, "retry", "--dataset", "english")
+    outcome.log += _said("retry", done)
+    outcome.remedies.append("hearsight retry")
+    outcome.result = "named in its ledger" if outcome.result == "absorbed" else outcome.result
+    again = commands.dvc(project.root, "repro", "--force", "--single-item", "crawl@english", **fault.environment)
+    outcome.log += _said("made again", again)
+    _finish(project, fault, goal, outcome)
+
+
+def _check_damaged(project: Small, until: str, outcome: Outcome) -> Done | None:
+    """Check the first output with damaged files, which no stage of this run has read; None where all are whole."""
+    for stage in STAGES[: STAGES.index(until) + 1]:
+        if any(wrong_files(project, stage)):
+            done = commands.hearsight(project.root, "check", stage, "--dataset", "english")
+            outcome.log += _said("check", done)
+            if done.code == 0:
+                outcome.problems.append(f"the damaged output of {stage} passes its check")
+                return None
+            outcome.result = "named by its check" if outcome.result == "absorbed" else outcome.result
+            return done
+    return None
+
+
+def _repair_results(project: Small, outcome: Outcome) -> Done | None:
+    """Repair stores of results with damage that no stage of this run has read; None where all are whole then."""
+    store = project.root / ".hearsight" / "annotations"
+    if not find_damage(store):
+        return None
+    done = commands.hearsight(project.root, "cache", "repair", "--yes")
+    outcome.log += _said("repair", done)
+    outcome.remedies.append("hearsight cache repair")
+    return done if done.code or find_damage(store) else None
 
 
 def hint(done: Done) -> str:

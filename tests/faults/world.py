@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import yaml
 
 from tests.faults import commands
-from tests.faults.fault import World
+from tests.faults.fault import Edit, World
 from tests.faults.moments import Strike
 from tests.faults.project import STAGES, Small, copy_small, make_small
-
-Edit = Callable[[Path], None]
 
 
 def set_split(root: Path, test: float) -> None:
@@ -46,17 +43,17 @@ def build_world(folder: Path, *, quick: bool = False) -> World:
     # What the uninterrupted run says to MLflow is not of the runs that follow.
     shutil.rmtree(template.root / ".hearsight" / "runs", ignore_errors=True)
     steps = {strike.command: strike.counters.steps() for strike in counting}
-    return World(template, steps, {"": template.manifests()}, folder, quick)
+    return World(template, steps, {"": template.manifests()}, folder, quick, dict(EDITS))
 
 
 def reference(world: World, variant: str) -> dict[str, bytes]:
     """Return the manifests of an uninterrupted run of a variant; runs it once."""
     if variant not in world.manifests:
-        edit, first = EDITS[variant]
+        edit, first = world.edits[variant]
         project: Small = copy_small(world.template, world.folder / f"variant-{len(world.manifests)}")
         edit(project.root)
         project.forget(first)
-        done = commands.dvc(project.root, "repro")
+        done = commands.dvc(project.root, "repro", **world.environments.get(variant, {}))
         assert done.code == 0, done.output
         world.manifests[variant] = project.manifests()
         shutil.rmtree(project.root)
