@@ -7,7 +7,7 @@ matrix runs once for each cell: a dataset with the settings of its set and of it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ CHECK = "check-"
 """Prefix of the entries of dvc.yaml that check an output: ``check-crawl``."""
 EVERY_CELL = "every cell"
 """Value of an input in params.yaml:chain: every cell of the matrix of that name, the sets that cells read, and its test sets."""
+MADE = ("components", "flows", "data", "reports")
+"""Folders of the code and of what stages write."""
 NONE = "none"
 """Value of an absent input in the chain. DVC has no optional dependencies, so ``data/none`` stands for it."""
 
@@ -54,6 +56,8 @@ class Graph:
     root: Path
     stages: list[str]
     params: dict[str, Any]
+    dependencies: dict[str, list[str]] = field(default_factory=dict)
+    """Stage → the paths that dvc.yaml names as its dependencies, with ``${...}`` as written there."""
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
@@ -164,6 +168,11 @@ class Graph:
                 where = f"{self.root / 'params.yaml'}: {dataset}.{name}"
                 raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=did_you_mean(str(name), self.stages))
 
+    def files(self, stage: str, dataset: str) -> list[str]:
+        """Return the paths of a stage's dependencies that are neither code nor outputs of stages, e.g. the takedown list."""
+        paths = [path.replace("${key}", dataset) for path in self.dependencies.get(stage, ())]
+        return [path for path in paths if path.partition("/")[0] not in MADE and "${" not in path]
+
     def output(self, stage: str, dataset: str) -> Path:
         """Return the folder of a stage's output."""
         return self.root / "data" / dataset / stage
@@ -177,7 +186,8 @@ def load_graph(root: Path) -> Graph:
     """
     try:
         pipeline = yaml.load((root / "dvc.yaml").read_text(encoding="utf-8"), YAML_LOADER)
-        stages = [name for name in pipeline["stages"] if not name.startswith(CHECK)]
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        stages = {name: entry for name, entry in pipeline["stages"].items() if not name.startswith(CHECK)}
+        dependencies = {name: (entry.get("do") or entry).get("deps") or [] for name, entry in stages.items()}
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise HearsightError(f"cannot be read ({error})", where=root / "dvc.yaml", hint="restore it with git") from None
-    return Graph(root, stages, read_params_file(root / "params.yaml"))
+    return Graph(root, list(stages), read_params_file(root / "params.yaml"), dependencies)

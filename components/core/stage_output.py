@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -81,16 +81,34 @@ class StageOutput:
         return pa.concat_tables([shard.read(columns) for shard in self.shards])
 
     def ledger(self) -> pa.Table:
-        """Return the ledger: one row for every record that entered the stage."""
+        """Return the ledger: one row for every record that entered the stage; raises HearsightError when a file is damaged."""
+        for entry, shard in zip(self.manifest.shards, self.shards, strict=True):
+            verify(shard.ledger, entry.ledger["sha256"])
         return pa.concat_tables([read_table(shard.ledger) for shard in self.shards]) if self.shards else LEDGER.empty_table()
 
     def read_media(self, media: str) -> bytes:
-        """Return the bytes of ``<tar shard>/<member>``, the form of records' ``media`` columns."""
+        """Return the bytes of ``<tar shard>/<member>``, the form of records' ``media`` columns; raises as :meth:`tar`."""
         shard, _, member = media.partition("/")
         if shard not in self._tars:
             _ = self.manifest  # a tar of another manifest is removed
-            self._tars[shard] = TarReader(self.path / "media" / f"{shard}.tar")
+            self._tars[shard] = self.tar(shard)
         return self._tars[shard].read(member)
+
+    def tar(self, shard: str) -> TarReader:
+        """Return the tar of a shard's media; raises HearsightError when there is none or it is damaged."""
+        path, known = self.path / "media" / f"{shard}.tar", self._tar_digests
+        if shard not in known:
+            raise HearsightError(f"holds no media '{shard}'", where=self.path, hint="run its stage again")
+        if path.exists():
+            found = path.stat()
+            _verify_once(path, known[shard], found.st_size, found.st_mtime_ns, found.st_ino)
+        else:
+            verify(path, known[shard])
+        return TarReader(path)
+
+    @cached_property
+    def _tar_digests(self) -> dict[str, str]:
+        return {entry.name: entry.media["sha256"] for entry in self.manifest.shards if entry.media}
 
     def file(self, relative: str) -> Path:
         """Return the path of a file of the output, verified; raises HearsightError when there is none or it is damaged."""
@@ -104,6 +122,12 @@ class StageOutput:
         """Fetch the files whose paths begin with ``below``, if they are in S3 alone; return the path ``below``, unverified."""
         provide_all(self.path, below)
         return self.path / below
+
+
+@lru_cache(maxsize=100_000)
+def _verify_once(path: Path, sha256: str, *identity: int) -> None:
+    """Verify a file once in this process, unless its size, time or inode changes: many records read one tar."""
+    verify(path, sha256)
 
 
 def verify(path: Path, sha256: str) -> None:

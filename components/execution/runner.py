@@ -25,6 +25,7 @@ from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
 from components.core.stage_output import StageOutput
 from components.execution.engine import Engine, LocalEngine, limit_threads
+from components.execution.input_watch import InputWatch
 from components.execution.measure import RunMeter
 from components.execution.process import sole_writer
 from components.execution.run_log import FINISHED, STARTED, RunLog, logged_run
@@ -108,8 +109,8 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
         tracker: records the run; None records nothing.
 
     Raises:
-        HearsightError: parameters are invalid, an input is missing or damaged, another process writes this output, or the disk is
-            full. Finished items stay in the caches.
+        HearsightError: parameters are invalid, an input is missing or damaged or changed meanwhile, another process writes this
+            output, or the disk is full. Finished items stay in the caches.
     """
     graph = load_graph(root)
     graph.require(stage, dataset)
@@ -127,21 +128,24 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
     out = graph.output(stage, dataset)
     state, lock = root / ".hearsight", lock_path(root, dataset, stage)
     with sole_writer(lock, f"{dataset}/{stage}"):
-        inputs = open_inputs(graph, stage, dataset)
-        clear(out)
-        job = Stage(stage, dataset, params, root, inputs, out, engine, state, log=log)
-        log.write(STARTED, pid=os.getpid(), engine=engine.name)
-        if tracker:
-            tracker.record_start(root, dataset, stage, params.plain())
         try:
+            watch = InputWatch(graph, stage, dataset, stage_settings)
+            inputs = open_inputs(graph, stage, dataset)
+            clear(out)
+            job = Stage(stage, dataset, params, root, inputs, out, engine, state, log=log)
+            log.write(STARTED, pid=os.getpid(), engine=engine.name)
+            if tracker:
+                tracker.record_start(root, dataset, stage, params.plain())
             with engine.open(lock, (state, root / "data")):
                 module.run(job)
-        except HearsightError as error:
+            watch.require_unchanged()
+            manifest = job.finish()
+            lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
+        except Exception as error:  # defects of ours as well: whoever looks at the runs sees them all
             if tracker:
-                tracker.record_failure(root, dataset, stage, params.plain(), str(error))
+                message = str(error) if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
+                tracker.record_failure(root, dataset, stage, params.plain(), message)
             raise
-        manifest = job.finish()
-        lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
     usage = meter.figures(job, manifest)
     log.write(FINISHED, **usage, cached=job.cache_summary(), digest=manifest.digest[:12])
     result = StageResult(

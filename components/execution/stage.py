@@ -259,6 +259,7 @@ class Stage:
 
     def finish(self) -> Manifest:
         """Write the manifest of all written files; the output is then finished."""
+        ShardCache(self.state / "cache").sweep()  # entries of workers that were killed in this run
         shards = [self._shard_entry(name) for name in sorted(set(self._written))]
         files = [
             FileEntry(name, (self.out / name).stat().st_size, sha256_file(self.out / name)) for name in sorted(set(self._files))

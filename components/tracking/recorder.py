@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.addresses import LINEAGE, lineage_path
 from components.core.digests import digest_value
+from components.core.errors import HearsightError
 from components.core.records import MODEL_STAGES
 from components.tracking import trainings
 from components.tracking.logger import ensure_logger
@@ -93,15 +94,22 @@ def record_run(result: StageResult) -> str | None:
 
 
 def record_failure(root: Path, dataset: str, stage: str, params: Mapping[str, Any], message: str) -> str | None:
-    """Record a failed stage with its error message; returns as :func:`record_run`."""
-    trainings.retire(root, dataset, stage)
-    if os.environ.get(SWITCH) == "off":
+    """Record a failed stage with its error message; returns as :func:`record_run`.
+
+    A record that cannot be written is a warning: the stage's own error, e.g. of the same full disk, is the one to read.
+    """
+    try:
+        trainings.retire(root, dataset, stage)
+        if os.environ.get(SWITCH) == "off":
+            return None
+        plain = dict(params)
+        record = Record(
+            **_run_context(root, dataset, stage, 0), params=plain, params_sha256=digest_value(plain), error=message[:4000]
+        )
+        return _submit(root, record)
+    except (HearsightError, OSError) as error:
+        _warn(f"the failure of {dataset}/{stage} is not recorded for MLflow ({one_line(error)})")
         return None
-    plain = dict(params)
-    record = Record(
-        **_run_context(root, dataset, stage, 0), params=plain, params_sha256=digest_value(plain), error=message[:4000]
-    )
-    return _submit(root, record)
 
 
 def record_study(

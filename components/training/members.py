@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.core.errors import HearsightError
-from components.core.shards import TarReader
 from components.core.view_arrays import HEADER, SKIPPABLE, PackedViews, read_npy_header
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Members:
         names = sorted({shard for shard, _, _ in split})
         self.paths = [output.path / "media" / f"{name}.tar" for name in names]
         number = {name: index for index, name in enumerate(names)}
-        tars = [TarReader(path) for path in self.paths]
+        tars = [output.tar(name) for name in names]
         positions = [tars[number[shard]].locate(member) for shard, _, member in split]
         self.tar = np.array([number[shard] for shard, _, _ in split], dtype=np.int32)
         self.offset, self.size = np.array(positions, dtype=np.int64).reshape(-1, 2).T

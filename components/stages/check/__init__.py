@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
+from components.core.digests import sha256_file
+from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.gates import gate_bytes, gate_path
+from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
 from components.stages.check.failures import as_error
 from components.stages.check.integrity import inspect
@@ -69,6 +72,7 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
     from components.stages.check.tables import build_tables
 
     suite_path = root / "expectations" / f"{stage}.json"
+    read = sha256_file(suite_path) if suite_path.is_file() else ""
     suite = load_suite(suite_path, stage)
     results = validate(suite, suite_path, build_tables(output, suite))
     build(docs, output.name, results)
@@ -78,6 +82,10 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
     if failed := [verdict.failure for verdict in judged if verdict.failure and not verdict.is_warning]:
         raise as_error(failed, root, docs / f"{failed[0].table}.html", output, suite=suite_path)
     passed = [verdict.name for verdict in judged if not verdict.failure]
+    # DVC records both after the check has ended, and would take what was written meanwhile for what was checked.
+    for path, digest in ((output.path / NAME, manifest.digest), (suite_path, read)):
+        if not path.is_file() or sha256_file(path) != digest:
+            raise HearsightError("changed while it was checked", where=path, hint="run the same command again")
     publish_bytes(gate, gate_bytes(output.name, output.digest))
     return Gate(output.name, manifest.digest, passed, gate, docs / "index.html", warnings)
 

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -168,3 +169,21 @@ def test_every_suite_gives_reasons_and_covers_each_table_it_names() -> None:
         assert suite["stage"] == stage
         assert all(entry["why"] for entries in suite["tables"].values() for entry in entries)
         assert all(suite["tables"].values())
+
+
+@pytest.mark.parametrize("file", ["expectations/crawl.json", "data/english/crawl/manifest.json"])
+def test_what_changes_while_it_is_checked_passes_no_check(root: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    from components.stages.check import suites
+
+    make(root, "crawl")
+    real = suites.validate
+
+    def validate(*arguments: Any) -> Any:
+        result = real(*arguments)
+        (root / file).write_text((root / file).read_text() + "\n")
+        return result
+
+    monkeypatch.setattr(suites, "validate", validate)
+    with pytest.raises(HearsightError, match=f"{file}: changed while it was checked"):
+        check(root, "english", "crawl")
+    assert not gate_path(root, "english", "crawl").exists()

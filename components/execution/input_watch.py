@@ -1,0 +1,88 @@
+"""Notices inputs that change while a stage runs.
+
+DVC records the digests of a stage's dependencies after its command has ended. An input that was edited after the stage had read
+it would be recorded as the one that the output was made from, and the output would never be made again. A stage whose inputs
+changed therefore ends without an output. Edits between the end of a stage and DVC's digests (a fraction of a second) are not
+noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from components.core.addresses import stage_address
+from components.core.code_digest import Code
+from components.core.digests import sha256_file
+from components.core.errors import HearsightError
+from components.core.graph import Graph, load_graph
+from components.core.manifest import NAME
+
+Settings = Callable[[Graph, str, str], Any]
+"""Returns the settings of a stage of a dataset."""
+
+
+class InputWatch:
+    """What one stage of one dataset depends on, as it is now: settings, inputs, files that dvc.yaml names, and code."""
+
+    def __init__(self, graph: Graph, stage: str, dataset: str, settings: Settings) -> None:
+        self.root, self.stage, self.dataset, self._settings = graph.root, stage, dataset, settings
+        self._before = self._state(graph)
+        self._code = Code(self.root)
+        self._sources, self._data = map(self._times, self._code.reached(self._module))
+
+    def _state(self, graph: Graph) -> dict[str, Any]:
+        inputs = graph.inputs(self.stage, self.dataset)
+        state: dict[str, Any] = {
+            f"params.yaml: {self.dataset}.{self.stage}": self._settings(graph, self.stage, self.dataset).plain(),
+            f"params.yaml: chain.{self.stage}.{self.dataset}": {name: str(path) for name, path in inputs.items()},
+        }
+        state |= {f"{path.relative_to(self.root)}/{NAME}": _digest(path / NAME) for path in inputs.values()}
+        return state | {name: _digest(self.root / name) for name in graph.files(self.stage, self.dataset)}
+
+    @property
+    def _module(self) -> str:
+        return f"components.stages.{self.stage}"
+
+    def _times(self, names: Iterable[str]) -> dict[str, tuple[int, int]]:
+        return {name: _size_and_time(self.root / name) for name in names}
+
+    def _code_changed(self) -> bool:
+        if self._times(self._data) != self._data:
+            return True
+        # Digests only where a file was written, since they take a while; an edited comment changes no result.
+        return self._times(self._sources) != self._sources and Code(self.root).digest(self._module) != self._code.digest(
+            self._module
+        )
+
+    def require_unchanged(self) -> None:
+        """Raise HearsightError when anything differs from what it was; names all that does."""
+        after = self._state(load_graph(self.root))
+        changed = [name for name, value in self._before.items() if after.get(name) != value]
+        if self._code_changed():
+            changed.append(f"the code of {self.stage}")
+        if changed:
+            raise HearsightError(
+                f"{', '.join(changed)} changed while {stage_address(self.dataset, self.stage)} ran",
+                where=self.root,
+                hint="run the same command again; finished work that does not depend on it is kept",
+            )
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return found.st_size, found.st_mtime_ns
+
+
+def _digest(path: Path) -> str:
+    """Return the digest of a file or of all files of a folder; '' where there is none."""
+    if path.is_dir():
+        return "".join(f"{file.relative_to(path)}{sha256_file(file)}" for file in sorted(path.rglob("*")) if file.is_file())
+    try:
+        return sha256_file(path)
+    except OSError:
+        return ""

@@ -1,0 +1,192 @@
+"""``dvc repro`` and ``hearsight`` in forks of this process: the real programs without the seconds of their imports.
+
+DVC starts each stage's command in a fork as well. A fork of DVC carries the name ``dvc``, by which a runner notices when it ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shlex
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.faults.moments import Strike
+from tests.pipeline.harness import ENVIRONMENT
+from tests.support import HANG, until
+
+SETTINGS = {
+    "DVC_NO_ANALYTICS": "1",
+    "HEARSIGHT_TRACKING": "queue",
+    "HEARSIGHT_WARM": "off",
+    "HEARSIGHT_WORDNET": ENVIRONMENT["HEARSIGHT_WORDNET"],
+}
+PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that ended."""
+
+    words: tuple[str, ...]
+    code: int
+    """Exit code; negative: the signal that ended it."""
+    output: str
+
+    @property
+    def error_lines(self) -> list[str]:
+        """The lines in which the product says what failed."""
+        return [line for line in self.output.splitlines() if re.match(r"hearsight: (?!warning)", line)]
+
+    @property
+    def dvc_errors(self) -> list[str]:
+        return [line for line in self.output.splitlines() if line.startswith("ERROR: ")]
+
+
+def load() -> None:
+    """Import what the commands need, once for all forks."""
+    import dvc.cli
+    import dvc.commands.repro
+    import dvc.repo.reproduce
+    import dvc.stage.run  # noqa: F401
+
+    from components.stages.build_rating_items import run as _items  # noqa: F401
+    from components.stages.check import warm
+    from components.stages.crawl import run as _crawl  # noqa: F401
+    from components.stages.split import run as _split  # noqa: F401
+    from components.stages.synthesize import run as _speech  # noqa: F401
+    from components.tools.cache import repair  # noqa: F401
+    from components.tracking import recorder  # noqa: F401
+
+    warm()
+
+
+def dvc(root: Path, *words: str, strikes: Sequence[Strike] = (), **environment: str) -> Done:
+    """Run ``dvc words`` in the project; a strike is armed in the process of its command."""
+
+    def command() -> int:
+        name_process("dvc")
+        import dvc.stage.run as stage_run
+        from dvc.cli import main
+
+        stage_run._run = lambda _shell, line, **options: _run_stage(root, line, strikes, **options)  # type: ignore[assignment]
+        return int(main(list(words)))
+
+    return run_forked(("dvc", *words), command, root, environment)
+
+
+def hearsight(root: Path, *words: str, **environment: str) -> Done:
+    """Run ``hearsight words`` in the project."""
+    return run_forked(("hearsight", *words), lambda: _entry(words), root, environment)
+
+
+def _entry(words: Sequence[str]) -> int:
+    from components.cli.entry import main
+
+    sys.argv = ["hearsight", *words]
+    try:
+        main()
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else int(left.code is not None)
+    return 0
+
+
+def _run_stage(root: Path, line: str, strikes: Sequence[Strike], env: Mapping[str, str], **_: Any) -> None:
+    """Stand in for DVC's start of a shell."""
+    from dvc.stage.exceptions import StageCmdFailedError
+
+    words = shlex.split(line)[1:]
+
+    def command() -> int:
+        for strike in strikes:
+            if words[:2] == strike.command.split():
+                strike.arm(root)
+        return _entry(words)
+
+    if code := _wait(_fork(command, env)):
+        raise StageCmdFailedError(line, code)
+
+
+def run_forked(words: tuple[str, ...], command: Callable[[], int], root: Path, environment: Mapping[str, str]) -> Done:
+    """Run ``command`` in a fork with its own output."""
+    log = root.parent / f"{root.name}.log"
+    with log.open("w+b") as out:
+
+        def redirected() -> int:
+            for number in (1, 2):
+                os.dup2(out.fileno(), number)
+            os.chdir(root)
+            return command()
+
+        code = _wait(_fork(redirected, {**os.environ, **SETTINGS, "HEARSIGHT_ROOT": str(root), **environment}))
+        out.seek(0)
+        return Done(words, code, out.read().decode(errors="replace"))
+
+
+def _fork(command: Callable[[], int], environment: Mapping[str, str]) -> int:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if child := os.fork():
+        return child
+    code = 1
+    try:
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode, closefd=False) for number, mode in enumerate("rww"))
+        code = command()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _wait(child: int) -> int:
+    """Wait for a child and return its exit code; one that hangs is killed."""
+    deadline = time.monotonic() + HANG
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        if time.monotonic() > deadline:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+            return 99
+        time.sleep(0.005)
+    return os.waitstatus_to_exitcode(ended[1])
+
+
+def name_process(name: str) -> None:
+    """Set the command line that other processes see, by writing over the arguments in memory."""
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    start, end = int(fields[45]), int(fields[46])
+    ctypes.memmove(start, name.encode().ljust(end - start, b"\0"), end - start)
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of every descendant whose own parent ends."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def leftover_processes(within: float = 20.0) -> list[str]:
+    """Return the descendants that still run after ``within`` seconds; reaps those that ended."""
+
+    def living() -> list[psutil.Process]:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+        return [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+
+    try:
+        until(lambda: not living(), within)
+    except AssertionError:
+        return [f"{child.pid} {' '.join(child.cmdline())[:100]}" for child in living()]
+    return []

@@ -1,0 +1,101 @@
+"""A drawn fault, and the world it is drawn for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.faults.moments import Strike
+from tests.faults.project import STAGES, Small
+from tests.faults.servers import Served
+
+Edit = Callable[[Path], None]
+
+
+def _nothing(_: Small) -> None:
+    pass
+
+
+def _no_context(_: Small) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+@dataclass
+class Fault:
+    """What happens to a run of ``dvc repro`` up to ``goal``, whose stages from ``stage`` on have not run yet."""
+
+    about: str
+    stage: str
+    goal: str
+    strike: Strike | None = None
+    prepare: Callable[[Small], None] = _nothing
+    """Before the first run, after the stages were forgotten."""
+    during: Callable[[Small], AbstractContextManager[None]] = _no_context
+    """Around the first run."""
+    after: Callable[[Small], None] = _nothing
+    """Before the second run: what a user does about a cause outside the project, e.g. frees the disk."""
+    forget: dict[str, bool] = field(default_factory=dict)
+    """Arguments of :meth:`tests.faults.project.Small.forget`."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables of both runs."""
+    kills: bool = False
+    """Whether it kills the process that could say what failed."""
+    unrecorded: bool = False
+    """Whether a failure may leave no record for MLflow: the disk takes none, or no settings can be read."""
+    variant: str = ""
+    """Which uninterrupted run the end is compared with; empty for that of the project as it is."""
+    disk: int = 0
+    """Bytes of a file system for the project alone; 0 for none."""
+    struck: Callable[[], bool] = lambda: True
+    """Whether a fault without a strike took place."""
+    end: Callable[[], None] = lambda: None
+    """After everything: ends what the fault started."""
+
+
+@dataclass
+class World:
+    """A finished project, the manifests of its uninterrupted run, and the steps that each command took."""
+
+    template: Small
+    steps: dict[str, dict[str, int]]
+    """Command → role → steps."""
+    manifests: dict[str, dict[str, bytes]]
+    """Variant → stage → manifest."""
+    folder: Path
+    quick: bool = False
+    """Whether runs end at the stage that is struck."""
+    edits: dict[str, tuple[Edit, str]] = field(default_factory=dict)
+    """Variant → what it changes in a project, and the first stage that reads it."""
+    environments: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Variant → variables of its uninterrupted run."""
+    servers: dict[str, Served] = field(default_factory=dict)
+    """Servers that several faults share."""
+
+    def server(self, name: str, make: Callable[[], Served]) -> Served:
+        """Return a running server; starts it when it does not run."""
+        if name not in self.servers:
+            self.servers[name] = make()
+        if not self.servers[name].alive:
+            self.servers[name].run()
+        return self.servers[name]
+
+    def close(self) -> None:
+        """End all servers."""
+        for server in self.servers.values():
+            server.kill()
+
+    def stage_and_goal(self, draw: random.Random, stage: str = "") -> tuple[str, str]:
+        """Draw the first stage without output and the last stage of the run."""
+        stage = stage or draw.choice(STAGES)
+        goal = stage if self.quick else draw.choice(STAGES[STAGES.index(stage) :])
+        return stage, goal
+
+    def strike(
+        self, draw: random.Random, stage: str, action: Callable[[], None], role: str = "runner", lasting: bool = False
+    ) -> Strike:
+        """Draw a moment of the run of ``stage``."""
+        command = f"run {stage}"
+        return Strike(command, role, draw.randint(1, max(self.steps[command][role], 1)), action, lasting)
