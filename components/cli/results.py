@@ -1,4 +1,4 @@
-"""``hearsight show``, ``drift``, ``explain``, ``lineage``, ``release``, ``verify-release`` and ``tracking``: what runs have made."""
+"""``hearsight show``, ``drift``, ``explain``, ``lineage``, ``release``, ``verify-release``, ``tracking``: what runs have made."""
 
 from __future__ import annotations
 

@@ -61,14 +61,25 @@ def split_all(crawl: StageOutput) -> Callable[[Any], None]:
 
 
 @pytest.fixture
-def measure_day(tmp_path: Path, social: Social) -> Measure:
-    """Collects the posts of a day over its base, splits them, and runs drift."""
+def collect(tmp_path: Path, social: Social) -> Callable[..., dict[str, StageOutput]]:
+    """Collects the posts of a day over its base and splits them; returns the inputs of drift."""
 
-    def go(snapshot: str, base: str = "", **settings: Any) -> StageOutput:
+    def go(snapshot: str, base: str = "") -> dict[str, StageOutput]:
         params = posts_params(social.proxy, snapshot=snapshot, base=base)
         crawl = make(tmp_path, "crawl", params, {}, crawl_stage.run)
         publish_json(lineage_path(crawl.path), {"params": params.plain()})
-        split = make(tmp_path, "split", None, {}, split_all(crawl))
-        return make(tmp_path, "drift", Params(**settings), {"input": split, "crawl": crawl}, run)
+        return {"crawl": crawl, "input": make(tmp_path, "split", None, {}, split_all(crawl))}
 
     return go
+
+
+@pytest.fixture
+def compare(tmp_path: Path) -> Measure:
+    """Runs drift on its inputs, with settings."""
+    return lambda inputs, **settings: make(tmp_path, "drift", Params(**settings), inputs, run)
+
+
+@pytest.fixture
+def measure_day(collect: Callable[..., dict[str, StageOutput]], compare: Measure) -> Measure:
+    """Does both for a day over its base."""
+    return lambda snapshot, base="", **settings: compare(collect(snapshot, base), **settings)
