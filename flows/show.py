@@ -23,7 +23,7 @@ def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
 
 
 def stage_page(stage: StageTask, root: Path, failed: str = "") -> str:
-    """Return the Markdown page of a stage: counts, warnings, Data Docs, MLflow run, and its error."""
+    """Return the Markdown page of a stage: counts, pages, warnings, Data Docs, MLflow run, and its error."""
     verb, name = stage.verb
     lines = [f"## {stage.address}", f"`{stage.command}`", ""]
     if failed:
@@ -38,6 +38,7 @@ def stage_page(stage: StageTask, root: Path, failed: str = "") -> str:
     manifest = root / "data" / stage.dataset / name / "manifest.json"
     if verb == "run" and not failed and manifest.is_file():
         lines += [f"- {line}" for line in counts(json.loads(manifest.read_bytes()))]
+        lines += [f"- Page: [{page.name}]({page.resolve().as_uri()})" for page in sorted(manifest.parent.glob("*.html"))]
         lines.append(
             f"- MLflow: {run_link(experiment_name(stage.dataset), run_name(stage.dataset, name, sha256_file(manifest)))}"
         )

@@ -1,4 +1,4 @@
-"""``hearsight show``, ``explain``, ``lineage``, ``release``, ``verify-release`` and ``tracking``: what runs have made."""
+"""``hearsight show``, ``drift``, ``explain``, ``lineage``, ``release``, ``verify-release``, ``tracking``: what runs have made."""
 
 from __future__ import annotations
 
@@ -43,6 +43,29 @@ def show(dataset: Dataset = "english") -> None:
         ("states, search, experiments, models, flow runs, all in a browser", "make ui"),
     ):
         print_text(f"  {what}: {place}")
+
+
+@app.command()
+def drift(
+    dataset: Dataset = "english",
+    outside: Annotated[bool, typer.Option("--outside", help="Only what lies outside its usual range.")] = False,
+) -> None:
+    """Print the figures of a dataset's last day with their usual ranges of the days before: a table, or JSON lines in a pipe."""
+    from components.core.stage_output import StageOutput
+    from components.stages.drift import PAGE
+
+    graph = load_graph(find_root())
+    graph.require("drift", dataset)
+    output = StageOutput(graph.output("drift", dataset))
+    rows = [row for row in output.table().to_pylist() if row["finding"] or not outside]
+    if not sys.stdout.isatty():
+        return print_table(rows)
+    print_text(output.file("summary.txt").read_text(encoding="utf-8") + f"page: {output.file(PAGE)}\n")
+    for row in rows:
+        row["usual"] = f"{row['low']:.4g} to {row['high']:.4g}" if row["low"] is not None else ""
+        row["verdict"] = "outside" if row["finding"] else "usual" if row["usual"] else ""
+        row["value"] = f"{row['value']:.4g}"
+    print_table({name: row[name] for name in ("measure", "value", "usual", "of", "days", "verdict")} for row in rows)
 
 
 @app.command()

@@ -234,6 +234,17 @@ RATED_ITEM = _schema(
     _field("good", I32, "of these"),
     _field("uses", RATING_USES),
 )
+DRIFT = _schema(
+    _field("key", STR, "<group>/<subject>/<label>"),
+    _field("group", STR, "pass rates, lengths, languages, owners, hosts or errors"),
+    _field("measure", STR, "its name in words"),
+    _field("value", F64, "of the day: a share, 0..1, or a mean"),
+    _field("of", I64, "records, or addresses, that the day has"),
+    _field("days", I32, "compared with"),
+    _field("low", F64, "of the usual range; none without enough days", nullable=True),
+    _field("high", F64, "likewise", nullable=True),
+    _field("finding", STR, "value and range of a day outside it; empty for another"),
+)
 FIGURE = _schema(
     _field("key", STR),
     _field("title", STR),
@@ -273,6 +284,7 @@ OUTPUT_SCHEMAS: dict[str, tuple[str, pa.Schema]] = {
     "report": ("FIGURE", FIGURE),
     "cluster": ("CLUSTERED", CLUSTERED),
     "posts_report": ("FIGURE", FIGURE),
+    "drift": ("DRIFT", DRIFT),
 }
 """Stage → name and schema of its records."""
 MODEL_STAGES = ("train_captioner", "pretrain_retrieval", "finetune_retrieval")

@@ -23,7 +23,7 @@ def vertical(x: float, top: float, bottom: float, kind: str = "grid") -> str:
 
 
 def text(x: float, y: float, words: str, kind: str = "mid") -> str:
-    """Return a text label; ``kind`` is ``mid`` (centred at x) or ``end`` (ends at x)."""
+    """Return a text label; ``kind`` is ``mid`` (centred at x), ``end`` (ends at x) or ``start``."""
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'
 
 
@@ -35,6 +35,13 @@ def bar(x: float, top: float, width: float, bottom: float) -> str:
 def path(corners: Iterable[tuple[float, float]], kind: str = "line") -> str:
     """Return a line through points."""
     return f'<path class="{kind}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in corners)}"/>'
+
+
+def mark(x: float, y: float, kind: str) -> str:
+    """Return a point: a small circle, or a large diamond if ``kind`` is ``outside``, so that colour is not needed."""
+    if kind == "outside":
+        return path([(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y), (x, y - 6)], kind)
+    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>'
 
 
 def steps(edges: Sequence[float], heights: Sequence[float]) -> list[tuple[float, float]]:

@@ -33,7 +33,7 @@ SHAPES = ("square", "circle", "triangle", "line")
 OTHERS = (
     "filter", "hypernymize", "extract_descriptions", "dedup", "cluster", "synthesize", "import_recordings", "evaluate_speech",
     "pretrain_retrieval", "finetune_retrieval", "evaluate_retrieval", "build_search_index", "build_rating_items",
-    "import_ratings", "evaluate_ratings", "report", "posts_report",
+    "import_ratings", "evaluate_ratings", "report", "posts_report", "drift",
 )  # fmt: skip
 """Stages that no dataset takes; dvc.yaml names them."""
 UNUSED = "".join(f"  {stage}: {{}}\n" for stage in OTHERS)

@@ -158,6 +158,10 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         result = {"language": "en", "origin": "synthetic", "voice": "en-us", "spoken": "a dog runs on grass", "seconds": 1.5}
         result |= {"characters": 19, "character_errors": 1, "audio_sha256": sha(f"sound {key}")}
         return [dict(key=f"{key}.0", record=key, split="train", **result, **heard)]
+    if stage == "drift":
+        limits = {"low": 0.1, "high": 0.4, "finding": ""}
+        measure = {"group": "languages", "measure": "language en", "value": 0.2, "of": 9, "days": 30}
+        return [{"key": f"languages/candidates/{name}", **measure, **limits}]
     if stage in ("report", "posts_report"):
         files[f"figures/{name}.png"] = f"figure {name}".encode()
         return [{"key": name, "title": "A figure", "path": f"figures/{name}.png", "sha256": sha(files[f"figures/{name}.png"])}]

@@ -181,6 +181,12 @@ CORRUPTIONS: dict[str, list[tuple[Change, str, str, str]]] = {
         (put(x=float("nan")), SHARD, "x", "expect_column_values_to_not_be_null"),
         (copy_key, SHARD, "key", UNIQUE),
     ],
+    "drift": [
+        (put(value=1.5), SHARD, "value", BETWEEN),
+        (put(low=0.5), SHARD, "high, low", GREATER),
+        (put(group="colours"), SHARD, "group", IN_SET),
+        (copy_key, SHARD, "key", UNIQUE),
+    ],
     "posts_report": [
         (put(sha256="0" * 64), SHARD, "sha256, listed_sha256", EQUAL),
         (put(path="../figure"), SHARD, "path", REGEX),

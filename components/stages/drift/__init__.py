@@ -1,0 +1,40 @@
+"""Drift: figures of the day against the last thirty days, as expectations that warn, with a page over time.
+
+Figures are shares of counts (records that a rule drops, records of a language) and the mean length of captions. Those of records
+are of the day's new records where the snapshot has a base; those of requests are of the whole snapshot, because every address is
+asked again each day. ``reports/days/<dataset>.jsonl`` keeps a line of counts for each snapshot. No clock is read: a day is a
+snapshot, and its past are the lines above its own.
+
+Not in scope: why something changed (``hearsight explain --rule``), and drift of models' scores (MLflow).
+"""
+
+from __future__ import annotations
+
+from components.core.errors import HearsightError
+from components.core.params import Settings
+
+PAGE = "drift.html"
+"""The page, a file of the output."""
+
+
+class Params(Settings):
+    """Settings of drift."""
+
+    days: int = 30
+    """Days before this one that it is compared with. Ours."""
+    least_days: int = 14
+    """Fewer days of the same kind give no verdict. Ours."""
+    sigmas: float = 3.5
+    """Robust standard deviations that a day may lie outside the middle of the others. Ours."""
+    least_change: float = 0.02
+    """Smaller changes never count: of a share near 50 % in absolute terms (less near 0 and 100 %), of a mean relative. Ours."""
+    since: str = ""
+    """First snapshot to compare with, after a change on purpose; '' for no limit."""
+
+    def check(self, where: str) -> None:
+        """Require numbers in their ranges."""
+        for name, least in (("days", 2), ("least_days", 2), ("sigmas", 0), ("least_change", 0)):
+            if getattr(self, name) < least:
+                raise HearsightError(f"must be {least} or more", where=f"{where}.{name}", hint="raise it")
+        if self.least_days > self.days:
+            raise HearsightError("is more than days", where=f"{where}.least_days", hint="lower it")
