@@ -1,8 +1,8 @@
 """Pairs of near perceptual hashes: `python -m benchmarks.near_hashes [COUNT ...] [--radius 6] [--all-up-to 100000]`.
 
 Hashes are uniform but for a tenth, which are up to the radius away from others, and for groups of 40 that share 44 bits, as
-pictures of one layout do. All pairs, the earlier algorithm, are compared up to ``--all-up-to`` hashes; beyond, their time is that of
-10,000 hashes, times the square of the ratio, and marked with ≈.
+pictures of one layout do. All pairs, the earlier algorithm, are compared up to ``--all-up-to`` hashes; beyond, their time is that
+of 10,000 hashes, times the square of the ratio, and marked with ≈.
 """
 
 from __future__ import annotations
@@ -69,9 +69,8 @@ def main() -> None:
         else:
             every = unit * len(bits) ** 2
         sign = "" if measured else "≈ "
-        print(
-            f"| {count:,} | {found:,} | {plan} | {seconds:.2f} | {sign}{every:,.1f} | {sign}{every / seconds:,.0f} | {memory:.0f} |"
-        )
+        compared = f"{sign}{every:,.1f} | {sign}{every / seconds:,.0f}"
+        print(f"| {count:,} | {found:,} | {plan} | {seconds:.2f} | {compared} | {memory:.0f} |", flush=True)
 
 
 if __name__ == "__main__":
