@@ -121,7 +121,7 @@ def loop(folder: str, threshold: str, count: str) -> dict[str, Any]:
 
 def hashes(path: str) -> dict[str, Any]:
     """The blocked search."""
-    from components.stages.dedup.near import near_hashes
+    from components.stages.dedup.hashes import near_hashes
 
     values = list(json.loads(Path(path).read_text()).values())
     return timed(

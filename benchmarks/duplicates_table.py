@@ -20,8 +20,8 @@ from benchmarks.duplicates_pictures import VARIANTS, flat, variants
 from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
 from components.stages.dedup import Aligned
+from components.stages.dedup.hashes import near_hashes
 from components.stages.dedup.matching import match_pairs
-from components.stages.dedup.near import near_hashes
 from components.stages.dedup.pictures import content_key, encode_content, find_candidates
 from components.stages.dedup.posts import unit_rows
 from components.stages.dedup.sketches import cut_content, make_sketch, miniatures

@@ -41,6 +41,12 @@ def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
         raise HearsightError(f"is not a whole parquet shard ({error})", where=path, hint="run its stage again") from None
 
 
+def count_rows(path: Path) -> int:
+    """Return the number of rows of a parquet shard from its metadata."""
+    with pq.ParquetFile(path) as file:
+        return int(file.metadata.num_rows)
+
+
 def write_tar(path: Path, members: Mapping[str, bytes]) -> None:
     """Write media as a WebDataset-style tar: members sorted by name, headers without time, owner and mode."""
 

@@ -25,7 +25,7 @@ from components.core.progress import progress
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
-from components.core.shards import TarReader, read_table, write_table, write_tar
+from components.core.shards import TarReader, count_rows, read_table, write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
 from components.core.stored_files import keep_output
 from components.execution import shard_worker
@@ -273,21 +273,21 @@ class Stage:
         table, ledger = self.out / "shards" / f"{name}.parquet", self.out / "ledger" / f"{name}.parquet"
         tar = self.out / "media" / f"{name}.tar"
         media = dict(members=len(TarReader(tar)), **_measure(tar)) if tar.exists() else None
-        rows = read_table(table).num_rows
         return ShardEntry(
-            name, rows, **_measure(table), ledger=dict(rows=read_table(ledger).num_rows, **_measure(ledger)), media=media
+            name, count_rows(table), **_measure(table), ledger=dict(rows=count_rows(ledger), **_measure(ledger)), media=media
         )
 
     def _counts(self, shards: Sequence[ShardEntry]) -> dict[str, Any]:
         counts: dict[str, Any] = {}
         for shard in shards:
-            ledger = read_table(self.out / "ledger" / f"{shard.name}.parquet")
-            for kind, verdict, rule in zip(*(ledger.column(c).to_pylist() for c in ("kind", "verdict", "rule")), strict=True):
-                bucket = counts.setdefault(kind, {"kept": 0, "dropped": {}})
-                if verdict == "kept":
-                    bucket["kept"] += 1
+            ledger = read_table(self.out / "ledger" / f"{shard.name}.parquet", ["kind", "verdict", "rule"])
+            counted = ledger.group_by(["kind", "verdict", "rule"], use_threads=False).aggregate([([], "count_all")])
+            for row in counted.to_pylist():
+                bucket = counts.setdefault(row["kind"], {"kept": 0, "dropped": {}})
+                if row["verdict"] == "kept":
+                    bucket["kept"] += row["count_all"]
                 else:
-                    bucket["dropped"][rule] = bucket["dropped"].get(rule, 0) + 1
+                    bucket["dropped"][row["rule"]] = bucket["dropped"].get(row["rule"], 0) + row["count_all"]
         return counts
 
 

@@ -49,11 +49,12 @@ def docs_folder(root: Path, dataset: str, stage: str) -> Path:
     return root / "reports" / "data_docs" / dataset / stage
 
 
-def check(root: Path, dataset: str, stage: str) -> Gate:
+def check(root: Path, dataset: str, stage: str, rows: int | None = None) -> Gate:
     """Check ``data/<dataset>/<stage>``, write its warnings, and its gate if every other expectation is met.
 
     Compares every file with the manifest, then each shard with its Arrow schema, and then runs ``expectations/<stage>.json``. A
     gate left by an earlier check is removed first, so that neither a failure nor a kill leaves one for data it has not seen.
+    Outputs of more than ``rows`` records (:data:`~components.stages.check.parts.ROWS`) are checked in parts, with equal results.
 
     Raises:
         HearsightError: one line with the file, the column, the expectation, the values and the Data Docs page.
@@ -68,13 +69,15 @@ def check(root: Path, dataset: str, stage: str) -> Gate:
 
     # Great Expectations is imported late, so damaged files are reported at once.
     from components.stages.check.pages import build
+    from components.stages.check.parts import ROWS
     from components.stages.check.suites import load_suite, validate
     from components.stages.check.tables import build_tables
 
     suite_path = root / "expectations" / f"{stage}.json"
     read = sha256_file(suite_path) if suite_path.is_file() else ""
     suite = load_suite(suite_path, stage)
-    results = validate(suite, suite_path, build_tables(output, suite))
+    tables = build_tables(output, suite, root / ".hearsight" / "work", rows or ROWS)
+    results = validate(suite, suite_path, tables)
     build(docs, output.name, results)
     judged = [verdict for result in results for verdict in result.judged]
     warnings = [verdict.failure.as_warning(output.name) for verdict in judged if verdict.failure and verdict.is_warning]
@@ -97,9 +100,10 @@ def warm() -> None:
 
     from components.stages.check import tables  # noqa: F401
     from components.stages.check.pages import table_page
+    from components.stages.check.parts import of_frame
     from components.stages.check.suites import validate
 
     entry = {"type": "expect_column_values_to_be_unique", "column": "key", "why": "it compiles the templates"}
     frame = pd.DataFrame({"file": ["a"], "key": ["a"]})
-    for result in validate({"tables": {"shards": [entry]}}, Path("expectations"), {"shards": frame}):
+    for result in validate({"tables": {"shards": [entry]}}, Path("expectations"), {"shards": of_frame(frame, Path())}):
         table_page(result)

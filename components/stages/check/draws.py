@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -35,48 +35,67 @@ COLUMNS = ["key", "language", "origin", "voice", "rate", "pitch", "gain", "level
 BINS = [0.0, EDGE, *(tenth / 10 for tenth in range(1, 10)), 1.0 - EDGE, 1.0]
 
 
-def draws_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
+def draws_table(output: StageOutput, tables: Iterable[pa.Table]) -> pd.DataFrame:
     """Return one row per parameter and per language: ``test``, ``utterances``, ``outside``, ``statistic``, ``p``.
 
     ``outside`` counts values beyond the clipping limits. A gain may be below the lower one, since loud clips are attenuated.
+    Memory: 8 bytes for each utterance and parameter, since the test sorts all points.
     """
-    distributions, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
-    keys, number = rows["key"].tolist(), len(rows)
+    distributions = json.loads(output.file(FILE).read_bytes())
+    points: dict[str, list[np.ndarray]] = {name: [np.empty(0)] for name in distributions["parameters"]}
+    beyond, spoken = Counter[str](), Counter[tuple[str, str]]()
+    for rows in _rows(tables):
+        keys = rows["key"].tolist()
+        spoken.update(zip(rows["language"].tolist(), rows["voice"].tolist(), strict=True))
+        for name, parameter in distributions["parameters"].items():
+            values = rows[name].to_numpy(float)
+            if parameter["sd"] == 0.0:
+                beyond[name] += int(np.count_nonzero(rows[name].to_numpy() != parameter["mean"]))
+                continue
+            points[name].append(probabilities(values, [f"{key} {name}" for key in keys], **parameter))
+            most, slack = parameter["clip"] * parameter["sd"], 10.0 ** -parameter["decimals"]
+            low = float("-inf") if name == "gain" else parameter["mean"] - most - slack
+            beyond[name] += int(np.count_nonzero(~((low <= values) & (values <= parameter["mean"] + most + slack))))
+    number = spoken.total()
     results: list[tuple[str, str, int, int, float, float]] = []
     for name, parameter in sorted(distributions["parameters"].items()):
-        values = rows[name].to_numpy(float)
         if parameter["sd"] == 0.0 or not number:
-            unequal = int(np.count_nonzero(rows[name].to_numpy() != parameter["mean"]))
-            results.append((name, "equal", number, unequal, 0.0, float(unequal == 0)))
-            continue
-        points = probabilities(values, [f"{key} {name}" for key in keys], **parameter)
-        most, slack = parameter["clip"] * parameter["sd"], 10.0 ** -parameter["decimals"]
-        low = float("-inf") if name == "gain" else parameter["mean"] - most - slack
-        outside = int(np.count_nonzero(~((low <= values) & (values <= parameter["mean"] + most + slack))))
-        results.append((name, "Kolmogorov-Smirnov, chi-square", number, outside, *_normal(points)))
+            results.append((name, "equal", number, beyond[name], 0.0, float(beyond[name] == 0)))
+        else:
+            statistic_and_p = _normal(np.concatenate(points.pop(name)))
+            results.append((name, "Kolmogorov-Smirnov, chi-square", number, beyond[name], *statistic_and_p))
     for language, voices in sorted(distributions["voices"].items()):
-        counts = rows.loc[rows["language"] == language, "voice"].value_counts().reindex(voices, fill_value=0)
-        total = int((rows["language"] == language).sum())
-        results.append((f"voice {language}", "chi-square", total, 0, *_uniform([int(count) for count in counts])))
+        total = sum(count for (of, _), count in spoken.items() if of == language)
+        results.append((f"voice {language}", "chi-square", total, 0, *_uniform([spoken[language, voice] for voice in voices])))
     table = pd.DataFrame(results, columns=["parameter", "test", "utterances", "outside", "statistic", "p"])
     table.insert(0, "file", "shards")
     return table
 
 
-def voices_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.DataFrame:
+def voices_table(output: StageOutput, tables: Iterable[pa.Table]) -> pd.DataFrame:
     """Return a row for each voice that is configured or has utterances.
 
     Columns: ``voice``, ``language``, ``asked`` (yes if in ``draws.json``), ``utterances``, ``share`` of its language,
     ``p`` of that number under a uniform draw (exact binomial), ``own_level``: its mean level without gain (dB of full scale),
     ``off``: its difference from the mean of all voices (dB), both 0 without utterances.
     """
-    distributions, rows = json.loads(output.file(FILE).read_bytes()), _rows(shards)
+    distributions = json.loads(output.file(FILE).read_bytes())
     listed = {(language, voice) for language, voices in distributions["voices"].items() for voice in voices}
-    own_levels = (rows["level"].astype(float) - rows["gain"].astype(float)).groupby([rows["language"], rows["voice"]])
-    means = {key: float(mean) for key, mean in own_levels.mean().items()}
-    spoken = {key: int(number) for key, number in own_levels.size().items()}
-    totals = Counter(rows["language"].tolist())
-    middle = float(np.mean(list(means.values()))) if means else 0.0
+    numbers: dict[tuple[str, str], int] = {}
+    levels, voice_numbers = [np.empty(0)], [np.empty(0, np.int32)]
+    for rows in _rows(tables):
+        levels.append(rows["level"].to_numpy(float) - rows["gain"].to_numpy(float))
+        names = zip(rows["language"].tolist(), rows["voice"].tolist(), strict=True)
+        voice_numbers.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32))
+    own_levels = pd.Series(np.concatenate(levels)).groupby(np.concatenate(voice_numbers))
+    known = list(numbers)
+    means = {known[number]: float(mean) for number, mean in own_levels.mean().items()}
+    spoken = {known[number]: int(count) for number, count in own_levels.size().items()}
+    totals = Counter[str]()
+    for (language, _), count in spoken.items():
+        totals[language] += count
+    # In the order of their names, which decides the last digit of the mean.
+    middle = float(np.mean([means[name] for name in sorted(means)])) if means else 0.0
     results = []
     for language, voice in sorted(listed | set(means)):
         key, number, total = (language, voice), spoken.get((language, voice), 0), totals[language]
@@ -85,8 +104,8 @@ def voices_table(output: StageOutput, shards: Mapping[str, pa.Table]) -> pd.Data
         level = means.get(key, middle)
         share = number / total if total else 0.0
         results.append((voice, language, "yes" if key in listed else "no", number, share, p, means.get(key, 0.0), level - middle))
-    names = ["voice", "language", "asked", "utterances", "share", "p", "own_level", "off"]
-    table = pd.DataFrame(results, columns=names)
+    columns = ["voice", "language", "asked", "utterances", "share", "p", "own_level", "off"]
+    table = pd.DataFrame(results, columns=columns)
     table.insert(0, "file", "shards")
     return table
 
@@ -133,8 +152,8 @@ def _uniform(counts: Sequence[int]) -> tuple[float, float]:
     return float(outcome.statistic), float(outcome.pvalue)
 
 
-def _rows(shards: Mapping[str, pa.Table]) -> pd.DataFrame:
-    """Return the synthetic utterances, with the columns that the tests read."""
-    frames = [table.select(COLUMNS).to_pandas() for table in shards.values()]
-    utterances = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
-    return utterances[utterances["origin"] == "synthetic"]
+def _rows(tables: Iterable[pa.Table]) -> Iterator[pd.DataFrame]:
+    """Yield the synthetic utterances of each shard, with the columns that the tests read."""
+    for table in tables:
+        utterances = table.select(COLUMNS).to_pandas()
+        yield utterances[utterances["origin"] == "synthetic"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.files import publish_folder
-from components.stages.check.suites import ExpectationResult, TableResult, arguments_of, columns_of
+from components.stages.check.verdicts import ExpectationResult, TableResult, arguments_of, columns_of
 
 STYLE = (
     "body{font:15px/1.5 sans-serif;margin:2em;max-width:75em}table{border-collapse:collapse}"

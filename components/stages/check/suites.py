@@ -11,20 +11,26 @@ import html
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from components.core.errors import HearsightError
-from components.stages.check.failures import Failure, quote
+from components.stages.check.parts import Parts
+from components.stages.check.tallies import Tally, way_of
+from components.stages.check.verdicts import (
+    NON_ARGUMENT_KEYS,
+    ExpectationResult,
+    TableResult,
+    arguments_of,
+    columns_of,
+    describe_failure,
+)
 
 ROW_ID_COLUMNS = ("file", "key")
 """Columns that identify a bad row: its file, and the key for ``hearsight explain``."""
 SEVERITIES = ("critical", "warning")
-NON_ARGUMENT_KEYS = frozenset({"type", "why"})
-"""Keys of an entry that are not arguments of the expectation; ``why`` becomes its note in Data Docs."""
 
 
 def load_suite(path: Path, stage: str) -> dict[str, Any]:
@@ -51,35 +57,7 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
     return suite
 
 
-@dataclass(frozen=True)
-class ExpectationResult:
-    """An entry of a suite and its result."""
-
-    table: str
-    entry: Mapping[str, Any]
-    failure: Failure | None
-
-    @property
-    def is_warning(self) -> bool:
-        """Return whether a failure of the entry is a warning only."""
-        return self.entry.get("severity") == "warning"
-
-    @property
-    def name(self) -> str:
-        """Return ``table.expectation(columns)``."""
-        return f"{self.table}.{self.entry['type']}({columns_of(self.entry)})"
-
-
-@dataclass(frozen=True)
-class TableResult:
-    """The entries of one table, in the suite's order, and Great Expectations' result for rendering."""
-
-    table: str
-    judged: list[ExpectationResult]
-    outcome: Any
-
-
-def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataFrame]) -> list[TableResult]:
+def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, Parts]) -> list[TableResult]:
     """Return the results of every table's expectations.
 
     Failed expectations are run a second time to list their bad rows; this is the slow part of a validation.
@@ -98,33 +76,74 @@ def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, pd.DataF
     return [_validate_table(table, entries, path, batch, tables[table]) for table, entries in suite["tables"].items()]
 
 
-def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path, batch: Any, frame: pd.DataFrame) -> TableResult:
+def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path, batch: Any, parts: Parts) -> TableResult:
+    tallies = [Tally(entry) for entry in entries]
+    ways: dict[tuple[str, ...], list[int]] = {}
+    for number, entry in enumerate(entries):
+        ways.setdefault(way_of(entry, parts), []).append(number)
+    outcome = None
+    home = "ledger" if table == "ledger" else "shards"
+    if parts.single is not None and len(files := set(parts.single["file"])) == 1:
+        home = files.pop()
+    for way, numbers in ways.items():
+        for frame in _frames(way, [entries[number] for number in numbers], parts):
+            made = _run(frame, batch, _suite(table, entries, numbers, path), {"result_format": "BASIC"})
+            outcome = outcome or made
+            for result in made.results:
+                number = int(result.expectation_config.id)
+                for info in [] if result.success else _exceptions(result.exception_info):
+                    what = f"{entries[number]['type']} cannot be run on {table}: {info}"
+                    raise HearsightError(what, where=path, hint="fix its column or arguments")
+                tallies[number].add(result)
+    for way, numbers in ways.items():
+        if unmet := [number for number in numbers if not tallies[number].success]:
+            for frame in _frames(way, [entries[number] for number in unmet], parts):
+                id_columns = [column for column in ROW_ID_COLUMNS if column in frame]
+                # The labels of bad rows are needed to put those of several parts in order.
+                labelled = parts.single is None
+                complete = {"result_format": "COMPLETE", "unexpected_index_column_names": id_columns}
+                listing = complete | {"return_unexpected_index_query": labelled}
+                for result in _run(frame, batch, _suite(table, entries, unmet, path), listing).results:
+                    tallies[int(result.expectation_config.id)].add_bad_rows(result, complete)
+    results = [tally.result() for tally in tallies]
+    judged = []
+    for entry, tally, result in zip(entries, tallies, results, strict=True):
+        described = None if result.success else describe_failure(table, entry, result.result, tally.files, parts.count, home)
+        judged.append(ExpectationResult(table, entry, described))
+    return TableResult(table, judged, _with_results(outcome, entries, results))
+
+
+def _frames(way: tuple[str, ...], entries: Sequence[Mapping[str, Any]], parts: Parts) -> Iterable[pd.DataFrame]:
+    """Return the frames on which entries of one way (:func:`~components.stages.check.tallies.way_of`) are validated."""
+    if way[0] == "rows":
+        return parts
+    if way[0] == "unique":
+        return parts.together(way[1:], [*ROW_ID_COLUMNS, *way[1:]])
+    if way[0] == "count":
+        return [pd.DataFrame(index=pd.RangeIndex(parts.count))]
+    return [parts.whole(next(iter(parts)).columns.tolist())]
+
+
+def _run(frame: pd.DataFrame, batch: Any, suite: Any, result_format: Any) -> Any:
     # GX's Validator, because a ValidationDefinition writes to the context's stores.
     from great_expectations.validator.v1_validator import Validator
 
-    validator = Validator(batch, {"result_format": "BASIC"}, {"dataframe": frame})
-    outcome = validator.validate_expectation_suite(_suite(table, entries, range(len(entries)), path))
-    indices = {_number(result): index for index, result in enumerate(outcome.results)}
-    unmet = [number for number in range(len(entries)) if not outcome.results[indices[str(number)]].success]
-    if unmet:
-        for number in unmet:
-            for info in _exceptions(outcome.results[indices[str(number)]].exception_info):
-                what = f"{entries[number]['type']} cannot be run on {table}: {info}"
-                raise HearsightError(what, where=path, hint="fix its column or arguments")
-        id_columns = [column for column in ROW_ID_COLUMNS if column in frame]
-        validator.result_format = {"result_format": "COMPLETE", "unexpected_index_column_names": id_columns}
-        for result in validator.validate_expectation_suite(_suite(table, entries, unmet, path)).results:
-            outcome.results[indices[_number(result)]] = result
-    judged = []
-    for number, entry in enumerate(entries):
-        result = outcome.results[indices[str(number)]]
-        judged.append(ExpectationResult(table, entry, None if result.success else _failure(table, entry, result, frame)))
-    return TableResult(table, judged, outcome)
+    return Validator(batch, result_format, {"dataframe": frame}).validate_expectation_suite(suite)
 
 
-def _number(result: Any) -> str:
-    """Return the entry number that ``_suite`` set on a result's expectation."""
-    return str(result.expectation_config.id)
+def _with_results(outcome: Any, entries: Sequence[Mapping[str, Any]], results: Sequence[Any]) -> Any:
+    """Return the outcome of one part with the results of the whole table, in Great Expectations' order: by column."""
+    # Imported here: Great Expectations takes seconds to load.
+    from great_expectations.validator.validator import calc_validation_statistics
+
+    by_column: dict[str, list[Any]] = {}
+    for entry, result in zip(entries, results, strict=True):
+        by_column.setdefault(entry.get("column", ""), []).append(result)
+    outcome.results = [result for group in by_column.values() for result in group]
+    statistics = calc_validation_statistics(outcome.results)
+    outcome.success, outcome.statistics = statistics.success, statistics._asdict()
+    outcome.statistics.pop("success")
+    return outcome
 
 
 def _suite(table: str, entries: Sequence[Mapping[str, Any]], numbers: Iterable[int], path: Path) -> Any:
@@ -162,46 +181,6 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
         raise HearsightError(
             f"{where}: {entry['type']} has invalid arguments ({error})", where=path, hint="fix its arguments"
         ) from None
-
-
-def columns_of(entry: Mapping[str, Any]) -> str:
-    """Return the columns of an entry, separated by commas; empty for a whole table."""
-    names = [entry[key] for key in ("column", "column_A", "column_B") if key in entry]
-    return ", ".join([*names, *entry.get("column_list", [])])
-
-
-def arguments_of(entry: Mapping[str, Any]) -> str:
-    """Return an entry's arguments as text, without its columns."""
-    skipped = NON_ARGUMENT_KEYS | {"severity", "column", "column_A", "column_B", "column_list"}
-    return ", ".join(f"{key} {json.dumps(value)}" for key, value in entry.items() if key not in skipped)
-
-
-def _failure(table: str, entry: Mapping[str, Any], result: Any, frame: pd.DataFrame) -> Failure:
-    rows = result.result.get("unexpected_index_list") or []
-    files = list(dict.fromkeys(row["file"] for row in rows))
-    column = columns_of(entry)
-    if rows:
-        values = [_value(row, column) for row in rows]
-        spread = f" in {len(files)} files" if len(files) > 1 else ""
-        first = f" (key {rows[0]['key']})" if "key" in rows[0] and column != "key" else ""
-        detail = f"{len(rows)} of {len(frame)} rows{spread}: {quote(values)}{first}"
-    else:
-        detail = f"found {quote([result.result.get('observed_value')])}"
-    if arguments := arguments_of(entry):
-        detail += f" (expected: {arguments})"
-    return Failure(files[0] if files else _table_file(table, frame), column, entry["type"], detail, entry["why"], table)
-
-
-def _value(row: Mapping[str, Any], column: str) -> Any:
-    columns = column.split(", ")
-    values = [value for name, value in row.items() if name in columns]
-    return values[0] if len(values) == 1 else tuple(v.item() if hasattr(v, "item") else v for v in values)
-
-
-def _table_file(table: str, frame: pd.DataFrame) -> str:
-    """Return the file of an expectation about a whole table: the only one, or their folder."""
-    files = sorted(set(frame["file"]))
-    return files[0] if len(files) == 1 else ("ledger" if table == "ledger" else "shards")
 
 
 def _exceptions(info: Mapping[str, Any] | None) -> list[str]:

@@ -23,8 +23,8 @@ transcript (no rate without any).
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -37,44 +37,46 @@ from components.core.records import LEDGER, OUTPUT_SCHEMAS
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
 from components.stages.check import draws
+from components.stages.check.derived import ENTRY_COLUMNS, ERROR_COUNT_COLUMNS, balance_table, by_table, counts_table
+from components.stages.check.parts import ROWS, Parts, of_frame
 
-ERROR_COUNT_COLUMNS = ("words", "word_errors", "characters", "character_errors")
-"""Columns whose sums give error rates."""
 FILE_COLUMNS = ("weights", "path")
 """Columns that name an extra file of the output."""
+Finish = Callable[[pd.DataFrame], None]
+"""Adds columns to a frame."""
 
 
-def build_tables(output: StageOutput, suite: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def build_tables(output: StageOutput, suite: Mapping[str, Any], folder: Path, rows: int = ROWS) -> dict[str, Parts]:
     """Return the tables that ``suite`` names, with the columns it names. Files must match the manifest.
+
+    Args:
+        output: the checked output.
+        suite: its expectations.
+        folder: folder for temporary files.
+        rows: rows of a part; an output of no more is one part.
 
     Raises:
         HearsightError: the suite names a table that this output does not have.
     """
-    schema = OUTPUT_SCHEMAS[output.manifest.stage][1]
-    wanted = _needed_columns(output, suite, schema)
-    shards = {f"shards/{ref.name}.parquet": read_table(ref.path, wanted) for ref in output.shards}
-    ledgers: dict[str, pa.Table] = {}
-    if {"ledger", "counts", "balance"} & set(suite["tables"]):
-        columns = ["kind", "key", "verdict", "rule"]
-        if "ledger" in suite["tables"]:
-            columns = [name for name in LEDGER.names if name in {*columns, *_named(suite["tables"]["ledger"])}]
-        ledgers = {f"ledger/{ref.name}.parquet": read_table(ref.ledger, columns) for ref in output.shards}
-    made: dict[str, pd.DataFrame] = {}
-    for name in suite["tables"]:
+    made: dict[str, Parts] = {}
+    source = _Source(output, folder, rows)
+    for name, expectations in suite["tables"].items():
         if name == "shards":
-            made[name] = _records(output, shards, suite["tables"][name])
+            made[name] = source.shards(_needed_columns(source.schema, expectations), _finish(output, expectations))
         elif name == "ledger":
-            made[name] = _frame(ledgers, LEDGER)
-            made[name]["ruled"] = made[name]["rule"].fillna("").ne("").map({True: "yes", False: "no"})
-            _join(made[name], _named(suite["tables"][name]))
+            made[name] = source.ledger(["kind", "key", "verdict", "rule", *_named(expectations)], _rule(expectations))
         elif name == "counts":
-            made[name] = _counts(output, ledgers)
+            made[name] = of_frame(counts_table(output, source.ledger_tables(["kind", "verdict", "rule"])), folder)
         elif name == "balance":
-            made[name] = _balance(shards, ledgers)
+            column = "record" if "record" in source.schema.names else "key"
+            files = {f"shards/{shard.name}.parquet": f"ledger/{shard.name}.parquet" for shard in output.manifest.shards}
+            made[name] = of_frame(balance_table(source.shards([column]), source.ledger(ENTRY_COLUMNS), column, files), folder)
         elif name in ("draws", "voices") and any(entry.path == draws.FILE for entry in output.manifest.files):
-            made[name] = (draws.draws_table if name == "draws" else draws.voices_table)(output, shards)
-        elif name.startswith("by_") and name[3:] in schema.names:
-            made[name] = _by(name[3:], shards, schema)
+            table = draws.draws_table if name == "draws" else draws.voices_table
+            made[name] = of_frame(table(output, source.shard_tables(draws.COLUMNS)), folder)
+        elif name.startswith("by_") and name[3:] in source.schema.names:
+            columns = [c for c in dict.fromkeys([name[3:], "split", *ERROR_COUNT_COLUMNS]) if c in source.schema.names]
+            made[name] = by_table(name[3:], source.shards(columns), columns, folder)
         else:
             raise HearsightError(
                 f"names a table '{name}' that {output.name} does not have",
@@ -91,28 +93,86 @@ def _named(expectations: list[dict[str, Any]]) -> set[str]:
     return {value for value in flat if isinstance(value, str)}
 
 
-def _needed_columns(output: StageOutput, suite: Mapping[str, Any], schema: pa.Schema) -> list[str]:
-    """Return the columns of the shards that the suite's tables need, in the schema's order."""
-    wanted = {"key", "record"}
-    for table, expectations in suite["tables"].items():
-        if table == "shards":
-            named = _named(expectations)
-            # A row condition names a column inside a longer text.
-            conditions = " ".join(item.get("row_condition", "") for item in expectations)
-            wanted |= {name.removesuffix("_count") for text in named for name in (text, *text.split("+"))} | named
-            wanted |= {name for name in schema.names if re.search(rf"\b{re.escape(name)}\b", conditions)}
-            wanted |= set(FILE_COLUMNS) if "listed_sha256" in named else set()
-            wanted |= {"media"} if "media_sha256" in named else set()
-        elif table in ("draws", "voices"):
-            wanted |= set(draws.COLUMNS)
-        elif table.startswith("by_"):
-            wanted |= {table[3:], "split", *ERROR_COUNT_COLUMNS}
-    return [name for name in schema.names if name in wanted]
+def _needed_columns(schema: pa.Schema, expectations: list[dict[str, Any]]) -> list[str]:
+    """Return the columns of the shards that the expectations need."""
+    named = _named(expectations)
+    # A row condition names a column inside a longer text.
+    conditions = " ".join(item.get("row_condition", "") for item in expectations)
+    wanted = {"key", "record"} | {name.removesuffix("_count") for text in named for name in (text, *text.split("+"))} | named
+    wanted |= {name for name in schema.names if re.search(rf"\b{re.escape(name)}\b", conditions)}
+    wanted |= set(FILE_COLUMNS) if "listed_sha256" in named else set()
+    return list(wanted | ({"media"} if "media_sha256" in named else set()))
 
 
-def _frame(parts: Mapping[str, pa.Table], empty: pa.Schema | None = None) -> pd.DataFrame:
+class _Source:
+    """The shards and the ledger of an output, read in parts."""
+
+    def __init__(self, output: StageOutput, folder: Path, rows: int) -> None:
+        self.output, self.folder, self.rows = output, folder, rows
+        self.schema = OUTPUT_SCHEMAS[output.manifest.stage][1]
+
+    def shards(self, columns: Sequence[str], finish: Finish | None = None) -> Parts:
+        """Return the records with some columns; ``finish`` adds others to each part."""
+        sizes = [entry.rows for entry in self.output.manifest.shards]
+        return self._parts("shards", sizes, self.schema, columns, finish)
+
+    def ledger(self, columns: Sequence[str], finish: Finish | None = None) -> Parts:
+        """Return the ledger with some columns."""
+        sizes = [entry.ledger["rows"] for entry in self.output.manifest.shards]
+        return self._parts("ledger", sizes, LEDGER, columns, finish)
+
+    def shard_tables(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield some columns of each shard."""
+        return (read_table(shard.path, list(columns)) for shard in self.output.shards)
+
+    def ledger_tables(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield some columns of each shard's ledger."""
+        return (read_table(shard.ledger, list(columns)) for shard in self.output.shards)
+
+    def _parts(self, kind: str, sizes: list[int], schema: pa.Schema, columns: Sequence[str], finish: Finish | None) -> Parts:
+        wanted = [name for name in schema.names if name in set(columns)]
+        files = [f"{kind}/{entry.name}.parquet" for entry in self.output.manifest.shards]
+        runs = list(_runs(sizes, self.rows))
+        with_null = self._columns_with_null(files, schema, wanted) if len(runs) > 1 else []
+
+        def read() -> Iterator[pd.DataFrame]:
+            label = 0
+            for start, end in runs:
+                tables = {file: read_table(self.output.path / file, wanted) for file in files[start:end]}
+                frame = _frame(tables, schema.empty_table().select(wanted))
+                frame.index += label
+                label += len(frame)
+                frame = frame.astype(dict.fromkeys(with_null, float))
+                if finish is not None:
+                    finish(frame)
+                yield frame
+
+        return Parts(sum(sizes), read, self.folder, self.rows, single=next(read()) if len(runs) == 1 else None)
+
+    def _columns_with_null(self, files: list[str], schema: pa.Schema, wanted: list[str]) -> list[str]:
+        """Return the columns of integers with a null in any file: pandas holds them as floats, so each part must."""
+        columns = [name for name in wanted if schema.field(name).nullable and pa.types.is_integer(schema.field(name).type)]
+        return [name for name in columns if any(_null_count(self.output.path / file, name) for file in files)]
+
+
+def _null_count(path: Path, column: str) -> int:
+    return int(read_table(path, [column])[column].null_count)
+
+
+def _runs(sizes: Sequence[int], rows: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of adjacent shards of at most ``rows`` rows, of one shard at least; one run without shards."""
+    start = total = 0
+    for at, size in enumerate(sizes):
+        if at > start and total + size > rows:
+            yield start, at
+            start, total = at, 0
+        total += size
+    yield start, len(sizes)
+
+
+def _frame(tables: Mapping[str, pa.Table], empty: pa.Table) -> pd.DataFrame:
     frames = []
-    for file, table in parts.items():
+    for file, table in (tables or {"": empty}).items():
         for index, field in enumerate(table.schema):
             if pa.types.is_list(field.type):
                 # Great Expectations compares single values, so a list is represented by its length.
@@ -120,23 +180,32 @@ def _frame(parts: Mapping[str, pa.Table], empty: pa.Schema | None = None) -> pd.
         frame = table.to_pandas()
         frame.insert(0, "file", file)
         frames.append(frame)
-    if not frames:
-        return pd.DataFrame(columns=["file", *(empty.names if empty else [])])
     return pd.concat(frames, ignore_index=True)
 
 
-def _records(output: StageOutput, shards: Mapping[str, pa.Table], expectations: list[dict[str, Any]]) -> pd.DataFrame:
-    frame, named = _frame(shards), _named(expectations)
-    if "listed_sha256" in named:
-        listed = {entry.path: entry.sha256 for entry in output.manifest.files}
-        column = next(name for name in FILE_COLUMNS if name in frame.columns)
-        frame["listed_sha256"] = frame[column].map(listed).fillna("")
-    if "media_sha256" in named:
-        media = frame["media"].drop_duplicates()
-        digests = {name: _media_digest(output, name) for name in media}
-        frame["media_sha256"] = frame["media"].map(digests)
-    _join(frame, named)
-    return frame
+def _rule(expectations: list[dict[str, Any]]) -> Finish:
+    def add(frame: pd.DataFrame) -> None:
+        frame["ruled"] = frame["rule"].fillna("").ne("").map({True: "yes", False: "no"})
+        _join(frame, _named(expectations))
+
+    return add
+
+
+def _finish(output: StageOutput, expectations: list[dict[str, Any]]) -> Finish:
+    named = _named(expectations)
+
+    def add(frame: pd.DataFrame) -> None:
+        if "listed_sha256" in named:
+            listed = {entry.path: entry.sha256 for entry in output.manifest.files}
+            column = next(name for name in FILE_COLUMNS if name in frame.columns)
+            frame["listed_sha256"] = frame[column].map(listed).fillna("")
+        if "media_sha256" in named:
+            media = StageOutput(output.path)  # for each part, so that the indices of all tar files are not kept
+            digests = {name: _media_digest(media, name) for name in frame["media"].drop_duplicates()}
+            frame["media_sha256"] = frame["media"].map(digests)
+        _join(frame, named)
+
+    return add
 
 
 def _join(frame: pd.DataFrame, named: set[str]) -> None:
@@ -155,51 +224,3 @@ def _media_digest(output: StageOutput, media: str) -> str:
         return sha256_bytes(output.read_media(media))
     except HearsightError:
         return ""
-
-
-def _counts(output: StageOutput, ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
-    listed: Counter[tuple[str, str]] = Counter()
-    for kind, bucket in output.manifest.counts.items():
-        listed[kind, "kept"] += bucket["kept"]
-        for rule, number in bucket["dropped"].items():
-            listed[kind, rule] += number
-    logged: Counter[tuple[str, str]] = Counter()
-    for table in ledgers.values():
-        counted = table.group_by(["kind", "verdict", "rule"], use_threads=False).aggregate([([], "count_all")]).to_pylist()
-        for row in counted:
-            logged[row["kind"], "kept" if row["verdict"] == "kept" else row["rule"]] += row["count_all"]
-    rows = [("manifest.json", kind, rule, listed[kind, rule], logged[kind, rule]) for kind, rule in sorted(listed | logged)]
-    return pd.DataFrame(rows, columns=["file", "kind", "rule", "manifest", "ledger"])
-
-
-def _balance(shards: Mapping[str, pa.Table], ledgers: Mapping[str, pa.Table]) -> pd.DataFrame:
-    # The ledger counts records, which may have several utterances.
-    name = "record" if any("record" in table.column_names for table in shards.values()) else "key"
-    records = _frame({file: table.select([name]) for file, table in shards.items()})
-    entries = _frame({file: table.select(["kind", "key", "verdict"]) for file, table in ledgers.items()})
-    if not shards:
-        return pd.DataFrame(columns=["file", "rows", "unaccounted", "lost", "twice"])
-    in_shard = entries["key"].isin(records[name])
-    # The ledger also has kinds without rows here (pages at the crawl); only the rows' kinds can be lost.
-    kept = (entries["verdict"] == "kept") & entries["kind"].isin(entries.loc[in_shard, "kind"].unique())
-    records["unaccounted"] = ~records[name].isin(entries.loc[kept, "key"])
-    entries["lost"] = kept & ~in_shard
-    entries["twice"] = entries.duplicated(["kind", "key"])
-    rows = records.groupby("file")["unaccounted"].agg(["size", "sum"]).reindex(list(shards), fill_value=0)
-    errors = entries.groupby("file")[["lost", "twice"]].sum().reindex(list(ledgers), fill_value=0)
-    rows_by_file = zip(shards, rows["size"], rows["sum"], errors["lost"], errors["twice"], strict=True)
-    return pd.DataFrame(rows_by_file, columns=["file", "rows", "unaccounted", "lost", "twice"])
-
-
-def _by(column: str, shards: Mapping[str, pa.Table], schema: pa.Schema) -> pd.DataFrame:
-    names = [name for name in dict.fromkeys([column, "split", *ERROR_COUNT_COLUMNS]) if name in schema.names]
-    parts = {file: table.select(names) for file, table in shards.items()}
-    frame = _frame(parts or {"shards": schema.empty_table().select(names)})
-    grouped = frame.groupby(column, sort=True)
-    made = grouped.agg(file=("file", "first"), rows=("file", "size"), splits=("split", "nunique"))
-    if set(ERROR_COUNT_COLUMNS) <= set(frame.columns):
-        sums = frame[frame["word_errors"].notna()].groupby(column)[list(ERROR_COUNT_COLUMNS)].sum()
-        made["words"] = sums["words"].reindex(made.index).fillna(0)
-        for unit in ("word", "character"):
-            made[f"{unit}_error_rate"] = (sums[f"{unit}_errors"] / sums[f"{unit}s"]).reindex(made.index)
-    return made.reset_index()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from components.execution.stage import Job, Stage
 from components.stages.dedup import Aligned, PerceptualHash, Posts, captions
 from components.stages.dedup.close import Pairs, distances
+from components.stages.dedup.hashes import near_hashes
 from components.stages.dedup.pictures import find_repeats, prepare
 from components.stages.dedup.posts import Matched, PostPairs, picture_distances
 from components.stages.dedup.records import Records
@@ -180,23 +181,3 @@ def _equals(values: Sequence[str]) -> Pairs:
     first = _firsts(values)
     repeats = [index for index, value in enumerate(values) if first[value] != index]
     return np.array(repeats, np.int64), np.array([first[values[index]] for index in repeats], np.int64)
-
-
-ROWS, COLUMNS = 64, 4_096
-"""Shape of a block: 2 MB of exclusive-ors."""
-
-
-def near_hashes(hashes: Sequence[str], max_bits: int) -> Iterator[Pairs]:
-    """Yield pairs (i, j), i < j, of hashes (16 hex digits each) that differ in at most ``max_bits`` bits, block by block.
-
-    All pairs are compared, since an index does not help at up to 10 bits (pigeonhole parts of 5 bits are shared by one in 32).
-    """
-    bits = np.array([int(text, 16) for text in hashes], dtype=np.uint64)
-    for top in range(0, len(bits), ROWS):
-        rows = bits[top : top + ROWS, None]
-        for left in range(top // COLUMNS * COLUMNS, len(bits), COLUMNS):
-            row, column = np.nonzero(np.bitwise_count(rows ^ bits[None, left : left + COLUMNS]) <= max_bits)
-            i, j = row + top, column + left
-            upper = i < j
-            if upper.any():
-                yield i[upper], j[upper]

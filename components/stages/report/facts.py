@@ -12,8 +12,7 @@ from typing import Any
 from components.core.addresses import parse_output_name
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
-from components.knowledge.people import count_people
-from components.metrics.caption_statistics import CaptionStatistics
+from components.stages.report.sums import Durations, dropped_examples, sum_captions, sum_durations, texts_of
 
 
 @dataclass(frozen=True)
@@ -111,12 +110,12 @@ class RunReport:
     dropped: dict[str, dict[str, list[dict[str, str]]]] = field(default_factory=dict)
     """``dataset/stage`` → rule → dropped examples with key, text, value and threshold."""
     statistics: list[tuple[str, int, int, float, float, float]] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
+    lengths: Counter[int] = field(default_factory=Counter)
+    """Words → captions with so many."""
     rewritten: list[dict[str, Any]] = field(default_factory=list)
     people: tuple[int, int] = (0, 0)
     """People named in the kept texts, and those that became only "person"."""
-    voices: dict[str, int] = field(default_factory=dict)
-    seconds: list[float] = field(default_factory=list)
+    speech: Durations = field(default_factory=Durations)
     heard: dict[str, Any] = field(default_factory=dict)
     """``voices.json`` of ``evaluate_speech``; empty if the chain does not have that stage."""
     scores: dict[str, Any] = field(default_factory=dict)
@@ -129,21 +128,22 @@ def gather(stage: Stage) -> RunReport:
     """Return the report of a stage's inputs."""
     report = RunReport(stage.dataset)
     inputs = stage.inputs
-    texts = {r["key"]: r["alt"] for r in inputs["crawl"].table(["key", "alt"]).to_pylist()}
     for output in inputs.values():
         name = output.path.name
         if name in PER_RECORD and output.name not in report.dropped:
             report.funnel.append(_line(output))
-            report.dropped[output.name] = _examples(output, texts, stage.params.examples)
+            report.dropped[output.name] = dropped_examples(output, stage.params.examples)
+    shown = [row for rules in report.dropped.values() for rows in rules.values() for row in rows]
+    texts = texts_of(inputs["crawl"], {row["key"] for row in shown})
+    for row in shown:
+        row["text"] = texts.get(row["key"], "")
     order = {name: index for index, name in enumerate(PER_RECORD)}
     report.funnel.sort(key=lambda line: (line.dataset != stage.dataset, line.dataset, order[line.stage]))
     for line in report.funnel:
         report.steps.setdefault(line.dataset, []).extend(passed_by(line.stage, line.entered, line.rules))
     report.pages = inputs["crawl"].manifest.counts.get("page", {})
     _captions(report, inputs["split"])
-    speech = inputs["synthesize"].table(["voice", "seconds"])
-    report.voices = dict(sorted(Counter(speech["voice"].to_pylist()).items()))
-    report.seconds = speech["seconds"].to_pylist()
+    report.speech = sum_durations(inputs["synthesize"])
     if "evaluate_speech" in inputs:
         report.heard = json.loads(inputs["evaluate_speech"].file("voices.json").read_text())
     evaluated = inputs["input"]
@@ -162,31 +162,16 @@ def _line(output: StageOutput) -> Line:
     return Line(dataset, stage, counts["kept"] + sum(rules.values()), counts["kept"], rules)
 
 
-def _examples(output: StageOutput, texts: dict[str, str], most: int) -> dict[str, list[dict[str, str]]]:
-    by_rule: dict[str, list[dict[str, str]]] = {}
-    for row in output.ledger().to_pylist():
-        if row["verdict"] == "dropped" and row["kind"] == "record":
-            shown = by_rule.setdefault(row["rule"], [])
-            if len(shown) < most:
-                shown.append({**row, "text": texts.get(row["key"], "")})
-    return dict(sorted(by_rule.items()))
-
-
 def _captions(report: RunReport, split: StageOutput) -> None:
-    rows = split.table(["split", "caption", "alt", "text", "steps"]).to_pylist()
-    for name in ("train", "validation", "test"):
-        statistics = CaptionStatistics()
-        for row in rows:
-            if row["split"] == name:
-                statistics.add(row["caption"])
+    # The captions with the most rewriting steps show most of the rules.
+    captions = sum_captions(split, ("train", "validation", "test"), most=20)
+    for name, statistics in captions.by_split.items():
         if statistics.examples:
             report.statistics.append(
                 (name, statistics.examples, statistics.unique, statistics.mean, statistics.deviation, statistics.median)
             )
-            report.lengths += sorted(statistics.lengths.elements())
-    report.people = count_people(row["steps"] for row in rows)
-    # The captions with the most rewriting steps show most of the rules.
-    report.rewritten = sorted(rows, key=lambda row: (-len(row["steps"]), row["alt"]))[:20]
+            report.lengths += statistics.lengths
+    report.people, report.rewritten = captions.people, captions.rewritten
 
 
 def _curves(train: StageOutput) -> list[dict[str, Any]]:

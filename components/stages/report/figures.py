@@ -19,7 +19,7 @@ def draw_all(report: RunReport) -> Iterator[tuple[str, str, bytes]]:
         ("pass_rates", "Pass rate of each step, and the paper's", _pass_rates, report.steps),
         ("rules", "Dropped records by rule", _rules, report.funnel),
         ("lengths", "Words per caption", _lengths, report.lengths),
-        ("speech", "Seconds per utterance", _speech, report.seconds),
+        ("speech", "Seconds per utterance", _speech, report.speech),
         ("curves", "Validation metric by epoch", _curves, report.curves),
         ("retrieval", "Speech–image retrieval, and chance", _retrieval, report.scores["retrieval"]["models"]),
     ]
@@ -112,7 +112,8 @@ def _rules(report: RunReport) -> Any:
 
 def _lengths(report: RunReport) -> Any:
     figure, axes = _axes()
-    axes.hist(report.lengths, bins=range(1, max(report.lengths) + 2), color=SOFT, edgecolor="white", align="left")
+    lengths, counts = zip(*sorted(report.lengths.items()), strict=True)
+    axes.hist(lengths, bins=range(1, max(lengths) + 2), weights=counts, color=SOFT, edgecolor="white", align="left")
     axes.set_xlabel("words")
     axes.set_ylabel("captions")
     return figure
@@ -120,7 +121,8 @@ def _lengths(report: RunReport) -> Any:
 
 def _speech(report: RunReport) -> Any:
     figure, axes = _axes()
-    axes.hist(report.seconds, bins=30, color=SOFT, edgecolor="white")
+    edges, counts = report.speech.edges, report.speech.counts
+    axes.hist(edges[:-1], bins=edges, weights=counts, color=SOFT, edgecolor="white")
     axes.axvline(3.5, color=WARM, linestyle="--", linewidth=1)
     axes.text(3.5, axes.get_ylim()[1] * 0.95, " crop of the paper, 3.5 s", color=WARM, va="top")
     axes.set_xlabel("seconds")

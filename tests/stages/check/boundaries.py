@@ -24,12 +24,14 @@ def sha(text: str | bytes) -> str:
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
-def make(root: Path, stage: str, change: Change | None = None, dataset: str = "english", records: int = 4) -> Path:
-    """Write ``data/<dataset>/<stage>`` with two shards of ``records``; ``change`` corrupts the second, honestly listed."""
+def make(
+    root: Path, stage: str, change: Change | None = None, dataset: str = "english", records: int = 4, shards: int = 2
+) -> Path:
+    """Write ``data/<dataset>/<stage>`` with ``shards`` of ``records``; ``change`` corrupts the second, honestly listed."""
     out = root / "data" / dataset / stage
     job = _job(root, stage, dataset)
     files: dict[str, bytes] = {}
-    for shard in ("00000", "00001"):
+    for shard in (f"{number:05d}" for number in range(shards)):
         media: dict[str, bytes] = {}
         rows = [row for n in range(records) for row in _records(stage, shard, f"{shard}{n}", media, files)]
         ledger = _ledger(stage, rows, shard)

@@ -50,7 +50,7 @@ def output(tmp_path: Path) -> StageOutput:
 
 def held_to(output: StageOutput, rows: list[dict[str, Any]]) -> dict[str, float]:
     """Parameter or voice → p."""
-    shards = {"shards/00000.parquet": pa.Table.from_pylist(rows, schema=UTTERANCE)}
+    shards = [pa.Table.from_pylist(part, schema=UTTERANCE) for part in (rows[:7], rows[7:])]
     draws, voices = draws_table(output, shards), voices_table(output, shards)
     return dict(zip([*draws["parameter"], *voices["voice"]], [*draws["p"], *voices["p"]], strict=True))
 
@@ -114,7 +114,7 @@ def test_draws_from_another_distribution_are_refused(output: StageOutput, rows: 
 
 def test_a_voice_louder_than_the_others_gives_a_warning(output: StageOutput) -> None:
     rows = [r | {"level": r["level"] + 6.0 * (r["voice"] == VOICES[2])} for r in spoken(300)]
-    table = voices_table(output, {"x": pa.Table.from_pylist(rows, schema=UTTERANCE)})
+    table = voices_table(output, [pa.Table.from_pylist(rows, schema=UTTERANCE)])
     off = dict(zip(table["voice"], table["off"], strict=True))
     assert off[VOICES[2]] == pytest.approx(5.0, abs=1e-4) and off[VOICES[0]] == pytest.approx(-1.0, abs=1e-4)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.stages.dedup import PerceptualHash
 from components.stages.dedup.groups import Groups
-from components.stages.dedup.near import near_hashes
+from components.stages.dedup.hashes import near_hashes
 from tests.stages.dedup.support import dedup, post, settings, verdicts
 
 HASHES = st.lists(st.integers(0, 2**64 - 1).map(lambda n: f"{n & 0x3F:016x}"), max_size=24)
@@ -36,7 +36,7 @@ def test_groups_are_the_connected_components_for_any_block_size(hashes, most, ro
     from unittest.mock import patch
 
     groups = Groups(len(hashes))
-    with patch("components.stages.dedup.near.ROWS", rows), patch("components.stages.dedup.near.COLUMNS", columns):
+    with patch("components.stages.dedup.hashes.ROWS", rows), patch("components.stages.dedup.hashes.COLUMNS", columns):
         pairs = list(near_hashes(hashes, most))
     with patch("components.stages.dedup.groups.PENDING", pending):
         for i, j in pairs:

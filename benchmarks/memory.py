@@ -1,0 +1,175 @@
+"""Peak memory as the number of shards grows: `python -m benchmarks.memory PROJECT [--copies 1 10 100] [--only NAME ...]`.
+
+PROJECT is a finished project, for example after `make demo`; it is read only. The inputs of each stage are its outputs, copied so
+many times: every shard again under another name, with other keys, records, groups, pages and accounts, and for dedup with other
+hashes and pictures. Texts and media are the same, so results that are cached by content are found and no model runs. Each stage
+runs in a process of its own with two workers; checks run as `hearsight check` does without its server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from components.core.graph import load_graph
+from components.core.records import OUTPUT_SCHEMAS
+from components.core.shards import read_table
+from components.core.stage_output import StageOutput
+from components.execution.engine import LocalEngine, limit_threads
+from components.execution.runner import stage_settings
+from components.execution.stage import Stage
+from components.stages.check import check
+
+PROJECT = Path(__file__).resolve().parents[1]
+STAGES = (
+    "english/filter",
+    "english/hypernymize",
+    "portuguese/extract_descriptions",
+    "english/dedup",
+    "english/split",
+    "portuguese/split",
+    "english/synthesize",
+    "english/extract_features",
+    "english/report",
+    "portuguese/posts_report",
+)
+CHECKS = ("english/crawl", "english/filter", "english/dedup", "english/split", "english/synthesize", "portuguese/split")
+RENAMED = ("key", "record", "group", "page_url", "owner", "post")
+OF_PICTURES = ("phash", "image_sha256")
+"""Columns changed for dedup alone: results of other stages are found by a picture's digest."""
+
+
+def copy_output(source: Path, target: Path, copies: int, pictures: bool = False) -> None:
+    """Write ``copies`` of an output as one output."""
+    output = StageOutput(source)
+    stage = output.manifest.stage
+    engine: Any = None
+    out = Stage(stage, target.parent.name, None, target, {}, target, engine, target)
+    for copy in range(copies):
+        for shard in output.shards:
+            name = f"{copy:03d}-{shard.name}"
+            table, ledger = read_table(shard.path), read_table(shard.ledger)
+            if "media" in table.column_names:
+                media = [text and f"{name}/{text.partition('/')[2]}" for text in table["media"].to_pylist()]
+                table = table.set_column(table.column_names.index("media"), table.schema.field("media"), pa.array(media))
+            out.write_shard(name, renamed(table, copy, pictures), renamed(ledger, copy, pictures))
+            if shard.media:
+                (target / "media").mkdir(exist_ok=True)
+                (target / "media" / f"{name}.tar").symlink_to(shard.media)
+    for entry in output.manifest.files:
+        out.write_file(entry.path, (source / entry.path).read_bytes())
+    out.finish()
+
+
+def renamed(table: pa.Table, copy: int, pictures: bool) -> pa.Table:
+    """Return the table of a copy; the first keeps its names."""
+    for name in (*RENAMED, *(OF_PICTURES if pictures else ())) if copy else ():
+        if name in table.column_names:
+            values = pa.array([changed(text, copy) for text in table[name].to_pylist()])
+            table = table.set_column(table.column_names.index(name), table.schema.field(name), values)
+    return table
+
+
+def changed(text: str, copy: int) -> str:
+    """Return another value of the same length and kind; what follows a dot stays."""
+    if not text:
+        return text
+    if text.startswith("http"):
+        return f"{text}?{copy}"
+    head, dot, tail = text.partition(".")
+    return hashlib.sha256(f"{copy} {head}".encode()).hexdigest()[: len(head)] + dot + tail
+
+
+def run_stage(root: Path, project: Path, name: str, copies: int) -> dict[str, Any]:
+    """Run one stage on copies of its inputs; return its peaks of memory in KiB, and the records."""
+    limit_threads()
+    dataset, stage = name.split("/")
+    graph = load_graph(PROJECT)
+    inputs = {}
+    for key, path in graph.inputs(stage, dataset).items():
+        source = project / path.relative_to(PROJECT)
+        target = root / path.relative_to(PROJECT)
+        grown = OUTPUT_SCHEMAS[StageOutput(source).manifest.stage][0] not in ("MODEL", "FIGURE", "RETRIEVED")
+        if not target.exists():
+            subprocess.run([*THIS, "--copy", str(source), str(target), str(copies if grown else 1), stage], check=True)
+        inputs[key] = StageOutput(target)
+    out = root / "out" / dataset / stage
+    out.mkdir(parents=True)
+    job = Stage(stage, dataset, stage_settings(graph, stage, dataset), PROJECT, inputs, out, LocalEngine(2), root / ".hearsight")
+    importlib.import_module(f"components.stages.{stage}.run").run(job)
+    manifest = job.finish()
+    return {"entered": sum(bucket["kept"] + sum(bucket["dropped"].values()) for bucket in manifest.counts.values())}
+
+
+def run_check(root: Path, project: Path, name: str, copies: int) -> dict[str, Any]:
+    """Check copies of one output."""
+    dataset, stage = name.split("/")
+    target = root / "data" / dataset / stage
+    subprocess.run([*THIS, "--copy", str(project / "data" / dataset / stage), str(target), str(copies), "check"], check=True)
+    shutil.copytree(PROJECT / "expectations", root / "expectations")
+    check(root, dataset, stage)
+    return {"entered": sum(entry.rows for entry in StageOutput(target).manifest.shards)}
+
+
+THIS = [sys.executable, "-m", "benchmarks.memory"]
+
+
+def measure(project: Path, kind: str, name: str, copies: int) -> dict[str, Any]:
+    """Return what a process of its own reports."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        if kind == "run":
+            shutil.copytree(project / ".hearsight" / "annotations", root / ".hearsight" / "annotations")
+        command = [*THIS, "--one", kind, str(root), str(project), name, str(copies)]
+        wordnet = project / "data" / "packages" / "unpacked" / "wordnet-base" / "usr" / "share" / "wordnet"
+        surroundings = {"HEARSIGHT_WORDNET": str(wordnet), **os.environ}
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=surroundings)
+        reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return reported
+
+
+def main() -> None:
+    """Print a row for each stage and number of copies."""
+    if sys.argv[1:2] == ["--copy"]:
+        source, target, copies, purpose = sys.argv[2:]
+        return copy_output(Path(source), Path(target), int(copies), pictures=purpose == "dedup")
+    if sys.argv[1:2] == ["--one"]:
+        kind, root, project, name, copies = sys.argv[2:]
+        started = time.process_time()
+        made = {"run": run_stage, "check": run_check}[kind](Path(root), Path(project), name, int(copies))
+        used = {who: resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)}
+        runner, workers = used.values()
+        made |= {"runner": runner.ru_maxrss, "worker": workers.ru_maxrss, "seconds": time.process_time() - started}
+        print(json.dumps(made))
+        return None
+    parser = argparse.ArgumentParser(description="Peak memory of stages as the number of shards grows.")
+    parser.add_argument("project", type=Path)
+    parser.add_argument("--copies", type=int, nargs="*", default=[1, 10, 100])
+    parser.add_argument("--only", nargs="*", default=[])
+    chosen = parser.parse_args()
+    print("| stage | copies | records | runner, MiB | largest worker, MiB | runner, CPU s |\n|---|--:|--:|--:|--:|--:|")
+    for kind, names in (("run", STAGES), ("check", CHECKS)):
+        for name in names:
+            label = name if kind == "run" else f"check {name}"
+            for copies in chosen.copies if not chosen.only or label in chosen.only else ():
+                seen = measure(chosen.project.resolve(), kind, name, copies)
+                sizes = f"{seen['runner'] / 1024:.0f} | {seen['worker'] / 1024:.0f} | {seen['seconds']:.1f}"
+                print(f"| {label} | {copies} | {seen['entered']:,} | {sizes} |", flush=True)
+    return None
+
+
+if __name__ == "__main__":
+    main()

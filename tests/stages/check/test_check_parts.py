@@ -1,0 +1,137 @@
+"""A check in parts gives what the check of one table gives: gate, warnings, message, and every page of Data Docs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import settings as trying
+from hypothesis import strategies as st
+
+from components.core.check_warnings import warnings_path
+from components.core.errors import HearsightError
+from components.core.records import OUTPUT_SCHEMAS
+from components.stages.check import check, docs_folder, gate_path, tallies
+from components.stages.check.parts import number_of_files, scattered
+from tests.stages.check.boundaries import Change, make
+from tests.stages.check.corruptions import CORRUPTIONS, put
+from tests.support import PROJECT
+
+WHOLE, BY_SHARD, BY_TWO = None, 1, 12
+"""Rows of a part: all, one shard (values that must meet are then in parts of a row), and two of the three shards."""
+CASES = [
+    pytest.param(stage, change, id=f"{stage}-{number}", marks=[pytest.mark.slow] if number not in (0, 1) else [])
+    for stage, cases in CORRUPTIONS.items()
+    for number, change in enumerate([None, *(case[0] for case in cases)])
+]
+
+
+def outcome(root: Path, stage: str, rows: int | None) -> dict[str, Any]:
+    """Everything that a check leaves and says."""
+    try:
+        said = str(check(root, "english", stage, rows).summary())
+    except HearsightError as error:
+        said = str(error)
+    left = {path.name: page(path) for path in sorted(docs_folder(root, "english", stage).glob("*.html"))}
+    for path in (gate_path(root, "english", stage), warnings_path(root, "english", stage)):
+        left[path.name] = path.read_text() if path.is_file() else "none"
+    return left | {"said": said}
+
+
+def page(path: Path) -> str:
+    """A page without times, the random ids of its elements, and the fingerprint of the frame (of the first part)."""
+    text = re.sub(r"\d{4}-\d\d-\d\dT?[\d:.]*Z?[\d:+ ]*|\d{8}T[\d.]+Z", "TIME", path.read_text())
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b", "ID", text)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    shutil.copytree(PROJECT / "expectations", tmp_path / "expectations")
+    return tmp_path
+
+
+@pytest.mark.parametrize("stage, change", CASES)
+def test_parts_give_the_results_of_one_table(root: Path, stage: str, change: Change | None) -> None:
+    make(root, stage, change, shards=3)
+    whole = outcome(root, stage, WHOLE)
+    assert ("fails" in whole["said"]) == (change is not None)
+    assert outcome(root, stage, BY_SHARD) == whole
+    assert outcome(root, stage, BY_TWO) == whole
+    assert not list((root / ".hearsight" / "work").glob("check-*"))
+
+
+def test_a_share_of_bad_rows_is_that_of_the_whole_table(root: Path) -> None:
+    """``mostly``: one bad row of three is too many, of twelve it is not."""
+    suite = json.loads((root / "expectations" / "crawl.json").read_text())
+    entry = {"type": "expect_column_values_to_be_between", "column": "width", "min_value": 100, "mostly": 0.9, "why": "x"}
+    suite["tables"] = {"shards": [entry]}
+    (root / "expectations" / "crawl.json").write_text(json.dumps(suite))
+    make(root, "crawl", put(width=1), shards=3)
+    whole = outcome(root, "crawl", WHOLE)
+    assert "checked" in whole["said"]
+    assert outcome(root, "crawl", BY_SHARD) == whole
+    entry["mostly"] = 0.95
+    (root / "expectations" / "crawl.json").write_text(json.dumps(suite))
+    whole = outcome(root, "crawl", WHOLE)
+    assert "1 of 12 rows" in whole["said"]
+    assert outcome(root, "crawl", BY_SHARD) == whole
+
+
+def test_an_expectation_of_the_whole_table_is_validated_on_the_whole_table(root: Path) -> None:
+    suite = json.loads((root / "expectations" / "crawl.json").read_text())
+    mean = {"type": "expect_column_mean_to_be_between", "column": "width", "min_value": 190, "max_value": 199, "why": "x"}
+    middle = {"type": "expect_column_median_to_be_between", "column": "width", "min_value": 200, "max_value": 200, "why": "x"}
+    suite["tables"] = {"shards": [mean, middle]}
+    (root / "expectations" / "crawl.json").write_text(json.dumps(suite))
+    make(root, "crawl", put(width=188), shards=3)
+    whole = outcome(root, "crawl", WHOLE)
+    assert "checked" in whole["said"]
+    assert outcome(root, "crawl", BY_SHARD) == whole
+
+
+def test_all_bad_rows_are_counted_and_the_first_are_listed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tallies, "BAD_ROWS", 2)
+
+    def narrow(rows: list[dict[str, Any]], ledger: list[dict[str, str]]) -> None:
+        for width, row in enumerate(rows, -3):
+            row["width"] = width
+
+    make(root, "crawl", narrow, shards=3)
+    said = outcome(root, "crawl", BY_SHARD)["said"]
+    assert "4 of 12 rows: -3, -2, of the first 2 (key" in said
+
+
+@trying(deadline=None, max_examples=30)
+@given(
+    st.lists(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 3)), max_size=9), min_size=1, max_size=5),
+    st.integers(1, 9),
+)
+def test_equal_values_meet_in_one_frame_in_their_order(tmp_path_factory, shards, number) -> None:
+    frames, label = [], 0
+    for rows in shards:
+        frame = pd.DataFrame({"key": [key for key, _ in rows], "kind": [kind for _, kind in rows]}, dtype=object)
+        frame["kind"] = frame["kind"].astype("int64")
+        frame.index = pd.RangeIndex(label, label + len(rows))
+        frames.append(frame)
+        label += len(rows)
+    made = list(scattered(iter(frames), ["key"], ["key", "kind"], number, tmp_path_factory.mktemp("scattered")))
+    assert len(made) == number
+    where = [set(frame["key"]) for frame in made]
+    assert sum(map(len, where)) == len(set().union(*where))
+    assert all(frame.index.is_monotonic_increasing for frame in made)
+    rows = {label: tuple(row) for frame in made for label, row in zip(frame.index, frame.itertuples(index=False), strict=True)}
+    assert [rows[n] for n in range(label)] == [row for shard in shards for row in shard]
+
+
+def test_the_number_of_files_is_bounded() -> None:
+    assert [number_of_files(count, 50_000) for count in (0, 1, 50_000, 50_001, 10**12)] == [1, 1, 1, 2, 256]
+
+
+def test_every_stage_has_cases() -> None:
+    assert {case.values[0] for case in CASES} == set(OUTPUT_SCHEMAS)
