@@ -1,36 +1,32 @@
 """The Prefect flow: one task for each stage of DVC's graph, read from dvc.yaml at every run.
 
-A task runs ``dvc repro`` on one stage under a guard, so a cancelled or killed flow leaves no process behind. The pool in a
-stage's ``meta`` limits the concurrent stages of the flow, and is a tag (``pool:gpu``) for a server's limits across flows. Exit
-code 2 (bad input, a failed check) is not retried.
+The pool in a stage's ``meta`` limits the concurrent stages of the flow, and is a tag (``pool:gpu``) for a server's limits across
+flows. A flow of a schedule commits its results (:mod:`flows.versioned`).
 """
 
 from __future__ import annotations
 
-import re
-import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prefect import flow, get_run_logger, runtime, task
+from prefect import flow, get_run_logger, runtime
 from prefect.context import FlowRunContext
 from prefect.exceptions import MissingContextError
 from prefect.futures import PrefectFuture, wait
-from prefect.states import Completed, State
+from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
 from components.tracking import recorder
-from flows.commands import StageFailed, environment, error_line, run_dvc
+from flows.commands import StageFailed, environment
 from flows.graph import StageTask, read_plan
-from flows.guard import TIMED_OUT, run_guarded
 from flows.locks import run_lock
 from flows.schedules import Schedule, read_pools, read_schedules
-from flows.show import show_funnels, show_stage
+from flows.show import show_funnels
+from flows.tasks import Progress, run_stage, start_snapshot, status_is_clean
 from flows.versioned import open_run, superseded
 
 POOLS = {"cpu": 1, "gpu": 1, "network": 2}
@@ -38,92 +34,6 @@ POOLS = {"cpu": 1, "gpu": 1, "network": 2}
 MAX_THREADS = 256
 RETRY_AFTER: list[float] = [10, 60, 300]
 """Seconds before the first, second and further retries."""
-SKIPPED = re.compile(r"^Stage '.*' didn't change, skipping")
-"""DVC's line for a stage that it has not run."""
-
-
-def _should_retry(_task: Any, _run: Any, state: State[Any]) -> bool:
-    try:
-        state.result()
-    except StageFailed as error:
-        return not error.refused
-    except Exception:  # other errors may be temporary
-        return True
-    return False
-
-
-@dataclass
-class Progress:
-    """What the stages of one flow run know of each other."""
-
-    changed: set[str]
-    """Addresses that ``dvc status`` reported as changed when the flow started."""
-    ran: set[str] = field(default_factory=set)
-    """Addresses that DVC has run in this flow."""
-
-    def may_differ(self, stage: StageTask) -> bool:
-        """Return whether DVC has to be asked about the stage: it was changed, or one that it needs has run since."""
-        return stage.address in self.changed or not self.ran.isdisjoint(stage.upstream)
-
-
-@task(retry_condition_fn=_should_retry, persist_result=False)
-def run_stage(
-    stage: StageTask, root: Path, env: Mapping[str, str], progress: Progress, slots: threading.Semaphore | None = None
-) -> Any:
-    """Reproduce one stage; end as ``Cached`` when it is up to date, without starting DVC where its inputs cannot differ.
-
-    Raises:
-        StageFailed: the stage failed or exceeded its time limit; the message has its error line.
-    """
-    if not progress.may_differ(stage):
-        return Completed(name="Cached", message="up to date")
-    logger = get_run_logger()
-
-    def log_line(line: str) -> None:
-        logger.info("%s", line)
-        recorder.start_logger(root, training=True)
-
-    with slots or threading.Semaphore():
-        code, lines = run_dvc(["repro", "-s", stage.address], root, env, stage.timeout, log_line)
-    recorder.start_logger(root)
-    skipped = code == 0 and any(SKIPPED.search(line) for line in lines)
-    if not skipped:
-        progress.ran.add(stage.address)
-        try:
-            show_stage(stage, root, failed=error_line(lines) if code else "")
-        except Exception as error:  # a missing artefact must not fail the stage
-            logger.warning("no artefact for %s: %s", stage.address, error)
-    if code == TIMED_OUT:
-        raise StageFailed(stage.address, f"ended after its time limit of {stage.timeout:g} s", refused=False)
-    if code:
-        raise StageFailed(stage.address, error_line(lines), refused=any(re.search(r"exited with 2\b", line) for line in lines))
-    return Completed(name="Cached", message="its inputs are equal") if skipped else lines[-1] if lines else ""
-
-
-@task(persist_result=False)
-def status_is_clean(addresses: list[str], root: Path) -> None:
-    """Verify that ``dvc status`` reports the stages as up to date.
-
-    Raises:
-        StageFailed: something changed during the flow; names the stages.
-    """
-    if stale := read_plan(root, addresses)[1] & set(addresses):
-        raise StageFailed("dvc status", f"not clean: {', '.join(sorted(stale))}", refused=True)
-    get_run_logger().info("dvc status is clean: %d stages", len(addresses))
-
-
-def start_snapshot(dataset: str, root: Path) -> None:
-    """Set the crawl of ``dataset`` to the day's snapshot, based on its last one; an unfinished snapshot is kept.
-
-    Raises:
-        StageFailed: the dataset has no crawl, or params.yaml cannot be changed.
-    """
-    lines: list[str] = []
-    command = [sys.executable, "-m", "components.cli.main", "snapshot", "next", "--dataset", dataset]
-    code = run_guarded(command, cwd=root, env=environment("", ""), limit=600, on_line=lines.append)
-    if code:
-        raise StageFailed(f"snapshot of {dataset}", error_line(lines), refused=True)
-    get_run_logger().info("snapshot: %s", lines[-1] if lines else dataset)
 
 
 def _threads() -> Any:
@@ -186,7 +96,7 @@ def _run_stages(
     for dataset in snapshots or []:
         start_snapshot(dataset, project)
     stages, changed = read_plan(project, target.split())
-    progress = Progress(changed)
+    progress = Progress(changed, [path for stage in stages for path in stage.files])
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}
     configured_pools = read_pools(project)
@@ -206,7 +116,13 @@ def _run_stages(
             env = environment(flow_run, runs.get(stage.dataset, ""))
             slot = slots.setdefault(stage.pool, threading.Semaphore(1))
             futures[stage.address] = configured.submit(
-                stage, project, env, progress, slot, wait_for=[futures[up] for up in stage.upstream if up in futures]
+                stage,
+                project,
+                env,
+                progress,
+                slot,
+                configured_pools.get(stage.pool),
+                wait_for=[futures[up] for up in stage.upstream if up in futures],
             )
         wait(list(futures.values()))
         _raise_first(futures)

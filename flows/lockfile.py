@@ -27,7 +27,7 @@ def dvc_lock(root: Path) -> Iterator[None]:
         yield
 
 
-def read_entries(text: str | None, where: object = LOCK_FILE) -> dict[str, Any]:
+def read_entries(text: str | None, where: str | Path = LOCK_FILE) -> dict[str, Any]:
     """Return stage address → entry of the text of a dvc.lock; none for a missing file.
 
     Raises:

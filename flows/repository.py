@@ -1,7 +1,7 @@
 """Commits, tags and pushes through git's plumbing: no checkout, HEAD or index of a person is touched.
 
-A commit is made in an index of its own. A ref moves only from the value that was read, here and on a remote, so one of two writers
-is refused. Does not import Prefect.
+A commit is made in an index of its own. A ref moves only from the value that was read, here and on a remote, so of two writers
+one is refused. Does not import Prefect.
 """
 
 from __future__ import annotations
@@ -93,25 +93,23 @@ class Repository:
         done = self._start(["cat-file", "blob", f"{commit}:{path}"])
         return None if done.returncode else done.stdout
 
-    def commit(self, tree: str, parents: Sequence[str], files: Sequence[str], message: str) -> str:
+    def commit(
+        self, tree: str, parents: Sequence[str], files: Sequence[str], message: str, texts: Mapping[str, str] | None = None
+    ) -> str:
         """Return a new commit of the tree of the commit ``tree`` in which ``files`` are as in the project's folder.
 
         Args:
+            tree: empty for an empty tree.
             files: paths from the root; ignored files too. One that is missing in the folder is missing in the commit.
+            texts: path → text of further files.
         """
-        return self._commit(tree, parents, message, [["--add", "--remove", "-z", "--stdin"]], "\0".join(files))
-
-    def commit_texts(self, tree: str, parents: Sequence[str], texts: Mapping[str, str], message: str) -> str:
-        """Return a new commit of the tree of the commit ``tree`` with these texts in these files."""
-        entries = [f"100644,{self.run('hash-object', '-w', '--stdin', stdin=text)},{path}" for path, text in texts.items()]
-        return self._commit(tree, parents, message, [["--add", "--cacheinfo", entry] for entry in entries])
-
-    def _commit(self, tree: str, parents: Sequence[str], message: str, updates: Sequence[Sequence[str]], stdin: str = "") -> str:
         with tempfile.TemporaryDirectory(prefix="hearsight-index-") as folder:
             index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
             self.run("read-tree", tree or "--empty", extra=index)
-            for update in updates:
-                self.run("update-index", *update, stdin=stdin, extra=index)
+            self.run("update-index", "--add", "--remove", "-z", "--stdin", stdin="\0".join(files), extra=index)
+            for path, text in (texts or {}).items():
+                blob = self.run("hash-object", "-w", "--stdin", stdin=text)
+                self.run("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", extra=index)
             written = self.run("write-tree", extra=index)
         words = [word for parent in parents for word in ("-p", parent)]
         return self.run("commit-tree", written, *words, "-F", "-", stdin=message)

@@ -52,6 +52,8 @@ class Pool(Settings):
 
     work_pool: str = ""
     """Prefect work pool, whose workers run the stages in clones of their own (`python -m flows.worker`); empty: they run here."""
+    remote: str = "origin"
+    """Git remote through which the workers get a stage's commit, and return theirs."""
     at_once: int = 1
     """Stages of a flow that run at once."""
 

@@ -182,13 +182,13 @@ def open_run(root: Path, name: str, schedule: Schedule, flow_run: str) -> Iterat
                 lock.release()
 
 
-def push(root: Path, targets: Sequence[str], flow_run: str) -> None:
-    """Push the data of stages and of all they need to DVC's remote; without targets, of every stage.
+def push(root: Path, targets: Sequence[str], flow_run: str, *, deps: bool = True) -> None:
+    """Push the data of stages to DVC's remote, with ``deps`` also of all they need; without targets, of every stage.
 
     Raises:
         HearsightError: DVC has no remote, or the push failed.
     """
-    _transfer(root, ["push", *(["--with-deps", *targets] if targets else [])], flow_run)
+    _transfer(root, ["push", *(["--with-deps"] if deps and targets else []), *targets], flow_run)
 
 
 def pull(root: Path, targets: Sequence[str], flow_run: str) -> None:
