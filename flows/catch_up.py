@@ -18,6 +18,7 @@ from prefect.client.schemas.filters import (
     FlowRunFilterStateType,
 )
 from prefect.client.schemas.objects import StateType
+from prefect.client.schemas.sorting import FlowRunSort
 from prefect.states import Cancelled
 
 from components.core.errors import HearsightError
@@ -59,6 +60,8 @@ def _cancel_missed(client: SyncPrefectClient, deployment: UUID, now: datetime) -
             state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
             expected_start_time=FlowRunFilterExpectedStartTime.model_validate({"before_": now}),
         ),
+        sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+        limit=200,  # a server schedules at most 100 runs of a deployment ahead
     )
     for run in missed:
         client.set_flow_run_state(run.id, Cancelled(message=MESSAGE), force=True)

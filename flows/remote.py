@@ -24,7 +24,6 @@ from prefect.types.entrypoint import EntrypointType
 from prefect.workers.process import ProcessWorker
 
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
 from flows.commands import StageFailed, environment, error_line, run_dvc
 from flows.graph import StageTask, read_tasks
 from flows.guard import TIMED_OUT
@@ -32,7 +31,7 @@ from flows.lockfile import LOCK_FILE, dvc_lock, take_entries, take_stages
 from flows.locks import run_lock
 from flows.repository import Move, PushRefused, Repository
 from flows.schedules import Pool
-from flows.versioned import PARAMS, pull, push
+from flows.versioned import PARAMS, pull, push, take_files
 
 REF = "refs/hearsight/work"
 REFUSED = "Refused"
@@ -85,10 +84,7 @@ def run_remotely(
         last = git.fetch(ref)
         if last == commit or not git.is_ancestor(commit, last):
             raise StageFailed(stage.address, f"the worker left no commit on {ref}", refused=False)
-        for path in stage.files:
-            if (text := git.read(last, path)) is not None:
-                (root / path).parent.mkdir(parents=True, exist_ok=True)
-                publish_bytes(root / path, text.encode("utf-8"))
+        take_files(git, last, stage.files)
         take_stages(root, git.read(last, LOCK_FILE), [stage.address])
         pull(root, [stage.address], flow_run)
     finally:

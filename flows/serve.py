@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         root = find_root()
         configure_prefect(root)
         schedules = read_schedules(root)
-        for name, schedule in schedules.items():
+        for schedule in schedules.values():
             Repository(root, schedule.push)  # named now, not at three in the morning
         os.environ.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", "30")
         with prefect_server(root, chosen.port) as url:

@@ -17,7 +17,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from flows.commands import environment, error_line, run_dvc
-from flows.graph import StageTask, seconds
+from flows.graph import StageTask, read_tasks, seconds
 from flows.lockfile import LOCK_FILE, changed_entries, take_stages
 from flows.locks import WAIT, RemoteLock, run_lock
 from flows.repository import Move, PushRefused, Repository
@@ -67,6 +67,7 @@ class VersionedRun:
         old, new = (git.read(commit, LOCK_FILE) if commit else None for commit in (base, theirs))
         if taken := changed_entries(old, new):
             take_stages(root, new, taken)
+            take_files(git, theirs, [path for stage in read_tasks(root) if stage.address in taken for path in stage.files])
             pull(root, taken, self.flow_run)
         git.move(Move(self._ref, local, theirs))
 
@@ -139,6 +140,14 @@ class VersionedRun:
                 lines.append(f"Output: {folder} {sha256_file(manifest)}")
         lines += [f"Uncommitted: {path}" for path in self.repository.changed_files() if path not in (PARAMS, LOCK_FILE)]
         return "\n".join(lines) + "\n"
+
+
+def take_files(git: Repository, commit: str, paths: Sequence[str]) -> None:
+    """Write files of a commit into the project's folder; a file that the commit lacks stays."""
+    for path in paths:
+        if (text := git.read(commit, path)) is not None:
+            (git.root / path).parent.mkdir(parents=True, exist_ok=True)
+            publish_bytes(git.root / path, text.encode("utf-8"))
 
 
 def last_run(repository: Repository, branch: str) -> datetime | None:
