@@ -1,142 +1,40 @@
 """The Prefect flow: one task for each stage of DVC's graph, read from dvc.yaml at every run.
 
-A task runs ``dvc repro`` on one stage under a guard, so a cancelled or killed flow leaves no process behind. The pool in a
-stage's ``meta`` limits the concurrent stages of the flow, and is a tag (``pool:gpu``) for a server's limits across flows. Exit
-code 2 (bad input, a failed check) is not retried.
+The pool in a stage's ``meta`` limits the concurrent stages of the flow, and is a tag (``pool:gpu``) for a server's limits across
+flows. A flow of a schedule commits its results (:mod:`flows.versioned`).
 """
 
 from __future__ import annotations
 
-import os
-import re
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from prefect import flow, get_run_logger, runtime, task
+from prefect import flow, get_run_logger, runtime
 from prefect.context import FlowRunContext
 from prefect.exceptions import MissingContextError
 from prefect.futures import PrefectFuture, wait
-from prefect.states import State
+from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
+from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.tracking import recorder
-from flows.graph import StageTask, read_tasks
-from flows.guard import TIMED_OUT, run_guarded
-from flows.show import show_funnels, show_stage
+from flows.commands import StageFailed, environment
+from flows.graph import StageTask, read_plan
+from flows.locks import run_lock
+from flows.schedules import Schedule, read_pools, read_schedules
+from flows.show import show_funnels
+from flows.tasks import Progress, run_stage, start_snapshot, status_is_clean
+from flows.versioned import open_run, superseded
 
 POOLS = {"cpu": 1, "gpu": 1, "network": 2}
 """Pool → concurrent stages; one CPU stage uses all cores."""
 MAX_THREADS = 256
 RETRY_AFTER: list[float] = [10, 60, 300]
 """Seconds before the first, second and further retries."""
-DVC = (sys.executable, "-m", "dvc")
-
-
-class StageFailed(Exception):
-    """A stage failed; ``refused`` when a retry with the same input would fail too."""
-
-    def __init__(self, address: str, line: str, *, refused: bool) -> None:
-        super().__init__(f"{address}: {line}")
-        self.refused = refused
-
-
-def environment(flow_run: str, pipeline_run: str) -> dict[str, str]:
-    """Return the environment of a stage's process: the flow's ids, no telemetry, this environment's commands first in PATH."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    extra = {
-        "HEARSIGHT_FLOW_RUN": flow_run,
-        "HEARSIGHT_PIPELINE_RUN": pipeline_run,
-        # The guard ends every process that a stage starts, so the flow starts the process that logs runs.
-        recorder.SWITCH: os.environ.get(recorder.SWITCH, "queue"),
-        "DVC_NO_ANALYTICS": "1",
-        "PYTHONUNBUFFERED": "1",
-    }
-    return {**os.environ, "PATH": path, **{name: value for name, value in extra.items() if value}}
-
-
-def _should_retry(_task: Any, _run: Any, state: State[Any]) -> bool:
-    try:
-        state.result()
-    except StageFailed as error:
-        return not error.refused
-    except Exception:  # other errors may be temporary
-        return True
-    return False
-
-
-@task(retry_condition_fn=_should_retry, persist_result=False)
-def run_stage(stage: StageTask, root: Path, env: Mapping[str, str], slots: threading.Semaphore | None = None) -> str:
-    """Reproduce one stage and return the last line of DVC's output.
-
-    Raises:
-        StageFailed: the stage failed or exceeded its time limit; the message has its error line.
-    """
-    logger = get_run_logger()
-    lines: list[str] = []
-
-    def log_line(line: str) -> None:
-        logger.info("%s", line)
-        lines.append(line)
-        del lines[:-200]
-        recorder.start_logger(root, training=True)
-
-    with slots or threading.Semaphore():
-        code = run_guarded(
-            [*DVC, "--wait-for-lock", "repro", "-s", stage.address], cwd=root, env=env, limit=stage.timeout, on_line=log_line
-        )
-    recorder.start_logger(root)
-    try:
-        show_stage(stage, root, failed=error_line(lines) if code else "")
-    except Exception as error:  # a missing artefact must not fail the stage
-        logger.warning("no artefact for %s: %s", stage.address, error)
-    if code == TIMED_OUT:
-        raise StageFailed(stage.address, f"ended after its time limit of {stage.timeout:g} s", refused=False)
-    if code:
-        raise StageFailed(stage.address, error_line(lines), refused=any(re.search(r"exited with 2\b", line) for line in lines))
-    return lines[-1] if lines else ""
-
-
-def error_line(lines: list[str]) -> str:
-    """Return the line with the error: the stage's own, else DVC's, else the last line."""
-    for pattern in (r"^hearsight: (?!warning)", r"^ERROR: "):
-        for line in reversed(lines):
-            if re.search(pattern, line):
-                return re.sub(pattern, "", line)
-    return next((line for line in reversed(lines) if line.strip()), "ended without output")
-
-
-@task(persist_result=False)
-def status_is_clean(addresses: list[str], root: Path, env: Mapping[str, str]) -> None:
-    """Verify that ``dvc status`` reports the stages as up to date.
-
-    Raises:
-        StageFailed: something changed during the flow; names the stages.
-    """
-    lines: list[str] = []
-    code = run_guarded([*DVC, "--wait-for-lock", "status", *addresses], cwd=root, env=env, limit=600, on_line=lines.append)
-    stale = [line.strip().rstrip(":") for line in lines if re.match(r"^\S+:$", line)]
-    if code or stale:
-        raise StageFailed("dvc status", f"not clean: {', '.join(stale) or error_line(lines)}", refused=True)
-    get_run_logger().info("dvc status is clean: %d stages", len(addresses))
-
-
-def start_snapshot(dataset: str, root: Path) -> None:
-    """Set the crawl of ``dataset`` to the day's snapshot, based on its last one; an unfinished snapshot is kept.
-
-    Raises:
-        StageFailed: the dataset has no crawl, or params.yaml cannot be changed.
-    """
-    lines: list[str] = []
-    command = [sys.executable, "-m", "components.cli.main", "snapshot", "next", "--dataset", dataset]
-    code = run_guarded(command, cwd=root, env=environment("", ""), limit=600, on_line=lines.append)
-    if code:
-        raise StageFailed(f"snapshot of {dataset}", error_line(lines), refused=True)
-    get_run_logger().info("snapshot: %s", lines[-1] if lines else dataset)
 
 
 def _threads() -> Any:
@@ -148,7 +46,13 @@ def _flow_run_name() -> str:
 
 
 @flow(name="pipeline", flow_run_name=_flow_run_name, persist_result=False, task_runner=_threads())
-def pipeline(target: str = "", pools: dict[str, int] | None = None, snapshots: list[str] | None = None) -> int:
+def pipeline(
+    target: str = "",
+    pools: dict[str, int] | None = None,
+    snapshots: list[str] | None = None,
+    schedule: str = "",
+    due: str = "",
+) -> Any:
     """Bring the project of this process up to date.
 
     The project is no parameter: whoever may start a deployment's run could else name a folder of their own, and so any command.
@@ -158,6 +62,8 @@ def pipeline(target: str = "", pools: dict[str, int] | None = None, snapshots: l
         target: names of stages (``stage@dataset``), separated by spaces, to run with all they need; empty: all stages.
         pools: pool → concurrent stages; overrides :data:`POOLS`.
         snapshots: datasets whose crawl first starts the day's snapshot.
+        schedule: name of the entry of ``params.yaml:schedules`` whose run this is; its results are committed.
+        due: ISO time at which the run was due; a run with a tag since then is not repeated. Empty: when it was scheduled.
 
     Returns:
         The number of stages.
@@ -166,22 +72,50 @@ def pipeline(target: str = "", pools: dict[str, int] | None = None, snapshots: l
         HearsightError: a stage failed, or a parameter names a stage or dataset that the project does not have.
     """
     project = find_root()
-    sizes = {**POOLS, **(pools or {})}
+    configured_pools = read_pools(project)
+    sizes = {**POOLS, **{name: pool.at_once for name, pool in configured_pools.items()}, **(pools or {})}
     if wrong := sorted(name for name, size in sizes.items() if size < 1):
         raise HearsightError(f"pool '{wrong[0]}' has size {sizes[wrong[0]]}", where="pools", hint="give a number of at least 1")
-    if snapshots:
-        graph = load_graph(project)
-        for dataset in snapshots:
-            graph.require("crawl", dataset)
-    stages = read_tasks(project, target.split())
+    graph = load_graph(project)
     for dataset in snapshots or []:
-        start_snapshot(dataset, project)
+        graph.require("crawl", dataset)
+    schedules = read_schedules(project)
+    if schedule and schedule not in schedules:
+        raise HearsightError(f"has no schedule '{schedule}'", where=project / "params.yaml", hint="start `python -m flows.serve` again")
+    if snapshots or schedule:
+        read_plan(project, target.split(), ask=False)  # raises for unknown targets, before params.yaml changes
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         raise MissingContextError("pipeline runs as a flow only")
-    flow_run = str(context.flow_run.id)
+    if not schedule:
+        with run_lock(project):
+            return len(_run_stages(project, target, pools, snapshots, str(context.flow_run.id))[0])
+    settings = read_schedules(project).get(schedule, Schedule(target=target, snapshots=snapshots or []))
+    with open_run(project, schedule, settings, str(context.flow_run.id)) as run:
+        if reason := superseded(run, context.flow_run, due):
+            return Completed(name="Skipped", message=reason, data=0)
+        run.update()
+        stages, progress = _run_stages(project, target, pools, snapshots, run.flow_run)
+        tag = run.publish(stages, sorted(progress.ran))
+    get_run_logger().info("committed as %s", tag)
+    checked = [f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "check"]
+    warnings = read_warnings(project, checked)
+    if warnings:
+        text = "; ".join(warning.text for warning in warnings)
+        return Completed(name="Warnings", message=f"{len(warnings)} warnings: {text}"[:2000], data=len(stages))
+    return Completed(message=tag, data=len(stages))
+
+
+def _run_stages(
+    project: Path, target: str, pools: dict[str, int] | None, snapshots: list[str] | None, flow_run: str
+) -> tuple[list[StageTask], Progress]:
+    """Run the tasks of the graph; return them, and what DVC ran."""
+    for dataset in snapshots or []:
+        start_snapshot(dataset, project)
+    stages, changed = read_plan(project, target.split())
+    progress = Progress(changed, [path for stage in stages for path in stage.files])
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
-    runs = recorder.open_pipeline(project, datasets, flow_run) if datasets else {}
+    runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}
     slots = {name: threading.Semaphore(size) for name, size in sizes.items()}
     finished = False
     try:
@@ -197,17 +131,24 @@ def pipeline(target: str = "", pools: dict[str, int] | None = None, snapshots: l
             env = environment(flow_run, runs.get(stage.dataset, ""))
             slot = slots.setdefault(stage.pool, threading.Semaphore(1))
             futures[stage.address] = configured.submit(
-                stage, project, env, slot, wait_for=[futures[up] for up in stage.upstream if up in futures]
+                stage,
+                project,
+                env,
+                progress,
+                slot,
+                configured_pools.get(stage.pool),
+                wait_for=[futures[up] for up in stage.upstream if up in futures],
             )
         wait(list(futures.values()))
         _raise_first(futures)
-        show_funnels(project, datasets)
-        status_is_clean([stage.address for stage in stages], project, environment(flow_run, ""))
+        if progress.ran:  # otherwise the first answer stands
+            show_funnels(project, datasets)
+            status_is_clean([stage.address for stage in stages], project)
         finished = True
     finally:
         if runs:
             recorder.close_pipeline(project, runs, finished=finished)
-    return len(stages)
+    return stages, progress
 
 
 def _raise_first(futures: Mapping[str, PrefectFuture[str]]) -> None:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from flows.commands import BUSY_PATIENCE
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -31,6 +34,8 @@ class StageTask:
     retries: int = 0
     timeout: float = 3600.0
     """Limit of a run in seconds, including the wait for DVC's lock."""
+    files: tuple[str, ...] = ()
+    """Outputs that DVC leaves to git (``cache: false``): gates, warnings, tables of plots."""
 
     @property
     def dataset(self) -> str:
@@ -51,18 +56,48 @@ def read_tasks(root: Path, targets: Iterable[str] = ()) -> list[StageTask]:
     Raises:
         HearsightError: dvc.yaml cannot be read, a target is not in it, or a ``meta`` value is invalid.
     """
+    return read_plan(root, targets, ask=False)[0]
+
+
+def read_plan(root: Path, targets: Iterable[str] = (), *, ask: bool = True) -> tuple[list[StageTask], set[str]]:
+    """Return the tasks as :func:`read_tasks`, and with ``ask`` the addresses of those that ``dvc status`` reports as changed.
+
+    The graph is read once for both: with 80 stages, a start of ``dvc`` for each costs minutes, and a list of targets as well,
+    because DVC reads dvc.yaml again for each of them.
+
+    Raises:
+        HearsightError: as :func:`read_tasks`, or other processes hold DVC's locks.
+    """
     # Here: imports seconds of DVC.
     from dvc.exceptions import DvcException
-    from dvc.repo import Repo
+    from dvc.lock import LockError
+    from dvc.repo import Repo, lock_repo
 
-    try:
-        with Repo(str(root)) as repo:
-            graph = repo.index.graph
-            stages = {_address(stage, root): stage for stage in graph}
-            needs = {name: {_address(other, root) for other in graph.successors(stage)} for name, stage in stages.items()}
-            tasks = {name: _task(root, name, stage, needs[name]) for name, stage in stages.items() if stage.cmd}
-    except DvcException as error:
-        raise HearsightError(" ".join(str(error).split()), where=root / "dvc.yaml", hint="see `dvc dag`") from None
+    deadline = time.monotonic() + BUSY_PATIENCE
+    while True:
+        try:
+            # The option of `dvc --wait-for-lock`.
+            with Repo(str(root), _wait_for_lock=True) as repo, lock_repo(repo) if ask else nullcontext():
+                graph = repo.index.graph
+                stages = {_address(stage, root): stage for stage in graph}
+                needs = {name: {_address(other, root) for other in graph.successors(stage)} for name, stage in stages.items()}
+                tasks = {name: _task(root, name, stage, needs[name]) for name, stage in stages.items() if stage.cmd}
+                chosen = _select(root, tasks, needs, targets)
+                changed = {task.address for task in chosen if stages[task.address].status(check_updates=True)} if ask else set()
+                return chosen, changed
+        except LockError as error:  # a stage of another process is entered as running, or is just being entered
+            if time.monotonic() > deadline:
+                raise HearsightError(_one_line(error), where=root, hint="wait for that process, or end it") from None
+            time.sleep(0.5)
+        except DvcException as error:
+            raise HearsightError(_one_line(error), where=root / "dvc.yaml", hint="see `dvc dag`") from None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _select(root: Path, tasks: dict[str, StageTask], needs: dict[str, set[str]], targets: Iterable[str]) -> list[StageTask]:
     selected = set(tasks)
     if chosen := [target for target in targets if target]:
         for target in chosen:
@@ -91,9 +126,9 @@ def _task(root: Path, address: str, stage: Any, needs: set[str]) -> StageTask:
     if not isinstance(retries, int) or retries < 0:
         raise HearsightError(f"retries is {retries!r}", where=where, hint="give a number of at least 0")
     command = stage.cmd if isinstance(stage.cmd, str) else " && ".join(stage.cmd)
-    return StageTask(
-        address, command, tuple(sorted(needs)), str(meta.get("pool", "cpu")), retries, seconds(meta.get("timeout", "1h"), where)
-    )
+    files = tuple(os.path.relpath(out.fs_path, root.resolve()) for out in stage.outs if not out.use_cache)
+    timeout = seconds(meta.get("timeout", "1h"), where)
+    return StageTask(address, command, tuple(sorted(needs)), str(meta.get("pool", "cpu")), retries, timeout, files)
 
 
 def seconds(text: object, where: str = "") -> float:

@@ -32,7 +32,7 @@ def run_command(root: Path, *words: str) -> list[str]:
         HearsightError: it failed; with its error line.
     """
     # Here: Prefect reads its settings on import.
-    from flows.flow import environment, error_line
+    from flows.commands import environment, error_line
     from flows.guard import run_guarded
 
     lines: list[str] = []

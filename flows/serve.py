@@ -1,7 +1,7 @@
 """``python -m flows.serve``: deployments of the pipeline on the schedules of ``params.yaml:schedules``.
 
 Each schedule has a deployment (``pipeline/daily`` …); ``pipeline/on-demand`` has no schedule. This process serves them, one run
-at a time. Without ``PREFECT_API_URL`` it starts a server on loopback.
+at a time. Without ``PREFECT_API_URL`` it starts a server on loopback. At its start it makes up for missed runs.
 """
 
 from __future__ import annotations
@@ -15,47 +15,10 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.params import Settings, parse_settings, read_params_file
+from flows.repository import Repository
+from flows.schedules import Schedule, read_pools, read_schedules
 from flows.server import prefect_server
 from flows.settings import configure_prefect
-
-
-class Schedule(Settings):
-    """One entry of ``params.yaml:schedules``."""
-
-    cron: str = "0 3 * * *"
-    """Cron schedule in UTC."""
-    target: str = ""
-    """Stages to run with all they need, e.g. ``report@english``; empty for all stages."""
-    snapshots: list[str] = []
-    """Datasets whose crawl first starts the day's snapshot (`hearsight snapshot next`)."""
-
-
-def read_schedules(root: Path) -> dict[str, Schedule]:
-    """Return name → entry of ``params.yaml:schedules``.
-
-    Raises:
-        HearsightError: an entry or its cron schedule is invalid.
-    """
-    # Here: Prefect reads its settings on import, after flows.settings.
-    from prefect.client.schemas.schedules import CronSchedule
-    from pydantic import ValidationError
-
-    path = root / "params.yaml"
-    schedules: dict[str, Schedule] = {}
-    for name, block in (read_params_file(path).get("schedules") or {}).items():
-        schedule = parse_settings(Schedule, block, f"{path}: schedules.{name}")
-        assert isinstance(schedule, Schedule)
-        try:
-            CronSchedule(cron=schedule.cron)
-        except ValidationError:
-            raise HearsightError(
-                f"{schedule.cron!r} is not a cron schedule",
-                where=f"{path}: schedules.{name}.cron",
-                hint='write e.g. "0 3 * * *"',
-            ) from None
-        schedules[name] = schedule
-    return schedules
 
 
 def deployments(schedules: dict[str, Schedule]) -> list[Any]:
@@ -66,11 +29,35 @@ def deployments(schedules: dict[str, Schedule]) -> list[Any]:
         pipeline.to_deployment(
             name=name,
             cron=schedule.cron,
-            parameters={"target": schedule.target, "snapshots": schedule.snapshots},
+            parameters={"target": schedule.target, "snapshots": schedule.snapshots, "schedule": name},
         )
         for name, schedule in schedules.items()
     ]
     return [*scheduled, pipeline.to_deployment(name="on-demand")]
+
+
+def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -> None:
+    """Register deployments, automations and the work pools of ``params.yaml:pools``; start a run for each missed schedule.
+
+    Raises:
+        HearsightError: a block of ``schedules.<name>.notify`` is missing.
+    """
+    # Here: as above.
+    from prefect.client.orchestration import get_client
+
+    from flows.automations import end_zombies, notify
+    from flows.catch_up import catch_up
+    from flows.remote import deploy_pool
+
+    ids = {deployment.name: deployment.apply() for deployment in served}
+    with get_client(sync_client=True) as client:
+        end_zombies(client)
+        notify(client, schedules, ids, root)
+        for pool in read_pools(root).values():
+            if pool.work_pool:
+                deploy_pool(client, pool.work_pool)
+        for name in catch_up(client, root, schedules, ids):
+            print(f"pipeline/{name}: runs were missed; one starts now", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,12 +70,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ["HEARSIGHT_ROOT"] = str(root)  # the runs are processes of this one: they run its project and no other
         configure_prefect(root)
         schedules = read_schedules(root)
+        for schedule in schedules.values():
+            Repository(root, schedule.push)  # named now, not at three in the morning
+        os.environ.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", "30")
         with prefect_server(root, chosen.port) as url:
             from prefect import serve  # here: as above
 
             for name, schedule in schedules.items():
                 print(f"pipeline/{name}: {schedule.cron} UTC, {schedule.target or 'everything'} ({url})", flush=True)
-            serve(*deployments(schedules), limit=1)
+            served = deployments(schedules)
+            prepare(root, schedules, served)
+            serve(*served, limit=1)
     except HearsightError as error:
         print(f"hearsight: {error}", file=sys.stderr)
         return 2

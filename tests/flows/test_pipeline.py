@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from flows.graph import StageTask, read_tasks, seconds
 from flows.guard import TIMED_OUT, run_guarded
-from flows.serve import read_schedules
+from flows.schedules import read_schedules
 from flows.show import stage_page
 from tests.flows.conftest import Make
 from tests.support import leave_warning, until

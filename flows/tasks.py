@@ -1,0 +1,125 @@
+"""The Prefect tasks of a flow: one for each stage, and one that asks DVC at the end.
+
+A task runs ``dvc repro`` on one stage under a guard, so a cancelled or killed flow leaves no process behind. Exit code 2 (bad
+input, a failed check) is not retried.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from prefect import get_run_logger, task
+from prefect.states import Completed, State
+
+from components.tracking import recorder
+from flows.commands import StageFailed, environment, error_line, run_dvc
+from flows.graph import StageTask, read_plan
+from flows.guard import TIMED_OUT, run_guarded
+from flows.schedules import Pool
+from flows.show import show_stage
+
+SKIPPED = re.compile(r"^Stage '.*' didn't change, skipping")
+"""DVC's line for a stage that it has not run."""
+
+
+def _should_retry(_task: Any, _run: Any, state: State[Any]) -> bool:
+    try:
+        state.result()
+    except StageFailed as error:
+        return not error.refused
+    except Exception:  # other errors may be temporary
+        return True
+    return False
+
+
+@dataclass
+class Progress:
+    """What the stages of one flow run know of each other."""
+
+    changed: set[str]
+    """Addresses that ``dvc status`` reported as changed when the flow started."""
+    files: list[str] = field(default_factory=list)
+    """Small outputs of all stages, which DVC leaves to git."""
+    ran: set[str] = field(default_factory=set)
+    """Addresses that DVC has run in this flow."""
+
+    def may_differ(self, stage: StageTask) -> bool:
+        """Return whether DVC has to be asked about the stage: it was changed, or one that it needs has run since."""
+        return stage.address in self.changed or not self.ran.isdisjoint(stage.upstream)
+
+
+@task(retry_condition_fn=_should_retry, persist_result=False)
+def run_stage(
+    stage: StageTask,
+    root: Path,
+    env: Mapping[str, str],
+    progress: Progress,
+    slots: threading.Semaphore | None = None,
+    pool: Pool | None = None,
+) -> Any:
+    """Reproduce one stage; end as ``Cached`` when it is up to date, without starting DVC where its inputs cannot differ.
+
+    Raises:
+        StageFailed: the stage failed or exceeded its time limit; the message has its error line.
+    """
+    if not progress.may_differ(stage):
+        return Completed(name="Cached", message="up to date")
+    logger = get_run_logger()
+
+    def log_line(line: str) -> None:
+        logger.info("%s", line)
+        recorder.start_logger(root, training=True)
+
+    with slots or threading.Semaphore():
+        if pool is not None and pool.work_pool:
+            from flows.remote import run_remotely  # here: seconds of imports for work pools only
+
+            run_remotely(stage, pool, root, env["HEARSIGHT_FLOW_RUN"], progress.files, log_line)
+            progress.ran.add(stage.address)
+            return "ran on a worker"
+        code, lines = run_dvc(["repro", "-s", stage.address], root, env, stage.timeout, log_line)
+    recorder.start_logger(root)
+    skipped = code == 0 and any(SKIPPED.search(line) for line in lines)
+    if not skipped:
+        progress.ran.add(stage.address)
+        try:
+            show_stage(stage, root, failed=error_line(lines) if code else "")
+        except Exception as error:  # a missing artefact must not fail the stage
+            logger.warning("no artefact for %s: %s", stage.address, error)
+    if code == TIMED_OUT:
+        raise StageFailed(stage.address, f"ended after its time limit of {stage.timeout:g} s", refused=False)
+    if code:
+        raise StageFailed(stage.address, error_line(lines), refused=any(re.search(r"exited with 2\b", line) for line in lines))
+    return Completed(name="Cached", message="its inputs are equal") if skipped else lines[-1] if lines else ""
+
+
+@task(persist_result=False)
+def status_is_clean(addresses: list[str], root: Path) -> None:
+    """Verify that ``dvc status`` reports the stages as up to date.
+
+    Raises:
+        StageFailed: something changed during the flow; names the stages.
+    """
+    if stale := read_plan(root, addresses)[1] & set(addresses):
+        raise StageFailed("dvc status", f"not clean: {', '.join(sorted(stale))}", refused=True)
+    get_run_logger().info("dvc status is clean: %d stages", len(addresses))
+
+
+def start_snapshot(dataset: str, root: Path) -> None:
+    """Set the crawl of ``dataset`` to the day's snapshot, based on its last one; an unfinished snapshot is kept.
+
+    Raises:
+        StageFailed: the dataset has no crawl, or params.yaml cannot be changed.
+    """
+    lines: list[str] = []
+    command = [sys.executable, "-m", "components.cli.main", "snapshot", "next", "--dataset", dataset]
+    code = run_guarded(command, cwd=root, env=environment("", ""), limit=600, on_line=lines.append)
+    if code:
+        raise StageFailed(f"snapshot of {dataset}", error_line(lines), refused=True)
+    get_run_logger().info("snapshot: %s", lines[-1] if lines else dataset)

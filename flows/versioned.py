@@ -1,0 +1,215 @@
+"""Runs whose results are committed: a commit on a branch and a tag for each run, after the data is on DVC's remote.
+
+The commit has HEAD's files with ``params.yaml``, ``dvc.lock`` and the outputs that DVC leaves to git (gates, warnings, tables of
+plots). A run first takes what other clones have committed to the branch. Does not import Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from components.core.digests import sha256_file
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from flows.commands import environment, error_line, run_dvc
+from flows.graph import StageTask, read_tasks, seconds
+from flows.lockfile import LOCK_FILE, changed_entries, take_stages
+from flows.locks import WAIT, RemoteLock, run_lock
+from flows.repository import Move, PushRefused, Repository
+from flows.schedules import Schedule, previous_due, tag_time, time_tag
+
+PARAMS = "params.yaml"
+PUSH_LIMIT = 12 * 3600.0
+"""Time limit of `dvc push` and `dvc pull` in seconds."""
+
+
+@dataclass
+class VersionedRun:
+    """One run of a schedule, between :func:`open_run` and :meth:`publish`."""
+
+    name: str
+    schedule: Schedule
+    repository: Repository
+    flow_run: str
+    lock: RemoteLock | None
+
+    @property
+    def branch(self) -> str:
+        """The branch of the schedule's runs."""
+        return self.schedule.branch_of(self.name)
+
+    @property
+    def _ref(self) -> str:
+        return f"refs/heads/{self.branch}"
+
+    def last_run(self) -> datetime | None:
+        """Return the time of the newest tag of the schedule, here or on the remote; None when there is none."""
+        return last_run(self.repository, self.branch)
+
+    def update(self) -> None:
+        """Take what other clones have committed to the branch since this clone's last run: settings, results, and their data.
+
+        Raises:
+            HearsightError: ``params.yaml`` was changed there and here in the same lines, or data cannot be pulled.
+        """
+        git, root = self.repository, self.repository.root
+        local = git.value(self._ref)
+        theirs = git.fetch(self._ref) if git.remote else ""
+        if not theirs or theirs == local:
+            return
+        base = local or git.run("merge-base", "HEAD", theirs, fail=False)
+        self._merge_params(base, theirs)
+        old, new = (git.read(commit, LOCK_FILE) if commit else None for commit in (base, theirs))
+        if taken := changed_entries(old, new):
+            take_stages(root, new, taken)
+            take_files(git, theirs, [path for stage in read_tasks(root) if stage.address in taken for path in stage.files])
+            pull(root, taken, self.flow_run)
+        git.move(Move(self._ref, local, theirs))
+
+    def _merge_params(self, base: str, theirs: str) -> None:
+        git, path = self.repository, self.repository.root / PARAMS
+        new, old = git.read(theirs, PARAMS), git.read(base, PARAMS) if base else None
+        ours = path.read_text(encoding="utf-8")
+        if new is None or new in (ours, old):
+            return
+        merged = git.merge_texts(ours, old if old is not None else ours, new)
+        if merged is None:
+            raise HearsightError(
+                f"was changed here and on {self.branch} in the same lines",
+                where=path,
+                hint=f"take over one side: git diff {theirs[:12]} -- {PARAMS}",
+            )
+        publish_bytes(path, merged.encode("utf-8"))
+
+    def publish(self, stages: Sequence[StageTask], ran: Sequence[str]) -> str:
+        """Commit the run, push data and then branch and tag, and return the tag.
+
+        Raises:
+            HearsightError: a push failed, or another run took over the lock; the results stay in this clone, and the next run
+                publishes them.
+        """
+        git, root = self.repository, self.repository.root
+        files = [PARAMS, LOCK_FILE, *(path for stage in stages for path in stage.files)]
+        tip, head = git.value(self._ref), git.value("HEAD")
+        parents = [tip] if tip and git.is_ancestor(head, tip) else [parent for parent in (tip, head) if parent]
+        commit = git.commit(head, parents, files, self._message(stages, ran))
+        moment = datetime.now(UTC)
+        while git.value(f"refs/tags/{time_tag(self.branch, moment)}"):
+            moment += timedelta(seconds=1)
+        tag = time_tag(self.branch, moment)
+        moves = [Move(self._ref, tip, commit), Move(f"refs/tags/{tag}", "", commit)]
+        if self.lock is not None:
+            push(root, self.schedule.target.split(), self.flow_run)
+            self._push(moves, self.lock)
+        git.move(*moves)
+        return tag
+
+    def _push(self, moves: Sequence[Move], lock: RemoteLock) -> None:
+        """Push the moves and delete the lock in one step, so that a run without the lock cannot publish."""
+        lock.stop()
+        git = self.repository
+        old = git.remote_refs(self._ref).get(self._ref, "")  # empty before the first push
+        try:
+            git.push(Move(moves[0].ref, old and moves[0].old, moves[0].new), *moves[1:], Move(lock.ref, lock.value, ""))
+        except PushRefused as error:
+            raise HearsightError(
+                f"another run has taken over ({error})",
+                where=f"{self.branch} of remote {git.remote}",
+                hint="nothing is lost: the next run publishes these results",
+            ) from None
+        lock.value = ""
+
+    def _message(self, stages: Sequence[StageTask], ran: Sequence[str]) -> str:
+        root = self.repository.root
+        lines = [
+            f"{self.name}: {len(ran)} of {len(stages)} stages ran",
+            "",
+            f"Schedule: {self.name}",
+            f"Flow-run: {self.flow_run}",
+        ]
+        lines += [f"Ran: {address}" for address in sorted(ran)]
+        folders = sorted({f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "run" and stage.dataset})
+        for folder in folders:
+            manifest = root / "data" / folder / "manifest.json"
+            if manifest.is_file():
+                lines.append(f"Output: {folder} {sha256_file(manifest)}")
+        lines += [f"Uncommitted: {path}" for path in self.repository.changed_files() if path not in (PARAMS, LOCK_FILE)]
+        return "\n".join(lines) + "\n"
+
+
+def take_files(git: Repository, commit: str, paths: Sequence[str]) -> None:
+    """Write files of a commit into the project's folder; a file that the commit lacks stays."""
+    for path in paths:
+        if (text := git.read(commit, path)) is not None:
+            (git.root / path).parent.mkdir(parents=True, exist_ok=True)
+            publish_bytes(git.root / path, text.encode("utf-8"))
+
+
+def last_run(repository: Repository, branch: str) -> datetime | None:
+    """Return the time of the newest tag of a branch's runs, here or on the remote; None when there is none."""
+    pattern = f"refs/tags/{branch}/*"
+    refs = repository.run("for-each-ref", "--format=%(refname)", pattern).split()
+    if repository.remote:
+        refs += repository.remote_refs(pattern)
+    times = (tag_time(branch, ref.removeprefix("refs/tags/")) for ref in refs)
+    return max((time for time in times if time), default=None)
+
+
+def superseded(run: VersionedRun, flow_run: Any, due: str) -> str:
+    """Return why a run has nothing to do: a later one is due already, or a run since its due time exists; else an empty text."""
+    now = datetime.now(UTC)
+    moment = datetime.fromisoformat(due) if due else flow_run.expected_start_time if flow_run.auto_scheduled else None
+    if moment is None:  # started by a person
+        return ""
+    if moment < previous_due(run.schedule.cron, now):
+        return f"due at {moment:%Y-%m-%d %H:%M}, and again since"
+    last = run.last_run()
+    return f"a run since {moment:%Y-%m-%d %H:%M} exists: {time_tag(run.branch, last)}" if last and last >= moment else ""
+
+
+@contextmanager
+def open_run(root: Path, name: str, schedule: Schedule, flow_run: str) -> Iterator[VersionedRun]:
+    """Hold the locks of a scheduled run: this clone's, and with ``push`` the remote's.
+
+    Raises:
+        HearsightError: the project is not in git, the remote is missing, or another run does not end.
+    """
+    with run_lock(root, WAIT):
+        repository = Repository(root, schedule.push)
+        lock = RemoteLock(repository, name, seconds(schedule.stale)) if schedule.push else None
+        if lock is not None:
+            lock.acquire()
+        try:
+            yield VersionedRun(name, schedule, repository, flow_run, lock)
+        finally:
+            if lock is not None:
+                lock.release()
+
+
+def push(root: Path, targets: Sequence[str], flow_run: str, *, deps: bool = True) -> None:
+    """Push the data of stages to DVC's remote, with ``deps`` also of all they need; without targets, of every stage.
+
+    Raises:
+        HearsightError: DVC has no remote, or the push failed.
+    """
+    _transfer(root, ["push", *(["--with-deps"] if deps and targets else []), *targets], flow_run)
+
+
+def pull(root: Path, targets: Sequence[str], flow_run: str) -> None:
+    """Pull the data of stages from DVC's remote into the project's folder.
+
+    Raises:
+        HearsightError: DVC has no remote, or data is missing there.
+    """
+    _transfer(root, ["pull", *targets], flow_run)
+
+
+def _transfer(root: Path, words: list[str], flow_run: str) -> None:
+    code, lines = run_dvc(words, root, environment(flow_run, ""), PUSH_LIMIT)
+    if code:
+        raise HearsightError(error_line(lines), where=f"dvc {words[0]}", hint="see `dvc remote list` and the log of the run")

@@ -1,0 +1,59 @@
+"""``python -m flows.worker --pool NAME``: run stages of a Prefect work pool in this clone, until Ctrl-C.
+
+The clone needs the repository, DVC's remote and the Prefect server of ``PREFECT_API_URL``. It belongs to the worker: each stage
+checks out the commit of its flow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import socket
+import sys
+from collections.abc import Sequence
+
+from components.core.errors import HearsightError
+from components.core.graph import find_root
+from flows.repository import Repository
+from flows.settings import configure_prefect
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Work until the process ends; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.worker", description="Run stages of a Prefect work pool in this clone."
+    )
+    parser.add_argument("--pool", required=True, help="a work pool of params.yaml: pools.<name>.work_pool")
+    parser.add_argument("--remote", default="origin", help="git remote of this clone (default: origin)")
+    chosen = parser.parse_args(arguments)
+    try:
+        root = find_root()
+        if "PREFECT_API_URL" not in os.environ:
+            raise HearsightError(
+                "PREFECT_API_URL is not set", hint="set it to the server of flows.serve, e.g. http://HOST:4200/api"
+            )
+        configure_prefect(root)
+        if edited := Repository(root, chosen.remote).changed_files():
+            raise HearsightError(
+                "has changes that are not committed", where=root / edited[0], hint="use a clone for the worker alone"
+            )
+        os.environ.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", "30")
+        os.environ |= {"HEARSIGHT_WORKER_ROOT": str(root), "HEARSIGHT_WORKER_REMOTE": chosen.remote}
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
+        from prefect.workers.process import ProcessWorker  # here: Prefect reads its settings on import
+
+        name = re.sub(r"[^\w.-]+", "-", f"{socket.gethostname()}-{root.name}-{os.getpid()}")
+        print(f"worker {name} of work pool {chosen.pool}", flush=True)
+        asyncio.run(ProcessWorker(work_pool_name=chosen.pool, name=name, limit=1).start())
+    except HearsightError as error:
+        print(f"hearsight: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
