@@ -25,7 +25,7 @@ from components.tracking import recorder
 from flows.commands import StageFailed, environment
 from flows.graph import StageTask, read_plan
 from flows.locks import run_lock
-from flows.schedules import Schedule, read_pools, read_schedules
+from flows.schedules import read_pools, read_schedules
 from flows.show import show_funnels
 from flows.tasks import Progress, run_stage, start_snapshot, status_is_clean
 from flows.versioned import open_run, superseded
@@ -72,8 +72,7 @@ def pipeline(
         HearsightError: a stage failed, or a parameter names a stage or dataset that the project does not have.
     """
     project = find_root()
-    configured_pools = read_pools(project)
-    sizes = {**POOLS, **{name: pool.at_once for name, pool in configured_pools.items()}, **(pools or {})}
+    sizes = {**POOLS, **{name: pool.at_once for name, pool in read_pools(project).items()}, **(pools or {})}
     if wrong := sorted(name for name, size in sizes.items() if size < 1):
         raise HearsightError(f"pool '{wrong[0]}' has size {sizes[wrong[0]]}", where="pools", hint="give a number of at least 1")
     graph = load_graph(project)
@@ -81,21 +80,20 @@ def pipeline(
         graph.require("crawl", dataset)
     schedules = read_schedules(project)
     if schedule and schedule not in schedules:
-        raise HearsightError(f"has no schedule '{schedule}'", where=project / "params.yaml", hint="start `python -m flows.serve` again")
+        raise HearsightError(f"has no schedule '{schedule}'", where=project / "params.yaml", hint="start flows.serve again")
     if snapshots or schedule:
-        read_plan(project, target.split(), ask=False)  # raises for unknown targets, before params.yaml changes
+        read_plan(project, target.split(), ask=False)  # an unknown target is refused before params.yaml changes
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         raise MissingContextError("pipeline runs as a flow only")
     if not schedule:
         with run_lock(project):
-            return len(_run_stages(project, target, pools, snapshots, str(context.flow_run.id))[0])
-    settings = read_schedules(project).get(schedule, Schedule(target=target, snapshots=snapshots or []))
-    with open_run(project, schedule, settings, str(context.flow_run.id)) as run:
+            return len(_run_stages(project, target, sizes, snapshots, str(context.flow_run.id))[0])
+    with open_run(project, schedule, schedules[schedule], str(context.flow_run.id)) as run:
         if reason := superseded(run, context.flow_run, due):
             return Completed(name="Skipped", message=reason, data=0)
         run.update()
-        stages, progress = _run_stages(project, target, pools, snapshots, run.flow_run)
+        stages, progress = _run_stages(project, target, sizes, snapshots, run.flow_run)
         tag = run.publish(stages, sorted(progress.ran))
     get_run_logger().info("committed as %s", tag)
     checked = [f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "check"]
@@ -107,7 +105,7 @@ def pipeline(
 
 
 def _run_stages(
-    project: Path, target: str, pools: dict[str, int] | None, snapshots: list[str] | None, flow_run: str
+    project: Path, target: str, sizes: Mapping[str, int], snapshots: list[str] | None, flow_run: str
 ) -> tuple[list[StageTask], Progress]:
     """Run the tasks of the graph; return them, and what DVC ran."""
     for dataset in snapshots or []:
@@ -116,6 +114,7 @@ def _run_stages(
     progress = Progress(changed, [path for stage in stages for path in stage.files])
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}
+    work_pools = read_pools(project)
     slots = {name: threading.Semaphore(size) for name, size in sizes.items()}
     finished = False
     try:
@@ -136,7 +135,7 @@ def _run_stages(
                 env,
                 progress,
                 slot,
-                configured_pools.get(stage.pool),
+                work_pools.get(stage.pool),
                 wait_for=[futures[up] for up in stage.upstream if up in futures],
             )
         wait(list(futures.values()))
