@@ -75,9 +75,10 @@ def pipeline(
     sizes = {**POOLS, **{name: pool.at_once for name, pool in read_pools(project).items()}, **(pools or {})}
     if wrong := sorted(name for name, size in sizes.items() if size < 1):
         raise HearsightError(f"pool '{wrong[0]}' has size {sizes[wrong[0]]}", where="pools", hint="give a number of at least 1")
-    graph = load_graph(project)
-    for dataset in snapshots or []:
-        graph.require("crawl", dataset)
+    if snapshots:
+        graph = load_graph(project)
+        for dataset in snapshots:
+            graph.require("crawl", dataset)
     schedules = read_schedules(project)
     if schedule and schedule not in schedules:
         raise HearsightError(f"has no schedule '{schedule}'", where=project / "params.yaml", hint="start flows.serve again")
