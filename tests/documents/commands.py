@@ -138,6 +138,10 @@ TESTED = {
     r"hearsight ratings (tasks|write).*": (
         "tests/tools/rating_files/test_rating_files.py::test_the_commands_import_a_file_write_tasks_and_write_ratings"
     ),
+    r"hearsight drift( .*)?": "tests/stages/drift/test_dvc.py::test_the_command_prints_the_days_figures_as_json_lines",
+    r"dvc repro check-drift@.*": (
+        "tests/stages/drift/test_dvc.py::test_each_day_adds_a_line_that_git_can_keep_and_a_measured_day_runs_nothing"
+    ),
     r"hearsight score.*": (
         "tests/tools/score/test_scoring.py::test_score_prints_every_metric_of_the_corpus_and_of_each_image_as_json"
     ),
