@@ -46,6 +46,8 @@ STAGES = (
     "portuguese/posts_report",
 )
 CHECKS = ("english/crawl", "english/filter", "english/dedup", "english/split", "english/synthesize", "portuguese/split")
+FIXED = ("MODEL", "FIGURE", "RECOGNITION", "RETRIEVAL_RANK")
+"""Records of which there are not more when there are more data."""
 RENAMED = ("key", "record", "group", "page_url", "owner", "post")
 OF_PICTURES = ("phash", "image_sha256")
 """Columns changed for dedup alone: results of other stages are found by a picture's digest."""
@@ -100,10 +102,13 @@ def changed(text: str, copy: int) -> str:
 def prepare(root: Path, project: Path, kind: str, name: str, copies: int) -> None:
     """Copy the inputs of a stage, or the output to check."""
     dataset, stage = name.split("/")
-    paths = [PROJECT / "data" / name] if kind == "check" else load_graph(PROJECT).inputs(stage, dataset).values()
-    for path in set(paths):
+    inputs = {"input": PROJECT / "data" / name} if kind == "check" else load_graph(PROJECT).inputs(stage, dataset)
+    for key, path in inputs.items():
         source, target = (folder / path.relative_to(PROJECT) for folder in (project, root))
-        grown = StageOutput(source).manifest.record not in ("MODEL", "FIGURE", "RETRIEVED")
+        if target.exists():
+            continue
+        # Perceptual hashes need no media.
+        grown = key != "media" if name == "english/dedup" else StageOutput(source).manifest.record not in FIXED
         copy_output(source, target, copies if grown else 1, pictures=stage == "dedup" and kind == "run")
     if kind == "check":
         shutil.copytree(PROJECT / "expectations", root / "expectations")
@@ -122,7 +127,8 @@ def run_stage(root: Path, name: str) -> int:
     job = Stage(stage, dataset, stage_settings(graph, stage, dataset), PROJECT, inputs, out, LocalEngine(2), root / ".hearsight")
     importlib.import_module(f"components.stages.{stage}.run").run(job)
     job.finish()
-    return max(sum(entry.rows for entry in given.manifest.shards) for given in inputs.values())
+    rows = {key: sum(entry.rows for entry in given.manifest.shards) for key, given in inputs.items()}
+    return max(rows.values()) if stage.endswith("report") else rows["input"]
 
 
 def run_check(root: Path, name: str) -> int:
