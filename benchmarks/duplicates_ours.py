@@ -123,9 +123,9 @@ def hashes(path: str) -> dict[str, Any]:
     """The blocked search."""
     from components.stages.dedup.hashes import near_hashes
 
-    values = list(json.loads(Path(path).read_text()).values())
+    bits = np.array([int(value, 16) for value in json.loads(Path(path).read_text()).values()], np.uint64)
     return timed(
-        lambda: {"pairs": np.concatenate([np.empty((0, 2), int), *(np.stack(pair, axis=1) for pair in near_hashes(values, 10))])},
+        lambda: {"pairs": np.concatenate([np.empty((0, 2), int), *(np.stack(pair, axis=1) for pair in near_hashes(bits, 10))])},
         None,
     )
 

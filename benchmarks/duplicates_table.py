@@ -119,7 +119,11 @@ def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
     for label, how_many, most in (("pHash ≤ 6", 1, 6), ("pHash ≤ 10", 1, 10), ("pHash ≤ 10, eight turns", 8, 10)):
         hashes = [value for n in first for value in turns[n][:how_many]] + plain
         edge = len(first) * how_many
-        near = [(a, b) for block in near_hashes(hashes, most) for a, b in zip(*(x.tolist() for x in block), strict=True)]
+        near = [
+            (a, b)
+            for block in near_hashes(np.array([int(h, 16) for h in hashes], np.uint64), most)
+            for a, b in zip(*(x.tolist() for x in block), strict=True)
+        ]
         pairs[label] = {(first[a // how_many], rest[b - edge]) for a, b in near if a < edge <= b}
     return pairs
 

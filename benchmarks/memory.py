@@ -25,7 +25,6 @@ from typing import Any
 import pyarrow as pa
 
 from components.core.graph import load_graph
-from components.core.records import OUTPUT_SCHEMAS
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
 from components.execution.engine import LocalEngine, limit_threads
@@ -47,6 +46,8 @@ STAGES = (
     "portuguese/posts_report",
 )
 CHECKS = ("english/crawl", "english/filter", "english/dedup", "english/split", "english/synthesize", "portuguese/split")
+FIXED = ("MODEL", "FIGURE", "RECOGNITION", "RETRIEVAL_RANK")
+"""Records of which there are not more when there are more data."""
 RENAMED = ("key", "record", "group", "page_url", "owner", "post")
 OF_PICTURES = ("phash", "image_sha256")
 """Columns changed for dedup alone: results of other stages are found by a picture's digest."""
@@ -60,10 +61,10 @@ def copy_output(source: Path, target: Path, copies: int, pictures: bool = False)
     out = Stage(stage, target.parent.name, None, target, {}, target, engine, target)
     for copy in range(copies):
         for shard in output.shards:
-            name = f"{copy:03d}-{shard.name}"
+            name = copied(shard.name, copy)
             table, ledger = read_table(shard.path), read_table(shard.ledger)
             if "media" in table.column_names:
-                media = [text and f"{name}/{text.partition('/')[2]}" for text in table["media"].to_pylist()]
+                media = [text and copied(text[:5], copy) + text[5:] for text in table["media"].to_pylist()]
                 table = table.set_column(table.column_names.index("media"), table.schema.field("media"), pa.array(media))
             out.write_shard(name, renamed(table, copy, pictures), renamed(ledger, copy, pictures))
             if shard.media:
@@ -72,6 +73,11 @@ def copy_output(source: Path, target: Path, copies: int, pictures: bool = False)
     for entry in output.manifest.files:
         out.write_file(entry.path, (source / entry.path).read_bytes())
     out.finish()
+
+
+def copied(shard: str, copy: int) -> str:
+    """Return the name of a shard's copy."""
+    return f"{100 * copy + int(shard):05d}"
 
 
 def renamed(table: pa.Table, copy: int, pictures: bool) -> pa.Table:
@@ -93,67 +99,69 @@ def changed(text: str, copy: int) -> str:
     return hashlib.sha256(f"{copy} {head}".encode()).hexdigest()[: len(head)] + dot + tail
 
 
-def run_stage(root: Path, project: Path, name: str, copies: int) -> dict[str, Any]:
-    """Run one stage on copies of its inputs; return its peaks of memory in KiB, and the records."""
+def prepare(root: Path, project: Path, kind: str, name: str, copies: int) -> None:
+    """Copy the inputs of a stage, or the output to check."""
+    dataset, stage = name.split("/")
+    inputs = {"input": PROJECT / "data" / name} if kind == "check" else load_graph(PROJECT).inputs(stage, dataset)
+    for key, path in inputs.items():
+        source, target = (folder / path.relative_to(PROJECT) for folder in (project, root))
+        if target.exists():
+            continue
+        # Perceptual hashes need no media.
+        grown = key != "media" if name == "english/dedup" else StageOutput(source).manifest.record not in FIXED
+        copy_output(source, target, copies if grown else 1, pictures=stage == "dedup" and kind == "run")
+    if kind == "check":
+        shutil.copytree(PROJECT / "expectations", root / "expectations")
+    else:
+        shutil.copytree(project / ".hearsight" / "annotations", root / ".hearsight" / "annotations")
+
+
+def run_stage(root: Path, name: str) -> int:
+    """Run one stage on the copied inputs; return the number of records."""
     limit_threads()
     dataset, stage = name.split("/")
     graph = load_graph(PROJECT)
-    inputs = {}
-    for key, path in graph.inputs(stage, dataset).items():
-        source = project / path.relative_to(PROJECT)
-        target = root / path.relative_to(PROJECT)
-        grown = OUTPUT_SCHEMAS[StageOutput(source).manifest.stage][0] not in ("MODEL", "FIGURE", "RETRIEVED")
-        if not target.exists():
-            subprocess.run([*THIS, "--copy", str(source), str(target), str(copies if grown else 1), stage], check=True)
-        inputs[key] = StageOutput(target)
+    inputs = {key: StageOutput(root / path.relative_to(PROJECT)) for key, path in graph.inputs(stage, dataset).items()}
     out = root / "out" / dataset / stage
     out.mkdir(parents=True)
     job = Stage(stage, dataset, stage_settings(graph, stage, dataset), PROJECT, inputs, out, LocalEngine(2), root / ".hearsight")
     importlib.import_module(f"components.stages.{stage}.run").run(job)
-    manifest = job.finish()
-    return {"entered": sum(bucket["kept"] + sum(bucket["dropped"].values()) for bucket in manifest.counts.values())}
+    job.finish()
+    rows = {key: sum(entry.rows for entry in given.manifest.shards) for key, given in inputs.items()}
+    return max(rows.values()) if stage.endswith("report") else rows["input"]
 
 
-def run_check(root: Path, project: Path, name: str, copies: int) -> dict[str, Any]:
-    """Check copies of one output."""
+def run_check(root: Path, name: str) -> int:
+    """Check the copied output; return the number of records."""
     dataset, stage = name.split("/")
-    target = root / "data" / dataset / stage
-    subprocess.run([*THIS, "--copy", str(project / "data" / dataset / stage), str(target), str(copies), "check"], check=True)
-    shutil.copytree(PROJECT / "expectations", root / "expectations")
     check(root, dataset, stage)
-    return {"entered": sum(entry.rows for entry in StageOutput(target).manifest.shards)}
-
-
-THIS = [sys.executable, "-m", "benchmarks.memory"]
+    return sum(entry.rows for entry in StageOutput(root / "data" / name).manifest.shards)
 
 
 def measure(project: Path, kind: str, name: str, copies: int) -> dict[str, Any]:
     """Return what a process of its own reports."""
+    this = [sys.executable, "-m", "benchmarks.memory"]
+    wordnet = project / "data" / "packages" / "unpacked" / "wordnet-base" / "usr" / "share" / "wordnet"
+    surroundings = {"HEARSIGHT_WORDNET": str(wordnet), **os.environ}
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        if kind == "run":
-            shutil.copytree(project / ".hearsight" / "annotations", root / ".hearsight" / "annotations")
-        command = [*THIS, "--one", kind, str(root), str(project), name, str(copies)]
-        wordnet = project / "data" / "packages" / "unpacked" / "wordnet-base" / "usr" / "share" / "wordnet"
-        surroundings = {"HEARSIGHT_WORDNET": str(wordnet), **os.environ}
+        subprocess.run([*this, "--prepare", folder, str(project), kind, name, str(copies)], check=True)
+        command = [*this, "--one", folder, kind, name]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=surroundings)
-        reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        return reported
+    reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return reported
 
 
 def main() -> None:
     """Print a row for each stage and number of copies."""
-    if sys.argv[1:2] == ["--copy"]:
-        source, target, copies, purpose = sys.argv[2:]
-        return copy_output(Path(source), Path(target), int(copies), pictures=purpose == "dedup")
+    if sys.argv[1:2] == ["--prepare"]:
+        root, project, kind, name, copies = sys.argv[2:]
+        return prepare(Path(root), Path(project), kind, name, int(copies))
     if sys.argv[1:2] == ["--one"]:
-        kind, root, project, name, copies = sys.argv[2:]
+        root, kind, name = sys.argv[2:]
         started = time.process_time()
-        made = {"run": run_stage, "check": run_check}[kind](Path(root), Path(project), name, int(copies))
-        used = {who: resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)}
-        runner, workers = used.values()
-        made |= {"runner": runner.ru_maxrss, "worker": workers.ru_maxrss, "seconds": time.process_time() - started}
-        print(json.dumps(made))
+        records = {"run": run_stage, "check": run_check}[kind](Path(root), name)
+        runner, workers = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        print(json.dumps({"records": records, "runner": runner, "worker": workers, "seconds": time.process_time() - started}))
         return None
     parser = argparse.ArgumentParser(description="Peak memory of stages as the number of shards grows.")
     parser.add_argument("project", type=Path)
@@ -167,7 +175,7 @@ def main() -> None:
             for copies in chosen.copies if not chosen.only or label in chosen.only else ():
                 seen = measure(chosen.project.resolve(), kind, name, copies)
                 sizes = f"{seen['runner'] / 1024:.0f} | {seen['worker'] / 1024:.0f} | {seen['seconds']:.1f}"
-                print(f"| {label} | {copies} | {seen['entered']:,} | {sizes} |", flush=True)
+                print(f"| {label} | {copies} | {seen['records']:,} | {sizes} |", flush=True)
     return None
 
 

@@ -9,7 +9,7 @@ compares all pairs, which is best for few hashes and for a large radius.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations, islice, pairwise
 from math import comb
 from typing import Any
@@ -33,12 +33,11 @@ _INDEX = np.uint64(0xFFFFFFFF)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-def near_hashes(hashes: Sequence[str], max_bits: int) -> Iterator[Pairs]:
-    """Yield pairs (i, j), i < j, of hashes (16 hex digits each) that differ in at most ``max_bits`` bits, each pair once.
+def near_hashes(bits: NDArray[np.uint64], max_bits: int) -> Iterator[Pairs]:
+    """Yield pairs (i, j), i < j, of 64-bit hashes that differ in at most ``max_bits`` bits, each pair once.
 
     The order of the pairs is not defined. Memory: about 40 bytes for each hash.
     """
-    bits = np.array([int(text, 16) for text in hashes], np.uint64)
     equal = choose_equal(bits, max_bits)
     yield from near_equal(bits, max_bits, equal) if equal else near_all(bits, max_bits)
 

@@ -83,7 +83,7 @@ def signal_matches(records: Records, pictures: Pictures, signal: PerceptualHash 
         most, hashes = signal.max_distance, np.zeros(len(pictures.rows), np.uint64)
         for sha256, phash in zip(records.pictures, records.hashes, strict=True):
             if sha256 in pictures.rows:
-                hashes[pictures.rows[sha256]] = int(phash, 16)
+                hashes[pictures.rows[sha256]] = phash
         return lambda one, other: np.bitwise_count(hashes[one] ^ hashes[other]) <= most
     known = [np.empty(0, np.int64), *(_pair_numbers(i, j, len(pictures.rows)) for i, j in repeats)]
     numbers = np.append(np.unique(np.concatenate(known)), -1)
@@ -106,10 +106,9 @@ def same_pictures(
     """Yield edges between records with matching pictures, enough to connect all that match."""
     yield _equals(records.pictures)
     if signal.kind == "phash":
-        yield _equals(records.hashes)
-        distinct = _firsts(records.hashes)
-        first = np.array(list(distinct.values()), np.int64)
-        for i, j in near_hashes(list(distinct), signal.max_distance):
+        distinct, first, of = np.unique(records.hashes, return_index=True, return_inverse=True)
+        yield np.arange(len(records)), first[of]
+        for i, j in near_hashes(distinct, signal.max_distance):
             yield first[i], first[j]
         return
     assert pictures is not None

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from components.core.stage_output import ShardRef, StageOutput
 
-COLUMNS = ["key", "caption", "image_sha256", "media", "phash", "width", "height", "posted", "collected"]
+TEXTS = ["key", "caption", "image_sha256"]
+ORDERED = ["collected", "posted", "width", "height"]
 
 
 @dataclass(frozen=True)
@@ -23,26 +26,25 @@ class Records:
     captions: list[str]
     pictures: list[str]
     """sha256 of each record's picture."""
-    media: list[str]
-    hashes: list[str]
+    hashes: NDArray[np.uint64]
+    """Perceptual hashes."""
     rank: NDArray[np.int64]
-    """Rank of each record in the order of precedence, 0 first: see :func:`precedence`."""
+    """Rank of each record in the order of precedence, 0 first: see :func:`ranks`."""
 
     @staticmethod
     def read(source: StageOutput) -> Records:
         """Return the records of a CAPTION output."""
-        starts, rows = [0], {name: list[object]() for name in COLUMNS}
+        starts, texts = [0], {name: list[str]() for name in TEXTS}
+        hashes, ordered = [np.empty(0, np.uint64)], []
         for shard in source.shards:
-            table = shard.read(COLUMNS)
-            for name in COLUMNS:
-                rows[name].extend(table.column(name).to_pylist())
-            starts.append(len(rows["key"]))
-        order = sorted(range(starts[-1]), key=lambda n: precedence(**{name: rows[name][n] for name in RANKED}))  # type: ignore[arg-type]
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        texts = {name: [str(value) for value in rows[name]] for name in COLUMNS}
-        return Records(source.shards, starts, texts["key"], texts["caption"], texts["image_sha256"], texts["media"],
-                       texts["phash"], rank)  # fmt: skip
+            table = shard.read([*TEXTS, "phash", *ORDERED])
+            for name in TEXTS:
+                texts[name].extend(table[name].to_pylist())
+            hashes.append(np.array([int(text, 16) for text in table["phash"].to_pylist()], np.uint64))
+            ordered.append(table.select(["key", *ORDERED]))
+            starts.append(len(texts["key"]))
+        rank = ranks(pa.concat_tables(ordered)) if ordered else np.empty(0, np.int64)
+        return Records(source.shards, starts, texts["key"], texts["caption"], texts["image_sha256"], np.concatenate(hashes), rank)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -51,20 +53,34 @@ class Records:
         """Return for each shard the pictures that no earlier shard shows: sha256 → media reference."""
         seen: set[str] = set()
         shown = []
-        for start, end in zip(self.starts, self.starts[1:], strict=False):
-            new = {self.pictures[n]: self.media[n] for n in range(end - 1, start - 1, -1) if self.pictures[n] not in seen}
+        for shard, start in zip(self.shards, self.starts, strict=False):
+            media = shard.read(["media"])["media"].to_pylist()
+            rows = range(len(media) - 1, -1, -1)
+            new = {self.pictures[start + n]: media[n] for n in rows if self.pictures[start + n] not in seen}
             seen.update(new)
             shown.append(new)
         return shown
 
 
-RANKED = ("collected", "posted", "width", "height", "key")
-
-
-def precedence(collected: str, posted: str, width: int, height: int, key: str) -> tuple[object, ...]:
-    """Return the sort key of a record among duplicates; the smallest becomes the representative.
+def ranks(table: pa.Table) -> NDArray[np.int64]:
+    """Return the rank of each record among duplicates; the record with the smallest becomes the representative.
 
     First collected, first posted (undated posts last), largest picture, smallest key. Records of a later snapshot never precede
     earlier ones, so representatives and group names stay when posts are added.
+
+    Args:
+        table: with ``key`` and :data:`ORDERED`.
     """
-    return (not collected, collected, not posted, posted, -width * height, key)
+    area = pc.multiply(table["width"].cast(pa.int64()), table["height"].cast(pa.int64()))
+    columns = {
+        "uncollected": pc.equal(table["collected"], ""),
+        "collected": table["collected"],
+        "undated": pc.equal(table["posted"], ""),
+        "posted": table["posted"],
+        "area": pc.negate(area),
+        "key": table["key"],
+    }
+    order = pc.sort_indices(pa.table(columns), sort_keys=[(name, "ascending") for name in columns]).to_numpy()
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 from components.core.addresses import PREPARED_FILE
 from components.execution.devices import choose_device
@@ -28,6 +29,6 @@ def run(stage: Stage) -> None:
     stage.write_file(
         PREPARED_FILE, (json.dumps({"wording": params.wording, "encoder": encoder}, indent=1, sort_keys=True) + "\n").encode()
     )
-    counts = stage.inputs["input"].table(["split"])["split"].to_pylist()
+    counts = Counter(split for shard in stage.inputs["input"].shards for split in shard.read(["split"])["split"].to_pylist())
     for split in ("train", "validation", "test"):
-        stage.metric(f"records.{split}", counts.count(split))
+        stage.metric(f"records.{split}", counts[split])

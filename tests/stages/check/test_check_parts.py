@@ -25,8 +25,10 @@ from tests.support import PROJECT
 
 WHOLE, BY_SHARD, BY_TWO = None, 1, 12
 """Rows of a part: all, one shard (values that must meet are then in parts of a row), and two of the three shards."""
+QUICK = ("crawl-3", "dedup-1", "synthesize-0", "split-2", "evaluate_speech-1")
+"""Digests of media, unique keys, draws, owners of splits, nulls: one of each kind; `make test-all` runs every case."""
 CASES = [
-    pytest.param(stage, change, id=f"{stage}-{number}", marks=[pytest.mark.slow] if number not in (0, 1) else [])
+    pytest.param(stage, change, id=f"{stage}-{number}", marks=[pytest.mark.slow] if f"{stage}-{number}" not in QUICK else [])
     for stage, cases in CORRUPTIONS.items()
     for number, change in enumerate([None, *(case[0] for case in cases)])
 ]

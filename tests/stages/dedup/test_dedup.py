@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as trying
@@ -37,7 +38,7 @@ def test_groups_are_the_connected_components_for_any_block_size(hashes, most, ro
 
     groups = Groups(len(hashes))
     with patch("components.stages.dedup.hashes.ROWS", rows), patch("components.stages.dedup.hashes.COLUMNS", columns):
-        pairs = list(near_hashes(hashes, most))
+        pairs = list(near_hashes(np.array([int(text, 16) for text in hashes], np.uint64), most))
     with patch("components.stages.dedup.groups.PENDING", pending):
         for i, j in pairs:
             groups.add(i, j)
