@@ -21,7 +21,7 @@ from flows.graph import StageTask, read_tasks, seconds
 from flows.lockfile import LOCK_FILE, changed_entries, take_stages
 from flows.locks import WAIT, RemoteLock, run_lock
 from flows.repository import Move, PushRefused, Repository
-from flows.schedules import Schedule, previous_due, tag_time, time_tag
+from flows.schedules import Schedule, tag_time, time_tag
 
 PARAMS = "params.yaml"
 PUSH_LIMIT = 12 * 3600.0
@@ -161,15 +161,26 @@ def last_run(repository: Repository, branch: str) -> datetime | None:
 
 
 def superseded(run: VersionedRun, flow_run: Any, due: str) -> str:
-    """Return why a run has nothing to do: a later one is due already, or a run since its due time exists; else an empty text."""
-    now = datetime.now(UTC)
-    moment = datetime.fromisoformat(due) if due else flow_run.expected_start_time if flow_run.auto_scheduled else None
-    if moment is None:  # started by a person
-        return ""
-    if moment < previous_due(run.schedule.cron, now):
-        return f"due at {moment:%Y-%m-%d %H:%M}, and again since"
-    last = run.last_run()
-    return f"a run since {moment:%Y-%m-%d %H:%M} exists: {time_tag(run.branch, last)}" if last and last >= moment else ""
+    """Return why a run that was due has nothing to do, else an empty text and note the attempt.
+
+    A run since that time exists, of any clone; or one was attempted here since, which failed: of many late runs one is made.
+
+    Args:
+        flow_run: Prefect's flow run; one that a person started is never superseded.
+        due: ISO time of a run that makes up for missed ones; a failed attempt does not count against it.
+    """
+    noted = run.repository.root / ".hearsight" / "schedules" / run.name
+    if due or flow_run.auto_scheduled:
+        moment = datetime.fromisoformat(due) if due else flow_run.expected_start_time
+        last = run.last_run()
+        if last and last >= moment:
+            return f"a run since {moment:%Y-%m-%d %H:%M} exists: {time_tag(run.branch, last)}"
+        attempt = datetime.fromisoformat(noted.read_text()) if noted.is_file() and not due else None
+        if attempt and attempt >= moment:
+            return f"one that was due at {moment:%Y-%m-%d %H:%M} was attempted at {attempt:%Y-%m-%d %H:%M}"
+    noted.parent.mkdir(parents=True, exist_ok=True)
+    publish_bytes(noted, datetime.now(UTC).isoformat().encode())
+    return ""
 
 
 @contextmanager
