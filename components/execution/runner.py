@@ -127,17 +127,19 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
                 tracker.record_start(root, dataset, stage, params.plain())
             with engine.open(lock, (state, root / "data")):
                 module.run(job)
-            watch.require_unchanged()
             manifest = job.finish()
             lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
+            result = StageResult(
+                root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started
+            )
+            if tracker:
+                tracker.record_run(result)
+            watch.require_unchanged(out)
         except Exception as error:  # defects of ours as well: whoever looks at the runs sees them all
             if tracker:
                 message = str(error) if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
                 tracker.record_failure(root, dataset, stage, params.plain(), message)
             raise
-    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started)
-    if tracker:
-        tracker.record_run(result)
     return result
 
 
