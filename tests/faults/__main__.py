@@ -35,10 +35,8 @@ def main() -> int:
             outcomes.append(outcome)
             verdict = "; ".join(outcome.problems) or "holds"
             remedies = f" [{', '.join(outcome.remedies)}]" if outcome.remedies else ""
-            print(
-                f"{outcome.command}: {outcome.about}: {outcome.result}{remedies}: {verdict} ({time.monotonic() - begun:.1f} s, {cpu_seconds() - used:.1f} s of a processor)",
-                flush=True,
-            )
+            took = f"{time.monotonic() - begun:.1f} s, {cpu_seconds() - used:.1f} s of a processor"
+            print(f"{outcome.command}: {outcome.about}: {outcome.result}{remedies}: {verdict} ({took})", flush=True)
             if outcome.problems or chosen.count == 1 or chosen.loud:
                 print("    " + outcome.log.replace("\n", "\n    "), flush=True)
         world.close()
