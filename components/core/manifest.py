@@ -83,7 +83,8 @@ def read_manifest(folder: Path) -> Manifest:
         HearsightError: there is none (the stage has not finished), or it is damaged or of another version.
     """
     path = folder / NAME
-    again = f"run `dvc repro {stage_address(*parse_output_path(folder))}`"
+    address = stage_address(*parse_output_path(folder))
+    again, by_hand = f"run `dvc repro {address}`", f"it was changed by hand: run `dvc repro --force -s {address}`"
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -95,10 +96,8 @@ def read_manifest(folder: Path) -> Manifest:
         content["shards"] = [ShardEntry(**entry) for entry in content["shards"]]
         content["files"] = [FileEntry(**entry) for entry in content["files"]]
         manifest = Manifest(**content)
-    except (ValueError, TypeError, KeyError) as error:
-        raise HearsightError(
-            f"is not a manifest ({error})", where=path, hint=f"it was changed by hand: {again} --force"
-        ) from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise HearsightError(f"is not a manifest ({error})", where=path, hint=by_hand) from None
     if manifest.to_bytes() != raw:
-        raise HearsightError("is not in the form it was written in", where=path, hint=f"it was changed by hand: {again} --force")
+        raise HearsightError("is not in the form it was written in", where=path, hint=by_hand)
     return manifest
