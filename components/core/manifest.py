@@ -92,7 +92,8 @@ def read_manifest(folder: Path) -> Manifest:
 
 def parse_manifest(raw: bytes, path: Path) -> Manifest:
     """Return the manifest with the bytes ``raw``; ``path`` is for messages. Raises as :func:`read_manifest`."""
-    again = f"run `dvc repro {stage_address(*parse_output_path(path.parent))}`"
+    address = stage_address(*parse_output_path(path.parent))
+    again, by_hand = f"run `dvc repro {address}`", f"it was changed by hand: run `dvc repro --force -s {address}`"
     try:
         content = json.loads(raw)
         if content.pop("schema") != SCHEMA:
@@ -100,10 +101,8 @@ def parse_manifest(raw: bytes, path: Path) -> Manifest:
         content["shards"] = [ShardEntry(**entry) for entry in content["shards"]]
         content["files"] = [FileEntry(**entry) for entry in content["files"]]
         manifest = Manifest(**content)
-    except (ValueError, TypeError, KeyError) as error:
-        raise HearsightError(
-            f"is not a manifest ({error})", where=path, hint=f"it was changed by hand: {again} --force"
-        ) from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise HearsightError(f"is not a manifest ({error})", where=path, hint=by_hand) from None
     if manifest.to_bytes() != raw:
-        raise HearsightError("is not in the form it was written in", where=path, hint=f"it was changed by hand: {again} --force")
+        raise HearsightError("is not in the form it was written in", where=path, hint=by_hand)
     return manifest

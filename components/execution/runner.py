@@ -138,21 +138,21 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
                 tracker.record_start(root, dataset, stage, params.plain())
             with engine.open(lock, (state, root / "data")):
                 module.run(job)
-            watch.require_unchanged()
             manifest = job.finish()
             lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
+            usage = meter.figures(job, manifest)
+            result = StageResult(
+                root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started, usage
+            )
+            if tracker:
+                tracker.record_run(result)
+            watch.require_unchanged(out)
+            log.write(FINISHED, **usage, cached=job.cache_summary(), digest=manifest.digest[:12])
         except Exception as error:  # defects of ours as well: whoever looks at the runs sees them all
             if tracker:
                 message = str(error) if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
                 tracker.record_failure(root, dataset, stage, params.plain(), message)
             raise
-    usage = meter.figures(job, manifest)
-    log.write(FINISHED, **usage, cached=job.cache_summary(), digest=manifest.digest[:12])
-    result = StageResult(
-        root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started, usage
-    )
-    if tracker:
-        tracker.record_run(result)
     return result
 
 

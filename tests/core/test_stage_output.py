@@ -42,3 +42,10 @@ def test_a_damaged_tar_of_media_is_named_by_its_reader(output, damage):
 def test_media_that_the_manifest_does_not_list_are_refused(output):
     with pytest.raises(HearsightError, match="holds no media '00007'"):
         output.read_media("00007/a.png")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'"text"', b"[1]", b"null", b"{\n"])
+def test_a_damaged_manifest_names_the_command_that_makes_the_output_again(output, content):
+    (output.path / "manifest.json").write_bytes(content)
+    with pytest.raises(HearsightError, match=r"manifest\.json: is not a manifest .*run `dvc repro --force -s crawl@english`"):
+        _ = StageOutput(output.path).manifest

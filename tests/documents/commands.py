@@ -176,6 +176,7 @@ TESTED = {
     r"make docs": "tests/documents/test_commands.py::test_the_list_of_commands_agrees_with_the_help_texts",
     r"python -m tests\.core\.annotators": "tests/core/test_annotators.py::test_",
     r"python -m tests\.fuzz.*": "tests/fuzz/test_fuzz.py",
+    r"python -m tests\.faults.*": "tests/faults/test_faults.py",
     r"python -m tests\.gold.*": "tests/gold/test_gold.py::test_verdicts_and_captions_equal_the_gold_ones_without_private_names",
     r"mlflow models serve .*": (
         "tests/stages/build_search_index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"

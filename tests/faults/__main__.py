@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import tempfile
 import time
@@ -27,21 +28,26 @@ def main() -> int:
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="hearsight-faults-") as folder:
         world = build_world(Path(folder), quick=chosen.quick)
+        print(f"the uninterrupted run took {cpu_seconds():.1f} s of a processor", flush=True)
         for seed in range(chosen.seed, chosen.seed + chosen.count):
-            begun = time.monotonic()
+            begun, used = time.monotonic(), cpu_seconds()
             outcome = run_fault(world, chosen.kind or draw_kind(seed), seed)
             outcomes.append(outcome)
             verdict = "; ".join(outcome.problems) or "holds"
             remedies = f" [{', '.join(outcome.remedies)}]" if outcome.remedies else ""
-            print(
-                f"{outcome.command}: {outcome.about}: {outcome.result}{remedies}: {verdict} ({time.monotonic() - begun:.1f} s)",
-                flush=True,
-            )
+            took = f"{time.monotonic() - begun:.1f} s, {cpu_seconds() - used:.1f} s of a processor"
+            print(f"{outcome.command}: {outcome.about}: {outcome.result}{remedies}: {verdict} ({took})", flush=True)
             if outcome.problems or chosen.count == 1 or chosen.loud:
                 print("    " + outcome.log.replace("\n", "\n    "), flush=True)
         world.close()
     print(table(outcomes))
     return int(any(outcome.problems for outcome in outcomes))
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of the processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def table(outcomes: list[Outcome]) -> str:

@@ -6,13 +6,15 @@ DVC starts each stage's command in a fork as well. A fork of DVC carries the nam
 from __future__ import annotations
 
 import ctypes
+import gc
+import importlib
 import os
 import re
 import shlex
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,22 +53,19 @@ class Done:
         return [line for line in self.output.splitlines() if line.startswith("ERROR: ")]
 
 
-def load() -> None:
-    """Import what the commands need, once for all forks."""
-    import dvc.cli
-    import dvc.commands.repro
-    import dvc.repo.reproduce
-    import dvc.stage.run  # noqa: F401
+LISTING = "HEARSIGHT_FAULTS_MODULES"
+"""Environment variable: the file to which commands append the names of the modules that they have loaded."""
 
-    from components.stages.build_rating_items import run as _items  # noqa: F401
-    from components.stages.check import warm
-    from components.stages.crawl import run as _crawl  # noqa: F401
-    from components.stages.split import run as _split  # noqa: F401
-    from components.stages.synthesize import run as _speech  # noqa: F401
-    from components.tools.cache import repair  # noqa: F401
-    from components.tracking import recorder  # noqa: F401
 
-    warm()
+def load(names: Iterable[str] = ()) -> None:
+    """Import what commands need, once for all forks."""
+    for name in ("dvc.cli", "dvc.commands.repro", "dvc.repo", *names):
+        try:
+            importlib.import_module(name)
+        except Exception:  # parts of a package that only its own code can import
+            continue
+    gc.collect()
+    gc.freeze()  # keeps the memory shared with the forks
 
 
 def dvc(root: Path, *words: str, strikes: Sequence[Strike] = (), **environment: str) -> Done:
@@ -117,8 +116,7 @@ def _run_stage(root: Path, line: str, strikes: Sequence[Strike], env: Mapping[st
 
 def run_forked(words: tuple[str, ...], command: Callable[[], int], root: Path, environment: Mapping[str, str]) -> Done:
     """Run ``command`` in a fork with its own output."""
-    log = root.parent / f"{root.name}.log"
-    with log.open("w+b") as out:
+    with os.fdopen(os.memfd_create("output"), "w+b") as out:  # not on the disk, which may be full
 
         def redirected() -> int:
             for number in (1, 2):
@@ -126,7 +124,8 @@ def run_forked(words: tuple[str, ...], command: Callable[[], int], root: Path, e
             os.chdir(root)
             return command()
 
-        code = _wait(_fork(redirected, {**os.environ, **SETTINGS, "HEARSIGHT_ROOT": str(root), **environment}))
+        own = {"HEARSIGHT_ROOT": str(root), "DVC_SITE_CACHE_DIR": str(root.parent / "site")}
+        code = _wait(_fork(redirected, {**os.environ, **SETTINGS, **own, **environment}))
         out.seek(0)
         return Done(words, code, out.read().decode(errors="replace"))
 
@@ -147,6 +146,9 @@ def _fork(command: Callable[[], int], environment: Mapping[str, str]) -> int:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
+        if listing := environment.get(LISTING):
+            with Path(listing).open("a") as file:
+                file.write("\n".join(sys.modules) + "\n")
         os._exit(code)
 
 

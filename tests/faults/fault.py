@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.faults.commands import Done
 from tests.faults.moments import Strike
 from tests.faults.project import STAGES, Small
 from tests.faults.servers import Served
@@ -36,17 +37,25 @@ class Fault:
     during: Callable[[Small], AbstractContextManager[None]] = _no_context
     """Around the first run."""
     after: Callable[[Small], None] = _nothing
-    """Before the second run: what a user does about a cause outside the project, e.g. frees the disk."""
+    """Before the second run, where the first failed: what a user does about a cause outside the project."""
+    always_after: Callable[[Small], None] = _nothing
+    """The same where it succeeded too."""
     forget: dict[str, bool] = field(default_factory=dict)
     """Arguments of :meth:`tests.faults.project.Small.forget`."""
     environment: dict[str, str] = field(default_factory=dict)
     """Variables of both runs."""
+    first_environment: dict[str, str] = field(default_factory=dict)
+    """Further variables of the first run."""
+    verify: Callable[[Small], list[str]] = lambda _: []
+    """Returns further promises that are broken at the end."""
     kills: bool = False
     """Whether it kills the process that could say what failed."""
     unrecorded: bool = False
     """Whether a failure may leave no record for MLflow: the disk takes none, or no settings can be read."""
     variant: str = ""
     """Which uninterrupted run the end is compared with; empty for that of the project as it is."""
+    run: Callable[[Small, str, bool], Done] | None = None
+    """Runs the project up to a goal in another way than ``dvc repro``; gets whether it is the first run."""
     disk: int = 0
     """Bytes of a file system for the project alone; 0 for none."""
     struck: Callable[[], bool] = lambda: True
@@ -64,6 +73,8 @@ class World:
     """Command → role → steps."""
     manifests: dict[str, dict[str, bytes]]
     """Variant → stage → manifest."""
+    files: dict[str, set[str]]
+    """Variant → the files of its uninterrupted run."""
     folder: Path
     quick: bool = False
     """Whether runs end at the stage that is struck."""
@@ -73,6 +84,10 @@ class World:
     """Variant → variables of its uninterrupted run."""
     servers: dict[str, Served] = field(default_factory=dict)
     """Servers that several faults share."""
+    addresses: dict[str, str] = field(default_factory=dict)
+    """Addresses of the servers of ``resources``."""
+    resources: ExitStack = field(default_factory=ExitStack)
+    """Other servers that end with the world."""
 
     def server(self, name: str, make: Callable[[], Served]) -> Served:
         """Return a running server; starts it when it does not run."""
@@ -86,6 +101,7 @@ class World:
         """End all servers."""
         for server in self.servers.values():
             server.kill()
+        self.resources.close()
 
     def stage_and_goal(self, draw: random.Random, stage: str = "") -> tuple[str, str]:
         """Draw the first stage without output and the last stage of the run."""

@@ -42,11 +42,11 @@ MODES = ("flip", "truncate", "empty", "delete")
 def damage(path: Path, mode: str, position: float, *, hidden: bool) -> None:
     """Damage a file in one way, at a share of its length; ``hidden``: without a change of its time."""
     before = path.stat()
-    path.chmod(0o644)
     data = bytearray(path.read_bytes())
     at = min(int(position * len(data)), len(data) - 1)
+    path.unlink()
     if mode == "delete":
-        return path.unlink()
+        return
     if mode == "flip" and data:
         data[at] ^= 1 << int(position * 8191) % 8
     path.write_bytes({"flip": bytes(data), "truncate": bytes(data[: max(at, 0)]), "empty": b""}[mode])

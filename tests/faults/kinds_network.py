@@ -65,20 +65,13 @@ def s3(draw: random.Random, world: World) -> Fault:
     world.edits.setdefault("s3", (lambda root: set_crawl(root, s3_block()), "crawl"))
     world.environments["s3"] = {**KEYS, "AWS_ENDPOINT_URL": server.url}
     cut = draw_cut(draw, 12_000)
-    if draw.random() < 0.7:
-        name = f"{cut.times} connections to S3"
-        return _through(cut, server, name, "s3", lambda _: s3_block(), lambda url: {**KEYS, "AWS_ENDPOINT_URL": url})
-    strike = world.strike(draw, "crawl", server.kill)
-    return Fault(
-        f"S3 server killed at step {strike.at}",
-        "crawl",
-        "crawl",
-        strike=strike,
-        prepare=lambda project: set_crawl(project.root, s3_block()),
-        after=lambda _: server.run(),
-        environment={**KEYS, "AWS_ENDPOINT_URL": server.url},
-        variant="s3",
-    )
+    if draw.random() < 0.3:
+        cut.mode, cut.times = "kill", 1
+    name = "S3's server" if cut.mode == "kill" else f"{cut.times} connections to S3"
+    fault = _through(cut, server, name, "s3", lambda _: s3_block(), lambda url: {**KEYS, "AWS_ENDPOINT_URL": url})
+    if cut.mode == "kill":
+        fault.always_after = lambda _: server.run()
+    return fault
 
 
 def _through(

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from components.core.files import link
 from components.core.stage_output import StageOutput
 from tests.stages.crawl.conftest import fixture_block
 from tests.stages.crawl.fixture_web import build_fixture_web
@@ -132,9 +133,21 @@ def _stages() -> dict[str, Any]:
     return chosen
 
 
+LINKED = (".dvc/cache/files/", ".hearsight/cache/", ".hearsight/code/", "web/", "reports/data_docs/")
+"""Files that programs replace and never change in place; :func:`tests.faults.kinds_files.damage` replaces them as well."""
+
+
 def copy_small(source: Small, root: Path) -> Small:
     """Copy a project with the times of its files, which DVC and caches look at."""
-    shutil.copytree(source.root, root, symlinks=True, dirs_exist_ok=True)
+    prefixes = tuple(f"{source.root}/{name}" for name in LINKED)
+
+    def copy(one: str, other: str) -> str:
+        if one.startswith(prefixes):
+            link(Path(one), Path(other))
+            return other
+        return shutil.copy2(one, other)
+
+    shutil.copytree(source.root, root, symlinks=True, dirs_exist_ok=True, copy_function=copy)
     return Small(root)
 
 

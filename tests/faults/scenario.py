@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from components.tools.cache.repair import find_damage
-from tests.faults import commands, kinds_files, kinds_network, kinds_processes
+from tests.faults import commands, kinds_files, kinds_flow, kinds_network, kinds_processes, kinds_tracking
 from tests.faults.commands import Done
 from tests.faults.fault import Fault, World
 from tests.faults.invariants import broken, recorded_failures, wrong_files
@@ -30,6 +30,8 @@ KINDS: dict[str, Callable[[random.Random, World], Fault]] = {
     "edit": kinds_files.edit,
     "web": kinds_network.cut_web,
     "s3": kinds_network.s3,
+    "tracking": kinds_tracking.tracking,
+    "flow": kinds_flow.flow,
 }
 REMEDIES = 3
 """Commands of hints that a user may have to follow before the run succeeds."""
@@ -42,6 +44,7 @@ class Outcome:
     kind: str
     seed: int
     about: str = ""
+    quick: bool = False
     result: str = ""
     """``absorbed``: the run succeeded; ``named``: it failed with one line; ``killed``: nobody was left to say so; ``missed``: the
     moment never came."""
@@ -53,7 +56,7 @@ class Outcome:
 
     @property
     def command(self) -> str:
-        return f"python -m tests.faults --seed {self.seed} --kind {self.kind}"
+        return f"python -m tests.faults --seed {self.seed} --kind {self.kind}{' --quick' if self.quick else ''}"
 
 
 def draw_kind(seed: int) -> str:
@@ -70,7 +73,7 @@ def run_fault(world: World, kind: str, seed: int) -> Outcome:
     folder.mkdir()
     child = os.fork()
     if not child:
-        outcome = Outcome(kind, seed, fault.about)
+        outcome = Outcome(kind, seed, fault.about, world.quick)
         try:
             os.close(reader)
             commands.adopt_orphans()
@@ -89,7 +92,7 @@ def run_fault(world: World, kind: str, seed: int) -> Outcome:
     os.waitpid(child, 0)
     fault.end()
     shutil.rmtree(folder, ignore_errors=True)
-    return Outcome(**json.loads(text)) if text else Outcome(kind, seed, fault.about, problems=["its process died"])
+    return Outcome(**json.loads(text)) if text else Outcome(kind, seed, fault.about, world.quick, problems=["its process died"])
 
 
 def _run(world: World, fault: Fault, folder: Path, outcome: Outcome) -> None:
@@ -99,7 +102,11 @@ def _run(world: World, fault: Fault, folder: Path, outcome: Outcome) -> None:
     goal = f"check-{fault.goal}@english" if not world.quick else f"{fault.goal}@english"
     strikes = [fault.strike] if fault.strike else []
     with fault.during(project):
-        first = commands.dvc(project.root, "repro", goal, strikes=strikes, **fault.environment)
+        first = (
+            fault.run(project, goal, True)
+            if fault.run
+            else commands.dvc(project.root, "repro", goal, strikes=strikes, **fault.environment, **fault.first_environment)
+        )
     outcome.log += _said("first run", first)
     left = commands.leftover_processes()
     outcome.problems += [f"process left: {line}" for line in left]
@@ -107,11 +114,13 @@ def _run(world: World, fault: Fault, folder: Path, outcome: Outcome) -> None:
     outcome.result = _judge(fault, first, project, outcome) if struck or first.code else "missed"
     if first.code:
         fault.after(project)
+    fault.always_after(project)
     _finish(project, fault, goal, outcome)
     if fault.variant == "web" and project.manifests()["crawl"] != world.manifests["web"]["crawl"]:
         _retry(project, fault, goal, outcome)
     expected = world.manifests[fault.variant]
-    outcome.problems += broken(project, expected, fault.goal, world.template.files())
+    outcome.problems += fault.verify(project)
+    outcome.problems += broken(project, expected, fault.goal, world.files[fault.variant])
 
 
 def _judge(fault: Fault, first: Done, project: Small, outcome: Outcome) -> str:
@@ -133,7 +142,7 @@ def _judge(fault: Fault, first: Done, project: Small, outcome: Outcome) -> str:
 def _finish(project: Small, fault: Fault, goal: str, outcome: Outcome) -> None:
     """Run the same command again, following the hints of errors, until it succeeds and every file is whole."""
     for _ in range(REMEDIES + 1):
-        done = commands.dvc(project.root, "repro", goal, **fault.environment)
+        done = fault.run(project, goal, False) if fault.run else commands.dvc(project.root, "repro", goal, **fault.environment)
         outcome.log += _said("again", done)
         if done.code == 0:
             done = _check_damaged(project, fault.goal, outcome) or _repair_results(project, outcome)

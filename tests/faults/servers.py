@@ -105,12 +105,13 @@ class Cut:
     """Connections through a proxy that are cut once so many bytes have passed in all."""
 
     mode: str
-    """``reset``, ``close``, or ``stall``: nothing more passes, and nothing ends."""
+    """``reset``, ``close``, ``stall`` (nothing more passes, and nothing ends), or ``kill``: the server itself."""
     after: int
     """Bytes in both directions."""
     times: int = 1
     """Connections that are cut from then on."""
     counters: Counters = field(default_factory=Counters)
+    _pid: int = 0
 
     @property
     def struck(self) -> bool:
@@ -120,7 +121,7 @@ class Cut:
         """Return a server that passes connections on to ``target``."""
 
         def start(port: int) -> int:
-            listener = socket.create_server(("127.0.0.1", port))
+            listener, self._pid = socket.create_server(("127.0.0.1", port)), target.pid
             threading.Thread(target=self._accept, args=(listener, target.port), daemon=True).start()
             return int(listener.getsockname()[1])
 
@@ -153,6 +154,8 @@ class Cut:
     def _cut(self, *ends: socket.socket) -> None:
         if self.mode == "stall":
             time.sleep(3600)
+        if self.mode == "kill":
+            os.kill(self._pid, signal.SIGKILL)
         for end in ends:
             if self.mode == "reset":
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)

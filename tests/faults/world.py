@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import yaml
@@ -38,12 +39,14 @@ def build_world(folder: Path, *, quick: bool = False) -> World:
     commands.load()
     template = make_small(folder / "template")
     counting = [Strike(f"run {stage}") for stage in STAGES]
-    done = commands.dvc(template.root, "repro", strikes=counting)
+    modules = folder / "modules"
+    done = commands.dvc(template.root, "repro", strikes=counting, **{commands.LISTING: str(modules)})
     assert done.code == 0, done.output
+    commands.load(sorted(set(modules.read_text().split()) - set(sys.modules)))
     # What the uninterrupted run says to MLflow is not of the runs that follow.
     shutil.rmtree(template.root / ".hearsight" / "runs", ignore_errors=True)
     steps = {strike.command: strike.counters.steps() for strike in counting}
-    return World(template, steps, {"": template.manifests()}, folder, quick, dict(EDITS))
+    return World(template, steps, {"": template.manifests()}, {"": template.files()}, folder, quick, dict(EDITS))
 
 
 def reference(world: World, variant: str) -> dict[str, bytes]:
@@ -53,8 +56,9 @@ def reference(world: World, variant: str) -> dict[str, bytes]:
         project: Small = copy_small(world.template, world.folder / f"variant-{len(world.manifests)}")
         edit(project.root)
         project.forget(first)
-        done = commands.dvc(project.root, "repro", **world.environments.get(variant, {}))
+        goal = "crawl@english" if first == "crawl" else f"check-{STAGES[-1]}@english"
+        done = commands.dvc(project.root, "repro", goal, **world.environments.get(variant, {}))
         assert done.code == 0, done.output
-        world.manifests[variant] = project.manifests()
+        world.manifests[variant], world.files[variant] = project.manifests(), project.files()
         shutil.rmtree(project.root)
     return world.manifests[variant]
