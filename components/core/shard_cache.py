@@ -17,6 +17,7 @@ from pathlib import Path
 
 from components.core.digests import canonical_json, digest_value, sha256_file
 from components.core.files import publish_folder
+from components.core.machine import process_exists
 
 ENTRY = "entry.json"
 STALE_AFTER = 7 * 24 * 3600.0
@@ -87,7 +88,7 @@ class ShardCache:
         for path in self.folder.glob("*/*.tmp-*"):
             machine, _, pid = path.name.rpartition(".tmp-")[2].rpartition("-")
             local = machine in (machine_id(), "") and pid.isdigit()
-            abandoned = not Path(f"/proc/{pid}").exists() if local else _age(path) > STALE_AFTER
+            abandoned = not process_exists(int(pid)) if local else _age(path) > STALE_AFTER
             if abandoned:
                 shutil.rmtree(path, ignore_errors=True)
 

@@ -144,9 +144,7 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
         lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
     usage = meter.figures(job, manifest)
     log.write(FINISHED, **usage, cached=job.cache_summary(), digest=manifest.digest[:12])
-    result = StageResult(
-        root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started, usage
-    )
+    result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started, usage)
     if tracker:
         tracker.record_run(result)
     return result
