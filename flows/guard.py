@@ -130,7 +130,11 @@ def _reap() -> None:
 
 
 def descendants() -> list[int]:
-    """Return the pids of all descendants, including zombies."""
+    """Return the pids of all descendants, including zombies; without Linux, of those that have not changed their parent."""
+    if sys.platform != "linux":
+        import psutil  # here: Linux does without
+
+        return [process.pid for process in psutil.Process().children(recursive=True)]
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -36,6 +36,7 @@ EXCLUDED = {
     "components/core/module_facts.py": "computes the digests; a change that matters changes the keys themselves",
     "components/core/code_digest.py": "computes the digests; a change that matters changes the keys themselves",
     "components/execution/engine.py": "starts worker processes; no engine changes what a step computes",
+    "components/core/machine.py": "counts cores and looks for processes; no result depends on either",
     "components/core/errors.py": "formats errors; no cache keeps an error",
     "components/execution/writer_lock.py": "locks",
     "components/core/files.py": "writes given bytes atomically",

@@ -110,9 +110,17 @@ def _parse_facts(source: bytes) -> ModuleFacts:
     called: set[str] = set()
     _collect(tree, executed, called)
     locates = any(_LOCATING.intersection(_names(node)) for node in ast.walk(tree))
-    return ModuleFacts(
-        hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(executed)), tuple(sorted(called)), locates
-    )
+    return ModuleFacts(hashlib.sha256(_dump(tree).encode()).hexdigest(), tuple(sorted(executed)), tuple(sorted(called)), locates)
+
+
+def _dump(tree: ast.AST) -> str:
+    """Return a syntax tree as text, in the form of Python 3.11 in every version, so that keys are the same in all of them."""
+    for node in ast.walk(tree):
+        if getattr(node, "type_params", None) == []:
+            del node.type_params  # type: ignore[attr-defined]  # a field since 3.12
+        if isinstance(node, ast.JoinedStr):  # 3.12 has empty constants in formats
+            node.values = [value for value in node.values if getattr(value, "value", None) != ""]
+    return ast.dump(tree, show_empty=True) if sys.version_info >= (3, 13) else ast.dump(tree)
 
 
 def _names(node: ast.AST) -> Iterable[str]:

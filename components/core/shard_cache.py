@@ -20,6 +20,7 @@ from pathlib import Path
 from components.core.digests import canonical_json, digest_value, sha256_file
 from components.core.errors import HearsightError, ObjectMissing
 from components.core.files import publish_folder
+from components.core.machine import process_exists
 from components.core.stored_files import store_of
 
 ENTRY = "entry.json"
@@ -137,7 +138,7 @@ class ShardCache:
         for path in self.folder.glob("*/*.tmp-*"):
             machine, _, pid = path.name.rpartition(".tmp-")[2].rpartition("-")
             local = machine in (machine_id(), "") and pid.isdigit()
-            abandoned = not Path(f"/proc/{pid}").exists() if local else _age(path) > STALE_AFTER
+            abandoned = not process_exists(int(pid)) if local else _age(path) > STALE_AFTER
             if abandoned:
                 shutil.rmtree(path, ignore_errors=True)
 

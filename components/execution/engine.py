@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from components.core.errors import HearsightError
+from components.core.machine import usable_cores
 from components.execution.process import die_with_parent
 
 THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -51,7 +52,7 @@ class LocalEngine:
     name = "local"
 
     def __init__(self, workers: int) -> None:
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or usable_cores()
 
     def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         """Return an empty context: forked workers inherit the lock and see the same files."""

@@ -12,6 +12,7 @@ import os
 import pickle
 import resource
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,11 +114,14 @@ def set_limits(seconds: float, memory: int) -> None:
 
     Args:
         seconds: CPU time, rounded up to whole seconds; beyond it the kernel sends SIGXCPU.
-        memory: bytes of additional address space; beyond them allocations raise MemoryError.
+        memory: bytes of additional address space; beyond them allocations raise MemoryError. macOS enforces no such limit.
     """
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu = int(used.ru_utime + used.ru_stime + seconds) + 1
-    space = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize() + memory
-    for kind, soft in ((resource.RLIMIT_CPU, cpu), (resource.RLIMIT_AS, space)):
+    limits = [(resource.RLIMIT_CPU, cpu)]
+    if sys.platform == "linux":
+        space = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize() + memory
+        limits.append((resource.RLIMIT_AS, space))
+    for kind, soft in limits:
         _, hard = resource.getrlimit(kind)
         resource.setrlimit(kind, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))

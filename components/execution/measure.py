@@ -44,7 +44,9 @@ def measure(work: Callable[[Any], Any], item: Any) -> Measured:
 
 
 def _cpu() -> float:
-    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    return sum(
+        used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
 
 
 def peak_bytes() -> int:

@@ -23,21 +23,34 @@ KEPT = 1 << 30
 """Bytes of freed memory that a process may keep, and from which on an array gets a mapping of its own."""
 USUALLY_KEPT = 32 << 20
 """The same for other processes: the most that glibc's own rule reaches."""
+POLL = 0.25
+"""Seconds between two looks for a process."""
 LOCK_PATIENCE = 20.0
 """Seconds a new writer waits for the workers of a killed one to end."""
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """Have the kernel kill this process when its parent ends (Linux; elsewhere a no-op).
+    """Have the kernel kill this process when its parent ends; where the kernel cannot (macOS), a thread looks for the parent.
 
     Args:
         parent: pid of the expected parent; when it has ended already, this process exits.
     """
     if sys.platform != "linux":
-        return
+        return _watch_parent(os.getppid() if parent is None else parent)
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent is not None and os.getppid() != parent:
         os._exit(1)
+
+
+def _watch_parent(parent: int) -> None:
+    """Kill this process when its parent ends, from a thread; a process whose parent has ended gets another parent."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True, name="parent-watch").start()
 
 
 def keep_freed_memory() -> None:
@@ -80,7 +93,7 @@ def die_with_ancestor(name: str) -> None:
 
     def watch() -> None:
         while start_time(pid) == started:
-            time.sleep(0.25)
+            time.sleep(POLL)
         os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True, name="ancestor-watch").start()
@@ -89,6 +102,8 @@ def die_with_ancestor(name: str) -> None:
 def ancestor(name: str) -> int | None:
     """Return the pid of the nearest of four ancestors that runs the program ``name``; None when there is none."""
     pid = os.getppid()
+    if sys.platform != "linux":
+        return _ancestor_by_psutil(name)
     for _ in range(4):
         try:
             command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -100,8 +115,27 @@ def ancestor(name: str) -> int | None:
     return None
 
 
+def _ancestor_by_psutil(name: str) -> int | None:
+    import psutil  # here: Linux does without
+
+    try:
+        for process in psutil.Process().parents()[:4]:
+            if any(Path(part).name == name for part in process.cmdline()[:3]):
+                return int(process.pid)
+    except psutil.Error:
+        pass
+    return None
+
+
 def start_time(pid: int) -> str | None:
-    """Return the start time of a process in clock ticks, which with the pid identifies it; None when it has ended."""
+    """Return the start time of a process, which with the pid identifies it; None when it has ended."""
+    if sys.platform != "linux":
+        import psutil  # here: see above
+
+        try:
+            return str(psutil.Process(pid).create_time())
+        except psutil.Error:
+            return None
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.machine import usable_cores
 from components.core.object_store import ObjectStore
 from components.core.shard_cache import machine_id
 from components.execution import ray_node as node
@@ -55,7 +56,7 @@ def connect(address: str, workers: int) -> Any:
         # On loopback and without a dashboard, so that it is not reachable from outside. The address is not enough: Ray listens on
         # all interfaces unless this variable disables clusters.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
-        settings |= {"num_cpus": workers or len(os.sched_getaffinity(0)), "include_dashboard": False}
+        settings |= {"num_cpus": workers or usable_cores(), "include_dashboard": False}
         settings |= {"object_store_memory": STORE_BYTES, "_node_ip_address": "127.0.0.1"}
     elif address != "auto":
         _require_reachable(address)

@@ -1,8 +1,8 @@
 """The log of stage runs: JSON lines under ``.hearsight/logs/stages``, one file for each output.
 
-Each line has time, level, run, flow run, dataset, stage and event. ``<output>.runs.jsonl`` beside it has the end of each run alone,
-so that the history outlives the events of single shards. Files are replaced at :data:`LIMIT` bytes. Logs are no part of an output,
-and nothing reads them to make one.
+Each line has time, level, run, flow run, dataset, stage and event. ``<output>.runs.jsonl`` beside it has the end of each run
+alone, so that the history outlives the events of single shards. Files are replaced at :data:`LIMIT` bytes. Logs are no part of
+an output, and nothing reads them to make one.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def logged_run(state: Path, dataset: str, stage: str) -> Iterator[RunLog]:
 
 class _Handler(RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:
-        raise  # noqa: PLE0704 -- logging calls it while the error is handled
+        raise  # logging calls it while the error is handled
 
 
 def _open(path: Path) -> RotatingFileHandler:

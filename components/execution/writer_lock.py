@@ -12,6 +12,7 @@ import errno
 import fcntl
 import os
 import struct
+import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -109,6 +110,10 @@ class WriterLock:
 
 def _lock(handle: IO[bytes], start: int, length: int, patience: float) -> bool:
     """Lock ``length`` bytes (0: all) from ``start`` exclusively; return False when another process holds them."""
+    if sys.platform != "linux":
+        raise HearsightError(
+            "a cluster needs locks that only Linux has", where=handle.name, hint="set engine: {kind: local} in params.yaml"
+        )
     deadline = time.monotonic() + patience
     # struct flock: l_type, l_whence, l_start, l_len, l_pid
     request = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)

@@ -67,7 +67,9 @@ def test_a_log_changes_no_output_and_no_key(tmp_path):
     plain = make_stage(tmp_path / "plain", "filter", inputs={"input": make_output(tmp_path / "plain", "filter", [], "earlier")})
     plain.map(keep_long, logged.inputs["input"].shards, step="filter", params={})
     assert plain.finish() == logged.finish()
-    keys = [{path.name for path in (root / ".hearsight/cache/filter").iterdir()} for root in (tmp_path / "logged", tmp_path / "plain")]
+    keys = [
+        {path.name for path in (root / ".hearsight/cache/filter").iterdir()} for root in (tmp_path / "logged", tmp_path / "plain")
+    ]
     assert keys[0] == keys[1]
 
 
@@ -80,7 +82,9 @@ def test_a_failure_is_logged_with_its_error_and_without_its_secrets(tmp_path):
     assert events(log_file(tmp_path, "english", "crawl")) == [line]
 
 
-@pytest.mark.parametrize("text", ["Authorization: Bearer abc.def", "api_key='abc.def'", "password=abc.def&x=1", '"token": "abc.def"'])
+@pytest.mark.parametrize(
+    "text", ["Authorization: Bearer abc.def", "api_key='abc.def'", "password=abc.def&x=1", '"token": "abc.def"']
+)
 def test_values_of_secrets_are_not_written(text):
     assert "abc.def" not in without_secrets(text) and "***" in without_secrets(text)
 

@@ -25,4 +25,6 @@ def test_a_run_has_its_figures_as_metrics_and_the_same_result_again_adds_a_point
     for name in NAMES:
         history = client.get_metric_history(one, f"operations/{name}")
         assert [(point.value, point.timestamp, point.step) for point in history] == [(1.0, 1_010_000, 0), (2.0, 2_010_000, 1)]
-    assert not client.get_metric_history(runs.log_record(client, tmp_path, replace(first, stage="filter", usage={})), "operations/seconds")
+    assert not client.get_metric_history(
+        runs.log_record(client, tmp_path, replace(first, stage="filter", usage={})), "operations/seconds"
+    )

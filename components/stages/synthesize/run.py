@@ -9,7 +9,7 @@ from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.google.cost import record_usage
-from components.speech.voices.catalogue import split_installed
+from components.speech.voices.catalogue import lack_of, split_installed
 from components.speech.voices.paid import plan_for
 from components.stages.synthesize import DRAWS, Params
 from components.stages.synthesize.packing import pack_shard, with_failures
@@ -53,11 +53,11 @@ def _voices(stage: Stage, params: Params) -> dict[str, dict[str, str]]:
         raise HearsightError(
             "none of the voices is installed",
             where=f"params.yaml: {stage.dataset}.synthesize.voices",
-            hint="; ".join(dict.fromkeys(f"run `{voice.install}`" for voice in missing)),
+            hint="; ".join(dict.fromkeys(lack.cure for voice in missing if (lack := lack_of(voice)))),
         )
     line = f"{len(installed)} voices: {', '.join(voice.name for voice in installed)}"
     if missing:
-        line += "; left out, not installed: " + ", ".join(f"{voice.name} (`{voice.install}`)" for voice in missing)
+        line += "; left out: " + ", ".join(f"{voice.name} ({lack.cure})" for voice in missing if (lack := lack_of(voice)))
     print(f"{stage.name} {stage.dataset}: {line}", file=sys.stderr, flush=True)
     stage.metric("voices", len(installed))
     stage.metric("voices_left_out", len(missing))

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import BinaryIO
 
+from components.core.machine import usable_cores
 from components.execution.process import die_with_parent
 from components.tools.demo.lanes import Lane, next_lane
 from components.tools.demo.progress import Progress
@@ -56,7 +57,7 @@ def reproduce(root: Path, progress: Progress, lanes: Sequence[Lane] = ()) -> tup
         if line:
             last.append(line)
 
-    cores = len(os.sched_getaffinity(0))
+    cores = usable_cores()
     with log.open("wb") as sink, _terminated_as_exit():
         try:
             code = _run_lanes(root, lanes, cores, sink, add_line, progress.tick)

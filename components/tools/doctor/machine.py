@@ -12,6 +12,9 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import psutil
+
+from components.core.machine import usable_cores
 from components.tools.doctor.finding import MISSING, OK, WARNING, Finding, run_tool
 from flows.settings import PORTS
 
@@ -19,6 +22,8 @@ DISK_GB = 2.0
 """Free disk that the demo needs without its environment: packages, outputs and DVC's cache."""
 MEMORY_GB = 3.0
 """Free memory that the demo's largest stages need, two workers included."""
+PYTHONS = ((3, 11), (3, 13))
+"""The first and the last version of Python that every locked package supports (docs/platforms.md)."""
 SECONDS = 10.0
 """Timeout of a tool that a check runs."""
 
@@ -26,8 +31,8 @@ SECONDS = 10.0
 def python(root: Path) -> list[Finding]:
     """Check the version and that this is the project's environment."""
     version = platform.python_version()
-    if sys.version_info[:2] != (3, 11):
-        return [Finding(MISSING, "python", f"{version}; Hearsight needs 3.11", "make setup PYTHON=python3.11")]
+    if not PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
+        return [Finding(MISSING, "python", f"{version}; Hearsight needs 3.11 to 3.13", "make setup PYTHON=python3.11")]
     return [Finding(OK, "python", f"{version} in {sys.prefix}")]
 
 
@@ -77,7 +82,7 @@ def compiler(root: Path) -> list[Finding]:
 
 def cores(root: Path) -> list[Finding]:
     """Count the cores that this process may use."""
-    count = len(os.sched_getaffinity(0))
+    count = usable_cores()
     if count < 2:
         return [Finding(WARNING, "cores", "1: the demo takes about twice as long as on 2")]
     return [Finding(OK, "cores", str(count))]
@@ -93,10 +98,7 @@ def memory(root: Path) -> list[Finding]:
 
 def _free_memory() -> float:
     """Return bytes: the kernel's available memory, or the rest of a container's limit when that is less."""
-    free = next(
-        (float(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvail")),
-        float("inf"),
-    )
+    free = float(psutil.virtual_memory().available)
     group = Path("/sys/fs/cgroup")
     try:
         limit, used = (group / "memory.max").read_text().strip(), (group / "memory.current").read_text()

@@ -10,6 +10,7 @@ from typing import TypeVar
 from components.core import files
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
+from components.core.machine import process_exists
 
 SUMS = "SHA256SUMS"
 """File with the sha256 of every other file, in the format of ``sha256sum --check``."""
@@ -93,5 +94,5 @@ def _sweep(out: Path) -> None:
     """Remove the temporary folders that killed releases to the same folder left."""
     for path in out.parent.glob(f".{out.name}.*.tmp"):
         pid = path.name.split(".")[-2]
-        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+        if pid.isdigit() and not process_exists(int(pid)):
             shutil.rmtree(path, ignore_errors=True)

@@ -38,7 +38,9 @@ class Wanted:
 
     def files(self, graph: Graph) -> list[Path]:
         """Return the logs to read; raises HearsightError if there is no such output."""
-        outputs = {f"{dataset}/{stage}": log_file(graph.root / ".hearsight", dataset, stage) for stage, dataset, _ in graph.outputs()}
+        outputs = {
+            f"{dataset}/{stage}": log_file(graph.root / ".hearsight", dataset, stage) for stage, dataset, _ in graph.outputs()
+        }
         if self.output and self.output not in outputs:
             hint = did_you_mean(self.output, list(outputs))
             raise HearsightError(f"there is no output '{self.output}'", where="hearsight logs", hint=hint)

@@ -42,7 +42,9 @@ class Locked:
             self.stages = {}
         except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
             where = graph.root / "dvc.lock"
-            raise HearsightError(f"cannot be read ({error})", where=where, hint="restore it with git, or run `dvc repro`") from None
+            raise HearsightError(
+                f"cannot be read ({error})", where=where, hint="restore it with git, or run `dvc repro`"
+            ) from None
         self.digest = cache(self._digest)
 
     def why_run(self, stage: str, dataset: str) -> list[str]:
@@ -59,18 +61,15 @@ class Locked:
             return ["it has not run"]
         reasons = []
         for block in (entry.get("params") or {}).values():
-            reasons += [
-                f"setting {name}" for name in _limited(_changed(block, lambda key: _lookup(self.graph.params, key)))
-            ]
+            reasons += [f"setting {name}" for name in _limited(_changed(block, lambda key: _lookup(self.graph.params, key)))]
         for dependency in entry.get("deps") or ():
             path, digest = str(dependency["path"]), dependency.get("md5")
             if path.startswith("data/"):
                 continue  # its gate is a dependency, too; the check of an output reads the manifest below
             if self.digest(path) != digest:
                 reasons.append(_kind(path))
-        if address.startswith("check-"):
-            if (reason := self._unchecked(output)) and "it has not run" not in reasons:
-                reasons.append(reason)
+        if address.startswith("check-") and (reason := self._unchecked(output)):
+            reasons.append(reason)
         for made in entry.get("outs") or ():
             path = str(made["path"])
             if not (root / path).exists():
@@ -117,7 +116,8 @@ def _kind(path: str) -> str:
         return f"code {path}"
     if path.startswith("reports/"):
         parts = path.split("/", 2)
-        return f"input {parts[2].removesuffix('.json')}" if parts[1] in ("gates", "warnings") and len(parts) == 3 else f"input {path}"
+        is_of_output = parts[1] in ("gates", "warnings") and len(parts) == 3
+        return f"input {parts[2].removesuffix('.json') if is_of_output else path}"
     return f"file {path}"
 
 

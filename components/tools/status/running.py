@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from components.core.addresses import check_stage_address, lock_path, stage_address
 from components.core.graph import Graph
+from components.core.machine import process_exists
 from components.tools.status.history import History, seconds_of
 from components.training.progress import parse_events, progress_folder
 
@@ -59,7 +59,7 @@ def running_stages(graph: Graph, history: History) -> list[Running]:
             Running(
                 stage_address(dataset, stage),
                 pid,
-                is_alive(pid),
+                process_exists(pid),
                 round(time.time() - seconds_of(begun.started), 1) if begun else None,
                 history.expected_seconds(stage, dataset),
                 progress,
@@ -85,17 +85,6 @@ def _holder(lock: Path) -> int | None:
     except OSError:
         pass
     return None
-
-
-def is_alive(pid: int) -> bool:
-    """Return whether a process of this machine has the pid."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return pid > 0
 
 
 def training_progress(root: Path, dataset: str, stage: str) -> str:
@@ -128,7 +117,7 @@ def running_dvc(graph: Graph) -> list[Running]:
     return [
         Running(command, pid, True, progress=" ".join(stages))
         for (pid, command), stages in commands.items()
-        if is_alive(pid)
+        if process_exists(pid)
     ]
 
 

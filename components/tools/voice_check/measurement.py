@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import os
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+import psutil
 
 from components.metrics.spoken_words import spoken_words
 from components.metrics.word_errors import count_errors
@@ -53,15 +52,13 @@ def speak_in_host(voice: Voice, texts: Sequence[str]) -> HostedSpeech:
     start, host_start = time.process_time(), _processor_seconds(host.pid)
     clips = [speak(text, voice.name) for text in texts]
     seconds = time.process_time() - start + _processor_seconds(host.pid) - host_start
-    status = Path(f"/proc/{host.pid}/status").read_text(encoding="utf-8")
-    memory = int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
+    memory = psutil.Process(host.pid).memory_info().rss / 2**20
     return HostedSpeech([measure(clip) for clip in clips], seconds / len(texts), memory)
 
 
 def _processor_seconds(pid: int) -> float:
-    """Return the CPU time of a process and its ended children."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    """Return the CPU time of a process and its ended children (of which macOS tells nothing)."""
+    return float(sum(psutil.Process(pid).cpu_times()[:4]))
 
 
 def level_wanted(voice: Voice, measured: float) -> float:

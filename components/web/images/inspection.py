@@ -36,7 +36,7 @@ class ImageLook:
 
     budget: Budget = _DEFAULT
     name = "image.look"
-    version = 4
+    version = 5
     model = "pillow-12"
     codec = "json"
 

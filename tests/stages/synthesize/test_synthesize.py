@@ -125,7 +125,7 @@ def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
     stage = stage_over(tmp_path / "out", split, voices=["joe", *VOICES])
     run_synthesize(stage)
     output = capfd.readouterr().err.splitlines()[0]
-    assert output == "synthesize english: 2 voices: flite-kal16, nanotts-en-us; left out, not installed: joe (`get joe`)"
+    assert output == "synthesize english: 2 voices: flite-kal16, nanotts-en-us; left out: joe (run `get joe`)"
     assert {name: value for name, value, _ in stage.metrics} == {"voices": 2, "voices_left_out": 1, "engine_failures": 0}
     assert [parent["name"] for parent in stage.parents] == ["voices"]
     manifest = stage.finish()

@@ -70,9 +70,19 @@ else:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that DVC has run."""
     root = tmp_path_factory.mktemp("finished")
-    files = {"dvc.yaml": PIPELINE, "params.yaml": PARAMS, "make.py": MAKE, "takedown.jsonl": "\n", ".dvcignore": "__pycache__\n*.pyc\n"}
+    files = {
+        "dvc.yaml": PIPELINE,
+        "params.yaml": PARAMS,
+        "make.py": MAKE,
+        "takedown.jsonl": "\n",
+        ".dvcignore": "__pycache__\n*.pyc\n",
+    }
     files |= {f"expectations/{stage}.json": "[]" for stage in ("crawl", "filter")}
-    files |= {"components/core/a.py": "A = 1\n", "components/core/b/c.py": "B = 1\n", "components/stages/filter/run.py": "C = 1\n"}
+    files |= {
+        "components/core/a.py": "A = 1\n",
+        "components/core/b/c.py": "B = 1\n",
+        "components/stages/filter/run.py": "C = 1\n",
+    }
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

@@ -104,7 +104,10 @@ def test_a_command_of_dvc_is_named_with_what_it_runs_and_its_lock_is_not_needed(
     locks.mkdir(parents=True)
     holder = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     info = {"pid": holder.pid, "cmd": "dvc repro"}
-    writes = {str(root / "reports/gates/english/crawl.json"): info, str(root / "data/english/crawl"): {"pid": 2**22 + 1, "cmd": "gone"}}
+    writes = {
+        str(root / "reports/gates/english/crawl.json"): info,
+        str(root / "data/english/crawl"): {"pid": 2**22 + 1, "cmd": "gone"},
+    }
     (locks / "rwlock").write_text(json.dumps({"write": writes, "read": {}}))
     try:
         (found,) = status(root)["dvc"]
