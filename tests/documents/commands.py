@@ -184,7 +184,7 @@ TESTED = {
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
 
 NOT_TESTED = {
-    r"make (demo|test|test-all|fuzz|setup|lint|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: whole runs, before a release",
+    r"make (demo|test|test-all|fuzz|setup|lint|audit|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: whole runs, before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect) .*": "a cluster or a server",
