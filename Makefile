@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
 RUNS ?= 1000000
-.PHONY: help setup data demo experiments test test-all fuzz lint docs flow ui lock bare clean
+.PHONY: help setup data demo experiments test test-all fuzz lint audit docs flow ui lock bare clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,8 +70,15 @@ test-all: .venv/.ready-dev ## run every test, every kill point and all drawn exa
 fuzz: .venv/.ready-dev ## run every parser of untrusted bytes on a million inputs (hours; a second call continues; RUNS=100000)
 	python -m tests.fuzz.many --runs $(RUNS)
 
-lint: .venv/.ready-dev ## style, types and import rules
+lint: .venv/.ready-dev ## style, types, import rules and secrets
 	ruff check . && ruff format --check . && mypy && lint-imports
+	git ls-files -z | xargs -0 detect-secrets-hook --baseline .secrets.baseline
+
+audit: .venv/.ready-dev ## SBOM, licences and known vulnerabilities of the installed packages, in build/audit
+	test -x .venv/audit/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python .venv/audit
+	$(BIN)/uv pip install --quiet --python .venv/audit/bin/python --require-hashes --no-deps --requirements infra/audit.lock
+	$(DROP_CACHE)
+	python infra/audit.py .venv/audit/bin $(BIN)/python
 
 flow: data ## run the pipeline as a Prefect flow, with no server at hand
 	python -m flows.pipeline
@@ -94,7 +101,7 @@ lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requ
 	grep -oE '^torch==[0-9.]+' requirements.lock > requirements-torch.lock
 	for lock in requirements.lock requirements-dev.lock; do $(WITHOUT_TORCH) $$lock > .venv/lock && mv .venv/lock $$lock; done
 	$(COMPILE) --constraints requirements.lock infra/servers.in -o infra/servers.lock > /dev/null
-	$(COMPILE) infra/uv.in -o infra/uv.lock > /dev/null
+	for name in uv audit; do $(COMPILE) infra/$$name.in -o infra/$$name.lock > /dev/null || exit 1; done
 
 bare: ## build a bare Debian 12 in a folder and run both commands there (root, debootstrap, 12 GB; CASES="root-demo")
 	$(PYTHON) infra/bare/run.py $(CASES)

@@ -33,7 +33,7 @@ from components.ratings.store import RatingStore
 from tests.ratings.made_items import make_items
 from tests.support import until
 
-SECRET = "a key of measurements with more than 32 characters"
+SECRET = "a key of measurements with more than 32 characters"  # pragma: allowlist secret
 SERVE = """
 import sys
 from pathlib import Path

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
@@ -40,6 +41,12 @@ def mlflow_server(root: Path, port: int) -> Iterator[str]:
         yield url
 
 
+def without_login(url: str) -> str:
+    """Return a URL without user and password: links are printed, shown on a page, and visible in the list of processes."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
 @contextmanager
 def application(root: Path, port: int, links: Mapping[str, str]) -> Iterator[str]:
     """Yield the URL of the application's start page, which links the servers ``links`` by name."""
@@ -65,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             links = {}
             for name, server in (("mlflow", mlflow_server), ("prefect", prefect_server)):
                 try:
-                    links[name] = stack.enter_context(server(root, getattr(chosen, name))).removesuffix("/api")
+                    links[name] = without_login(stack.enter_context(server(root, getattr(chosen, name)))).removesuffix("/api")
                 except HearsightError as error:
                     print(f"hearsight: warning: without {name}: {error}", file=sys.stderr, flush=True)
             start = stack.enter_context(application(root, chosen.app, links))

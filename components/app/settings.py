@@ -15,7 +15,7 @@ from components.core.files import disk_error
 
 PORT = 8010
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
-SECRET = "HEARSIGHT_APP_SECRET"
+SECRET = "HEARSIGHT_APP_SECRET"  # pragma: allowlist secret
 """Environment variable with the key that signs sessions and links; without it, a file of random bytes in ``.hearsight/app``."""
 LEAST_SECRET = 32
 """Characters of a usable key."""

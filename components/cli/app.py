@@ -10,7 +10,7 @@ from components.core.graph import find_root
 from components.core.printing import print_error
 
 app = typer.Typer()
-EVERYWHERE = ("0.0.0.0", "::")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  only compared with
 """Listening at all addresses of this machine."""
 
 

@@ -69,7 +69,7 @@ def _run_child(function: Callable[[Any], Any], items: Sequence[Any], seconds: fl
     try:
         with os.fdopen(reader, "rb") as stream:
             while not received or received[-1][0]:
-                received.append(pickle.load(stream))
+                received.append(pickle.load(stream))  # noqa: S301  from our own child, through a pipe
     except (EOFError, pickle.UnpicklingError):  # the child has ended, perhaps while it sent a result
         pass
     except BaseException:  # an interrupted parent does not wait for the child's time limit

@@ -111,7 +111,7 @@ class RayEngine:
                 for reference in ray.wait(list(running), timeout=COUNT_INTERVAL)[0]:
                     index = running.pop(reference)
                     try:
-                        succeeded, result = pickle.loads(ray.get(reference))
+                        succeeded, result = pickle.loads(ray.get(reference))  # noqa: S301  from our own task; Ray pickles too
                     except ray.exceptions.RayError as error:
                         deaths.count(index, items[index], error)
                         pending.append(index)

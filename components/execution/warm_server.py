@@ -58,6 +58,7 @@ def serve(
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
             Path(name).unlink(missing_ok=True)
             listener.bind(name)
+            Path(name).chmod(0o600)  # whoever connects runs commands; the folder is closed to others, too
             try:
                 listener.listen(64)  # before the imports, so that clients wait instead of starting another server
                 preload()

@@ -38,12 +38,11 @@ def open_items(root: Path, dataset: str) -> RatingItems:
     Raises:
         HearsightError: the dataset has no finished ones.
     """
-    folder = items_folder(root, dataset)
-    if not (folder / "manifest.json").is_file():
-        known = ", ".join(datasets_with_items(root))
-        hint = f"run `dvc repro {STAGE}@{dataset}`" + (f", or name one of {known}" if known else "")
+    known = datasets_with_items(root)  # a name from a form or a command is no path: only these are opened
+    if dataset not in known:
+        hint = f"run `dvc repro {STAGE}@{dataset}`" + (f", or name one of {', '.join(known)}" if known else "")
         raise HearsightError("has no rating items", where=dataset, hint=hint)
-    return RatingItems.open(folder)
+    return RatingItems.open(items_folder(root, dataset))
 
 
 def follow(store: RatingStore, dataset: str, items: RatingItems) -> dict[str, int]:

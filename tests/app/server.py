@@ -16,7 +16,7 @@ from components.app.serve import open_socket
 from components.app.settings import AppSettings
 from tests.support import until
 
-SECRET = "a key of tests with more than 32 characters"
+SECRET = "a key of tests with more than 32 characters"  # pragma: allowlist secret
 
 
 def settings_of(root: Path, **changes: object) -> AppSettings:

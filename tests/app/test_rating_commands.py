@@ -58,6 +58,12 @@ def test_invitations_are_links_of_new_raters(project):
         assert read_invitation(read_secret(project), token)[0] == row["rater"]
 
 
+@pytest.mark.parametrize("name", ["../data/english", "english/.", "--help", "english/../english"])
+def test_a_name_of_a_dataset_is_never_a_path(project, name):
+    refused = hearsight("ratings", "status", f"--dataset={name}", cwd=project, HEARSIGHT_ROOT=str(project))
+    assert refused.returncode == 2 and b"has no rating items" in refused.stderr
+
+
 def test_invitations_are_revoked_by_name_or_all_at_once(project):
     first, *_ = [row["rater"] for row in run(project, "ratings", "invite", "-d", "english", "-n", "3")]
     assert run(project, "ratings", "revoke", first) == [{"rater": first, "revoked": "now"}]

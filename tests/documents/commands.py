@@ -1,4 +1,4 @@
-"""Every command in README.md, CONTRIBUTING.md, infra/README.md and docs/, and what executes it."""
+"""Every command in README.md, CONTRIBUTING.md, SECURITY.md, infra/README.md and docs/, and what executes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.support import PROJECT
 
-PAGES = ("README.md", "CONTRIBUTING.md", "infra/README.md", "docs/*.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "infra/README.md", "docs/*.md")
 GENERATED = "docs/cli.md"
 PROGRAMS = (
     "hearsight", "make", "dvc", "python", "pytest", "pip", "mlflow", "prefect", "ray", "podman", "curl", "jq", "zcat", "echo",
@@ -192,7 +192,7 @@ TESTED = {
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
 
 NOT_TESTED = {
-    r"make (demo|test|test-all|fuzz|setup|lint|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: whole runs, before a release",
+    r"make (demo|test|test-all|fuzz|setup|lint|audit|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect) .*": "a cluster or a server",

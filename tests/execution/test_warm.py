@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
@@ -126,6 +127,10 @@ def test_concurrent_clients_share_one_server(toy: Toy) -> None:
     result = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
     assert len({one["pid"] for one in result}) == 3
     assert len({one["parent"] for one in result}) == 1
+    folder = toy.root / ".hearsight" / "warm"
+    sockets = [path for path in folder.iterdir() if path.is_socket()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in sockets} == {0o600}, "nobody else can have it run commands"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_each_environment_has_its_own_server(toy: Toy) -> None:

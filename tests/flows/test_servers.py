@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 
 from flows.server import prefect_server
 from flows.settings import login_path
 from flows.ui import mlflow_server
 from tests.flows.test_ui import free_port
-from tests.support import HANG
+from tests.support import HANG, PROJECT
 
 ELSEWHERE = "https://elsewhere.example"
 
@@ -81,3 +83,17 @@ def test_mlflow_refuses_pages_of_other_sites_and_names(environment: None, root: 
             assert mlflow.post(create, json=experiment, headers={"host": host}).status_code == 403
         assert mlflow.get("/", headers={"origin": ELSEWHERE}).headers.get("access-control-allow-origin") is None
         assert mlflow.post(create, json=experiment).status_code == 200, "it is not there yet, and own clients work"
+
+
+def test_the_teams_servers_start_with_logins_only_and_listen_on_loopback() -> None:
+    services = yaml.safe_load((PROJECT / "infra" / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    assert all(port.startswith("127.0.0.1:") for service in services.values() for port in service.get("ports", []))
+    required = {
+        "postgres": ("POSTGRES_PASSWORD",),
+        "prefect": ("PREFECT_SERVER_API_AUTH_STRING",),
+        "mlflow": ("MLFLOW_AUTH_ADMIN_PASSWORD", "MLFLOW_FLASK_SERVER_SECRET_KEY"),
+    }
+    assert services.keys() == required.keys()
+    for name, variables in required.items():
+        assert all(re.fullmatch(r"\$\{\w+:\?.+\}", services[name]["environment"][each]) for each in variables), name
+    assert "--app-name=basic-auth" in services["mlflow"]["command"]

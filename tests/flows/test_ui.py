@@ -33,8 +33,8 @@ def test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c(tmp_path
         port = free_port()
         # An MLflow and a Prefect that run elsewhere: the first answers, and of the second's port something else has hold.
         environment = os.environ | {
-            "HEARSIGHT_ROOT": str(tmp_path), "PYTHONPATH": str(PROJECT), "MLFLOW_TRACKING_URI": "http://127.0.0.1:9/",
-            "HEARSIGHT_TRACKING": "off",
+            "HEARSIGHT_ROOT": str(tmp_path), "PYTHONPATH": str(PROJECT), "HEARSIGHT_TRACKING": "off",
+            "MLFLOW_TRACKING_URI": "http://someone:word@127.0.0.1:9/",  # pragma: allowlist secret
         }  # fmt: skip
         environment.pop("PREFECT_API_URL", None)
         command = [sys.executable, "-m", "flows.ui", "--app", str(port), "--prefect", str(taken.getsockname()[1])]
@@ -51,7 +51,7 @@ def test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c(tmp_path
             (warning,) = err.read_text().splitlines()
             assert warning.startswith("hearsight: warning: without prefect: ")
             page = urllib.request.urlopen(f"http://127.0.0.1:{port}/").read().decode()
-            assert 'href="http://127.0.0.1:9/"' in page
+            assert 'href="http://127.0.0.1:9/"' in page, "and no login in it"
         finally:
             process.send_signal(signal.SIGINT)
             assert process.wait(HANG) == 0

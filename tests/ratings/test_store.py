@@ -197,7 +197,7 @@ def test_unknown_raters_campaigns_and_databases_are_refused_in_one_line(store, t
         "mysql://x/y": "not supported",
         "nothing": "no address",
         f"sqlite:///{tmp_path}/none/x.sqlite": "cannot be used",
-        "postgresql://someone:secret@127.0.0.1:1/none": "cannot be used",
+        "postgresql://someone:secret@127.0.0.1:1/none": "cannot be used",  # pragma: allowlist secret
     }.items():
         with pytest.raises(HearsightError, match=message) as refused:
             RatingStore(url)

@@ -26,7 +26,7 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
         ({"variants": ["pra ver"]}, "source.tag: 'pra ver' is not a hashtag"),
         ({"server": "social.sample"}, "source.server: 'social.sample' is not the address"),
         ({"server": "https://x.org/?access_token=abc"}, "source.server"),
-        ({"server": "https://name:pass@x.org"}, "source.server"),
+        ({"server": "https://name:pass@x.org"}, "source.server"),  # pragma: allowlist secret
         ({"window_days": -1.0}, "source.window_days: is not between 0 and 100000"),
         ({"window_days": 1e6}, "source.window_days: is not between 0 and 100000"),
         ({"relist_days": -1.0}, "source.relist_days: is not between 0 and 100000"),

@@ -106,7 +106,7 @@ def test_threads_share_a_describer(english: Describer) -> None:
     assert together == list(alone.values()) * 4
 
 
-def test_support_weighs_rare_words_and_is_one_where_all_pictures_say_the_same() -> None:
+def test_support_weighs_rare_words_and_is_one_where_all_pictures_say_the_same() -> None:  # pragma: allowlist secret
     weights = WordWeights([{"a", "dog"}, {"a", "cat"}, {"a", "dog", "ball"}])
     assert weights.support({"a", "dog"}, [{"a", "dog"}, {"dog", "ball"}]) == pytest.approx(1.0)
     assert weights.support({"a", "cat"}, [{"a", "dog"}]) == 0.0

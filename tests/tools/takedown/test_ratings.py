@@ -180,6 +180,6 @@ def test_ratings_of_a_removed_item_never_count_to_another_one(tmp_path: Path, mo
 
 
 def test_a_database_that_cannot_be_reached_is_left_to_a_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ADDRESS, "postgresql://user:secret@127.0.0.1:1/ratings")
+    monkeypatch.setenv(ADDRESS, "postgresql://user:secret@127.0.0.1:1/ratings")  # pragma: allowlist secret
     found, unreached = ratings.find_running_items(tmp_path, search("a"))
     assert not found and "not reached" in unreached and "secret" not in unreached
