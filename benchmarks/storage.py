@@ -33,10 +33,11 @@ COPIED = ("components", "expectations", "data/none", "dvc.yaml", "takedown.jsonl
 def manifest(shards: int) -> bytes:
     """A manifest of so many shards of 64 MB each, half of it media."""
     size = SHARD // 2
+    ledger = {"rows": 5000, "bytes": 900, "sha256": "0" * 64}
     entries = [
-        ShardEntry(f"{n:05d}", 5000, size, f"{n:064x}", {"rows": 5000, "bytes": 900, "sha256": "0" * 64}, {"bytes": size, "sha256": f"{n:064x}"})
+        ShardEntry(f"{n:05d}", 5000, size, f"{n:064x}", ledger, {"members": 5000, "bytes": size, "sha256": f"{n:064x}"})
         for n in range(shards)
-    ]  # fmt: skip
+    ]
     return Manifest("crawl", "candidate", entries).to_bytes()
 
 
