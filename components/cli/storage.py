@@ -31,10 +31,13 @@ def use(
 
 @app.command()
 def push(outputs: Outputs = None) -> None:
-    """Send finished outputs that are not in the bucket, e.g. those made before it was used. Stages send theirs themselves."""
-    from components.tools.storage.transfer import push_outputs
+    """Send finished outputs, and complete snapshots, that are not in the bucket, e.g. those made before it was used."""
+    from components.tools.storage.transfer import push_outputs, push_snapshots
 
-    for line in push_outputs(load_graph(find_root()), outputs or []):
+    graph = load_graph(find_root())
+    for line in push_outputs(graph, outputs or []):
+        print_line(line)
+    for line in push_snapshots(graph.root) if not outputs else ():
         print_line(line)
 
 

@@ -158,6 +158,13 @@ class Bucket:
             if errors := answer.get("Errors"):
                 raise self.error(f"refuses to delete {errors[0].get('Key')} ({errors[0].get('Code')})")
 
+    def keeps_versions(self) -> bool:
+        """Return whether the bucket keeps what is deleted as older versions; False where the server does not say."""
+        try:
+            return self._client.get_bucket_versioning(Bucket=self.settings.bucket).get("Status") in ("Enabled", "Suspended")
+        except (self._errors.ClientError, self._errors.BotoCoreError):
+            return False
+
     def require_access(self) -> None:
         """Raise HearsightError unless the bucket can be listed."""
         self._repeat(lambda: self._list_page(self._named("")["Key"], "", MaxKeys=1))

@@ -89,6 +89,10 @@ class ObjectStore:
             publish(kept, lambda temporary: self._download(sha256, temporary))
         link_or_copy(kept, path)
 
+    def download(self, sha256: str, path: Path) -> None:
+        """Write a copy of the object to ``path``, for a file that is changed in place. Raises as :meth:`fetch`."""
+        publish(path, lambda temporary: self._download(sha256, temporary))
+
     def fetch_all(self, files: Sequence[tuple[str, Path]]) -> None:
         """Fetch objects (digest, path), several at a time. Raises as :meth:`fetch`."""
         first = dict(reversed(files))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.addresses import CELLS, parse_output_path
-from components.core.digests import sha256_file
+from components.core.digests import sha256_bytes, sha256_file
 from components.core.files import publish_bytes
 from components.core.manifest import NAME, Manifest, read_manifest
 from components.core.storage import S3Storage, read_storage
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 STATE = Path(".hearsight")
 CACHE = STATE / "objects"
 """Folder of fetched objects. A project without it has never used S3."""
+LINEAGES = "lineages"
+"""Folder below the bucket's prefix of the lineages of its outputs: ``<manifest's digest>/<sha256>``."""
 MATCHED = STATE / "storage"
 """Folder of one file for each output: the digest of the manifest that the local files belong to."""
 _given: ObjectStore | None = None
@@ -103,6 +105,12 @@ def keep_output(folder: Path, manifest: Manifest) -> None:
     store.put_files((folder / name, sha256) for name, (_, sha256) in manifest.expected_files().items())
     store.put_bytes(manifest.to_bytes())
     _write_matched(folder, manifest.digest)
+
+
+def keep_lineage(folder: Path, digest: str, lineage: bytes) -> None:
+    """Store the lineage of the output with this digest, so that a takedown finds what was made from it."""
+    if (store := store_of(root_of(folder))) is not None:
+        store.bucket.create(f"{LINEAGES}/{digest}/{sha256_bytes(lineage)}", lineage)
 
 
 def match_manifest(folder: Path, manifest: Manifest) -> None:

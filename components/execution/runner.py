@@ -24,6 +24,7 @@ from components.core.graph import Graph, load_graph
 from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
 from components.core.stage_output import StageOutput
+from components.core.storage import parse_storage
 from components.execution.engine import Engine, LocalEngine, limit_threads
 from components.execution.input_watch import InputWatch
 from components.execution.measure import RunMeter
@@ -125,6 +126,7 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
     module = importlib.import_module(f"components.stages.{stage}.run")
     params = stage_settings(graph, stage, dataset)
     engine = make_engine(params_file, graph.params)
+    parse_storage(params_file, graph.params)  # before work that could not be stored
     out = graph.output(stage, dataset)
     state, lock = root / ".hearsight", lock_path(root, dataset, stage)
     with sole_writer(lock, f"{dataset}/{stage}"):

@@ -27,7 +27,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import TarReader, count_rows, read_table, write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
-from components.core.stored_files import keep_output
+from components.core.stored_files import keep_lineage, keep_output
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
@@ -312,4 +312,5 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
         "engine": stage.engine.name,
     }
     publish_json(lineage_path(stage.out), content)
+    keep_lineage(stage.out, StageOutput(stage.out).digest, lineage_path(stage.out).read_bytes())
     return content

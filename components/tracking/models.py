@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.records import MODEL
 from components.core.shards import read_table
+from components.core.stored_files import provide_all
 from components.tracking.best import NOTE, Score, move, offer
 from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of
 from components.tracking.served import BEAM, CAPTIONED
@@ -50,6 +51,7 @@ PARAMS: dict[str, tuple[str, Any]] = {
 def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> None:
     """Log and register every model of a training output; existing versions are kept."""
     rows: list[dict[str, Any]] = []
+    provide_all(out)
     for shard in sorted((out / "shards").glob("*.parquet")):
         rows += read_table(shard, MODEL.names).to_pylist()
     versions: dict[str, str] = {}

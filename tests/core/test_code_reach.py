@@ -48,6 +48,8 @@ OUTSIDE = {
     "components/tools/score/*": "a command that scores files",
     "components/tools/search/*": "opens an index for a command and the application; no record depends on it",
     "components/tools/snapshots/*": "commands that name the next snapshot, and ask again for what failed",
+    "components/tools/storage/*": "commands that move and delete objects of a bucket",
+    "components/execution/shipping.py": "moves items to other nodes; verified by digest",
     "components/tools/takedown/*": "a command that erases; it computes no record",
     "components/tools/voice_check/*": "a command that checks a voice and keeps nothing",
     "components/tools/trial/*": "a command that tries a rule on one text and keeps nothing",

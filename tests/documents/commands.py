@@ -187,6 +187,9 @@ TESTED = {
     ),
     r"hearsight ratings revoke( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_revoked_by_name_or_all_at_once",
     r"hearsight ratings invite( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_links_of_new_raters",
+    r"hearsight storage .*|dvc (pull|push|commit --force)|dvc repro split@english": (
+        "tests/storage/test_clones.py::test_a_second_clone_pulls_manifests_and_goes_on"
+    ),
     r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",
 }
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""

@@ -39,6 +39,7 @@ OTHERS = (
 UNUSED = "".join(f"  {stage}: {{}}\n" for stage in OTHERS)
 PARAMS = f"""\
 engine: {{kind: local, workers: 1}}
+storage: {{kind: local, versioned: ""}}
 chain:
   crawl:
   split:

@@ -63,7 +63,7 @@ class S3Server:
             return False
         return True
 
-    def keys(self) -> list[str]:
+    def stored(self) -> list[str]:
         """The keys below the test's prefix, as the disk has them."""
         below = self.folder / "bucket" / self.prefix
         return sorted(path.relative_to(below).as_posix() for path in below.rglob("*") if path.is_file())

@@ -31,6 +31,7 @@ def _identity(output: StageOutput, stage: str) -> Iterator[Failure]:
 
 def _files(output: StageOutput) -> Iterator[Failure]:
     expected = output.manifest.expected_files()
+    output.fetch()
     for name, (expected_size, sha256) in sorted(expected.items()):
         path = output.path / name
         if not path.is_file():

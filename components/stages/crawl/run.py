@@ -15,8 +15,9 @@ from components.stages.crawl.snapshot_builder import (
     project_root,
 )
 from components.stages.crawl.source_kinds import create_source
-from components.web.snapshot_chain import require_base
+from components.web.snapshot_chain import read_chain, require_base
 from components.web.store import FetchStore
+from components.web.stored_snapshots import fetch_snapshot, keep_snapshot
 
 
 def run(stage: Stage) -> None:
@@ -29,11 +30,15 @@ def run(stage: Stage) -> None:
     """
     params = stage.params
     folder = project_root(stage) / STORE / params.snapshot
+    for name in filter(None, (params.snapshot, params.base)):
+        fetch_snapshot(folder.with_name(name))
     taken = apply_takedown_list(stage, params, folder)
     source = create_source(stage, params, project_root(stage), folder, taken)
     if not (folder / "COMPLETE").exists():
         complete_snapshot(stage, params, folder, source, taken)
     erase_orphans(stage, params, folder, taken)
+    for held in read_chain(folder):
+        keep_snapshot(held)
     with FetchStore(folder) as store:
         require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()

@@ -106,7 +106,7 @@ class Models:
         best = max(rows, key=lambda row: (row["validation"], -row["seed"]), default=None)
         if best is None:
             return None
-        folder = (output.path / best["weights"]).parent
+        folder = output.fetch(Path(best["weights"]).parent.as_posix())
         return FoundModel(cell.name, CAPTIONER, folder, f"output {output.digest[:12]}", cell.set)
 
     def index(self, dataset: str) -> FoundModel | None:
@@ -114,7 +114,7 @@ class Models:
         if registered := self._registered(dataset, KIND):
             return FoundModel(dataset, KIND, *registered)
         output = self._output(SEARCH_STAGE, dataset)
-        return FoundModel(dataset, KIND, output.path / SEARCH, f"output {output.digest[:12]}") if output else None
+        return FoundModel(dataset, KIND, output.fetch(SEARCH), f"output {output.digest[:12]}") if output else None
 
     def language(self, captioner: FoundModel) -> str:
         """Return the language of a captioner's captions: of most records of its set, or where that is gone, of its words."""

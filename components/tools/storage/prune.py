@@ -18,11 +18,11 @@ from components.core.manifest import NAME, Manifest, parse_manifest
 from components.core.object_store import OBJECTS
 from components.core.params import YAML_LOADER
 from components.core.shard_cache import SHARED
+from components.core.stored_files import LINEAGES
 from components.tools.storage.transfer import chosen_outputs, require_store
+from components.web.stored_snapshots import named_objects
 
 DAY = 24 * 3600.0
-SNAPSHOTS = "snapshots"
-"""Folder below the prefix of the manifests of fetch stores."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Unused:
     objects: dict[str, int] = field(default_factory=dict)
     """Digest → bytes."""
     entries: list[str] = field(default_factory=list)
-    """Keys of entries of the shard cache."""
+    """Keys of entries of the shard cache, and of lineages of deleted outputs."""
 
 
 def find_unused(root: Path, revisions: Sequence[str], days: float) -> Unused:
@@ -50,8 +50,7 @@ def find_unused(root: Path, revisions: Sequence[str], days: float) -> Unused:
         kept |= _digests(manifest)
     for manifest in _manifests_of(root, revisions or _tips(root)):
         kept |= _digests(manifest)
-    for document in store.bucket.list(SNAPSHOTS):
-        kept |= {entry["sha256"] for entry in json.loads(store.bucket.read(document.key) or b"{}").get("files", {}).values()}
+    kept |= named_objects(store)
     unused = Unused()
     for entry in store.bucket.list(SHARED):
         files = set(json.loads(store.bucket.read(entry.key) or b"{}").values())
@@ -63,6 +62,9 @@ def find_unused(root: Path, revisions: Sequence[str], days: float) -> Unused:
         sha256 = stored.key.rpartition("/")[2]
         if sha256 not in kept and stored.age >= days * DAY:
             unused.objects[sha256] = stored.size
+    for lineage in store.bucket.list(LINEAGES):
+        if lineage.key.split("/")[1] in unused.objects:
+            unused.entries.append(lineage.key)
     return unused
 
 

@@ -14,6 +14,7 @@ from components.core.params import did_you_mean
 from components.core.shard_cache import SHARED
 from components.core.stage_output import StageOutput
 from components.core.stored_files import keep_output, provide_all, store_of
+from components.web.stored_snapshots import COMPLETE, keep_snapshot
 
 
 def require_store(root: Path) -> ObjectStore:
@@ -50,6 +51,13 @@ def push_outputs(graph: Graph, names: Sequence[str]) -> Iterator[dict[str, Any]]
         else:
             keep_output(output.path, output.manifest)
         yield {"output": output.name, "files": len(output.manifest.expected_files()), "bytes": _bytes(output.manifest)}
+
+
+def push_snapshots(root: Path) -> Iterator[dict[str, Any]]:
+    """Store the complete snapshots of the fetch store; yield a line for each."""
+    for path in sorted((root / "data" / "store").glob(f"*/{COMPLETE}")):
+        keep_snapshot(path.parent)
+        yield {"snapshot": path.parent.name}
 
 
 def pull_outputs(graph: Graph, names: Sequence[str]) -> Iterator[dict[str, Any]]:

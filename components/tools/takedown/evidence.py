@@ -23,7 +23,7 @@ from components.core.shards import read_table
 from components.speech.voices.paid import cache_keys
 from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.stages.filter import boilerplate
-from components.tools.takedown import versions
+from components.tools.takedown import stored, versions
 from components.tools.takedown.matcher import Matcher
 from components.web.snapshot_chain import read_chain
 from components.web.store import FetchStore
@@ -229,6 +229,7 @@ def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Co
 def _shards(root: Path, repo: Any) -> Iterator[Opener]:
     for path in sorted((root / ".hearsight" / "cache").glob("*/*/*.parquet")):
         yield partial(_open, path)
+    yield from stored.list_shards(root)
     seen: set[str] = set()
     for objects in versions.open_stores(repo) if repo else ():
         for oid in objects.ids():

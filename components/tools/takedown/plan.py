@@ -6,7 +6,7 @@ Nothing is changed here. Not in scope: when a purge may run, and the deletion it
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from components.core.addresses import CELLS, MATRICES
 from components.core.digests import sha256_file
 from components.core.graph import Graph
-from components.tools.takedown import caches, evidence, ratings, searchable, versions
+from components.tools.takedown import caches, evidence, ratings, searchable, stored, versions
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import find_listed_settings
 from components.tools.takedown.matcher import Matcher
@@ -24,6 +24,7 @@ from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.erase import count_affected, erase
 from components.web.snapshot_chain import read_chain
+from components.web.stored_snapshots import keep_snapshot
 from components.web.takedown_list import Takedown
 
 CHECK_REPORTS = ("data_docs", "warnings")
@@ -92,7 +93,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         urls = set() if folder in current else evidence.find_answered_urls(folder, removed.images)
         count = count_affected(folder, listed, urls)
         if count or ((folder / "COMPLETE").exists() and search.in_file(folder / "COMPLETE").hits):
-            plan.add(folder, f"{count} answers", partial(erase, folder, listed, urls))
+            plan.add(folder, f"{count} answers", partial(_erase, folder, listed, urls))
     for path, keys in caches.find_annotations(state, search):
         plan.add(path, f"{len(keys)} annotations", partial(caches.delete_annotations, path, keys))
     for folder in caches.find_cache_entries(state, search):
@@ -106,7 +107,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
             plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
     # Until ratings/ is cleared, the current import of ratings names removed items, which it drops.
     in_versions = replace(search, keys=frozenset(removed.keys)) if _plan_ratings(plan, search) else search
-    tainted = _plan_dvc(plan, repo, in_versions)
+    tainted = _plan_dvc(plan, repo, in_versions) | _plan_bucket(plan, graph, in_versions)
     tracker = Tracker(root) if Tracker.exists(root) else None
     if tracker is not None:
         _plan_mlflow(plan, tracker, search, tainted)
@@ -156,6 +157,27 @@ def _plan_dvc(plan: Plan, repo: Any, search: FileSearch) -> set[str]:
         for path, why in sorted(outdated.paths.items()):
             plan.add(f"{objects.name}: {path.removeprefix(f'{plan.root}/')}", why, partial(objects.remove, path))
     return tainted
+
+
+def _plan_bucket(plan: Plan, graph: Graph, search: FileSearch) -> set[str]:
+    """Plan for the bucket of a project in S3; return the digests of the outputs in it that hold a removed record."""
+    if (objects := stored.open_bucket(plan.root)) is None:
+        return set()
+    current = stored.find_current(plan.root, graph, objects)
+    outdated = stored.find_outdated_objects(objects, search, current)
+    for path, why in sorted(outdated.paths.items()):
+        plan.add(f"{objects.name}/{path}", why, partial(objects.remove, path))
+    for copy in stored.find_copies(objects.store, current):
+        plan.add(copy, "a copy of an object that nothing current needs", partial(copy.unlink, missing_ok=True))
+    if objects.store.bucket.keeps_versions():
+        plan.manual.append(f"{objects.name}: {stored.VERSIONING}")
+    return outdated.tainted
+
+
+def _erase(folder: Path, listed: Takedown, urls: Collection[str]) -> None:
+    """Erase answers from a snapshot, and from its copy in the bucket."""
+    erase(folder, listed, urls)
+    keep_snapshot(folder)
 
 
 def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[str]) -> None:

@@ -19,6 +19,7 @@ from components.tools.takedown import evidence, searchable
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.plan import Plan, make_plan
+from components.tools.takedown.stored import fetch_current
 from components.web.takedown_list import NAME, Takedown, read_takedown
 
 REPRO_FIRST = "run `dvc repro` first: a purge deletes what older runs left"
@@ -37,6 +38,7 @@ def purge(root: Path, *, apply: bool) -> Plan:
     graph = load_graph(root)
     with lock_all_outputs(graph), ExitStack() as locks:
         repo = open_repo(root, locks)
+        fetch_current(graph)
         require_run(root, graph, listed)
         plan, removed, tracker = make_plan(root, graph, listed, repo)
         if apply:

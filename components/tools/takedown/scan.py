@@ -13,7 +13,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.tools.takedown import evidence, ratings, searchable, versions
+from components.tools.takedown import evidence, ratings, searchable, stored, versions
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.plan import current_digests, find_maybe_tainted
@@ -81,7 +81,7 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
             result.hits |= ratings.find_names(path, search).hits
         report.add(relative.as_posix(), result)
     with ExitStack() as locks:
-        tainted = _scan_dvc(root, open_repo(root, locks), search, report)
+        tainted = _scan_dvc(root, open_repo(root, locks), search, report) | _scan_bucket(root, search, report)
     if Tracker.exists(root):
         _scan_mlflow(root, Tracker(root), search, tainted, report)
     return report
@@ -109,6 +109,19 @@ def _scan_dvc(root: Path, repo: Any, search: FileSearch, report: Report) -> set[
             result = SearchResult(bytes=len(content))
             result.hits = dict.fromkeys(search.matcher.find_in_text(content), 1)
             report.add(f"{objects.name}: {path.removeprefix(f'{root}/')}", result)
+    return tainted
+
+
+def _scan_bucket(root: Path, search: FileSearch, report: Report) -> set[str]:
+    """Search the bucket of a project in S3; return the digests of the outputs that hold a removed record."""
+    if (objects := stored.open_bucket(root)) is None:
+        return set()
+    searched: dict[str, SearchResult] = {}
+    tainted = versions.find_outdated(objects, search, set(), searched).tainted
+    report.remotes.append(objects.name)
+    for oid in objects.ids():
+        if oid in searched:
+            report.add(f"{objects.name}: {oid}", searched[oid])
     return tainted
 
 

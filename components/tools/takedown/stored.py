@@ -1,0 +1,129 @@
+"""Find what the bucket, and this machine's copies of its objects, keep of older outputs with removed records.
+
+An output in S3 is its manifest and the objects that the manifest names. It is searched as one of DVC's folders is
+(:mod:`components.tools.takedown.versions`), so the same rules decide what is tainted and what stays.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import IO, Any
+
+from components.core.graph import Graph
+from components.core.manifest import NAME, parse_manifest
+from components.core.object_store import OBJECTS, ObjectStore, object_key
+from components.core.shard_cache import SHARED
+from components.core.stage_output import StageOutput
+from components.core.stored_files import LINEAGES, provide_all, store_of
+from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.search_result import SearchResult
+from components.tools.takedown.versions import Objects, Outdated, find_outdated
+from components.web.stored_snapshots import fetch_snapshot, named_objects, stored_snapshots
+
+VERSIONING = "the bucket keeps versions of what is deleted: let its life cycle remove them, or delete them by hand"
+
+
+@dataclass(frozen=True)
+class BucketObjects(Objects):
+    """The bucket as one of DVC's stores: objects, manifests as folders (``<sha256>.dir``), and lineages."""
+
+    store: ObjectStore
+
+    @cached_property
+    def _lineages(self) -> list[str]:
+        return sorted(one.key for one in self.store.bucket.list(LINEAGES))
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        digests = {one.key.rpartition("/")[2] for one in self.store.bucket.list(OBJECTS)}
+        manifests = {key.split("/")[1] for key in self._lineages} & digests
+        return sorted([*digests, *(f"{digest}.dir" for digest in manifests), *self._lineages])
+
+    def ids(self) -> list[str]:
+        """Return the ids of objects, of manifests as folders, and of lineages, sorted."""
+        return self._ids
+
+    def path(self, oid: str) -> str:
+        """Return the key of an id."""
+        return oid if oid.startswith(f"{LINEAGES}/") else object_key(oid.removesuffix(".dir"))
+
+    def read(self, oid: str) -> bytes:
+        """Return the bytes of an object or lineage; of a manifest as a folder, its listing in DVC's form."""
+        data = self.store.bucket.read(self.path(oid)) or b""
+        if not oid.endswith(".dir"):
+            return data
+        digest = oid.removesuffix(".dir")
+        files = parse_manifest(data, Path(NAME)).expected_files()
+        listing = [{"relpath": name, "md5": sha256} for name, (_, sha256) in files.items()]
+        return json.dumps([*listing, {"relpath": NAME, "md5": digest}]).encode()
+
+    def run_cache_files(self) -> Iterator[tuple[str, str]]:
+        """Yield nothing: the shard cache names digests alone."""
+        yield from ()
+
+    def remove(self, path: str) -> None:
+        """Delete a key, and this machine's copy of the object."""
+        self.store.bucket.delete([path])
+        digest = path.rpartition("/")[2]
+        (self.store.cache / digest[:2] / digest).unlink(missing_ok=True)
+
+
+def open_bucket(root: Path) -> BucketObjects | None:
+    """Return the project's bucket; None when storage is local."""
+    store = store_of(root)
+    return BucketObjects(store.settings.url, None, "", store) if store is not None else None
+
+
+def fetch_current(graph: Graph) -> None:
+    """Fetch the records and ledgers of the current outputs, and all snapshots: a purge reads and erases them on this disk."""
+    for _, _, folder in graph.outputs():
+        if (folder / NAME).is_file():
+            provide_all(folder, "shards/")
+            provide_all(folder, "ledger/")
+    if (store := store_of(graph.root)) is not None:
+        for name in stored_snapshots(store):
+            fetch_snapshot(graph.root / "data" / "store" / name)
+
+
+def list_shards(root: Path) -> Iterator[Callable[[], IO[bytes]]]:
+    """Yield a function that opens each object of the bucket."""
+    if (objects := open_bucket(root)) is not None:
+        for stored in objects.store.bucket.list(OBJECTS):
+            yield partial(_open, objects.store, stored.key)
+
+
+def find_current(root: Path, graph: Graph, objects: BucketObjects) -> set[str]:
+    """Return the ids that the outputs in ``data/`` and the snapshots in the bucket refer to."""
+    # Snapshots are erased in place and stored anew, which deletes their old segments.
+    current = named_objects(objects.store)
+    for _, _, folder in graph.outputs():
+        if (folder / NAME).is_file():
+            manifest = StageOutput(folder).manifest
+            current |= {manifest.digest, f"{manifest.digest}.dir"} | {sha256 for _, sha256 in manifest.expected_files().values()}
+            current |= {oid for oid in objects.ids() if oid.startswith(f"{LINEAGES}/{manifest.digest}/")}
+    return current
+
+
+def find_outdated_objects(objects: BucketObjects, search: FileSearch, current: set[str]) -> Outdated:
+    """Return what has to be deleted from the bucket: objects of tainted outputs, and cache entries that name them."""
+    searched: dict[str, SearchResult] = {}
+    outdated = find_outdated(objects, search, current, searched)
+    deleted = {path.rpartition("/")[2] for path in outdated.paths}
+    for entry in objects.store.bucket.list(SHARED):
+        if deleted & set(json.loads(objects.store.bucket.read(entry.key) or b"{}").values()):
+            outdated.paths[entry.key] = "an entry of the shard cache"
+    return outdated
+
+
+def find_copies(store: ObjectStore, current: set[str]) -> list[Path]:
+    """Return this machine's copies of objects that nothing current needs; they can be fetched again, if they are still there."""
+    return sorted(path for path in store.cache.glob("*/*") if path.name not in current)
+
+
+def _open(store: ObjectStore, key: str) -> IO[Any]:
+    return io.BytesIO(store.bucket.read(key) or b"")
