@@ -124,7 +124,7 @@ def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequenc
     finally:
         for probe in probes:
             probe.unlink(missing_ok=True)
-    _require_equal({name: report for name, report in reports.items() if name in working})
+    require_equal({name: report for name, report in reports.items() if name in working})
     # SQLite's write-ahead log works on one machine: this one, if it is in the cluster, so that local runs share the cache.
     local = [name for name, report in reports.items() if report.machine == machine_id() and not report.unseen]
     if not local and not working & set(reports):
@@ -163,7 +163,7 @@ def _require_reachable(address: str) -> None:
         ) from None
 
 
-def _require_equal(reports: Mapping[str, node.NodeReport]) -> None:
+def require_equal(reports: Mapping[str, node.NodeReport]) -> None:
     """Raise HearsightError when a node does not see the folders or locks, or has other code or packages than this process."""
     code, packages = node.local_code_digest(), node.local_packages()
     for report in reports.values():

@@ -28,6 +28,7 @@ from components.core.shards import TarReader, read_table, write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
 from components.execution import shard_worker
 from components.execution.engine import Engine
+from components.execution.resources import CORE, Resources
 from components.execution.shard_worker import ShardOut, Task
 
 __all__ = ["Job", "ShardOut", "Stage", "Task"]
@@ -87,6 +88,7 @@ class Stage:
         shared: Any = None,
         publish: bool = True,
         conserve: bool = True,
+        resources: Resources = CORE,
     ) -> list[ShardRef]:
         """Run ``function(table, task)`` on each shard, in workers, through the shard cache.
 
@@ -98,6 +100,7 @@ class Stage:
             publish: write the result into the stage's output. Otherwise it stays in the cache for a later map, whose ledger then
                 includes the rows dropped here.
             conserve: verify that the ledger has one row for each record that entered.
+            resources: what one shard needs; no part of the cache key.
 
         Returns:
             The resulting shards, in order.
@@ -116,7 +119,8 @@ class Stage:
             for shard in shards
         ]
         results: list[ShardRef] = []
-        for spec, folder in zip(specs, self._run(partial(shard_worker.run_shard, function), specs, step), strict=True):
+        folders = self._run(partial(shard_worker.run_shard, function), specs, step, resources)
+        for spec, folder in zip(specs, folders, strict=True):
             table, media = folder / "table.parquet", folder / "media.tar"
             ref = ShardRef(
                 spec.shard, table, sha256_file(table), folder / "ledger.parquet", media if media.exists() else None, True
@@ -138,10 +142,15 @@ class Stage:
         step: str,
         params: Settings | Mapping[str, Any],
         shared: Any = None,
+        resources: Resources = CORE,
     ) -> list[Path]:
         """Run ``function(spec, task, folder)`` for each job, in workers, through the shard cache; return the jobs' folders.
 
         A job may read any input, so the inputs' digests are part of the key unless the job is content-addressed.
+
+        Args:
+            resources: what one job needs; no part of the cache key. On several nodes every rank calls the function, and all end
+                with the same files.
         """
         base = self._base(function, step, params, shared)
         digests = {name: output.digest for name, output in self.inputs.items()}
@@ -149,7 +158,7 @@ class Stage:
             shard_worker.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
             for job in jobs
         ]
-        return self._run(partial(shard_worker.run_job, function), specs, step)
+        return self._run(partial(shard_worker.run_job, function), specs, step, resources)
 
     def map_uncached(
         self, function: Callable[[Any, Task], Any], items: Sequence[Any], *, step: str, shared: Any = None
@@ -184,10 +193,11 @@ class Stage:
             "inputs": {name: output.path for name, output in self.inputs.items()},
         }
 
-    def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str) -> list[Path]:
+    def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str, resources: Resources) -> list[Path]:
         ShardCache(self.state / "cache").sweep()
         folders: dict[int, Path] = {}
-        for index, (folder, hit) in self.progress(self.engine.run(work, specs), total=len(specs), desc=f"{self.name} {step}"):
+        done = self.engine.run(work, specs, resources)
+        for index, (folder, hit) in self.progress(done, total=len(specs), desc=f"{self.name} {step}"):
             folders[index] = folder
             self.cached[step] = self.cached.get(step, 0) + hit
         self.done[step] = self.done.get(step, 0) + len(specs)
