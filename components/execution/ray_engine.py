@@ -109,10 +109,8 @@ class RayEngine:
                 # Twice the tasks that run at once, so that no node waits for the driver.
                 free = (self.workers or max(2, 2 * capacity.slots())) - len(running)
                 for index in [pending.pop() for _ in range(min(free, len(pending)))]:
-                    call = task.remote(
-                        work, items[index], self.writer_lock, first + index, self.cache_server, bool(resources.gpus)
-                    )
-                    running[call] = index
+                    place = (self.writer_lock, first + index, self.cache_server, bool(resources.gpus))
+                    running[task.remote(work, items[index], *place)] = index
                 for reference in ray.wait(list(running), timeout=COUNT_INTERVAL)[0]:
                     index = running.pop(reference)
                     try:
