@@ -107,7 +107,8 @@ class RayEngine:
         try:
             while pending or running:
                 # Twice the tasks that run at once, so that no node waits for the driver.
-                free = (self.workers or max(2, 2 * capacity.slots())) - len(running)
+                most = max(2, 2 * capacity.slots())  # raises when nodes are missing for too long
+                free = (self.workers or most) - len(running)
                 for index in [pending.pop() for _ in range(min(free, len(pending)))]:
                     place = (self.writer_lock, first + index, self.cache_server, bool(resources.gpus))
                     running[task.remote(work, items[index], *place)] = index
