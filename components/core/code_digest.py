@@ -36,7 +36,7 @@ EXCLUDED = {
     "components/core/module_facts.py": "computes the digests; a change that matters changes the keys themselves",
     "components/core/code_digest.py": "computes the digests; a change that matters changes the keys themselves",
     "components/execution/ranks.py": "tells a process its rank; the number of ranks is in the key",
-    "components/execution/resources.py": "says what an item needs of a machine; the device and the number of ranks are in the key",
+    "components/execution/resources.py": "says what an item needs; the device and the number of ranks are in the key",
     "components/execution/engine.py": "starts worker processes; no engine changes what a step computes",
     "components/core/errors.py": "formats errors; no cache keeps an error",
     "components/execution/writer_lock.py": "locks",
