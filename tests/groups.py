@@ -18,6 +18,7 @@ TOGETHER = {
     # One Ray cluster.
     "tests/execution/test_ray_engine.py": "cluster",
     "tests/execution/test_ray_groups.py": "cluster",
+    "tests/execution/test_ray_training.py": "cluster",
     # One project with captioners and an index.
     "tests/tools/describe/test_command.py": "described",
     "tests/tools/describe/test_describer.py": "described",

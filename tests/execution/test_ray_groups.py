@@ -50,6 +50,7 @@ def test_a_killed_rank_ends_the_others_and_the_group_is_placed_again(engine: Ray
     assert len(seen(tmp_path)) == 4
 
 
+@pytest.mark.slow
 def test_deaths_without_a_checkpoint_end_the_run_and_others_do_not(engine: RayEngine, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(ray_groups, "DEATHS", 2)
     assert list(engine.run(partial(ray_work.meet, tmp_path), ["progress"], PAIR)) == [(0, 0)]
@@ -58,6 +59,7 @@ def test_deaths_without_a_checkpoint_end_the_run_and_others_do_not(engine: RayEn
     assert "\n" not in str(caught.value) and len(list(tmp_path.glob("die-*.json"))) == 4
 
 
+@pytest.mark.slow
 def test_errors_of_ranks_keep_their_line_or_their_traceback(engine: RayEngine, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(ray_groups, "DEATHS", 1)
     with pytest.raises(HearsightError, match=r"^a/shard: is torn — make it again$"):
@@ -82,8 +84,8 @@ def test_more_than_the_cluster_has_is_one_line(engine: RayEngine, tmp_path: Path
 
 
 def test_items_that_need_a_gpu_never_share_one(engine: RayEngine, tmp_path: Path) -> None:
-    held = [result for _, result in engine.run(partial(ray_work.hold_gpu, tmp_path), range(8), Resources(gpus=1, cpus=0))]
-    assert len(held) == 8 and not shared_at_once(held) and all(len(gpus.split(",")) == 1 for gpus, _, _ in held)
+    held = [result for _, result in engine.run(partial(ray_work.hold_gpu, tmp_path), range(5), Resources(gpus=1, cpus=0))]
+    assert len(held) == 5 and not shared_at_once(held) and all(len(gpus.split(",")) == 1 for gpus, _, _ in held)
 
 
 def test_an_item_that_needs_no_gpu_sees_none(engine: RayEngine, tmp_path: Path) -> None:
