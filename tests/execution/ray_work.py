@@ -20,7 +20,8 @@ from components.execution.process import sole_writer
 from components.execution.ranks import checkpoint_written, rank_number
 from components.execution.ray_engine import RayEngine
 from components.execution.resources import CORE
-from tests.support import until
+from components.execution.stage import Job
+from tests.support import make_stage, until
 
 
 def where_am_i() -> str:
@@ -166,6 +167,25 @@ def beat(folder: Path, item: int) -> int:
     return item
 
 
+def wait_for_go(spec: str, task: Any, folder: Path) -> None:
+    """Write a file; jobs other than ``a`` and ``b`` wait for the file ``go`` first."""
+    with (task.work / f"tried-{spec}").open("a") as tried:
+        tried.write("x")
+    if spec not in "ab":
+        until((task.work / "go").exists)
+    (folder / "made.txt").write_text(spec)
+
+
+def drive_jobs(root: str) -> None:
+    """A run of its own process: the jobs a to d of a stage, cached, on the cluster of RAY_ADDRESS."""
+    engine = RayEngine("auto")
+    stage = make_stage(Path(root), "crawl", engine=engine)
+    lock = Path(root) / "lock"
+    with sole_writer(lock, "the jobs"), engine.open(lock, [Path(root)]):
+        folders = stage.jobs(wait_for_go, [Job(name, name) for name in "abcd"], step="go", params={})
+    print(*((folder / "made.txt").read_text() for folder in folders))
+
+
 def beats(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in folder.glob("*.beats")}
 
@@ -179,4 +199,4 @@ def drive(address: str, root: str, items: str) -> None:
 
 
 if __name__ == "__main__":
-    drive(*sys.argv[1:])
+    drive_jobs(*sys.argv[2:]) if sys.argv[1] == "jobs" else drive(*sys.argv[1:])

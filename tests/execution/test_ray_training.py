@@ -15,9 +15,8 @@ from tests.support import HANG, InlineEngine, until
 LOSS, SCORE = 1e-4, 1e-3
 """Largest differences from one process: of an epoch's mean loss, relative; of its validation score.
 
-Each rank sums the gradients of its part of a batch, so sums are rounded in another order, and single precision keeps 6e-8 of each.
-Adam divides a gradient by its size, so over the few steps of this training the rounding grows; losses are means over a whole epoch.
-A wrong share of a batch changes a loss by a tenth.
+Each rank sums the gradients of its part of a batch, so sums are rounded in another order, by 6e-8 of their parts. Adam divides a
+gradient by its size, so the difference grows over the steps of this training; losses are means over a whole epoch.
 """
 
 
