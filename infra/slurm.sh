@@ -42,14 +42,26 @@ requeue() {
     exit 0
 }
 
+# On a busy machine Ray may give up its start.
+start_head() {
+    local log head_step
+    log=$(mktemp)
+    for _ in 1 2 3; do
+        srun --nodes=1 --ntasks=1 --nodelist="$head" \
+            ray start --head --node-ip-address="$address" --port="$port" --ray-client-server-port=$((port + 20000)) \
+            --include-dashboard=false "${node[@]}" >"$log" &
+        head_step=$!
+        while kill -0 "$head_step" 2>/dev/null; do
+            ! grep --quiet "Ray runtime started" "$log" || { rm "$log"; return 0; }
+            sleep 1
+        done
+    done
+    echo "hearsight: Ray did not start on $head" >&2
+    return 1
+}
+
 echo "hearsight: start ${SLURM_RESTART_COUNT:-0}, $nodes nodes, Ray at $RAY_ADDRESS" >&2
-srun --nodes=1 --ntasks=1 --nodelist="$head" \
-    ray start --head --node-ip-address="$address" --port="$port" --ray-client-server-port=$((port + 20000)) \
-    --include-dashboard=false "${node[@]}" >/dev/null &
-until ray health-check --address "$RAY_ADDRESS" >/dev/null 2>&1; do
-    jobs -pr | grep --quiet . || { echo "hearsight: Ray did not start on $head" >&2; exit 1; }
-    sleep 1
-done
+start_head
 if [ "$nodes" -gt 1 ]; then
     srun --nodes=$((nodes - 1)) --ntasks=$((nodes - 1)) --exclude="$head" \
         ray start --address="$RAY_ADDRESS" "${node[@]}" >/dev/null &
