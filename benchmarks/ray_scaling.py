@@ -5,9 +5,10 @@ of this machine with one worker and with two. Whatever two workers compute beyon
 
     share of linear = CPU seconds with one worker / CPU seconds of both workers together
 
-is 1 when the second worker halves the work of each. CPU time, since other programs on the machine change wall time. "items" counts
-the work on shards and jobs; "processes" also the start of each worker process and its imports, which a second worker repeats, so
-it nears "items" as the input grows. "driver" is the CPU time of the run itself, which is not divided. Outputs must be equal.
+is 1 when the second worker halves the work of each. CPU time, since other programs on the machine change wall time. "items"
+counts the work on shards and jobs; "processes" also the start of each worker process and its imports, which a second worker
+repeats, so it nears "items" as the input grows. "driver" is the CPU time of the run itself, which is not divided. Outputs must be
+equal.
 """
 
 from __future__ import annotations
