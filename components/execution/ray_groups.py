@@ -8,6 +8,7 @@ from its last checkpoint.
 from __future__ import annotations
 
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -96,15 +97,19 @@ class _Group:
                 deaths, before = (1 if written != before else deaths + 1), written
                 if deaths >= DEATHS:
                     raise self._given_up(death, deaths) from death.cause
+                print(f"{self._name()}: a rank has died ({death}); the group is placed again", file=sys.stderr)
 
     def _given_up(self, death: _GroupDied, deaths: int) -> Exception:
         if not isinstance(death.cause, self.ray.exceptions.RayError):
             return death.cause  # what a rank raised, each time
         return HearsightError(
             f"a rank or its node died {deaths} times without a new checkpoint ({death})",
-            where=f"{getattr(self.item, 'step', 'work')}, {getattr(self.item, 'name', self.number)}",
+            where=self._name(),
             hint="look for a lack of memory on the nodes, lower hardware.checkpoint_steps, and run again: it resumes",
         )
+
+    def _name(self) -> str:
+        return f"{getattr(self.item, 'step', 'work')}, {getattr(self.item, 'name', self.number)}"
 
     def _checkpoints(self) -> int:
         return int(self.ray.get(self.engine.cache_server.checkpoints.remote(self.first)))

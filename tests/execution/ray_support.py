@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,14 +47,7 @@ def loopback_cluster(nodes: int) -> Iterator[Any]:
         from ray.cluster_utils import Cluster
 
         head = SMALL | {"include_dashboard": False, "include_log_monitor": False, "ray_client_server_port": free_port()}
-        for left in (2, 1, 0):
-            try:
-                made = Cluster(initialize_head=True, head_node_args=head)
-                break
-            except Exception as error:
-                # Ray gives a node 30 s to start and has no setting for it; a machine that does other work needs more.
-                if "timed out during startup" not in str(error) or not left:
-                    raise
+        made = patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
         try:
             made.client = f"ray://127.0.0.1:{head['ray_client_server_port']}"
             # Addresses of their own, as machines have: the driver's node is the head, never one that a test removes.
@@ -68,4 +61,14 @@ def loopback_cluster(nodes: int) -> Iterator[Any]:
 
 def add_node(cluster: Any, part: int) -> Any:
     """Add a node with the address 127.0.0.``part``; not waiting for it."""
-    return cluster.add_node(wait=False, **SMALL | {"node_ip_address": f"127.0.0.{part}"})
+    return patiently(lambda: cluster.add_node(wait=False, **SMALL | {"node_ip_address": f"127.0.0.{part}"}))
+
+
+def patiently(start: Callable[[], Any]) -> Any:
+    """Start a node; again if the machine is busy: Ray gives a node 30 s to start and has no setting for it."""
+    for left in (4, 3, 2, 1, 0):
+        try:
+            return start()
+        except Exception as error:
+            if "timed out during startup" not in str(error) or not left:
+                raise
