@@ -15,6 +15,10 @@ TOGETHER = {
     "tests/flows/test_pipeline.py": "server",
     "tests/flows/test_snapshots.py": "server",
     "tests/flows/test_rating.py": "server",
+    # One Ray cluster.
+    "tests/execution/test_ray_engine.py": "cluster",
+    "tests/execution/test_ray_groups.py": "cluster",
+    "tests/execution/test_ray_training.py": "cluster",
     # One project with captioners and an index.
     "tests/tools/describe/test_command.py": "described",
     "tests/tools/describe/test_describer.py": "described",
@@ -28,7 +32,7 @@ SECONDS = {
     "tests/stages/crawl/test_image_budget.py": 100,
     # These wait more than they compute: for answers that never come, and for a cluster.
     "tests/stages/crawl/test_hostile_web.py": 60,
-    "tests/execution/test_ray_engine.py": 24,
+    "cluster": 40,
     "whole": 51,
     "described": 24,
     # A browser each, which is heavy beside others: after those whose pages have a limit of processor time.

@@ -16,7 +16,9 @@ from components.core.ledger import kept, ledger_table
 from components.core.params import Settings, check_settings
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
+from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.engine import Engine, LocalEngine, call_item
+from components.execution.resources import CORE, Resources
 from components.execution.stage import Stage
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -70,7 +72,10 @@ class InlineEngine:
     def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def device(self, accelerator: Accelerator) -> Device:
+        return choose_device(accelerator)
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any], resources: Resources = CORE) -> Iterator[tuple[int, Any]]:
         for index, item in enumerate(items):
             succeeded, result = call_item(work, item)
             if not succeeded:

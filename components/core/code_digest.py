@@ -35,6 +35,8 @@ EXCLUDED = {
     "components/core/key_locks.py": "locks",
     "components/core/module_facts.py": "computes the digests; a change that matters changes the keys themselves",
     "components/core/code_digest.py": "computes the digests; a change that matters changes the keys themselves",
+    "components/execution/ranks.py": "tells a process its rank; the number of ranks is in the key",
+    "components/execution/resources.py": "says what an item needs; the device and the number of ranks are in the key",
     "components/execution/engine.py": "starts worker processes; no engine changes what a step computes",
     "components/core/machine.py": "counts cores and looks for processes; no result depends on either",
     "components/core/errors.py": "formats errors; no cache keeps an error",

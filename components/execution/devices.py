@@ -7,9 +7,10 @@ from typing import Literal
 from components.core.errors import HearsightError
 
 Accelerator = Literal["auto", "cpu", "gpu"]
+Device = Literal["cpu", "gpu"]
 
 
-def choose_device(accelerator: Accelerator) -> Literal["cpu", "gpu"]:
+def choose_device(accelerator: Accelerator) -> Device:
     """Return the device for ``accelerator``; raise HearsightError if a GPU is asked for and there is none."""
     if accelerator == "cpu":
         return "cpu"

@@ -18,7 +18,9 @@ from typing import Any, Protocol
 
 from components.core.errors import HearsightError
 from components.core.machine import usable_cores
+from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.process import die_with_parent
+from components.execution.resources import CORE, Resources, share_gpus, show_gpus
 
 THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ATTEMPTS = 3
@@ -38,35 +40,49 @@ class Engine(Protocol):
             folders: folders that the workers read and write.
         """
 
-    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """Yield ``(index, work(items[index]))`` in order of completion."""
+    def device(self, accelerator: Accelerator) -> Device:
+        """Return what items with this setting compute on; raise HearsightError if a GPU is asked for and there is none."""
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any], resources: Resources = CORE) -> Iterator[tuple[int, Any]]:
+        """Yield ``(index, work(items[index]))`` in order of completion.
+
+        Args:
+            resources: what each item needs. It sees the GPUs that it asked for and no others.
+        """
 
 
 class LocalEngine:
     """Worker processes on this machine.
 
     Args:
-        workers: number of processes; 0 takes one for each core this process may use.
+        workers: maximum of processes; 0 takes one for each core this process may use, and for items that need GPUs as many as
+            the GPUs suffice for.
     """
 
     name = "local"
 
     def __init__(self, workers: int) -> None:
-        self.workers = workers or usable_cores()
+        self.workers = workers
 
     def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         """Return an empty context: forked workers inherit the lock and see the same files."""
         return nullcontext()
 
-    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """See :class:`Engine`. Raises what ``work`` raises; HearsightError when an item kills its workers."""
+    def device(self, accelerator: Accelerator) -> Device:
+        """See :class:`Engine`."""
+        return choose_device(accelerator)
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any], resources: Resources = CORE) -> Iterator[tuple[int, Any]]:
+        """See :class:`Engine`. Raises what ``work`` raises; HearsightError when an item kills its workers, or needs more GPUs or
+        nodes than there are."""
+        free = (share_gpus(resources) or [""] * (self.workers or usable_cores()))[: self.workers or None]
         pending = list(range(len(items)))[::-1]
         attempts = [0] * len(items)
         workers: dict[Connection, _Worker] = {}
         try:
             while pending or any(worker.item is not None for worker in workers.values()):
-                while pending and len(workers) < min(self.workers, len(items)):
-                    worker = _Worker(work, items)
+                while pending and free and len(workers) < len(items):
+                    worker = _Worker(work, items, free.pop(0))
                     workers[worker.pipe] = worker
                 for worker in workers.values():
                     if worker.item is None and pending:
@@ -81,6 +97,7 @@ class LocalEngine:
                     except (EOFError, ConnectionResetError, OSError):
                         # Killed from outside, e.g. out of memory: a new worker retries the item.
                         workers.pop(worker.pipe).stop()
+                        free.append(worker.gpus)
                         if attempts[index] >= ATTEMPTS:
                             raise worker_died(index, items[index], ATTEMPTS, f"exit {worker.process.exitcode}") from None
                         pending.append(index)
@@ -96,11 +113,13 @@ class LocalEngine:
 class _Worker:
     """One forked process and the pipe to it."""
 
-    def __init__(self, work: Callable[[Any], Any], items: Sequence[Any]) -> None:
+    def __init__(self, work: Callable[[Any], Any], items: Sequence[Any], gpus: str) -> None:
         context = multiprocessing.get_context("fork")
         self.pipe, child_end = context.Pipe()
         self.item: int | None = None
-        self.process: BaseProcess = context.Process(target=_serve, args=(child_end, work, items, os.getpid()), daemon=False)
+        self.gpus = gpus
+        arguments = (child_end, work, items, os.getpid(), gpus)
+        self.process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=False)
         self.process.start()
         child_end.close()
 
@@ -124,8 +143,9 @@ class _Worker:
         self.pipe.close()
 
 
-def _serve(pipe: Connection, work: Callable[[Any], Any], items: Sequence[Any], parent: int) -> None:
+def _serve(pipe: Connection, work: Callable[[Any], Any], items: Sequence[Any], parent: int, gpus: str) -> None:
     die_with_parent(parent)
+    show_gpus(gpus)
     while True:
         try:
             index = pipe.recv()

@@ -29,6 +29,8 @@ PATIENCE = 60.0
 """Seconds to wait for the nodes' first answers."""
 STORE_BYTES = 100_000_000
 """Bytes of shared memory of a node that ``address: local`` starts; only cached results and small values pass through it."""
+STARTS = 5
+"""Times that ``address: local`` tries to start a cluster on a busy machine."""
 RECONNECT = "10"
 """Seconds after which a cluster ends the tasks of a silent ``ray://`` client; less than a new writer waits."""
 SETTING = "params.yaml: engine.address"
@@ -66,14 +68,23 @@ def connect(address: str, workers: int) -> Any:
         raise HearsightError(
             "the package ray is not installed", where="params.yaml: engine.kind", hint="pip install 'hearsight[ray]'"
         ) from None
-    try:
-        ray.init(address, logging_level=logging.ERROR, **settings)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-        raise HearsightError(
-            f"no Ray cluster can be used at '{address}' ({first_line(error)})",
-            where=SETTING,
-            hint="start one (`ray start --head`), run on one of its nodes, or set the address",
-        ) from None
+    for left in range(STARTS if address == "local" else 1)[::-1]:
+        try:
+            ray.init(address, logging_level=logging.ERROR, **settings)
+            break
+        except Exception as error:
+            # A plain Exception, after 30 s, for which Ray has no setting; the machine may be busy.
+            slow = "timed out during startup" in str(error)
+            if not slow and not isinstance(error, (ConnectionError, RuntimeError, ValueError, TimeoutError)):
+                raise
+            if slow and left:
+                ray.shutdown()
+                continue
+            raise HearsightError(
+                f"no Ray cluster can be used at '{address}' ({first_line(error)})",
+                where=SETTING,
+                hint="start one (`ray start --head`), run on one of its nodes, or set the address",
+            ) from None
     return ray
 
 
@@ -127,7 +138,7 @@ def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequenc
     finally:
         for probe in probes:
             probe.unlink(missing_ok=True)
-    _require_equal({name: report for name, report in reports.items() if name in working}, store is not None)
+    require_equal({name: report for name, report in reports.items() if name in working}, store is not None)
     # SQLite's write-ahead log works on one machine: this one, if it is in the cluster, so that local runs share the cache.
     local = [name for name, report in reports.items() if report.machine == machine_id() and not report.unseen]
     if store is not None and not local:
@@ -169,7 +180,7 @@ def _require_reachable(address: str) -> None:
         ) from None
 
 
-def _require_equal(reports: Mapping[str, node.NodeReport], in_bucket: bool = False) -> None:
+def require_equal(reports: Mapping[str, node.NodeReport], in_bucket: bool = False) -> None:
     """Raise HearsightError when a node does not see the folders or locks, or has other code or packages than this process."""
     code, packages = node.local_code_digest(), node.local_packages()
     for report in reports.values():

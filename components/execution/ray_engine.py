@@ -1,6 +1,7 @@
 """``engine: ray``: items as tasks on a Ray cluster, with the same output bytes as the local engine.
 
-Each shard or job is one task. All nodes share the project's folder through a network file system, which is verified before a run
+Each shard or job is one task; a job for several nodes is a group of ranks (:mod:`components.execution.ray_groups`). All nodes
+share the project's folder through a network file system, which is verified before a run
 (:mod:`components.execution.ray_cluster`). :class:`components.execution.writer_lock.WriterLock` separates two writers.
 
 With storage in S3 nodes share the bucket alone (:mod:`components.execution.shipping`). Equal keys have equal bytes, so
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
@@ -22,19 +22,21 @@ from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore
 from components.core.result_files import sqlite_backend, use_backend
 from components.core.stored_files import store_of
+from components.execution.devices import Accelerator, Device
 from components.execution.engine import ATTEMPTS, LocalEngine, worker_died
 from components.execution.process import LOCK_PATIENCE
+from components.execution.ray_capacity import COUNT_INTERVAL, Capacity
 from components.execution.ray_cluster import check_nodes, connect, first_line, pin_to_node
+from components.execution.ray_groups import run_groups
 from components.execution.ray_node import CacheServer, run_item, served_backend
+from components.execution.resources import CORE, Resources
 from components.execution.shipping import pack, runs_here
 from components.execution.writer_lock import WriterLock
 
 NODE_ATTEMPTS = 10
 """Number of nodes that may die on one item before the run fails."""
-COUNT_INTERVAL = 5.0
-"""Seconds between two queries of the cluster's cores."""
-NO_NODE_LIMIT = 120.0
-"""Seconds a run waits when no node is left."""
+WAIT = 120.0
+"""Seconds a run waits for nodes that are missing, unless the settings say otherwise."""
 
 
 class RayEngine:
@@ -44,16 +46,18 @@ class RayEngine:
         address: ``auto`` (this machine's cluster, or RAY_ADDRESS), ``host:port``, ``ray://host:port``, or ``local`` (a cluster of
             this machine for the duration of the run).
         workers: maximum of concurrent tasks; 0 takes the cluster's capacity.
-        cpus: cores of one task.
+        cpus: cores of one task at least.
+        wait: seconds a run waits for nodes that are missing, e.g. until an autoscaler has started them.
     """
 
     name = "ray"
 
-    def __init__(self, address: str = "auto", workers: int = 0, cpus: float = 1.0) -> None:
+    def __init__(self, address: str = "auto", workers: int = 0, cpus: float = 1.0, wait: float = WAIT) -> None:
         self.address, self.workers, self.cpus = address, workers, cpus
-        self._ray: Any = None
-        self._writer_lock: WriterLock | None = None
-        self._cache_server: Any = None
+        self.wait = 0.0 if address == "local" else wait
+        self.ray: Any = None
+        self.writer_lock: WriterLock | None = None
+        self.cache_server: Any = None
         self._store: ObjectStore | None = None
         self._root = Path()
         self._items = 0
@@ -73,41 +77,64 @@ class RayEngine:
             resources.enter_context(writer_lock.hold_driver_byte())
             # Ray prints events on standard output, which is for the run's result.
             resources.enter_context(redirect_stdout(sys.stderr))
-            self._ray = ray = connect(self.address, self.workers)
+            self.ray = ray = connect(self.address, self.workers)
             resources.callback(ray.shutdown)
             self._root, self._store = root, store
             node = pin_to_node(check_nodes(ray, self.cpus, writer_lock, folders, store))
             actor = ray.remote(CacheServer).options(num_cpus=0, max_restarts=3, max_task_retries=3, scheduling_strategy=node)
-            self._cache_server = server = actor.remote()
+            self.cache_server = server = actor.remote()
             use_backend(lambda path: served_backend(server, path))
             resources.callback(use_backend, sqlite_backend)
-            self._writer_lock, self._items = writer_lock, 0
+            self.writer_lock, self._items = writer_lock, 0
             try:
                 yield
             finally:
-                self._writer_lock = self._cache_server = self._store = None
+                self.writer_lock = self.cache_server = self._store = None
 
-    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """See :class:`Engine`. Raises what ``work`` raises; HearsightError when an item kills its workers or nodes."""
-        if self._writer_lock is None:
+    def device(self, accelerator: Accelerator) -> Device:
+        """See :class:`Engine`; ``auto`` is a GPU if a node has one. :meth:`run` waits for nodes with GPUs."""
+        if accelerator == "auto":
+            return "gpu" if any(entry["Resources"].get("GPU") for entry in self.ray.nodes() if entry["Alive"]) else "cpu"
+        return accelerator
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any], resources: Resources = CORE) -> Iterator[tuple[int, Any]]:
+        """See :class:`Engine`. Raises what ``work`` raises; HearsightError when an item kills its workers or nodes, or needs
+        nodes that do not come."""
+        if self.writer_lock is None:
             raise RuntimeError("the engine is not open")
+        first, ray, shared = self._items, self.ray, self.writer_lock if self._store is None else self._store
+        self._items += len(items) * resources.world
+        if not items:
+            return
         if self._store is not None:
+            if resources.nodes > 1:
+                raise HearsightError(
+                    "a training on several nodes keeps its checkpoints in the project's folder, which nodes with storage in S3 do "
+                    "not share",
+                    where="hardware.nodes",
+                    hint="set nodes: 1, or storage: {kind: local} and mount the folder on all nodes",
+                )
             if runs_here(items):
-                yield from LocalEngine(self.workers).run(work, items)
+                yield from LocalEngine(self.workers).run(work, items, resources)
                 return
             items = pack(items, self._root, self._store)
-        ray, first, shared = self._ray, self._items, self._writer_lock if self._store is None else self._store
-        self._items += len(items)
+        if resources.nodes > 1:
+            yield from run_groups(self, work, items, resources, first)
+            return
+        capacity = Capacity(ray, resources, self.cpus, self.wait)
         # Ray's retries do not distinguish an item that kills its workers from a removed node.
-        task = ray.remote(run_item).options(num_cpus=self.cpus, max_retries=0)
+        task = ray.remote(run_item).options(num_cpus=capacity.need["CPU"], num_gpus=resources.gpus, max_retries=0)
         pending = list(range(len(items)))[::-1]
         running: dict[Any, int] = {}
-        limit, deaths = _TaskLimit(self), _Deaths(ray.exceptions)
+        deaths = _Deaths(ray.exceptions)
         try:
             while pending or running:
-                free = limit.tasks() - len(running)
+                # Twice the tasks that run at once, so that no node waits for the driver.
+                most = max(2, 2 * capacity.slots())  # raises when nodes are missing for too long
+                free = (self.workers or most) - len(running)
                 for index in [pending.pop() for _ in range(min(free, len(pending)))]:
-                    running[task.remote(work, items[index], shared, first + index, self._cache_server)] = index
+                    place = (shared, first + index, self.cache_server, bool(resources.gpus))
+                    running[task.remote(work, items[index], *place)] = index
                 for reference in ray.wait(list(running), timeout=COUNT_INTERVAL)[0]:
                     index = running.pop(reference)
                     try:
@@ -145,23 +172,3 @@ class _Deaths:
         self.counts[index, node_died] += 1
         if self.counts[index, node_died] >= (NODE_ATTEMPTS if node_died else ATTEMPTS):
             raise worker_died(index, item, self.counts[index, node_died], first_line(error)) from None
-
-
-class _TaskLimit:
-    """The number of submitted tasks: twice the concurrent ones, so that no node waits for the driver."""
-
-    def __init__(self, engine: RayEngine) -> None:
-        self.engine, self.counted, self.cores, self.last_core = engine, 0.0, 0.0, time.monotonic()
-
-    def tasks(self) -> int:
-        """Return the number of tasks to submit; raises HearsightError when there was no node for :data:`NO_NODE_LIMIT`."""
-        now = time.monotonic()
-        if not self.cores or now - self.counted > COUNT_INTERVAL:
-            self.counted, self.cores = now, self.engine._ray.cluster_resources().get("CPU", 0.0)
-        if self.cores >= self.engine.cpus:
-            self.last_core = now
-        elif now - self.last_core > NO_NODE_LIMIT:
-            raise HearsightError(
-                f"the cluster has had no node for {NO_NODE_LIMIT:g} s", where="engine: ray", hint="start nodes and run again"
-            )
-        return self.engine.workers or max(2, int(2 * self.cores / self.engine.cpus))

@@ -1,13 +1,12 @@
-"""Code of ``engine: ray`` that runs on the nodes: the report of a node, the execution of an item, and the cache server.
-
-Does not import Ray.
-"""
+"""Code of ``engine: ray`` that runs on the nodes: the report of a node, the execution of an item, ranks, and the cache server."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
+import socket
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ from components.core.result_files import CacheBackend, sqlite_backend, use_backe
 from components.core.shard_cache import machine_id
 from components.core.stored_files import STATE
 from components.execution.engine import call_item, call_pickled
+from components.execution.ranks import Rank, on_checkpoint
+from components.execution.resources import VISIBLE, show_gpus
 from components.execution.shipping import open_node, unpack
 from components.execution.writer_lock import WriterLock
 
@@ -100,8 +101,12 @@ def _is_seen(path: Path, content: str) -> bool:
         return False
 
 
-def run_item(work: Callable[[Any], Any], item: Any, shared: WriterLock | ObjectStore, number: int, server: Any) -> bytes:
+def run_item(
+    work: Callable[[Any], Any], item: Any, shared: WriterLock | ObjectStore, number: int, server: Any, has_gpus: bool = False
+) -> bytes:
     """Run ``work(item)`` under the writer lock, or on a parcel with the bucket; return the outcome of :func:`call_pickled`."""
+    if not has_gpus:
+        show_gpus("")  # Ray shows all GPUs to a task that asks for none
     if isinstance(shared, ObjectStore):
         store, caches = shared, item.root / STATE / "annotations"
         use_backend(lambda path: served_backend(server, caches / path.name))
@@ -116,8 +121,79 @@ def run_item(work: Callable[[Any], Any], item: Any, shared: WriterLock | ObjectS
     return call_pickled(locked, item)
 
 
+@dataclass(frozen=True)
+class RankReport:
+    """Where a rank runs."""
+
+    node: NodeReport
+    node_id: str
+    gpus: str
+    """Ids of the GPUs that it got; empty without."""
+    port: int
+    """A free port of its machine, for rank 0."""
+
+
+class RankProcess:
+    """The process of one rank of a group; an actor."""
+
+    def report(self, writer_lock: WriterLock) -> RankReport:
+        """Return where this process runs."""
+        import ray  # here: optional and slow to import
+
+        gpus = [str(one) for one in ray.get_gpu_ids()]
+        with socket.socket() as free:
+            free.bind(("", 0))
+            port = free.getsockname()[1]
+        node_id = str(ray.get_runtime_context().get_node_id())
+        return RankReport(report_node({}, writer_lock), node_id, os.environ.get(VISIBLE, "") if gpus else "", port)
+
+    def run(
+        self,
+        rank: Rank,
+        gpus: str,
+        address: str,
+        work: Callable[[Any], Any],
+        item: Any,
+        writer_lock: WriterLock,
+        first: int,
+        server: Any,
+    ) -> bytes:
+        """Run ``work(item)`` as a rank; return the outcome of :func:`call_pickled`.
+
+        Args:
+            gpus: ids of the GPUs of all ranks of this node.
+            address: of this node.
+            first: the writer lock's item of rank 0.
+        """
+        rank.enter()
+        if (interface := _interface_of(address)) is not None:
+            os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)  # gloo would take the address of the host's name
+        on_checkpoint(lambda: server.note_checkpoint.remote(first))
+        if gpus:
+            show_gpus(gpus)
+        return run_item(work, item, writer_lock, first + rank.number, server, has_gpus=bool(gpus))
+
+
+def _interface_of(address: str) -> str | None:
+    """Return the name of the network interface with this address; None if there is none."""
+    import psutil  # here: only ranks need it
+
+    return next((name for name, parts in psutil.net_if_addrs().items() if any(part.address == address for part in parts)), None)
+
+
 class CacheServer:
-    """The process of a run that opens the result caches; an actor, on the driver's machine if possible."""
+    """The process of a run that opens the result caches and counts checkpoints; an actor, on the driver's machine if possible."""
+
+    def __init__(self) -> None:
+        self._checkpoints: Counter[int] = Counter()
+
+    def note_checkpoint(self, number: int) -> None:
+        """Count a checkpoint of the group with this number."""
+        self._checkpoints[number] += 1
+
+    def checkpoints(self, number: int) -> int:
+        """Return how many checkpoints the group with this number has written in this run."""
+        return self._checkpoints[number]
 
     def call(self, path: Path, method: str, items: Sequence[Any], **options: Any) -> tuple[bool, Any]:
         """Call a method of the :class:`CacheBackend` of the file at ``path``; return an outcome of :func:`call_item`.

@@ -50,7 +50,9 @@ class RaySettings(LocalSettings):
     address: str = "auto"
     """``auto``, ``host:port``, ``ray://host:port``, or ``local`` for a cluster of this machine alone. Ours."""
     cpus: float = 1.0
-    """Cores of one task. Ours."""
+    """Cores of one task at least. Ours."""
+    wait: float = 120.0
+    """Seconds to wait for nodes that a run needs and the cluster lacks, e.g. until an autoscaler has started them. Ours."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,11 @@ def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
     if isinstance(settings, RaySettings):
         if settings.cpus <= 0:
             raise HearsightError("must be more than 0", where=f"{where}.cpus", hint="give the cores of one task, e.g. 1")
+        if settings.wait < 0:
+            raise HearsightError("must not be negative", where=f"{where}.wait", hint="give seconds, 0 or more")
         from components.execution.ray_engine import RayEngine  # here: runs with the local engine start without it
 
-        return RayEngine(settings.address, settings.workers, settings.cpus)
+        return RayEngine(settings.address, settings.workers, settings.cpus, settings.wait)
     if settings.kind != "local":
         raise HearsightError(f"'{settings.kind}' is not an engine", where=f"{where}.kind", hint="use 'local' or 'ray'")
     return LocalEngine(settings.workers)

@@ -31,6 +31,7 @@ from components.core.stored_files import keep_lineage, keep_output
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
+from components.execution.resources import CORE, Resources
 from components.execution.run_log import RunLog
 from components.execution.shard_worker import ShardOut, Task
 
@@ -96,6 +97,7 @@ class Stage:
         shared: Any = None,
         publish: bool = True,
         conserve: bool = True,
+        resources: Resources = CORE,
     ) -> list[ShardRef]:
         """Run ``function(table, task)`` on each shard, in workers, through the shard cache.
 
@@ -107,6 +109,7 @@ class Stage:
             publish: write the result into the stage's output. Otherwise it stays in the cache for a later map, whose ledger then
                 includes the rows dropped here.
             conserve: verify that the ledger has one row for each record that entered.
+            resources: what one shard needs; no part of the cache key.
 
         Returns:
             The resulting shards, in order.
@@ -125,7 +128,8 @@ class Stage:
             for shard in shards
         ]
         results: list[ShardRef] = []
-        for spec, folder in zip(specs, self._run(partial(shard_worker.run_shard, function), specs, step), strict=True):
+        folders = self._run(partial(shard_worker.run_shard, function), specs, step, resources)
+        for spec, folder in zip(specs, folders, strict=True):
             table, media = folder / "table.parquet", folder / "media.tar"
             ref = ShardRef(
                 spec.shard, table, sha256_file(table), folder / "ledger.parquet", media if media.exists() else None, True
@@ -147,10 +151,15 @@ class Stage:
         step: str,
         params: Settings | Mapping[str, Any],
         shared: Any = None,
+        resources: Resources = CORE,
     ) -> list[Path]:
         """Run ``function(spec, task, folder)`` for each job, in workers, through the shard cache; return the jobs' folders.
 
         A job may read any input, so the inputs' digests are part of the key unless the job is content-addressed.
+
+        Args:
+            resources: what one job needs; no part of the cache key. On several nodes every rank calls the function, and all end
+                with the same files.
         """
         base = self._base(function, step, params, shared)
         digests = {name: output.digest for name, output in self.inputs.items()}
@@ -158,7 +167,7 @@ class Stage:
             shard_worker.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
             for job in jobs
         ]
-        return self._run(partial(shard_worker.run_job, function), specs, step)
+        return self._run(partial(shard_worker.run_job, function), specs, step, resources)
 
     def map_uncached(
         self, function: Callable[[Any, Task], Any], items: Sequence[Any], *, step: str, shared: Any = None
@@ -192,22 +201,24 @@ class Stage:
             "inputs": {name: output.path for name, output in self.inputs.items()},
         }
 
-    def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str) -> list[Path]:
+    def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str, resources: Resources) -> list[Path]:
         cache = ShardCache(self.state / "cache")
         cache.sweep()
         folders: dict[int, Path] = {}
-        for index, (folder, hit) in self._items(work, specs, step):
+        for index, (folder, hit) in self._items(work, specs, step, resources):
             folders[index] = cache.local(folder)
             self.cached[step] = self.cached.get(step, 0) + hit
         self.done[step] = self.done.get(step, 0) + len(specs)
         return [folders[index] for index in range(len(specs))]
 
-    def _items(self, work: Callable[[Any], Any], specs: Sequence[Any], step: str) -> Iterator[tuple[int, Any]]:
+    def _items(
+        self, work: Callable[[Any], Any], specs: Sequence[Any], step: str, resources: Resources = CORE
+    ) -> Iterator[tuple[int, Any]]:
         """Run the items, show their progress and log each; yield (index, result) in order of completion."""
         began = time.monotonic()
         if self.log:
             self.log.write("step_started", step=step, items=len(specs))
-        done = self.engine.run(partial(measure, work), specs)
+        done = self.engine.run(partial(measure, work), specs, resources)
         for index, item in self.progress(done, total=len(specs), desc=f"{self.name} {step}"):
             self.cpu_seconds += item.cpu_seconds
             self.peak_bytes = max(self.peak_bytes, item.peak_bytes)

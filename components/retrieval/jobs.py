@@ -14,6 +14,7 @@ from components.core.code_digest import code_digest
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
+from components.execution.ranks import rank_number
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.loading import save_dual_encoder, warm_start
@@ -21,9 +22,9 @@ from components.retrieval.embedding import empty_image_encoder, open_dual_encode
 from components.retrieval.items import Coefficients, PairItems
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.recipe import DualEncoderTraining
-from components.training.fit import DUAL_ENCODER, fit, history_csv, is_launched, launcher_rank
+from components.training.checkpoints import checkpoint_folder
+from components.training.fit import DUAL_ENCODER, fit, history_csv
 from components.training.progress import open_progress
-from components.training.ranks import write_job
 from components.training.recipe import reseed
 from components.vision.image_encoders import trainable_encoder, weights_digest
 
@@ -113,9 +114,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         mean, deviation = coefficients.statistics(rows, seed)
         network.speech.mean.copy_(mean)
         network.speech.deviation.copy_(deviation)
-    scratch = task.work / digest_value([spec, task.shared["code"], hardware.plain()])[:32]
-    if hardware.nodes > 1 and not is_launched():
-        write_job(scratch, f"{train.__module__}:{train.__name__}", spec, task)
+    scratch = checkpoint_folder(task.work, digest_value([spec, task.shared["code"], hardware.plain()])[:32])
     # Fewer pairs get more epochs, so that every row takes about the same number of steps.
     optimisation = settings["optimisation"]
     epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))
@@ -130,7 +129,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
         name=run_name,
     )
-    with open_progress(task.work, f"{spec['row']}-{seed}", scratch.name, writes=launcher_rank() == 0) as log:
+    with open_progress(task.work, f"{spec['row']}-{seed}", scratch.name, writes=rank_number() == 0) as log:
         fit(recipe, items, scratch / "training", hardware, log)
     best = recipe.best
     config = {

@@ -14,8 +14,19 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.execution.ranks import checkpoint_written
 
 CHECKPOINT = "last.ckpt"
+
+
+def checkpoint_folder(work: Path, identity: str) -> Path:
+    """Return the folder of a training's checkpoints, which every rank reads and rank 0 writes.
+
+    Args:
+        work: the stage's scratch folder.
+        identity: digest of what the training depends on.
+    """
+    return work / identity
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
@@ -27,6 +38,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
         buffer = io.BytesIO()
         torch.save(checkpoint, buffer)
         publish_bytes(target, buffer.getbuffer(), temporary=temporary_path(target))
+        checkpoint_written()
 
 
 class Saving(Checkpoint):

@@ -1,13 +1,12 @@
 """One training run with Lightning: deterministic, checkpointed, resumed exactly after a kill, on one device or many.
 
-Several devices of one machine are processes forked here; several machines are started by torchrun or SLURM, whose environment
-Lightning reads (docs/training.md).
+Several devices of one machine are processes forked here. On several machines the Ray engine starts the ranks, whose environment
+Lightning reads (docs/cluster.md).
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,10 +14,12 @@ from typing import Any, Literal
 
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.plugins.environments import LightningEnvironment, TorchElasticEnvironment
 from pytorch_lightning.strategies import DDPStrategy, Strategy
 
 from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
+from components.execution.ranks import is_rank, rank_number
 from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
 from components.training.failures import explain_failures
 from components.training.progress import ProgressLog
@@ -43,7 +44,7 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
             are fewer items than devices, or several nodes are required and this process is not one of them.
     """
     checkpoint = folder / CHECKPOINT
-    if launcher_rank() == 0:
+    if rank_number() == 0:
         temporary_path(checkpoint).unlink(missing_ok=True)
     saved = read_checkpoint(checkpoint)
     if saved is not None:
@@ -51,7 +52,7 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
         _restore(recipe, saved)
     if recipe.finished:
         return
-    _check(recipe, data, hardware, folder)
+    _check(recipe, data, hardware)
     recipe.data, recipe.hardware = data, hardware
     silence_lightning()
     torch.set_num_threads(hardware.threads)
@@ -59,7 +60,7 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
     with explain_failures(recipe.settings["batch"], recipe.name, kept):
         trainer = _trainer(recipe, folder, hardware, log or ProgressLog(recipe.name))
         trainer.fit(recipe, ckpt_path=checkpoint if saved is not None else None)
-    if hardware.world > 1 and not is_launched():
+    if hardware.world > 1 and not is_rank():
         # The forked processes have ended; their result is the checkpoint.
         saved = read_checkpoint(checkpoint)
         assert saved is not None
@@ -71,15 +72,15 @@ def _restore(recipe: TrainingModule, checkpoint: dict[str, Any]) -> None:
     recipe.load_state_dict(checkpoint["state_dict"])
 
 
-def _check(recipe: TrainingModule, data: Any, hardware: Hardware, folder: Path) -> None:
+def _check(recipe: TrainingModule, data: Any, hardware: Hardware) -> None:
     if len(data) < hardware.world:
         what = f"has {len(data)} training items for {hardware.world} devices"
         raise HearsightError(what, where=recipe.name, hint="lower devices, or train on more")
-    if hardware.nodes > 1 and not is_launched():
+    if hardware.nodes > 1 and not is_rank():
         raise HearsightError(
             f"is to be trained on {hardware.nodes} nodes, but this process is not one of them",
             where=recipe.name,
-            hint=f"start {folder.parent / 'job.json'} with torchrun or SLURM (docs/training.md), then run the stage again",
+            hint="set engine: {kind: ray} in params.yaml (docs/cluster.md), or nodes: 1",
         )
 
 
@@ -88,7 +89,11 @@ def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware, log: Prog
     strategy: str | Strategy = "auto"
     if hardware.world > 1:
         strategy = DDPStrategy(
-            start_method="popen" if is_launched() else "fork", process_group_backend="nccl" if on_gpu else "gloo"
+            start_method="popen" if is_rank() else "fork",
+            process_group_backend="nccl" if on_gpu else "gloo",
+            # Otherwise DDP orders the gradients anew after the first step of a process. Sums of three or more ranks depend on the
+            # order, so a resumed training would differ in the last bits.
+            find_unused_parameters=hardware.world > 2 and not on_gpu,
         )
     return pl.Trainer(
         accelerator=hardware.device(),
@@ -109,20 +114,10 @@ def _trainer(recipe: TrainingModule, folder: Path, hardware: Hardware, log: Prog
         limit_val_batches=0,
         use_distributed_sampler=False,
         default_root_dir=folder,
-        plugins=[AtomicCheckpoints()],
+        # Named, since Lightning would take the allocation of a SLURM cluster that Ray runs in for the ranks of this training.
+        plugins=[AtomicCheckpoints(), TorchElasticEnvironment() if is_rank() else LightningEnvironment()],
         callbacks=[Reporting(log, len(recipe.data)), Saving(folder / CHECKPOINT, hardware.checkpoint_steps)],
     )
-
-
-def is_launched() -> bool:
-    """Return whether torchrun or SLURM's srun started this process as one of several."""
-    return torch.distributed.is_torchelastic_launched() or ("SLURM_PROCID" in os.environ and "SLURM_NTASKS" in os.environ)
-
-
-def launcher_rank() -> int:
-    """Return this process's rank among those that torchrun or SLURM started; 0 without them."""
-    name = "RANK" if torch.distributed.is_torchelastic_launched() else "SLURM_PROCID"
-    return int(os.environ.get(name, "0")) if is_launched() else 0
 
 
 def silence_lightning() -> None:

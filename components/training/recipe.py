@@ -94,6 +94,14 @@ class TrainingModule(pl.LightningModule):
         if self.trainer.strategy.launcher is not None and self.trainer.strategy.launcher.is_interactive_compatible:
             die_with_parent()
 
+    def on_train_start(self) -> None:
+        """Require that all ranks resume from the same checkpoint; on a network file system one may see an older one."""
+        if self.trainer.world_size > 1:
+            here = torch.tensor([*self._resumed, len(self.history)], dtype=torch.float64, device="cpu")
+            places = self.trainer.strategy.all_gather(here.to(self.device))
+            if not bool((places == places[0]).all()):
+                raise RuntimeError(f"{self.name}: the ranks resume from different checkpoints: {places.tolist()}")
+
     def train_dataloader(self) -> DataLoader[Any]:
         """Return the loader of this rank's part of every batch, with ``hardware.workers`` processes."""
         data: Any = self.data

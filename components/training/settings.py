@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
-from components.execution.devices import Accelerator, choose_device
+from components.execution.devices import Accelerator, Device, choose_device
+from components.execution.resources import Resources
+
+if TYPE_CHECKING:
+    from components.execution.engine import Engine
 
 
 class Optimisation(Settings):
@@ -40,9 +44,13 @@ class DeviceSettings(Settings):
     workers: int = 0
     """Data loading processes per device; 0: batches are loaded in the process that computes. Ours."""
 
-    def device(self) -> Literal["cpu", "gpu"]:
+    def device(self) -> Device:
         """What ``accelerator`` comes to on this machine; raise HearsightError if a GPU is asked for and there is none."""
         return choose_device(self.accelerator)
+
+    def resources(self, engine: Engine) -> Resources:
+        """Return what one job needs of the engine: a GPU if it computes on one."""
+        return Resources(gpus=int(engine.device(self.accelerator) == "gpu"))
 
 
 class Hardware(DeviceSettings):
@@ -56,7 +64,7 @@ class Hardware(DeviceSettings):
     devices: int = 1
     """Devices (cpu: processes) of each node; they share each batch among them. Ours."""
     nodes: int = 1
-    """Machines; more than one are started by torchrun or SLURM (docs/training.md). Ours."""
+    """Machines; more than one need ``engine: {kind: ray}`` (docs/cluster.md). Ours."""
     strategy: Literal["ddp"] = "ddp"
     """How several devices work together: each holds the whole network, gradients are averaged. Ours."""
     compile: bool = False
@@ -72,6 +80,17 @@ class Hardware(DeviceSettings):
     def world(self) -> int:
         """Devices of all nodes."""
         return self.devices * self.nodes
+
+    def check(self, where: str) -> None:
+        """Require counts of 1 or more."""
+        for name in ("devices", "nodes", "threads"):
+            if getattr(self, name) < 1:
+                raise HearsightError(f"is {getattr(self, name)}", where=f"{where}.{name}", hint="set it to 1 or more")
+
+    def resources(self, engine: Engine) -> Resources:
+        """Return what one training needs of the engine: a GPU for each device if it computes on GPUs, and the threads' cores."""
+        gpus = self.devices if engine.device(self.accelerator) == "gpu" else 0
+        return Resources(gpus, cpus=self.devices * self.threads, nodes=self.nodes, processes=self.devices)
 
     def plain(self) -> dict[str, Any]:
         """Return the settings that affect a result's bits and differ from the reference, as part of cache keys.

@@ -14,7 +14,7 @@ PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "infra/README.md", "docs
 GENERATED = "docs/cli.md"
 PROGRAMS = (
     "hearsight", "make", "dvc", "python", "pytest", "pip", "mlflow", "prefect", "ray", "podman", "curl", "jq", "zcat", "echo",
-    "arecord",
+    "arecord", "kubectl", "sbatch",
 )  # fmt: skip
 INLINE = re.compile(r"`((?:hearsight|make|dvc|python -m|pytest|pip|mlflow|prefect|ray|podman)(?: [^`]+))`")
 
@@ -198,7 +198,8 @@ NOT_TESTED = {
     r"make (demo|test|test-all|fuzz|setup|lint|audit|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"pip install .*": "network: an additional package",
-    r"(podman|ray|prefect) .*": "a cluster or a server",
+    r"(podman|ray|prefect|kubectl) .*": "a cluster or a server",
+    r"sbatch .*": "a cluster: tests/execution/test_slurm.py runs the script with stand-ins for SLURM's commands",
     r"curl .*": "a server",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
     r"dvc repro check-evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",

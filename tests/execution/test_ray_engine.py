@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -27,49 +26,10 @@ from components.execution.stage import Job
 from components.stages.crawl import image_decoding
 from components.stages.crawl.run import run as crawl
 from tests.execution import ray_work
-from tests.execution.ray_support import free_port, refusal
+from tests.execution.ray_support import refusal
 from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.fixture_web import build_fixture_web
-from tests.support import HANG, PROJECT, make_stage, until
-
-SMALL = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Three nodes of one core on loopback; no dashboard, nothing told to anybody."""
-    # Not pytest's folder: the path of a socket may have 107 bytes.
-    home = tempfile.mkdtemp(prefix="hr", dir="/tmp")
-    # Ray would take this machine's outer address for 127.0.0.1, but on the systems that this is made for.
-    quiet = {
-        "RAY_TMPDIR": home,
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-        "HEARSIGHT_MARK": "seen",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {**quiet, "HEARSIGHT_MARK": "seen"}.items():
-            patch.setenv(name, value)
-        from ray.cluster_utils import Cluster
-
-        head = SMALL | {"include_dashboard": False, "include_log_monitor": False, "ray_client_server_port": free_port()}
-        for left in (2, 1, 0):
-            try:
-                made = Cluster(initialize_head=True, head_node_args=head)
-                break
-            except Exception as error:
-                # Ray gives a node 30 s to start and has no setting for it; a machine that does other work needs more.
-                if "timed out during startup" not in str(error) or not left:
-                    raise
-        try:
-            made.client = f"ray://127.0.0.1:{head['ray_client_server_port']}"
-            # Addresses of their own, as machines have: the driver's node is the head, never one that a test removes.
-            made.spare = [made.add_node(wait=False, **SMALL | {"node_ip_address": f"127.0.0.{part}"}) for part in (2, 3)]
-            made.wait_for_nodes(timeout=HANG)
-            yield made
-        finally:
-            made.shutdown()
-            shutil.rmtree(home, ignore_errors=True)
+from tests.support import PROJECT, make_stage, until
 
 
 def driver(cluster: Any, root: Path, items: int, address: str = "") -> subprocess.Popen[str]:

@@ -1,11 +1,7 @@
-"""Several processes train what one trains: forked here for the devices of one machine, or started from outside on several."""
+"""Several processes, forked for the devices of one machine, train what one trains."""
 
 from __future__ import annotations
 
-import json
-import multiprocessing
-import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +11,8 @@ import pytest
 import torch
 
 from components.core.errors import HearsightError
-from components.stages.train_captioner.jobs import train, train_captioner
+from components.stages.train_captioner.jobs import train
 from components.training.batches import EpochBatches
-from components.training.ranks import main
 from components.training.settings import REFERENCE
 from tests.stages.train_captioner.support import SmallNetwork, prepared, spec_of, task_of
 from tests.support import PROJECT
@@ -72,70 +67,6 @@ def test_an_error_in_a_forked_process_becomes_one_line(tmp_path: Path, monkeypat
     with pytest.raises(HearsightError, match=r"the loss is nan in epoch 0, step 0, .*; records k") as caught:
         train(spec(), task_of(tmp_path, prepared(tmp_path), REFERENCE.model_copy(update={"devices": 2})))
     assert "\n" not in str(caught.value)
-
-
-def rank(number: int, port: int, job: Path, seen: Path) -> None:
-    """One of two machines, as torchrun starts it."""
-    result: dict[str, Any] = {
-        "RANK": number,
-        "LOCAL_RANK": 0,
-        "GROUP_RANK": number,
-        "WORLD_SIZE": 2,
-        "LOCAL_WORLD_SIZE": 1,
-        "MASTER_PORT": port,
-    }
-    os.environ.update(
-        {name: str(value) for name, value in result.items()} | {"MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_RUN_ID": "x"}
-    )
-    from components.stages.train_captioner.recipe import CaptionerTraining
-
-    judged = CaptionerTraining.on_train_epoch_end
-
-    def look(self: CaptionerTraining) -> None:
-        judged(self)
-        weights = {name: tensor.clone() for name, tensor in self.network.state_dict().items()}
-        torch.save([len(self.history), self.history[-1]["loss"], weights], seen / f"{len(self.history)}-{number}.pt")
-
-    CaptionerTraining.on_train_epoch_end = look  # type: ignore[method-assign]
-    main(job)
-
-
-@pytest.mark.slow
-def test_two_machines_end_with_equal_weights_that_the_stage_publishes(tmp_path: Path) -> None:
-    apart("two_machines", tmp_path)
-
-
-def two_machines(tmp_path: Path) -> None:
-    source = prepared(tmp_path)
-    one = train(spec(), task_of(tmp_path, source)).recipe
-    task = task_of(tmp_path, source, REFERENCE.model_copy(update={"nodes": 2}))
-    with pytest.raises(HearsightError, match=r"on 2 nodes"):
-        train(spec(), task)
-    (job,) = task.work.rglob("job.json")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    seen = tmp_path / "seen"
-    seen.mkdir()
-    context = multiprocessing.get_context("fork")
-    crew = [context.Process(target=rank, args=(number, port, job, seen)) for number in range(2)]
-    for process in crew:
-        process.start()
-    for process in crew:
-        process.join(timeout=900)
-    ended = [process.exitcode for process in crew]
-    for process in crew:
-        process.kill()
-    assert ended == [0, 0]
-    for epoch in range(1, 5):
-        left, right = (torch.load(seen / f"{epoch}-{number}.pt") for number in range(2))
-        assert left[:2] == right[:2] and all(torch.equal(left[2][name], right[2][name]) for name in left[2])
-    out = tmp_path / "out"
-    out.mkdir()
-    train_captioner(spec(), task, out)
-    losses = [float(line.split(",")[2]) for line in (out / "history.csv").read_text().splitlines()[1:]]
-    assert losses[:3] == pytest.approx([row["loss"] for row in one.history[:3]], rel=1e-4)
-    assert json.loads((out / "config.json").read_text())["steps"] == one.steps
 
 
 def test_ranks_partition_every_batch(tmp_path: Path) -> None:

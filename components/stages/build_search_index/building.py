@@ -48,7 +48,8 @@ def build(stage: Stage) -> Built:
     files = {"weights_sha256": model["weights_sha256"], "config_sha256": sha256_file(folder / "config.json")}
     spec = {"model": model["key"], **files, "crop": params.crop, "sets": sets}
     jobs = [Job(split, spec | {"split": split}, content_addressed=True) for split in params.splits]
-    embedded = stage.jobs(embed_job, jobs, step="embed", params=params.hardware)
+    resources = params.hardware.resources(stage.engine)
+    embedded = stage.jobs(embed_job, jobs, step="embed", params=params.hardware, resources=resources)
     splits = [
         Split(
             split,

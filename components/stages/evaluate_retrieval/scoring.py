@@ -54,7 +54,8 @@ def score_all(stage: Stage) -> dict[str, Path]:
         jobs.append(Job(model["key"], common | model | {"files": files}, content_addressed=True))
     if not jobs:
         raise HearsightError("holds no model", where=models.name, hint="add a row and a seed to the training's settings")
-    folders = stage.jobs(score_model, jobs, step="models", params=params.hardware)
+    resources = params.hardware.resources(stage.engine)
+    folders = stage.jobs(score_model, jobs, step="models", params=params.hardware, resources=resources)
     return dict(zip((job.name for job in jobs), folders, strict=True))
 
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from components.core.addresses import PREPARED_FILE
-from components.execution.devices import choose_device
+from components.execution.resources import Resources
 from components.execution.stage import Stage
 from components.stages.extract_features import Params
 from components.stages.extract_features.records import prepare
@@ -24,8 +24,9 @@ def run(stage: Stage) -> None:
         EncodedPicture(
             params.encoder.name, weights, params.encoder.side, str(encoder["weights_sha256"])
         )  # raises for unsupported settings
-    shared = {"encoder": encoder, "device": choose_device(params.accelerator)}
-    stage.map(prepare, stage.inputs["input"].shards, step="extract_features", params=params, shared=shared)
+    device = stage.engine.device(params.accelerator)
+    shared, resources = {"encoder": encoder, "device": device}, Resources(gpus=int(device == "gpu"))
+    stage.map(prepare, stage.inputs["input"].shards, step="extract_features", params=params, shared=shared, resources=resources)
     stage.write_file(
         PREPARED_FILE, (json.dumps({"wording": params.wording, "encoder": encoder}, indent=1, sort_keys=True) + "\n").encode()
     )

@@ -33,5 +33,6 @@ def run(stage: Stage) -> None:
             } | params.job_spec()  # fmt: skip
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
     shared = {"code": training_code_digest(stage.root)}
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
+    resources = params.hardware.resources(stage.engine)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared, resources=resources)
     publish(stage, jobs, folders, rows=True)

@@ -24,5 +24,6 @@ def run(stage: Stage) -> None:
         spec |= params.job_spec() | {"sets": input_digests(stage.inputs)}
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
     shared = {"code": training_code_digest(stage.root)}
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared)
+    resources = params.hardware.resources(stage.engine)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared, resources=resources)
     publish(stage, jobs, folders, rows=True)

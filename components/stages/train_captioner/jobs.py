@@ -14,6 +14,7 @@ from torch import nn
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.graph import find_root
+from components.execution.ranks import rank_number
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, reads_grid
 from components.models.trained import ImageCaptioner, save_trained, vocabulary_digest
@@ -22,9 +23,9 @@ from components.stages.train_captioner.data import Split, references_by_group
 from components.stages.train_captioner.items import FeatureItems, Items, PictureItems
 from components.stages.train_captioner.recipe import CaptionerTraining
 from components.stages.train_captioner.rewards import CiderReward
-from components.training.fit import CAPTIONER, fit, history_csv, is_launched, launcher_rank
+from components.training.checkpoints import checkpoint_folder
+from components.training.fit import CAPTIONER, fit, history_csv
 from components.training.progress import open_progress
-from components.training.ranks import write_job
 from components.training.recipe import reseed
 from components.vision.image_encoders import trainable_encoder, weights_digest
 
@@ -87,9 +88,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     both_phases, first_phase = (
         digest_value([part, output.digest, task.shared["code"], hardware.plain()])[:32] for part in (spec, first_spec)
     )
-    scratch = task.work / first_phase
-    if hardware.nodes > 1 and not is_launched():
-        write_job(scratch, f"{train.__module__}:{train.__name__}", spec, task)
+    scratch = checkpoint_folder(task.work, first_phase)
     identity = {
         "vocabulary": vocabulary_digest(vocabulary),
         "network": digest_value(network_config.plain()),
@@ -99,7 +98,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
     by_picture = settings | {"batch": max(1, settings["batch"] // settings["captions_per_picture"])}
     recipe = CaptionerTraining(model, by_picture, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
-    with open_progress(task.work, f"{spec['network']}-{seed}", both_phases, writes=launcher_rank() == 0) as log:
+    with open_progress(task.work, f"{spec['network']}-{seed}", both_phases, writes=rank_number() == 0) as log:
         fit(recipe, training, scratch / PHASES[0], hardware, log)
         phase = settings["self_critical"]
         if phase["epochs"]:

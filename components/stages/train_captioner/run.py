@@ -33,7 +33,9 @@ def run(stage: Stage) -> None:
         for seed in training.seeds
     ]
     shared = {"code": code_digest(stage.root, "components.stages.train_captioner.jobs")}
-    folders = stage.jobs(train_captioner, jobs, step="models", params=training.hardware, shared=shared)
+    hardware = training.hardware
+    resources = hardware.resources(stage.engine)
+    folders = stage.jobs(train_captioner, jobs, step="models", params=hardware, shared=shared, resources=resources)
     publish(stage, jobs, folders)
 
 

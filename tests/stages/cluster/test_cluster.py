@@ -45,7 +45,7 @@ class Inline:
 
     name = "inline"
 
-    def run(self, work, items):
+    def run(self, work, items, resources=None):
         return ((index, work(item)) for index, item in enumerate(items))
 
 

@@ -271,12 +271,10 @@ def test_captions_of_unknown_words_are_counted_and_left_out(tmp_path: Path) -> N
     assert trained.config["left_out"] == {"captions_of_unknown_words": 2}
 
 
-def test_training_on_several_nodes_names_the_command_and_writes_the_job(tmp_path: Path) -> None:
+def test_training_on_several_nodes_outside_of_ray_says_what_to_set(tmp_path: Path) -> None:
     task = task_of(tmp_path, prepared(tmp_path), REFERENCE.model_copy(update={"nodes": 2}))
-    with pytest.raises(HearsightError, match=r"on 2 nodes.*job\.json with torchrun"):
+    with pytest.raises(HearsightError, match=r"on 2 nodes.*set engine: \{kind: ray\}"):
         train(spec_of(), task)
-    (job,) = task.work.rglob("job.json")
-    assert json.loads(job.read_text())["spec"] == spec_of()
 
 
 def test_bfloat16_training_keeps_weights_in_single_precision(tmp_path: Path, straight: Any) -> None:

@@ -1,0 +1,188 @@
+"""What infra/ says of clusters agrees with itself, the lock and the settings that docs/cluster.md shows.
+
+KubeRay's own schema is not part of this project: ``RAY_CLUSTER`` is a schema of the fields that the manifest uses, by KubeRay's
+``raycluster_types.go`` and Kubernetes' reference.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from components.core.params import parse_settings
+from components.execution.runner import RaySettings
+from components.training.settings import Hardware
+from tests.support import PROJECT
+
+INFRA = PROJECT / "infra"
+
+
+def closed(required: str = "", **properties: Any) -> dict[str, Any]:
+    """Return the schema of an object with these properties and no others."""
+    return {"type": "object", "additionalProperties": False, "required": required.split(), "properties": properties}
+
+
+def listed(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "minItems": 1, "items": items}
+
+
+TEXT, COUNT, TEXTS = {"type": "string"}, {"type": "integer", "minimum": 0}, listed({"type": "string"})
+AMOUNTS = {"type": "object", "additionalProperties": TEXT}
+PROBE = closed(
+    "exec", exec=closed("command", command=TEXTS), initialDelaySeconds=COUNT, periodSeconds=COUNT, timeoutSeconds=COUNT,
+    failureThreshold=COUNT,
+)  # fmt: skip
+CONTAINER = closed(
+    "name image resources volumeMounts",
+    name=TEXT, image=TEXT, workingDir=TEXT, command=TEXTS, ports=listed(closed("containerPort", containerPort=COUNT, name=TEXT)),
+    resources=closed("requests limits", requests=AMOUNTS, limits=AMOUNTS), livenessProbe=PROBE, readinessProbe=PROBE,
+    volumeMounts=listed(closed("name mountPath", name=TEXT, mountPath=TEXT)),
+    env=listed(closed("name value", name=TEXT, value=TEXT)),
+)  # fmt: skip
+TOLERATION = closed("key", key=TEXT, operator={"enum": ["Exists", "Equal"]}, effect={"enum": ["NoSchedule", "NoExecute"]})
+VOLUME = closed("name", name=TEXT, persistentVolumeClaim=closed("claimName", claimName=TEXT))
+POD = closed(
+    "containers",
+    containers=listed(CONTAINER),
+    volumes=listed(VOLUME),
+    tolerations=listed(TOLERATION),
+    restartPolicy={"enum": ["Never"]},
+)
+TEMPLATE = closed("spec", spec=POD)
+STARTED = {"type": "object", "additionalProperties": TEXT}
+GROUP = closed(
+    "groupName minReplicas maxReplicas rayStartParams template",
+    groupName=TEXT, replicas=COUNT, minReplicas=COUNT, maxReplicas=COUNT, rayStartParams=STARTED, template=TEMPLATE,
+)  # fmt: skip
+RAY_CLUSTER = closed(
+    "apiVersion kind metadata spec",
+    apiVersion={"const": "ray.io/v1"},
+    kind={"const": "RayCluster"},
+    metadata=closed("name", name=TEXT),
+    spec=closed(
+        "headGroupSpec",
+        rayVersion=TEXT,
+        headGroupSpec=closed("rayStartParams template", rayStartParams=STARTED, template=TEMPLATE),
+        workerGroupSpecs=listed(GROUP),
+    ),
+)
+JOB = closed(
+    "apiVersion kind metadata spec",
+    apiVersion={"const": "batch/v1"},
+    kind={"const": "Job"},
+    metadata=closed(generateName=TEXT),
+    spec=closed("template", backoffLimit=COUNT, template=TEMPLATE),
+)
+
+
+@pytest.fixture(scope="module")
+def manifests() -> list[dict[str, Any]]:
+    """The cluster and the job of kuberay.yaml."""
+    return list(yaml.safe_load_all((INFRA / "kuberay.yaml").read_text()))
+
+
+@pytest.fixture(scope="module")
+def example() -> dict[str, Any]:
+    """The settings that docs/cluster.md shows for several nodes with GPUs."""
+    blocks = re.findall(r"^```yaml\n(.*?)^```", (PROJECT / "docs" / "cluster.md").read_text(), re.DOTALL | re.MULTILINE)
+    (block,) = [yaml.safe_load(block) for block in blocks if "nodes:" in block]
+    return dict(block)
+
+
+@pytest.fixture(scope="module")
+def hardware(example: dict[str, Any]) -> Hardware:
+    """The example's hardware, which the settings' class accepts."""
+    found = parse_settings(Hardware, example["english"]["train_captioner"]["training"]["hardware"], "docs/cluster.md")
+    assert isinstance(found, Hardware)
+    return found
+
+
+@pytest.fixture(scope="module")
+def sbatch() -> dict[str, str]:
+    """Option of sbatch → value, of slurm.sh."""
+    options = re.findall(r"^#SBATCH --([a-z-]+)(?:=(\S+))?$", (INFRA / "slurm.sh").read_text(), re.MULTILINE)
+    return dict(options)
+
+
+def test_the_manifests_have_only_fields_that_kuberay_and_kubernetes_know(manifests: list[dict[str, Any]]) -> None:
+    cluster, job = manifests
+    jsonschema.validate(cluster, RAY_CLUSTER)
+    jsonschema.validate(job, JOB)
+    for group in cluster["spec"]["workerGroupSpecs"]:
+        assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
+
+
+def test_no_work_runs_on_the_head_and_all_see_the_project(manifests: list[dict[str, Any]]) -> None:
+    cluster, job = manifests
+    assert cluster["spec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
+    groups = [cluster["spec"]["headGroupSpec"], *cluster["spec"]["workerGroupSpecs"], job["spec"]]
+    pods = [group["template"]["spec"] for group in groups]
+    assert len({str(pod["volumes"]) for pod in pods}) == 1
+    assert len({str(container["volumeMounts"]) for pod in pods for container in pod["containers"]}) == 1
+    assert f"value': '{cluster['metadata']['name']}-head-svc:6379'" in str(job)
+
+
+def test_the_gpu_group_is_what_the_settings_ask_for(manifests: list[dict[str, Any]], hardware: Hardware) -> None:
+    (gpu,) = [group for group in manifests[0]["spec"]["workerGroupSpecs"] if group["groupName"] == "gpu"]
+    (container,) = gpu["template"]["spec"]["containers"]
+    assert gpu["replicas"] == hardware.nodes
+    assert int(container["resources"]["limits"]["nvidia.com/gpu"]) == hardware.devices
+    assert int(container["resources"]["limits"]["cpu"]) >= hardware.devices * hardware.threads
+
+
+def test_the_allocation_is_what_the_settings_ask_for(sbatch: dict[str, str], hardware: Hardware) -> None:
+    assert (int(sbatch["nodes"]), int(sbatch["gpus-per-node"])) == (hardware.nodes, hardware.devices)
+    assert int(sbatch["cpus-per-task"]) >= hardware.devices * hardware.threads and sbatch["ntasks-per-node"] == "1"
+
+
+def test_the_job_is_told_of_its_end_and_may_be_queued_again(sbatch: dict[str, str]) -> None:
+    assert re.fullmatch(r"B:USR1@\d+", sbatch["signal"]) and "requeue" in sbatch and sbatch["open-mode"] == "append"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+def test_the_script_has_no_error_of_syntax() -> None:
+    subprocess.run(["bash", "-n", INFRA / "slurm.sh"], check=True)
+
+
+def test_the_example_chooses_the_ray_engine(example: dict[str, Any]) -> None:
+    assert parse_settings(RaySettings, example["engine"], "docs/cluster.md").model_dump()["kind"] == "ray"
+
+
+@pytest.mark.parametrize("kind", ["cpu", "cuda"])
+def test_images_are_built_from_the_lock_with_the_makefiles_uv(kind: str) -> None:
+    content = (INFRA / f"Containerfile.{kind}").read_text()
+    version = re.search(r"uv==([\d.]+)", (PROJECT / "Makefile").read_text())
+    assert version and f"uv=={version[1]}" in content
+    assert "--requirements /build/requirements.lock" in content and "--constraints /build/requirements-dev.lock" in content
+    assert "UV_TORCH_BACKEND=cpu" in content if kind == "cpu" else re.search(r"UV_TORCH_BACKEND=cu\d+", content)
+    for line in re.findall(r"^COPY (.+) \S+$", content, re.MULTILINE):
+        assert all((PROJECT / name).exists() for name in line.split()), line
+
+
+def test_both_images_differ_in_the_torch_build_alone() -> None:
+    def steps(kind: str) -> list[str]:
+        lines = (INFRA / f"Containerfile.{kind}").read_text().splitlines()
+        return [line for line in lines if not line.startswith(("#", "ENV UV_TORCH_BACKEND"))]
+
+    assert steps("cpu") == steps("cuda")
+
+
+def test_the_rays_of_manifest_and_lock_are_one_version(manifests: list[dict[str, Any]]) -> None:
+    locked = re.search(r"^ray(?:\[[^]]*\])?==([\d.]+)", (PROJECT / "requirements-dev.lock").read_text(), re.MULTILINE)
+    assert locked and manifests[0]["spec"]["rayVersion"] == locked[1]
+
+
+def test_commands_of_the_manifest_and_script_are_entry_points(manifests: list[dict[str, Any]]) -> None:
+    scripts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts["hearsight"] == "components.cli.entry:main"
+    for program in ("ray", "dvc", "hearsight"):
+        assert Path(shutil.which(program) or "").name == program
+    assert "exec dvc repro" in str(manifests[1]) and "set -- dvc repro" in (INFRA / "slurm.sh").read_text()
