@@ -109,8 +109,7 @@ class RayEngine:
         if self._store is not None:
             if resources.nodes > 1:
                 raise HearsightError(
-                    "a training on several nodes keeps its checkpoints in the project's folder, which nodes with storage in S3 do "
-                    "not share",
+                    "the nodes of a training share its checkpoints in the project's folder, and with storage in S3 there is no such one",
                     where="hardware.nodes",
                     hint="set nodes: 1, or storage: {kind: local} and mount the folder on all nodes",
                 )

@@ -173,7 +173,7 @@ class _Group:
         return results[calls[0]]
 
     def _outcome(self, call: Any) -> Any:
-        succeeded, result = pickle.loads(self._get(call))
+        succeeded, result = pickle.loads(self._get(call))  # noqa: S301  from our own rank; Ray pickles too
         # The ranks that are left when one dies fail with errors of the connection, which torch raises as RuntimeError.
         if not succeeded and isinstance(result, (RuntimeError, OSError)):
             raise _GroupDied(result)
