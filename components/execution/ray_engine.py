@@ -109,7 +109,7 @@ class RayEngine:
         if self._store is not None:
             if resources.nodes > 1:
                 raise HearsightError(
-                    "the nodes of a training share its checkpoints in the project's folder, and with storage in S3 there is no such one",
+                    "a training on several nodes needs a shared folder for its checkpoints, and storage in S3 has none",
                     where="hardware.nodes",
                     hint="set nodes: 1, or storage: {kind: local} and mount the folder on all nodes",
                 )
