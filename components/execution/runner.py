@@ -153,7 +153,8 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
             if tracker:
                 tracker.record_run(result)
             watch.require_unchanged(out)
-            log.write(FINISHED, **usage, cached=job.cache_summary(), digest=manifest.digest[:12])
+            ended: dict[str, Any] = {**usage, "cached": job.cache_summary(), "digest": manifest.digest[:12]}
+            log.write(FINISHED, **ended)
         except Exception as error:  # defects of ours as well: whoever looks at the runs sees them all
             if tracker:
                 message = str(error) if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
