@@ -28,6 +28,7 @@ OUTSIDE = {
     "components/ratings/database.py": "the store of a running rating; its export is a file, which a stage reads",
     "components/ratings/export.py": "the store of a running rating; its export is a file, which a stage reads",
     "components/ratings/running.py": "the store of a running rating; its export is a file, which a stage reads",
+    "components/ratings/revocation.py": "the store of a running rating; its export is a file, which a stage reads",
     "components/ratings/store.py": "the store of a running rating; its export is a file, which a stage reads",
     "components/ratings/summaries.py": "the store of a running rating; its export is a file, which a stage reads",
     "components/tracking/*": "records and reads what has finished; no record depends on it",
