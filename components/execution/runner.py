@@ -24,6 +24,7 @@ from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
 from components.core.stage_output import StageOutput
 from components.core.storage import parse_storage
+from components.core.stored_files import forget_match
 from components.execution.engine import Engine, LocalEngine, limit_threads
 from components.execution.process import sole_writer
 from components.execution.stage import Stage, write_lineage
@@ -179,6 +180,7 @@ def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, StageOutput
 def clear(out: Path) -> None:
     """Empty the output's folder, manifest first: without one, a partly cleared folder is unfinished."""
     (out / "manifest.json").unlink(missing_ok=True)
+    forget_match(out)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
 

@@ -45,6 +45,7 @@ def cluster(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("RAY_TMPDIR", home)
     # Ray would take this machine's outer address for 127.0.0.1 otherwise.
     monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     node = ["--head", "--port", str(port), "--node-ip-address", "127.0.0.1", "--num-cpus", "1", "--include-dashboard", "false"]
     with log.open("ab") as handle:
         process = subprocess.Popen([*HIDE, str(hidden), *RAY, *node], stdout=handle, stderr=handle, start_new_session=True)
