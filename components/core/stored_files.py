@@ -133,6 +133,12 @@ def match_manifest(folder: Path, manifest: Manifest) -> None:
         _write_matched(folder, manifest.digest)
 
 
+def forget_match(folder: Path) -> None:
+    """Note that an output's folder is being written, so that what a killed run leaves there belongs to no manifest."""
+    if (root_of(folder) / MATCHED).is_dir():
+        _matched_path(folder).unlink(missing_ok=True)
+
+
 def _expected(folder: Path) -> dict[str, tuple[int, str]]:
     state = (folder / NAME).stat()
     return _read_expected(folder, state.st_mtime_ns, state.st_ino)

@@ -25,6 +25,7 @@ from components.core.manifest import Manifest
 from components.core.params import Settings, parse_settings, stage_params
 from components.core.stage_output import StageOutput
 from components.core.storage import parse_storage
+from components.core.stored_files import forget_match
 from components.execution.engine import Engine, LocalEngine, limit_threads
 from components.execution.input_watch import InputWatch
 from components.execution.measure import RunMeter
@@ -203,6 +204,7 @@ def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, StageOutput
 def clear(out: Path) -> None:
     """Empty the output's folder, manifest first: without one, a partly cleared folder is unfinished."""
     (out / "manifest.json").unlink(missing_ok=True)
+    forget_match(out)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
 

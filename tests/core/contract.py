@@ -25,6 +25,9 @@ STAGES = Path("components") / "stages"
 TEST_SETS = f"{CHECK}test_set"
 """The entry of dvc.yaml that puts gate and warnings of a matrix's test sets into a folder; it runs no code of ours."""
 
+VERSIONED = "${storage.versioned}"
+"""Ending of every output's path in dvc.yaml: what DVC versions of it."""
+
 
 def problems(root: Path) -> list[str]:
     """Return one line for each disagreement, the file at fault first; empty when all parts agree."""
@@ -115,7 +118,7 @@ def _checks(graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
         dataset, body = _dataset(stage), check.get("do", check)
         if body.get("cmd") != f"hearsight check {stage} --dataset {dataset}":
             yield f"dvc.yaml: {name} is not run by 'hearsight check {stage} --dataset {dataset}'"
-        for dep in (f"data/{dataset}/{stage}", f"expectations/{stage}.json"):
+        for dep in (f"data/{dataset}/{stage}{VERSIONED}", f"expectations/{stage}.json"):
             if dep not in body.get("deps", []):
                 yield f"dvc.yaml: {name} does not depend on {dep}"
         for out in (f"reports/gates/{dataset}/{stage}.json", f"reports/warnings/{dataset}/{stage}.json"):
@@ -165,7 +168,7 @@ def _stage_wiring(graph: Graph, stage: str, body: dict[str, Any], deps: list[str
     dataset = _dataset(stage)
     is_matrix = dataset != "${key}"
     outs = [name for out in body.get("outs", []) for name in (out if isinstance(out, dict) else [out])]
-    for out in (f"data/{dataset}/{stage}", f"reports/lineage/{dataset}/{stage}.json"):
+    for out in (f"data/{dataset}/{stage}{VERSIONED}", f"reports/lineage/{dataset}/{stage}.json"):
         if out not in outs:
             yield f"dvc.yaml: {stage} does not give out {out}"
     if body.get("cmd") != f"hearsight run {stage} --dataset {dataset}":
@@ -197,7 +200,7 @@ def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
 
 
 def _input(stage: str, output: str, deps: list[str], name: str) -> Iterator[str]:
-    if f"data/{output}" not in deps:
+    if f"data/{output}{VERSIONED}" not in deps:
         yield f"dvc.yaml: {stage} does not depend on its input '{name}'"
     if stage in SHOW_WARNINGS and f"reports/warnings/{output}.json" not in deps:
         yield f"dvc.yaml: {stage} shows the warnings of its inputs but does not depend on reports/warnings/{output}.json"

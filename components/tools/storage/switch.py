@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def use_storage(root: Path, where: str, endpoint: str = "") -> LocalStorage | S3
 def _write(path: Path, block: dict[str, Any]) -> None:
     """Replace the block ``storage`` of params.yaml; everything else stays as it is written."""
     content = read_params_file(path) | {"storage": block}
-    inner = ", ".join(f"{name}: {yaml.safe_dump(value, default_style=None).splitlines()[0]}" for name, value in block.items())
+    inner = ", ".join(f"{name}: {json.dumps(value)}" for name, value in block.items())
     line, text = f"storage: {{{inner}}}\n", path.read_text(encoding="utf-8")
     text = _BLOCK.sub(lambda _: line, text, count=1) if _BLOCK.search(text) else f"{text.rstrip()}\n{line}"
     if yaml.safe_load(text) != content:
