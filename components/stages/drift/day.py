@@ -19,7 +19,7 @@ from components.core.stage_output import ShardRef, StageOutput
 from components.stages.drift.history import Day, Family
 
 OF_THE_RECORD = frozenset(
-    {"alt_too_long", "data_uri", "duplicate_pair", "empty_alt", "foreign_image", "taken_down", "unusable_url"}
+    {"alt_too_long", "data_uri", "duplicate_pair", "empty_alt", "image_ratio", "image_side", "takedown", "unusable_url"}
 )
 """Rules of the crawl that concern a record itself; every other rule concerns the answer to a request."""
 LONGEST = 100
