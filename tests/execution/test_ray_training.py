@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +47,13 @@ def test_a_node_killed_inside_an_epoch_changes_no_byte(tmp_path: Path, nodes: in
         work.mkdir(parents=True)
         (work / ray_training.VICTIM).write_text(victim.node_id)
 
-        def kill() -> None:
-            until((work / ray_training.HELD).exists)
+        with ThreadPoolExecutor(1) as threads:
+            training = threads.submit(ray_training.train_on, engine, tmp_path, "killed", nodes=nodes, dropout=0.2)
+            until(lambda: training.done() or (work / ray_training.HELD).exists())
             cluster.remove_node(victim, allow_graceful=False)
-            ray_support.add_node(cluster, nodes + 1)
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        killed = ray_training.train_on(engine, tmp_path, "killed", nodes=nodes, dropout=0.2)
-        killer.join()
+            ray_support.add_node(cluster, nodes + 1)  # Ray starts nodes in the main thread only
+            killed = training.result()
+        assert (work / ray_training.HELD).exists()
     for name in ("weights.safetensors", "config.json", "history.csv"):
         assert (killed / name).read_bytes() == (kept / name).read_bytes(), name
 
