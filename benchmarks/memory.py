@@ -65,7 +65,9 @@ def copy_output(source: Path, target: Path, copies: int, pictures: bool = False)
             table, ledger = read_table(shard.path), read_table(shard.ledger)
             if "media" in table.column_names:
                 media = [text and copied(text[:5], copy) + text[5:] for text in table["media"].to_pylist()]
-                table = table.set_column(table.column_names.index("media"), table.schema.field("media"), pa.array(media))
+                table = table.set_column(
+                    table.column_names.index("media"), table.schema.field("media"), pa.array(media, pa.string())
+                )
             out.write_shard(name, renamed(table, copy, pictures), renamed(ledger, copy, pictures))
             if shard.media:
                 (target / "media").mkdir(exist_ok=True)
@@ -84,7 +86,7 @@ def renamed(table: pa.Table, copy: int, pictures: bool) -> pa.Table:
     """Return the table of a copy; the first keeps its names."""
     for name in (*RENAMED, *(OF_PICTURES if pictures else ())) if copy else ():
         if name in table.column_names:
-            values = pa.array([changed(text, copy) for text in table[name].to_pylist()])
+            values = pa.array([changed(text, copy) for text in table[name].to_pylist()], pa.string())
             table = table.set_column(table.column_names.index(name), table.schema.field(name), values)
     return table
 
