@@ -93,8 +93,9 @@ def _damaged(draw: random.Random, world: World) -> Fault:
         damage(project.root / DATABASE, mode, position, hidden=False)
 
     def restore(project: Small) -> None:
-        # What a user does whose database is damaged: the last copy comes back.
-        shutil.copy(copy, project.root / DATABASE)
+        # What a user does whose database takes no run: its last copy comes back.
+        if any((project.root / ".hearsight" / "runs").glob("*.json")):
+            shutil.copy(copy, project.root / DATABASE)
 
     fault.prepare, fault.always_after = prepare, restore
     return fault

@@ -33,6 +33,11 @@ KINDS: dict[str, Callable[[random.Random, World], Fault]] = {
     "tracking": kinds_tracking.tracking,
     "flow": kinds_flow.flow,
 }
+TURN = (
+    *("kill", "corrupt", "edit", "full", "corrupt", "web", "kill", "s3", "clock", "corrupt", "tracking", "edit"),
+    *("kill", "corrupt", "full", "web", "s3", "corrupt", "edit", "kill", "tracking", "clock", "corrupt", "kill"),
+)
+"""The order in which kinds take turns, the quicker and the more varied more often."""
 REMEDIES = 3
 """Commands of hints that a user may have to follow before the run succeeds."""
 
@@ -61,7 +66,7 @@ class Outcome:
 
 def draw_kind(seed: int) -> str:
     """Return the kind of fault number ``seed``; kinds take turns, so that any row of seeds has all of them."""
-    return list(KINDS)[seed % len(KINDS)]
+    return TURN[seed % len(TURN)]
 
 
 def run_fault(world: World, kind: str, seed: int) -> Outcome:
