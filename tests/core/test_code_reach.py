@@ -47,6 +47,7 @@ OUTSIDE = {
     "components/tools/release/*": "a command that writes a release anew each time",
     "components/tools/score/*": "a command that scores files",
     "components/tools/search/*": "opens an index for a command and the application; no record depends on it",
+    "components/tools/status/*": "commands that read logs and compare digests",
     "components/tools/snapshots/*": "commands that name the next snapshot, and ask again for what failed",
     "components/tools/takedown/*": "a command that erases; it computes no record",
     "components/tools/voice_check/*": "a command that checks a voice and keeps nothing",

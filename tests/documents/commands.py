@@ -178,6 +178,13 @@ TESTED = {
         "tests/app/test_rating_commands.py::test_ratings_are_opened_given_in_the_terminal_and_exported_without_names"
     ),
     r"hearsight ratings invite( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_links_of_new_raters",
+    r"hearsight status( --json)?": (
+        "tests/tools/status/test_status.py::test_the_last_failure_has_its_error_and_disappears_when_the_stage_succeeds"
+    ),
+    r"hearsight status --page": (
+        "tests/tools/status/test_status.py::test_the_page_draws_the_figures_of_each_stage_over_its_runs"
+    ),
+    r"hearsight logs( .*)?": "tests/tools/status/test_status.py::test_logs_prints_the_events_of_all_outputs_by_time_and_selects",
     r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",
 }
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
@@ -185,6 +192,7 @@ TESTED = {
 NOT_TESTED = {
     r"make (demo|test|test-all|fuzz|setup|lint|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: whole runs, before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
+    r"python infra/platforms\.py .*": "network: asks the package index for the wheels of other systems",
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect) .*": "a cluster or a server",
     r"curl .*": "a server",
