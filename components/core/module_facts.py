@@ -120,8 +120,9 @@ def _dump(tree: ast.AST) -> str:
             del node.type_params  # type: ignore[attr-defined]  # a field since 3.12
         if isinstance(node, ast.JoinedStr):  # 3.12 has empty constants in formats
             node.values = [value for value in node.values if getattr(value, "value", None) != ""]
-    options: dict[str, bool] = {"show_empty": True} if sys.version_info >= (3, 13) else {}
-    return ast.dump(tree, **options)
+    if sys.version_info >= (3, 13):
+        return ast.dump(tree, show_empty=True)
+    return ast.dump(tree)
 
 
 def _names(node: ast.AST) -> Iterable[str]:

@@ -11,7 +11,7 @@ import json
 import re
 import tempfile
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,13 +140,21 @@ class LineageWalk:
                     "is locked with two different md5 sums", where=where, hint="run `dvc repro` until it is clean"
                 )
             md5 = next(iter(sums))
-            runs = [run for run in self._runs("dataset", dataset) if tag(run, "stage") == stage and gate_md5(run) == md5]
-            if not runs:
+            run = next((run for run in self._candidates(dataset, stage) if gate_md5(run) == md5), None)
+            if run is None:
                 again = REBUILD_HINT.format(address=stage_address(dataset, stage))
                 raise HearsightError(f"no finished run made the output of this gate (md5 {md5[:8]})", where=where, hint=again)
-            steps[dataset, stage] = self._step(runs[0], tag(runs[0], "output_digest"))
+            steps[dataset, stage] = self._step(run, tag(run, "output_digest"))
         self._verify_parents(steps, path)
         return sort_nearest_first(steps.values())
+
+    def _candidates(self, dataset: str, stage: str) -> Iterator[Run]:
+        """Yield the finished runs of a stage, first those of the output on disk: usually the one that is locked."""
+        manifest = self.root / "data" / dataset / stage / "manifest.json"
+        if manifest.is_file():
+            runs = self._runs("output_digest", sha256_file(manifest))
+            yield from (run for run in runs if (tag(run, "dataset"), tag(run, "stage")) == (dataset, stage))
+        yield from (run for run in self._runs("dataset", dataset) if tag(run, "stage") == stage)
 
     def _verify_parents(self, steps: Mapping[tuple[str, str], Step], path: Path) -> None:
         """Raise HearsightError unless each step was made from the locked outputs."""

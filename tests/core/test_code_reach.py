@@ -48,6 +48,7 @@ OUTSIDE = {
     "components/tools/release/*": "a command that writes a release anew each time",
     "components/tools/score/*": "a command that scores files",
     "components/tools/search/*": "opens an index for a command and the application; no record depends on it",
+    "components/tools/status/*": "commands that read logs and compare digests",
     "components/tools/snapshots/*": "commands that name the next snapshot, and ask again for what failed",
     "components/tools/storage/*": "commands that move and delete objects of a bucket",
     "components/execution/shipping.py": "moves items to other nodes; verified by digest",

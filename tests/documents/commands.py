@@ -190,6 +190,13 @@ TESTED = {
     r"hearsight storage .*|dvc (pull|push|commit --force)|dvc repro split@english": (
         "tests/storage/test_clones.py::test_a_second_clone_pulls_manifests_and_goes_on"
     ),
+    r"hearsight status( --json)?": (
+        "tests/tools/status/test_status.py::test_the_last_failure_has_its_error_and_disappears_when_the_stage_succeeds"
+    ),
+    r"hearsight status --page": (
+        "tests/tools/status/test_status.py::test_the_page_draws_the_figures_of_each_stage_over_its_runs"
+    ),
+    r"hearsight logs( .*)?": "tests/tools/status/test_status.py::test_logs_prints_the_events_of_all_outputs_by_time_and_selects",
     r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",
 }
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
@@ -197,6 +204,7 @@ TESTED = {
 NOT_TESTED = {
     r"make (demo|test|test-all|fuzz|setup|lint|audit|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
+    r"python infra/platforms\.py .*": "network: asks the package index for the wheels of other systems",
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect|kubectl) .*": "a cluster or a server",
     r"sbatch .*": "a cluster: tests/execution/test_slurm.py runs the script with stand-ins for SLURM's commands",

@@ -144,7 +144,7 @@ def _changed(block: Mapping[str, Any], now: Any, prefix: str = "") -> list[str]:
 
 
 def _same(before: Any, now: Any) -> bool:
-    """Return whether two values are equal; DVC writes ``4e-05``, which PyYAML reads as text, since it has no dot."""
+    """Return whether two values are equal; DVC writes small numbers as ``4e-05``, which PyYAML reads as text."""
     if isinstance(before, list) and isinstance(now, list):
         return len(before) == len(now) and all(map(_same, before, now))
     if any(isinstance(value, str) and _EXPONENT.fullmatch(value) for value in (before, now)) and _ABSENT not in (before, now):
