@@ -6,6 +6,7 @@ checks, a page of another site that points its own name to 127.0.0.1 could talk 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -49,6 +50,8 @@ def guarded(app: Any) -> ASGIApp:
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until a signal."""
+    # Else the pages ask the default port; a path is right for each of the names of this machine.
+    os.environ["PREFECT_SERVER_UI_API_URL"] = "/api"
     # Here: starts with the settings of the environment, and takes seconds.
     from prefect.server.api.server import create_app
 

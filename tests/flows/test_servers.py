@@ -54,6 +54,8 @@ def test_prefect_answers_those_who_know_the_projects_login_only(prefect: httpx.C
     assert prefect.post("/flows/", json=flow, auth=("hearsight", "guessed")).status_code == 401
     assert httpx.post(f"{prefect.base_url}flows/", json=flow, timeout=HANG).status_code == 401
     assert httpx.post(f"{prefect.base_url}flow_runs/filter", json={}, timeout=HANG).status_code == 401
+    pages = httpx.get(str(prefect.base_url).replace("/api/", "/ui-settings"), timeout=HANG).json()
+    assert (pages["api_url"], pages["auth"]) == ("/api", "BASIC"), "its own pages ask this server, and for the login"
     assert stat.S_IMODE(login_path(root).stat().st_mode) == 0o600
 
 
