@@ -178,7 +178,7 @@ TESTED = {
         "tests/app/test_rating_commands.py::test_ratings_are_opened_given_in_the_terminal_and_exported_without_names"
     ),
     r"hearsight ratings invite( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_links_of_new_raters",
-    r"hearsight storage .*|dvc (pull|push|commit --force)|dvc repro split@english": (
+    r"hearsight storage .*|dvc (pull|push|checkout|commit --force)|dvc repro split@english": (
         "tests/storage/test_clones.py::test_a_second_clone_pulls_manifests_and_goes_on"
     ),
     r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",
