@@ -187,7 +187,7 @@ TESTED = {
     ),
     r"hearsight ratings revoke( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_revoked_by_name_or_all_at_once",
     r"hearsight ratings invite( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_links_of_new_raters",
-    r"hearsight storage .*|dvc (pull|push|commit --force)|dvc repro split@english": (
+    r"hearsight storage .*|dvc (pull|push|checkout|commit --force)|dvc repro split@english": (
         "tests/storage/test_clones.py::test_a_second_clone_pulls_manifests_and_goes_on"
     ),
     r"hearsight status( --json)?": (

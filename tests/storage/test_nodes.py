@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from components.core.errors import HearsightError
+from components.execution import shipping
 from components.execution.engine import LocalEngine
 from components.execution.ray_engine import RayEngine
 from components.execution.stage import Job
@@ -43,21 +44,34 @@ def cluster(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     hidden.mkdir()
     monkeypatch.setenv("HEARSIGHT_NODE_DIR", str(tmp_path / "node"))
     monkeypatch.setenv("RAY_TMPDIR", home)
+    monkeypatch.setattr(shipping, "ONE_MACHINE", frozenset())  # the tests' outputs have a crawl's schema
     # Ray would take this machine's outer address for 127.0.0.1 otherwise.
     monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     node = ["--head", "--port", str(port), "--node-ip-address", "127.0.0.1", "--num-cpus", "1", "--include-dashboard", "false"]
-    with log.open("ab") as handle:
-        process = subprocess.Popen([*HIDE, str(hidden), *RAY, *node], stdout=handle, stderr=handle, start_new_session=True)
+    process = _start([*HIDE, str(hidden), *RAY, *node], log)
     try:
-        until(lambda: "Ray runtime started" in log.read_text(errors="replace") or process.poll() is not None, within=HANG)
-        assert process.poll() is None, log.read_text(errors="replace")
         yield f"127.0.0.1:{port}"
     finally:
-        for member in (*psutil.Process(process.pid).children(recursive=True), process) if process.poll() is None else ():
-            member.kill()
-        process.wait()
+        _end(process)
         shutil.rmtree(home, ignore_errors=True)
+
+
+def _start(command: list[str], log: Path) -> subprocess.Popen[bytes]:
+    """Start a node. Ray gives it 30 s and has no setting for that; a machine that does other work needs more."""
+    for _ in range(4):
+        with log.open("wb") as handle:
+            process = subprocess.Popen(command, stdout=handle, stderr=handle, start_new_session=True)
+        until(lambda p=process: "Ray runtime started" in log.read_text(errors="replace") or p.poll() is not None, within=HANG)
+        if process.poll() is None:
+            return process
+    raise AssertionError(log.read_text(errors="replace"))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for member in (*psutil.Process(process.pid).children(recursive=True), process) if process.poll() is None else ():
+        member.kill()
+    process.wait()
 
 
 def run_all(root: Path, engine: Any) -> tuple[str, str]:
