@@ -56,7 +56,7 @@ def reference(world: World, variant: str) -> dict[str, bytes]:
         project: Small = copy_small(world.template, world.folder / f"variant-{len(world.manifests)}")
         edit(project.root)
         project.forget(first)
-        goal = "crawl@english" if first == "crawl" else f"check-{STAGES[-1]}@english"
+        goal = "check-crawl@english" if first == "crawl" else f"check-{STAGES[-1]}@english"
         done = commands.dvc(project.root, "repro", goal, **world.environments.get(variant, {}))
         assert done.code == 0, done.output
         world.manifests[variant], world.files[variant] = project.manifests(), project.files()
