@@ -192,7 +192,7 @@ TESTED = {
 NOT_TESTED = {
     r"make (demo|test|test-all|fuzz|setup|lint|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: whole runs, before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
-    r"python infra/platforms\.py .*": "network: asks the package index for the wheels of other systems",
+    r"python -m infra\.platforms .*": "network: asks the package index for the wheels of other systems",
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect) .*": "a cluster or a server",
     r"curl .*": "a server",
