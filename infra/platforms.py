@@ -1,4 +1,4 @@
-"""Check which systems and versions of Python can install the locked packages: ``python infra/platforms.py [LOCK]``.
+"""Check which systems and versions of Python can install the locked packages: ``python -m infra.platforms [LOCK]``.
 
 uv resolves each lock for each platform from the metadata of the package index, wheels only. What has no wheel is listed; packages
 of :data:`PURE` are built from their source on any platform. Nothing is installed, and nothing runs on those systems.

@@ -21,7 +21,8 @@ def voices(
     name: Annotated[str, typer.Argument(help="Check this voice: it speaks some sentences. Exit code 2 if a check fails.")] = "",
 ) -> None:
     """List the voices: language, sex, engine, licence, and whether each is installed, or why not and what installs it."""
-    from components.speech.voices.catalogue import VOICES, lack_of
+    from components.speech.voices.available import lack_here
+    from components.speech.voices.catalogue import VOICES
 
     if name:
         _check(name)
@@ -35,7 +36,7 @@ def voices(
                 "engine": voice.model,
                 "licence": voice.licence,
                 "extra": "yes" if voice.extra else "no",
-                "installed": f"not available: {lack.why}; {lack.cure}" if (lack := lack_of(voice)) else "yes",
+                "installed": f"not available: {lack.why}; {lack.cure}" if (lack := lack_here(voice)) else "yes",
             }
             for voice in VOICES.values()
         ]

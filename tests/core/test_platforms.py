@@ -18,7 +18,8 @@ from components.core.module_facts import read_facts
 from components.execution import limits, process, writer_lock
 from components.execution.engine import LocalEngine
 from components.speech.voices import catalogue, platforms
-from components.speech.voices.catalogue import lack_of, split_installed, voice_named
+from components.speech.voices.available import lack_here, split_available
+from components.speech.voices.catalogue import voice_named
 from flows import guard
 from tests.support import until
 
@@ -92,14 +93,14 @@ def test_a_cluster_is_refused_with_what_to_do(mac, tmp_path):
 
 def test_a_voice_that_this_system_lacks_is_left_out_and_another_speaks(mac):
     named = ["hibari-heart", "nanotts-en-us", "nanotts-fr-fr", "flite-slt"]
-    there, absent = split_installed(named)
+    there, absent = split_available(named)
     assert {"nanotts-en-us", "nanotts-fr-fr", "flite-slt"} <= {voice.name for voice in absent}
     assert not {"nanotts-en-us", "nanotts-fr-fr", "flite-slt"} & {voice.name for voice in there}
     spoken = {voice.name for voice in (*there, *absent)}
     assert {"hibari-heart", "espeak-en-us", "espeak-fr-f"} <= spoken
-    lack = lack_of(voice_named("nanotts-fr-fr"))
+    lack = lack_here(voice_named("nanotts-fr-fr"))
     assert lack is not None and "darwin" in lack.why and "espeak-fr-f" in lack.cure and "pip install" in lack.cure
-    flite = lack_of(voice_named("flite-slt"))
+    flite = lack_here(voice_named("flite-slt"))
     assert flite is not None and "hearsight voices" in flite.cure
 
 

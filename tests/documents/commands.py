@@ -204,7 +204,7 @@ TESTED = {
 NOT_TESTED = {
     r"make (demo|test|test-all|fuzz|setup|lint|audit|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
-    r"python infra/platforms\.py .*": "network: asks the package index for the wheels of other systems",
+    r"python -m infra\.platforms .*": "network: asks the package index for the wheels of other systems",
     r"pip install .*": "network: an additional package",
     r"(podman|ray|prefect|kubectl) .*": "a cluster or a server",
     r"sbatch .*": "a cluster: tests/execution/test_slurm.py runs the script with stand-ins for SLURM's commands",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,7 +9,6 @@ from components.core.errors import HearsightError
 from components.core.params import did_you_mean
 from components.speech.voices import google
 from components.speech.voices.engines import ENGINES
-from components.speech.voices.platforms import SUBSTITUTES, is_built
 from components.speech.voices.voice import Voice
 
 VOICES: dict[str, Voice] = {
@@ -37,27 +35,16 @@ def voice_named(name: str, where: str = "voices") -> Voice:
 
 def installed(voice: Voice) -> bool:
     """Return whether what it needs is on this machine; for a paid voice: whether there are credentials."""
-    if voice.paid:
-        return google.lack(voice.name) is None
-    return is_built(voice.engine) and ENGINES[voice.engine].is_installed()
+    return google.lack(voice.name) is None if voice.paid else ENGINES[voice.engine].is_installed()
 
 
 def split_installed(names: Sequence[str]) -> tuple[list[Voice], list[Voice]]:
-    """Split the named voices into those to draw from and those left out: extras that are not installed.
-
-    A voice whose engine does not exist for this system is left out, too; another one speaks in its place if there is one.
+    """Split the named voices into those to draw from and the extras that are not installed.
 
     Raises:
         HearsightError: a name is no voice, or a voice that is no extra is not installed (it names the command).
     """
-    lacking = [voice_named(name) for name in names if not is_built(voice_named(name).engine)]
-    named = [name for name in names if name not in {voice.name for voice in lacking}]
-    others = [SUBSTITUTES[voice.name] for voice in lacking if voice.name in SUBSTITUTES]
-    there, absent = _split([voice_named(name) for name in dict.fromkeys([*named, *others])])
-    return there, [*lacking, *absent]
-
-
-def _split(voices: Sequence[Voice]) -> tuple[list[Voice], list[Voice]]:
+    voices = [voice_named(name) for name in names]
     there = {voice.name: installed(voice) for voice in voices}
     for voice in voices:
         if voice.paid and (why := google.lack(voice.name)) is not None:
@@ -85,10 +72,6 @@ def lack_of(voice: Voice) -> Lack | None:
         if voice.paid:
             refusal = google.lack(voice.name)
             return Lack(refusal.what, refusal.hint) if refusal else None
-        if not is_built(voice.engine):
-            other = SUBSTITUTES.get(voice.name)
-            cure = f"{other} speaks in its place: run `{VOICES[other].install}`" if other else "name another: hearsight voices"
-            return Lack(f"its engine does not exist for {sys.platform}", cure)
         return None if installed(voice) else Lack("not installed", install)
     except Exception as error:  # a half-removed package fails in its own way, e.g. find_spec by ValueError
         return Lack(f"{type(error).__name__}: {' '.join(str(error).split())}", install)

@@ -9,7 +9,7 @@ from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.google.cost import record_usage
-from components.speech.voices.catalogue import lack_of, split_installed
+from components.speech.voices.available import lack_here, split_available
 from components.speech.voices.paid import plan_for
 from components.stages.synthesize import DRAWS, Params
 from components.stages.synthesize.packing import pack_shard, with_failures
@@ -48,16 +48,16 @@ def run(stage: Stage) -> None:
 
 def _voices(stage: Stage, params: Params) -> dict[str, dict[str, str]]:
     """Return language → voice → model of the installed voices; print these, and how to install the others."""
-    installed, missing = split_installed(params.voices)
+    installed, missing = split_available(params.voices)
     if not installed:
         raise HearsightError(
             "none of the voices is installed",
             where=f"params.yaml: {stage.dataset}.synthesize.voices",
-            hint="; ".join(dict.fromkeys(lack.cure for voice in missing if (lack := lack_of(voice)))),
+            hint="; ".join(dict.fromkeys(lack.cure for voice in missing if (lack := lack_here(voice)))),
         )
     line = f"{len(installed)} voices: {', '.join(voice.name for voice in installed)}"
     if missing:
-        line += "; left out: " + ", ".join(f"{voice.name} ({lack.cure})" for voice in missing if (lack := lack_of(voice)))
+        line += "; left out: " + ", ".join(f"{voice.name} ({lack.cure})" for voice in missing if (lack := lack_here(voice)))
     print(f"{stage.name} {stage.dataset}: {line}", file=sys.stderr, flush=True)
     stage.metric("voices", len(installed))
     stage.metric("voices_left_out", len(missing))

@@ -11,7 +11,8 @@ import yaml
 
 from components.core.errors import HearsightError
 from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
-from components.speech.voices.catalogue import lack_of, split_installed, voice_named
+from components.speech.voices.available import lack_here, split_available
+from components.speech.voices.catalogue import voice_named
 from components.speech.voices.platforms import SUBSTITUTES, is_built
 from components.stages.synthesize import Params
 from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
@@ -40,24 +41,24 @@ def voices(root: Path) -> list[Finding]:
     """Check the voices that params.yaml draws from, and the engine of each."""
     named = voices_of_datasets(root)
     free = {name: voice_named(name) for names in named.values() for name in names if not voice_named(name).paid}
-    there = {name: voice for name, voice in free.items() if lack_of(voice) is None}
+    there = {name: voice for name, voice in free.items() if lack_here(voice) is None}
     foreign = [voice for voice in free.values() if not is_built(voice.engine)]
     others = {SUBSTITUTES[voice.name] for voice in foreign if voice.name in SUBSTITUTES}
-    there |= {name: voice_named(name) for name in sorted(others) if lack_of(voice_named(name)) is None}
+    there |= {name: voice_named(name) for name in sorted(others) if lack_here(voice_named(name)) is None}
     engines = sorted({voice.engine for voice in there.values()})
     probes = [("module", name, _NEURAL[name]) if name in _NEURAL else ("engine", name, "") for name in engines]
     broken = {engine: said for engine, said in _probed(probes).items() if said}
     absent = [voice for name, voice in free.items() if name not in there and voice not in foreign]
     findings = [Finding(MISSING, f"voice {v.name}", "is not installed", v.install) for v in absent if not v.extra]
     findings += [Finding(WARNING, f"voice {v.name}", "is not installed, and left out", v.install) for v in absent if v.extra]
-    findings += [Finding(WARNING, f"voice {v.name}", lack.why, lack.cure) for v in foreign if (lack := lack_of(v))]
+    findings += [Finding(WARNING, f"voice {v.name}", lack.why, lack.cure) for v in foreign if (lack := lack_here(v))]
     for engine, said in broken.items():
         install = next(voice.install for voice in there.values() if voice.engine == engine)
         findings.append(Finding(MISSING, f"engine {engine}", f"does not load: {said}", install))
     for dataset, names in named.items():
         try:
-            if not any(voice.name in there or voice.paid for voice in split_installed(names)[0]):
-                lack = lack_of(free[names[0]])
+            if not any(voice.name in there or voice.paid for voice in split_available(names)[0]):
+                lack = lack_here(free[names[0]])
                 cure = lack.cure if lack else free[names[0]].install
                 findings.append(
                     Finding(MISSING, "voices", f"none of {dataset}'s is installed", cure.removeprefix("run ").strip("`"))
