@@ -19,6 +19,7 @@ from prefect import flow, get_run_logger
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.deployments import run_deployment
+from prefect.exceptions import ObjectNotFound
 from prefect.states import Failed
 from prefect.types.entrypoint import EntrypointType
 from prefect.workers.process import ProcessWorker
@@ -45,7 +46,9 @@ NAME = "remote-stage"
 
 def deploy_pool(client: SyncPrefectClient, work_pool: str) -> None:
     """Register the work pool and the deployment of its stages."""
-    if work_pool not in {pool.name for pool in client.read_work_pools()}:
+    try:
+        client.read_work_pool(work_pool)
+    except ObjectNotFound:
         template = ProcessWorker.get_default_base_job_template()
         client.create_work_pool(WorkPoolCreate(name=work_pool, type=ProcessWorker.type, base_job_template=template))
     deployment: Any = remote_stage.to_deployment(

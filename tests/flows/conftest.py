@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.flows.clones import git
 from tests.pipeline.harness import init_repository
 
 Make = Callable[..., Path]
@@ -49,6 +50,9 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
             }
         (tmp_path / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}))
         (tmp_path / "params.yaml").write_text("schedules:\n  often: {cron: '* * * * *', target: b, snapshots: []}\n")
+        (tmp_path / ".gitignore").write_text("/*.txt\n/.hearsight/\n/prefect/\n/serve.log\n")
+        git(tmp_path, "add", "--all")
+        git(tmp_path, "commit", "-q", "-m", "the project")
         return tmp_path
 
     return make

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.flows.clones import git
 from tests.flows.conftest import Make
+from tests.support import until
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -37,6 +39,7 @@ def test_a_schedule_starts_the_flow_and_completes_its_stages(make_project: Make)
             time.sleep(0.5)
         assert not (root / "c.txt").exists(), "the schedule's target is b alone"
         assert len((root / "b.txt").read_text()) == 36
+        until(lambda: git(root, "tag", "--list", "runs/often/*"))
     finally:
         process.send_signal(signal.SIGINT)
         try:
