@@ -143,7 +143,8 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
         manifest = job.finish()
         lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
     usage = meter.figures(job, manifest)
-    log.write(FINISHED, **usage, cached=job.cache_summary(), digest=manifest.digest[:12])
+    ends: dict[str, Any] = {**usage, "cached": job.cache_summary(), "digest": manifest.digest[:12]}
+    log.write(FINISHED, **ends)
     result = StageResult(root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started, usage)
     if tracker:
         tracker.record_run(result)
