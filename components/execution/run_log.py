@@ -78,9 +78,12 @@ class RunLog:
         """Append the end of one shard or job."""
         hit = item.result[1] if item.counts else None
         name = getattr(spec, "shard", "") or getattr(spec, "name", "")
-        costs: dict[str, Any] = {"seconds": round(item.seconds, 3), "cpu_seconds": round(item.cpu_seconds, 3)}
-        costs["peak_bytes"] = item.peak_bytes
-        self.write(ITEM, step=step, shard=name, **(costs | item.counts), cached=hit)
+        costs: dict[str, Any] = {
+            "seconds": round(item.seconds, 3),
+            "cpu_seconds": round(item.cpu_seconds, 3),
+            "peak_bytes": item.peak_bytes,
+        }
+        self.write(ITEM, step=step, shard=name, **{**costs, **item.counts}, cached=hit)
 
     def fail(self, error: BaseException, seconds: float) -> None:
         """Append the end of a run that failed, with its error as one line."""

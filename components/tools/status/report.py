@@ -200,9 +200,9 @@ def text_of(status: Status, *, now: float | None = None) -> str:
     for failure in status.failed:
         lines.append(f"  {failure.name}, {duration(max(0.0, now - failure.when))} ago: {failure.error}")
     lines.append("would run" if status.next else "would run: nothing; everything is up to date")
-    for coming in status.next:
-        takes = f" (about {duration(coming.expected)})" if coming.expected is not None else ""
-        lines.append(f"  {coming.name}{takes}{' (runs now)' if coming.runs else ''}: {', '.join(coming.why)}")
+    for planned in status.next:
+        takes = f" (about {duration(planned.expected)})" if planned.expected is not None else ""
+        lines.append(f"  {planned.name}{takes}{' (runs now)' if planned.runs else ''}: {', '.join(planned.why)}")
     if status.perhaps:
         lines.append(f"and, if its input changes: {' '.join(status.perhaps)}")
     if status.next:
