@@ -19,6 +19,8 @@ from tests.support import THOROUGH
 limit_threads()
 # Tests read MLflow right after a stage: no background process logs for them, but where a test is about that.
 os.environ.setdefault("HEARSIGHT_TRACKING", "now")
+# Otherwise Ray writes a token to the home folder with the first local cluster, and clusters started before then refuse the next.
+os.environ["RAY_AUTH_MODE"] = "disabled"
 
 # `make test` draws the same few examples each time; `make test-all` draws many, and others in each run.
 # Neither has a deadline: a test must not fail because the machine is busy.
