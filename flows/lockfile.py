@@ -11,9 +11,9 @@ import yaml
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.params import YAML_LOADER
 
 LOCK_FILE = "dvc.lock"
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -34,7 +34,7 @@ def read_entries(text: str | None, where: str | Path = LOCK_FILE) -> dict[str, A
         HearsightError: the text is not a dvc.lock.
     """
     try:
-        content = yaml.load(text or "", _LOADER) or {}
+        content = yaml.load(text or "", YAML_LOADER) or {}
         return dict(content.get("stages") or {})
     except (yaml.YAMLError, AttributeError, ValueError):
         raise HearsightError("is not a dvc.lock", where=where, hint="restore it with git") from None

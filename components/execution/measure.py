@@ -12,13 +12,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow.parquet as pq
 
-if TYPE_CHECKING:
-    from components.core.manifest import Manifest
-    from components.execution.stage import Stage
+from components.core.manifest import Manifest
+from components.execution.engine import Engine
 
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 """Bytes of a unit of ``ru_maxrss``."""
@@ -69,6 +68,17 @@ def _counts(item: Any, result: Any) -> dict[str, int]:
         return {}
 
 
+class Ran(Protocol):
+    """What is measured of :class:`components.execution.stage.Stage`."""
+
+    engine: Engine
+    metrics: list[tuple[str, float, int | None]]
+    cached: dict[str, int]
+    done: dict[str, int]
+    cpu_seconds: float
+    peak_bytes: int
+
+
 @dataclass
 class RunMeter:
     """The meter of one run, from its creation to :meth:`figures`."""
@@ -86,7 +96,7 @@ class RunMeter:
         """Seconds so far."""
         return time.monotonic() - self.began
 
-    def figures(self, stage: Stage, manifest: Manifest) -> dict[str, float]:
+    def figures(self, stage: Ran, manifest: Manifest) -> dict[str, float]:
         """Return the figures of a finished run, by name. Names are the same for every stage; docs/observability.md lists them."""
         seconds, counts = self.seconds, manifest.counts
         kept = sum(bucket["kept"] for bucket in counts.values())

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from components.core.errors import HearsightError
 from components.execution.ranks import Rank
@@ -21,9 +21,7 @@ from components.execution.ray_capacity import Capacity
 from components.execution.ray_cluster import first_line, require_equal
 from components.execution.ray_node import RankProcess
 from components.execution.resources import Resources
-
-if TYPE_CHECKING:
-    from components.execution.ray_engine import RayEngine
+from components.execution.writer_lock import WriterLock
 
 DEATHS = 5
 """Deaths of ranks or nodes in succession, without a checkpoint in between, after which the run fails."""
@@ -31,6 +29,17 @@ POLL = 1.0
 """Seconds between two looks at whether the run has been ended."""
 FAREWELL = 60.0
 """Seconds that the other ranks have to end after rank 0."""
+
+
+class OpenCluster(Protocol):
+    """What a group needs of :class:`components.execution.ray_engine.RayEngine` while it is open."""
+
+    ray: Any
+    cpus: float
+    wait: float
+    workers: int
+    writer_lock: WriterLock | None
+    cache_server: Any
 
 
 class _Ended(Exception):
@@ -46,7 +55,7 @@ class _GroupDied(Exception):
 
 
 def run_groups(
-    engine: RayEngine, work: Callable[[Any], Any], items: Sequence[Any], resources: Resources, first: int
+    engine: OpenCluster, work: Callable[[Any], Any], items: Sequence[Any], resources: Resources, first: int
 ) -> Iterator[tuple[int, Any]]:
     """Yield ``(index, work(items[index]))`` in order of completion; a group of ranks runs each item.
 
@@ -81,7 +90,7 @@ class _Group:
     """The group of one item, placed as often as needed."""
 
     def __init__(
-        self, engine: RayEngine, resources: Resources, number: int, first: int, item: Any, ended: threading.Event
+        self, engine: OpenCluster, resources: Resources, number: int, first: int, item: Any, ended: threading.Event
     ) -> None:
         self.engine, self.ray, self.resources = engine, engine.ray, resources
         self.number, self.first, self.item, self.ended = number, first, item, ended

@@ -76,4 +76,4 @@ def test_the_rules_of_lint_are_on() -> None:
     ignored = [
         path for path in sorted((PROJECT / "components").rglob("*.py")) if "noqa: S301" in path.read_text(encoding="utf-8")
     ]
-    assert [path.name for path in ignored] == ["limits.py", "ray_engine.py"], "pickles of our own processes"
+    assert [path.name for path in ignored] == ["limits.py", "ray_engine.py", "ray_groups.py"], "pickles of our own processes"

@@ -165,7 +165,7 @@ TESTED = {
     r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
     r"python -m flows\.rating .*": "tests/flows/test_rating.py::test_the_flow_waits_for_the_last_rating_exports_and_goes_on",
     r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_starts_the_flow_and_completes_its_stages",
-    r"dvc (pull|push|status|repro -s|remote add .*)": (
+    r"dvc (status|repro -s|remote add .*)": (
         "tests/flows/test_versioned.py::test_clones_continue_from_each_others_runs_and_a_checkout_of_a_tag_has_its_data"
     ),
     r"python -m flows\.worker .*": (
@@ -220,6 +220,6 @@ NOT_TESTED = {
     r"dvc repro .*(facc|mine|<dataset>).*|hearsight (dataset add(?!.*--(test|retrieval))|params)( .*)?": (
         "own data: a dataset the reader adds"
     ),
-    r"dvc repro (-f|--force) -s (hypernymize|synthesize)@english": "the machine: recomputes a stage, whose run is tested",
+    r"dvc repro (-f|--force) -s (filter|hypernymize|synthesize)@english": "the machine: recomputes a stage, whose run is tested",
 }
 """Pattern of a whole command → why no test executes it."""
