@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import logging
 import os
 import re
 import shlex
@@ -22,6 +23,7 @@ from typing import Any
 import psutil
 
 from tests.faults.moments import Strike
+from tests.faults.project import STAGES
 from tests.pipeline.harness import ENVIRONMENT
 from tests.support import HANG, until
 
@@ -53,13 +55,20 @@ class Done:
         return [line for line in self.output.splitlines() if line.startswith("ERROR: ")]
 
 
+USED = (
+    *("dvc.cli", "dvc.commands.repro", "dvc.repo", "dvc.repo.reproduce", "networkx", "dvc_http", "dvc_objects.fs"),
+    *("components.cli.entry", "components.tracking.recorder", "components.tools.cache.repair", "components.stages.check.suites"),
+    *("components.stages.check.tables", "components.stages.check.pages"),
+    *(f"components.stages.{stage}.run" for stage in STAGES),
+)
+"""Modules that take long to import; the others are those that the first commands have loaded."""
 LISTING = "HEARSIGHT_FAULTS_MODULES"
 """Environment variable: the file to which commands append the names of the modules that they have loaded."""
 
 
 def load(names: Iterable[str] = ()) -> None:
     """Import what commands need, once for all forks."""
-    for name in ("dvc.cli", "dvc.commands.repro", "dvc.repo", *names):
+    for name in (*USED, *names):
         try:
             importlib.import_module(name)
         except Exception:  # parts of a package that only its own code can import
@@ -75,6 +84,11 @@ def dvc(root: Path, *words: str, strikes: Sequence[Strike] = (), **environment: 
         name_process("dvc")
         import dvc.stage.run as stage_run
         from dvc.cli import main
+        from dvc.logger import setup
+
+        for name in ("dvc", "dvc_objects", "dvc_data"):
+            logging.getLogger(name).handlers.clear()
+        setup()  # to this process's own streams, not to those at the time of the import
 
         stage_run._run = lambda _shell, line, **options: _run_stage(root, line, strikes, **options)  # type: ignore[assignment]
         return int(main(list(words)))
