@@ -12,10 +12,11 @@ import logging
 import os
 import re
 import shlex
+import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,13 +67,15 @@ LISTING = "HEARSIGHT_FAULTS_MODULES"
 """Environment variable: the file to which commands append the names of the modules that they have loaded."""
 
 
-def load(names: Iterable[str] = ()) -> None:
+def load(names: Sequence[str] = ()) -> None:
     """Import what commands need, once for all forks."""
     for name in (*USED, *names):
         try:
             importlib.import_module(name)
         except Exception:  # parts of a package that only its own code can import
             continue
+    if not names:
+        importlib.import_module("components.stages.check").warm()
     gc.collect()
     gc.freeze()  # keeps the memory shared with the forks
 
@@ -150,6 +153,7 @@ def _fork(command: Callable[[], int], environment: Mapping[str, str]) -> int:
     if child := os.fork():
         return child
     code = 1
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         os.environ.clear()
         os.environ.update(environment)

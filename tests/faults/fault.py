@@ -48,6 +48,8 @@ class Fault:
     """Further variables of the first run."""
     verify: Callable[[Small], list[str]] = lambda _: []
     """Returns further promises that are broken at the end."""
+    chatty: bool = False
+    """Whether another program's own log, which may hold tracebacks, is among the output."""
     kills: bool = False
     """Whether it kills the process that could say what failed."""
     unrecorded: bool = False

@@ -35,7 +35,9 @@ SILENT = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1", "PRE
 def flow(draw: random.Random, world: World) -> Fault:
     """Kill one part of a flow whose stage has begun, some moments later."""
     victim, delay, stage = draw.choice(VICTIMS), draw.uniform(0, 1.0), draw.choice(("crawl", "split"))
-    fault = Fault(f"{victim} of a flow killed {delay:.2f} s after {stage} began", stage, stage, kills=victim == "flow")
+    fault = Fault(
+        f"{victim} of a flow killed {delay:.2f} s after {stage} began", stage, stage, kills=victim == "flow", chatty=True
+    )
     fault.run = lambda project, goal, first: _run(project, goal, victim if first else "", delay, stage)
     return fault
 

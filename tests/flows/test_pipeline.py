@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from components.core.errors import HearsightError
@@ -175,3 +176,21 @@ class TestFlow:
         pipeline(root=str(root))
         spans = sorted(tuple(map(float, (root / f"{name}.txt").read_text().split())) for name in "bc")
         assert spans[0][1] <= spans[1][0]
+
+
+def test_a_flow_whose_server_is_gone_ends_with_one_line(
+    make_project: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from flows import flow
+    from flows import pipeline as command
+
+    def lost(**_: object) -> int:
+        raise httpx.ConnectError("All connection attempts failed")
+
+    monkeypatch.setattr(flow, "pipeline", lost)
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(make_project()))
+    assert command.main([]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert (
+        line.startswith("hearsight: ") and "Prefect's server does not answer (ConnectError)" in line and "start it again" in line
+    )
