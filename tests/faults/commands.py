@@ -53,7 +53,8 @@ class Done:
 
     @property
     def dvc_errors(self) -> list[str]:
-        return [line for line in self.output.splitlines() if line.startswith("ERROR: ")]
+        """The same of DVC."""
+        return [line for line in self.output.splitlines() if line.startswith("ERROR: ") or "validation failed" in line]
 
 
 USED = (

@@ -154,8 +154,11 @@ def _finish(project: Small, fault: Fault, goal: str, outcome: Outcome) -> None:
             if done is None:
                 return
         remedy = hint(done)
-        if not remedy:
+        if not remedy and not done.dvc_errors:
             break
+        if not remedy:
+            fault.after(project)
+            continue
         outcome.remedies.append(remedy)
         outcome.log += follow(project, remedy)
     outcome.problems.append("it does not succeed again")
