@@ -205,8 +205,9 @@ def hint(done: Done) -> str:
     line = done.error_lines[0] if done.error_lines else ""
     if found := re.search(r"`((?:hearsight|dvc) [^`]+)`", line):
         return found[1]
-    if "remove the folder" in line:
-        return f"rm -r {line.removeprefix('hearsight: ').partition(': ')[0]}"
+    if re.search("remove the (snapshot's )?folder", line):
+        place = Path(line.removeprefix("hearsight: ").partition(": ")[0])
+        return f"rm -r {place.parent if place.is_file() else place}"
     return ""
 
 
