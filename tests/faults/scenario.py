@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from components.tools.cache.repair import find_damage
-from tests.faults import commands, kinds_files, kinds_flow, kinds_network, kinds_processes, kinds_tracking
+from tests.faults import commands, kinds_files, kinds_network, kinds_processes, kinds_tracking
 from tests.faults.commands import Done
 from tests.faults.fault import Fault, World
 from tests.faults.invariants import broken, recorded_failures, wrong_files
@@ -31,7 +31,7 @@ KINDS: dict[str, Callable[[random.Random, World], Fault]] = {
     "web": kinds_network.cut_web,
     "s3": kinds_network.s3,
     "tracking": kinds_tracking.tracking,
-    "flow": kinds_flow.flow,
+    "flow": kinds_processes.flow,
 }
 TURN = (
     *("kill", "corrupt", "edit", "full", "corrupt", "web", "kill", "s3", "clock", "corrupt", "tracking", "edit"),
