@@ -6,8 +6,11 @@ The run is reported to the server of ``PREFECT_API_URL``; without it, Prefect st
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+
+import httpx
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
@@ -27,6 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from flows.flow import pipeline  # here: imports Prefect, which reads the settings above
 
         number = pipeline(target=chosen.target, pools=pools)
+    except httpx.TransportError as error:
+        lost = HearsightError(
+            f"Prefect's server does not answer ({type(error).__name__}), so this run has no state there",
+            where=os.environ.get("PREFECT_API_URL", ""),
+            hint="start it again and repeat the command: finished stages are not run again",
+        )
+        print(f"hearsight: {lost}", file=sys.stderr)
+        return 2
     except HearsightError as error:
         print(f"hearsight: {error}", file=sys.stderr)
         return 2

@@ -63,6 +63,15 @@ def publish(path: Path, write: Callable[[Path], None], *, temporary: Path | None
         raise
 
 
+def remove_abandoned(folder: Path, name: str) -> None:
+    """Remove the temporary files that killed writers of the files ``name``, a pattern, left in ``folder``.
+
+    The caller must be their only writer.
+    """
+    for path in folder.glob(f".{name}.*.tmp"):
+        path.unlink(missing_ok=True)
+
+
 def publish_folder(
     folder: Path,
     fill: Callable[[Path], None],

@@ -85,11 +85,19 @@ class TarReader:
         return len(self._index)
 
     def read(self, member: str) -> bytes:
-        """Return the bytes of ``member``; raises HearsightError when there is no such member."""
+        """Return the bytes of ``member``; raises HearsightError when there is no such member, or the file has changed."""
         offset, size = self.locate(member)
-        with self.path.open("rb") as handle:
-            handle.seek(offset)
-            return handle.read(size)
+        try:
+            with self.path.open("rb") as handle:
+                handle.seek(offset)
+                data = handle.read(size)
+        except OSError as error:
+            raise HearsightError(
+                f"cannot be read any more ({error.strerror})", where=self.path, hint="run its stage again"
+            ) from None
+        if len(data) < size:
+            raise HearsightError(f"was cut while it was read, at '{member}'", where=self.path, hint="run its stage again")
+        return data
 
     def locate(self, member: str) -> tuple[int, int]:
         """Return offset and size of ``member`` in bytes; raises HearsightError when there is no such member."""

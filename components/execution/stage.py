@@ -18,7 +18,7 @@ import pyarrow as pa
 from components.core.addresses import lineage_path
 from components.core.code_digest import code_digest
 from components.core.digests import sha256_file
-from components.core.files import link_or_copy, publish_bytes, publish_json
+from components.core.files import link_or_copy, publish_bytes, publish_json, remove_abandoned
 from components.core.manifest import FileEntry, Manifest, ShardEntry
 from components.core.params import Settings
 from components.core.progress import progress
@@ -322,6 +322,8 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
         "code_sha256": code_digest(stage.root, f"components.stages.{stage.name}"),
         "engine": stage.engine.name,
     }
-    publish_json(lineage_path(stage.out), content)
-    keep_lineage(stage.out, StageOutput(stage.out).digest, lineage_path(stage.out).read_bytes())
+    path = lineage_path(stage.out)
+    remove_abandoned(path.parent, path.name)
+    publish_json(path, content)
+    keep_lineage(stage.out, StageOutput(stage.out).digest, path.read_bytes())
     return content

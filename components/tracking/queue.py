@@ -17,7 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from components.core.digests import canonical_json
-from components.core.files import link, publish_bytes
+from components.core.files import link, publish_bytes, remove_abandoned
 from components.tracking import trainings
 from components.tracking.record import Record, connect, tracking_uri
 from components.tracking.runs import log_record
@@ -27,12 +27,14 @@ ORPHANED = 24 * 3600.0
 
 
 def put(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) -> None:
-    """Append a record, with the files to log as (path in the output, path).
+    """Append a record, with the files to log as (path in the output, path); the caller is the only writer of its stage.
 
     Raises:
         HearsightError: the disk is full or not writable.
     """
-    path = _folder(root) / f"{record.ended:017.6f}-{record.dataset.replace('/', '-')}-{record.stage}.json"
+    run = f"{record.dataset.replace('/', '-')}-{record.stage}.json"
+    remove_abandoned(_folder(root), f"*-{run}")
+    path = _folder(root) / f"{record.ended:017.6f}-{run}"
     record = replace(record, tracker=tracker_key(root), files=_link_files(root, files, path.with_suffix(".files")))
     publish_bytes(path, canonical_json(asdict(record)).encode())
 

@@ -21,7 +21,7 @@ import pytest
 
 from components.core import result_files
 from components.core.errors import HearsightError
-from components.core.files import publish, publish_bytes
+from components.core.files import publish, publish_bytes, remove_abandoned
 from components.core.result_cache import ResultCache
 from components.core.result_files import sqlite_backend
 from components.execution import process, ray_node
@@ -110,6 +110,13 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_no_temporary_one(tmp_path)
         publish(path, fail)
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_writer_left_is_removed_and_no_other_file(tmp_path):
+    for name in (".a.json.12-34.tmp", ".ab.json.12-34.tmp", "a.json", "a.json.tmp"):
+        (tmp_path / name).touch()
+    remove_abandoned(tmp_path, "a.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".ab.json.12-34.tmp", "a.json", "a.json.tmp"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -39,6 +39,14 @@ def test_a_damaged_tar_of_media_is_named_by_its_reader(output, damage):
         StageOutput(output.path).read_media("00000/a.png")
 
 
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(path.read_bytes()[:700]), Path.unlink])
+def test_a_tar_of_media_that_is_cut_or_removed_after_it_was_opened_is_named(output, damage):
+    output.read_media("00000/a.png")
+    damage(output.path / "media" / "00000.tar")
+    with pytest.raises(HearsightError, match=r"media/00000\.tar: (was cut|cannot be read)"):
+        output.read_media("00000/a.png")
+
+
 def test_media_that_the_manifest_does_not_list_are_refused(output):
     with pytest.raises(HearsightError, match="holds no media '00007'"):
         output.read_media("00007/a.png")

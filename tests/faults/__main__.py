@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import resource
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 from components.execution.engine import limit_threads
@@ -25,9 +27,11 @@ def main() -> int:
     parser.add_argument("--loud", action="store_true", help="print what every command said")
     chosen = parser.parse_args()
     limit_threads()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers and folders are removed
     outcomes: list[Outcome] = []
-    with tempfile.TemporaryDirectory(prefix="hearsight-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hearsight-faults-") as folder, ExitStack() as stack:
         world = build_world(Path(folder), quick=chosen.quick)
+        stack.callback(world.close)
         print(f"the uninterrupted run took {cpu_seconds():.1f} s of a processor", flush=True)
         for seed in range(chosen.seed, chosen.seed + chosen.count):
             begun, used = time.monotonic(), cpu_seconds()
@@ -39,7 +43,6 @@ def main() -> int:
             print(f"{outcome.command}: {outcome.about}: {outcome.result}{remedies}: {verdict} ({took})", flush=True)
             if outcome.problems or chosen.count == 1 or chosen.loud:
                 print("    " + outcome.log.replace("\n", "\n    "), flush=True)
-        world.close()
     print(table(outcomes))
     return int(any(outcome.problems for outcome in outcomes))
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import logging
 import os
 import re
 import shlex
+import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from typing import Any
 import psutil
 
 from tests.faults.moments import Strike
+from tests.faults.project import STAGES
 from tests.pipeline.harness import ENVIRONMENT
 from tests.support import HANG, until
 
@@ -50,20 +53,30 @@ class Done:
 
     @property
     def dvc_errors(self) -> list[str]:
-        return [line for line in self.output.splitlines() if line.startswith("ERROR: ")]
+        """The same of DVC."""
+        return [line for line in self.output.splitlines() if line.startswith("ERROR: ") or "validation failed" in line]
 
 
+USED = (
+    *("dvc.cli", "dvc.commands.repro", "dvc.repo", "dvc.repo.reproduce", "networkx", "dvc_http", "dvc_objects.fs"),
+    *("components.cli.entry", "components.tracking.recorder", "components.tools.cache.repair", "components.stages.check.suites"),
+    *("components.stages.check.tables", "components.stages.check.pages"),
+    *(f"components.stages.{stage}.run" for stage in STAGES),
+)
+"""Modules that take long to import; the others are those that the first commands have loaded."""
 LISTING = "HEARSIGHT_FAULTS_MODULES"
 """Environment variable: the file to which commands append the names of the modules that they have loaded."""
 
 
-def load(names: Iterable[str] = ()) -> None:
+def load(names: Sequence[str] = ()) -> None:
     """Import what commands need, once for all forks."""
-    for name in ("dvc.cli", "dvc.commands.repro", "dvc.repo", *names):
+    for name in (*USED, *names):
         try:
             importlib.import_module(name)
         except Exception:  # parts of a package that only its own code can import
             continue
+    if not names:
+        importlib.import_module("components.stages.check").warm()
     gc.collect()
     gc.freeze()  # keeps the memory shared with the forks
 
@@ -75,6 +88,11 @@ def dvc(root: Path, *words: str, strikes: Sequence[Strike] = (), **environment: 
         name_process("dvc")
         import dvc.stage.run as stage_run
         from dvc.cli import main
+        from dvc.logger import setup
+
+        for name in ("dvc", "dvc_objects", "dvc_data"):
+            logging.getLogger(name).handlers.clear()
+        setup()  # to this process's own streams, not to those at the time of the import
 
         stage_run._run = lambda _shell, line, **options: _run_stage(root, line, strikes, **options)  # type: ignore[assignment]
         return int(main(list(words)))
@@ -136,6 +154,7 @@ def _fork(command: Callable[[], int], environment: Mapping[str, str]) -> int:
     if child := os.fork():
         return child
     code = 1
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         os.environ.clear()
         os.environ.update(environment)

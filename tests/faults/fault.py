@@ -48,6 +48,8 @@ class Fault:
     """Further variables of the first run."""
     verify: Callable[[Small], list[str]] = lambda _: []
     """Returns further promises that are broken at the end."""
+    chatty: bool = False
+    """Whether another program's own log, which may hold tracebacks, is among the output."""
     kills: bool = False
     """Whether it kills the process that could say what failed."""
     unrecorded: bool = False
@@ -110,8 +112,15 @@ class World:
         return stage, goal
 
     def strike(
-        self, draw: random.Random, stage: str, action: Callable[[], None], role: str = "runner", lasting: bool = False
+        self,
+        draw: random.Random,
+        stage: str,
+        action: Callable[[], None],
+        role: str = "runner",
+        *,
+        lasting: bool = False,
+        until: str = "",
     ) -> Strike:
-        """Draw a moment of the run of ``stage``."""
+        """Draw a moment of the run of ``stage``; ``until``: a count of steps other than the role's own."""
         command = f"run {stage}"
-        return Strike(command, role, draw.randint(1, max(self.steps[command][role], 1)), action, lasting)
+        return Strike(command, role, draw.randint(1, max(self.steps[command][until or role], 1)), action, lasting)

@@ -66,7 +66,9 @@ def s3(draw: random.Random, world: World) -> Fault:
     world.environments["s3"] = {**KEYS, "AWS_ENDPOINT_URL": server.url}
     cut = draw_cut(draw, 12_000)
     if draw.random() < 0.3:
-        cut.mode, cut.times = "kill", 1
+        cut.mode = "kill"
+    if cut.mode in ("kill", "stall"):
+        cut.times = 1  # each stalled connection costs a minute
     name = "S3's server" if cut.mode == "kill" else f"{cut.times} connections to S3"
     fault = _through(cut, server, name, "s3", lambda _: s3_block(), lambda url: {**KEYS, "AWS_ENDPOINT_URL": url})
     if cut.mode == "kill":

@@ -19,13 +19,15 @@ EVENTS = frozenset((*FILES, "shutil.rmtree", "shutil.copyfile", "sqlite3.connect
 RUNNER, WORKER = "runner", "worker"
 ROLES = (RUNNER, WORKER)
 _STRUCK = len(ROLES)
+COMPARED = _STRUCK + 1
+"""The counter of the runner's steps when it compares its inputs, at its end."""
 
 
 class Counters:
     """Steps of each role, and how often the fault struck, in memory that forked processes share."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, 8 * (len(ROLES) + 1))
+        self._memory = mmap.mmap(-1, 8 * (COMPARED + 1))
 
     def add(self, number: int) -> int:
         """Count one more and return the sum."""
@@ -41,7 +43,7 @@ class Counters:
 
     def steps(self) -> dict[str, int]:
         """Return role → steps."""
-        return {role: self.get(number) for number, role in enumerate(ROLES)}
+        return {role: self.get(number) for number, role in enumerate(ROLES)} | {"compared": self.get(COMPARED)}
 
 
 @dataclass

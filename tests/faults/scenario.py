@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from components.tools.cache.repair import find_damage
-from tests.faults import commands, kinds_files, kinds_flow, kinds_network, kinds_processes, kinds_tracking
+from tests.faults import commands, kinds_files, kinds_network, kinds_processes, kinds_tracking
 from tests.faults.commands import Done
 from tests.faults.fault import Fault, World
 from tests.faults.invariants import broken, recorded_failures, wrong_files
@@ -31,7 +31,7 @@ KINDS: dict[str, Callable[[random.Random, World], Fault]] = {
     "web": kinds_network.cut_web,
     "s3": kinds_network.s3,
     "tracking": kinds_tracking.tracking,
-    "flow": kinds_flow.flow,
+    "flow": kinds_processes.flow,
 }
 TURN = (
     *("kill", "corrupt", "edit", "full", "corrupt", "web", "kill", "s3", "clock", "corrupt", "tracking", "edit"),
@@ -130,7 +130,7 @@ def _run(world: World, fault: Fault, folder: Path, outcome: Outcome) -> None:
 
 def _judge(fault: Fault, first: Done, project: Small, outcome: Outcome) -> str:
     """Return the result of the first run; add what it should have said."""
-    if "Traceback" in first.output:
+    if "Traceback" in first.output and not fault.chatty:
         outcome.problems.append("a traceback instead of a line")
     if first.code == 0:
         return "absorbed"
@@ -154,8 +154,11 @@ def _finish(project: Small, fault: Fault, goal: str, outcome: Outcome) -> None:
             if done is None:
                 return
         remedy = hint(done)
-        if not remedy:
+        if not remedy and not done.dvc_errors:
             break
+        if not remedy:
+            fault.after(project)
+            continue
         outcome.remedies.append(remedy)
         outcome.log += follow(project, remedy)
     outcome.problems.append("it does not succeed again")
@@ -202,8 +205,9 @@ def hint(done: Done) -> str:
     line = done.error_lines[0] if done.error_lines else ""
     if found := re.search(r"`((?:hearsight|dvc) [^`]+)`", line):
         return found[1]
-    if "remove the folder" in line:
-        return f"rm -r {line.removeprefix('hearsight: ').partition(': ')[0]}"
+    if re.search("remove the (snapshot's )?folder", line):
+        place = Path(line.removeprefix("hearsight: ").partition(": ")[0])
+        return f"rm -r {place.parent if place.is_file() else place}"
     return ""
 
 

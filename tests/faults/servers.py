@@ -37,6 +37,7 @@ class Served:
         if not self.pid:
             try:
                 die_with_parent(parent)
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 os.close(reader)
                 os.write(writer, str(self.start(self.port)).encode())
                 os.close(writer)

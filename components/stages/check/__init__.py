@@ -12,7 +12,7 @@ from pathlib import Path
 from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import publish_bytes, remove_abandoned
 from components.core.gates import gate_bytes, gate_path
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
@@ -60,8 +60,9 @@ def check(root: Path, dataset: str, stage: str, rows: int | None = None) -> Gate
         HearsightError: one line with the file, the column, the expectation, the values and the Data Docs page.
     """
     gate, docs = gate_path(root, dataset, stage), docs_folder(root, dataset, stage)
-    gate.unlink(missing_ok=True)
-    warnings_path(root, dataset, stage).unlink(missing_ok=True)
+    for path in (gate, warnings_path(root, dataset, stage)):
+        path.unlink(missing_ok=True)
+        remove_abandoned(path.parent, path.name)
     output = StageOutput(root / "data" / dataset / stage)
     manifest = output.manifest
     if failures := inspect(output, stage):
