@@ -137,11 +137,9 @@ class Repository:
         if not done.returncode:
             return
         if refused := re.findall(r"^!\t\S+\t(.*)$", done.stdout, re.MULTILINE):
-            lease = [
-                line
-                for line in refused
-                if re.search(r"stale info|fetch first|already exists|cannot lock ref|failed to update", line)
-            ]
+            # The last two: another push took the ref's lock at this moment.
+            lost = "stale info|fetch first|already exists|cannot lock ref|failed to update|atomic transaction failed"
+            lease = [line for line in refused if re.search(lost, line)]
             if lease:
                 raise PushRefused(lease[0])
             raise HearsightError(

@@ -29,7 +29,7 @@ CHAIN: dict[str, dict[str, str]] = {
     },
 }
 STAGES = list(CHAIN)
-NONE = ("data/none", "reports/gates/none.json")
+NONE = ("data/none/manifest.json", "reports/gates/none.json")
 """What stands in for an input that a stage does without."""
 
 

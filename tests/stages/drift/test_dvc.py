@@ -33,8 +33,10 @@ def root(tmp_path: Path) -> Path:
         entry["do"]["deps"] = [name for name in entry["do"]["deps"] if not name.startswith("components/")]
     (tmp_path / "dvc.yaml").write_text(yaml.safe_dump({"stages": chosen}))
     wired = {name: f"english/{stage}" for name, stage in INPUTS.items()} | {"extract_descriptions": "none"}
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump({"chain": {"drift": {"english": wired}}, "english": {"drift": {}}}))
-    for place in ("data/none", "reports/gates/none.json", "expectations/drift.json", ".gitignore"):
+    (tmp_path / "params.yaml").write_text(
+        yaml.safe_dump({"storage": {"versioned": ""}, "chain": {"drift": {"english": wired}}, "english": {"drift": {}}})
+    )
+    for place in ("data/none/manifest.json", "reports/gates/none.json", "expectations/drift.json", ".gitignore"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_bytes((PROJECT / place).read_bytes())
     for stage in INPUTS.values():
