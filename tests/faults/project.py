@@ -90,6 +90,7 @@ def params() -> dict[str, Any]:
     """Return the settings of the project."""
     return {
         "engine": {"kind": "local", "workers": 2},
+        "storage": {"versioned": ""},
         "chain": {stage: {"english": inputs} for stage, inputs in CHAIN.items()},
         "english": {
             "crawl": fixture_block(shard_size=10),
