@@ -108,7 +108,7 @@ def record_failure(root: Path, dataset: str, stage: str, params: Mapping[str, An
         )
         return _submit(root, record)
     except (HearsightError, OSError) as error:
-        _warn(f"the failure of {dataset}/{stage} is not recorded for MLflow ({one_line(error)})")
+        _warn(f"the failure of {dataset}/{stage} is not in MLflow ({one_line(error)})")
         return None
 
 

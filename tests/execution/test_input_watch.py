@@ -119,7 +119,7 @@ def test_a_failure_that_cannot_be_recorded_keeps_its_own_message(root, monkeypat
     monkeypatch.setattr(recorder, "put", no_room)
     with pytest.raises(ZeroDivisionError, match="a defect"):
         run_split(root, monkeypatch, fail)
-    assert "is not recorded for MLflow" in capsys.readouterr().err
+    assert "is not in MLflow" in capsys.readouterr().err
 
 
 def test_a_finished_stage_leaves_no_entry_of_a_killed_worker(tmp_path):

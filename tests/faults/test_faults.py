@@ -41,6 +41,12 @@ def test_a_run_under_a_fault_ends_as_an_uninterrupted_one(world: World, kind: st
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", (1, 4, 6))
+def test_a_flow_whose_parts_are_killed_is_finished_by_the_next(world: World, seed: int) -> None:
+    hold(world, "flow", seed)  # the server, a stage, the flow itself: minutes each, since Prefect's client waits
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_every_drawn_fault_is_survived_and_seen(world: World, seed: int) -> None:
     hold(world, draw_kind(seed), seed)
