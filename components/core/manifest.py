@@ -75,6 +75,15 @@ class Manifest:
                 files[f"media/{shard.name}.tar"] = (shard.media["bytes"], shard.media["sha256"])
         return files
 
+    def objects(self) -> dict[str, int]:
+        """Return digest → bytes of what the output consists of: its files and the manifest."""
+        return {sha256: size for size, sha256 in self.expected_files().values()} | {self.digest: len(self.to_bytes())}
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files of the output."""
+        return sum(size for size, _ in self.expected_files().values())
+
 
 def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of a finished output.

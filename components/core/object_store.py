@@ -58,7 +58,7 @@ class ObjectStore:
         if size > PART:
             self.bucket.upload(key, path)
         elif stored is None:
-            self.bucket.create(key, path.read_bytes())
+            self.bucket.write_new(key, path.read_bytes())
         else:  # damaged, or cut off by a server that does not compare lengths
             self.bucket.replace(key, path.read_bytes())
         return True
@@ -84,7 +84,7 @@ class ObjectStore:
         Raises:
             HearsightError: the bucket has no such object or a damaged one, or the server refuses or stays away.
         """
-        kept = self.cache / sha256[:2] / sha256
+        kept = self.copy_of(sha256)
         if not kept.is_file() or sha256_file(kept) != sha256:
             publish(kept, lambda temporary: self._download(sha256, temporary))
         link_or_copy(kept, path)
@@ -111,7 +111,11 @@ class ObjectStore:
         """Delete objects in the bucket and in the local folder."""
         self.bucket.delete([object_key(sha256) for sha256 in digests])
         for sha256 in digests:
-            (self.cache / sha256[:2] / sha256).unlink(missing_ok=True)
+            self.copy_of(sha256).unlink(missing_ok=True)
+
+    def copy_of(self, sha256: str) -> Path:
+        """Return the path of this machine's copy of an object."""
+        return self.cache / sha256[:2] / sha256
 
     def prune_cache(self) -> int:
         """Delete fetched objects that no output and no cache entry links; return their bytes."""

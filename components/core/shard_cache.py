@@ -73,9 +73,9 @@ class ShardCache:
             HearsightError: the disk is full or not writable; no entry is left behind.
         """
         final = self._entry(step, key)
-        if (cached := self.find(step, key)) is not None:
+        if self._is_complete(final):
             self._share(final)
-            return cached, True
+            return final, True
         if self._receive(final):
             return final, True
 
@@ -101,7 +101,7 @@ class ShardCache:
         if (store := store_of(self.folder.parent.parent)) is not None and store.bucket.size(shared_key(final)) is None:
             files = json.loads((final / ENTRY).read_text())
             store.put_files((final / name, digest) for name, digest in files.items())
-            store.bucket.create(shared_key(final), canonical_json(files).encode())
+            store.bucket.write_new(shared_key(final), canonical_json(files).encode())
 
     def _receive(self, final: Path) -> bool:
         """Fetch an entry from the bucket; return whether it is there and whole."""

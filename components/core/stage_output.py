@@ -90,7 +90,6 @@ class StageOutput:
         """Return the bytes of ``<tar shard>/<member>``, the form of records' ``media`` columns; raises as :meth:`tar`."""
         shard, _, member = media.partition("/")
         if shard not in self._tars:
-            _ = self.manifest  # a tar of another manifest is removed
             self._tars[shard] = self.tar(shard)
         return self._tars[shard].read(member)
 

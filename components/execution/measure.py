@@ -111,7 +111,7 @@ class RunMeter:
             "records_in": entered,
             "records_out": kept,
             "records_per_second": entered / max(seconds, 1e-3),
-            "bytes": sum(size for size, _ in manifest.expected_files().values()),
+            "bytes": manifest.size,
             "cost_usd": sum(value for name, value, _ in stage.metrics if name.endswith("_usd")),
         }
         if entered:

@@ -308,10 +308,11 @@ def _measure(path: Path) -> dict[str, Any]:
 
 def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> dict[str, Any]:
     """Write and return the lineage of a finished output: digests of output and parents, parameters, code digest, engine."""
+    digest = StageOutput(stage.out).digest
     content = {
         "stage": stage.name,
         "dataset": stage.dataset,
-        "manifest_sha256": StageOutput(stage.out).digest,
+        "manifest_sha256": digest,
         "parents": [
             {"name": name, "output": output.name, "manifest_sha256": output.digest}
             for name, output in sorted(stage.inputs.items())
@@ -325,5 +326,5 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
     path = lineage_path(stage.out)
     remove_abandoned(path.parent, path.name)
     publish_json(path, content)
-    keep_lineage(stage.out, StageOutput(stage.out).digest, path.read_bytes())
+    keep_lineage(stage.out, digest, path.read_bytes())
     return content

@@ -45,12 +45,10 @@ def find_unused(root: Path, revisions: Sequence[str], days: float) -> Unused:
         HearsightError: a revision is unknown, or its manifests are neither in DVC's cache nor in its remotes.
     """
     store = require_store(root)
-    kept: set[str] = set()
-    for manifest in [output.manifest for output in chosen_outputs(load_graph(root), [])]:
-        kept |= _digests(manifest)
-    for manifest in _manifests_of(root, revisions or _tips(root)):
-        kept |= _digests(manifest)
-    kept |= named_objects(store)
+    here = [output.manifest for output in chosen_outputs(load_graph(root), [])]
+    kept = named_objects(store)
+    for manifest in [*here, *_manifests_of(root, revisions or _tips(root))]:
+        kept.update(manifest.objects())
     unused = Unused()
     for entry in store.bucket.list(SHARED):
         files = set(json.loads(store.bucket.read(entry.key) or b"{}").values())
@@ -74,10 +72,6 @@ def delete_unused(root: Path, unused: Unused) -> None:
     store.bucket.delete(unused.entries)
     store.delete(sorted(unused.objects))
     store.prune_cache()
-
-
-def _digests(manifest: Manifest) -> set[str]:
-    return {sha256 for _, sha256 in manifest.expected_files().values()} | {manifest.digest}
 
 
 def _tips(root: Path) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.manifest import NAME, Manifest
+from components.core.manifest import NAME
 from components.core.object_store import OBJECTS, ObjectStore
 from components.core.params import did_you_mean
 from components.core.shard_cache import SHARED
@@ -45,12 +45,12 @@ def push_outputs(graph: Graph, names: Sequence[str]) -> Iterator[dict[str, Any]]
     for output in chosen_outputs(graph, names):
         absent = [name for name in output.manifest.expected_files() if not (output.path / name).exists()]
         if absent:
-            missing = require_store(graph.root).missing(_objects(output.manifest))
+            missing = require_store(graph.root).missing(output.manifest.objects())
             if missing:
                 raise HearsightError(f"lacks {absent[0]}, and so does the bucket", where=output.path, hint="run its stage again")
         else:
             keep_output(output.path, output.manifest)
-        yield {"output": output.name, "files": len(output.manifest.expected_files()), "bytes": _bytes(output.manifest)}
+        yield {"output": output.name, "files": len(output.manifest.expected_files()), "bytes": output.manifest.size}
 
 
 def push_snapshots(root: Path) -> Iterator[dict[str, Any]]:
@@ -65,7 +65,7 @@ def pull_outputs(graph: Graph, names: Sequence[str]) -> Iterator[dict[str, Any]]
     require_store(graph.root)
     for output in chosen_outputs(graph, names):
         provide_all(output.path)
-        yield {"output": output.name, "files": len(output.manifest.expected_files()), "bytes": _bytes(output.manifest)}
+        yield {"output": output.name, "files": len(output.manifest.expected_files()), "bytes": output.manifest.size}
 
 
 def read_status(graph: Graph) -> list[dict[str, Any]]:
@@ -73,21 +73,13 @@ def read_status(graph: Graph) -> list[dict[str, Any]]:
     store = require_store(graph.root)
     lines = []
     for output in chosen_outputs(graph, []):
-        files, objects = output.manifest.expected_files(), _objects(output.manifest)
+        files, objects = output.manifest.expected_files(), output.manifest.objects()
         here = sum((output.path / name).exists() for name in files)
         lines.append(
-            {"output": output.name, "files": len(files), "bytes": _bytes(output.manifest), "here": here}
+            {"output": output.name, "files": len(files), "bytes": output.manifest.size, "here": here}
             | {"missing in the bucket": len(store.missing(objects))}
         )
     stored = list(store.bucket.list(OBJECTS))
     entries = sum(1 for _ in store.bucket.list(SHARED))
     lines.append({"output": store.settings.url, "files": len(stored), "bytes": sum(one.size for one in stored), "cache": entries})
     return lines
-
-
-def _objects(manifest: Manifest) -> dict[str, int]:
-    return {sha256: size for size, sha256 in manifest.expected_files().values()} | {manifest.digest: len(manifest.to_bytes())}
-
-
-def _bytes(manifest: Manifest) -> int:
-    return sum(size for size, _ in manifest.expected_files().values())

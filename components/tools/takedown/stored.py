@@ -69,8 +69,7 @@ class BucketObjects(Objects):
     def remove(self, path: str) -> None:
         """Delete a key, and this machine's copy of the object."""
         self.store.bucket.delete([path])
-        digest = path.rpartition("/")[2]
-        (self.store.cache / digest[:2] / digest).unlink(missing_ok=True)
+        self.store.copy_of(path.rpartition("/")[2]).unlink(missing_ok=True)
 
 
 def open_bucket(root: Path) -> BucketObjects | None:
@@ -104,7 +103,7 @@ def find_current(root: Path, graph: Graph, objects: BucketObjects) -> set[str]:
     for _, _, folder in graph.outputs():
         if (folder / NAME).is_file():
             manifest = StageOutput(folder).manifest
-            current |= {manifest.digest, f"{manifest.digest}.dir"} | {sha256 for _, sha256 in manifest.expected_files().values()}
+            current |= {f"{manifest.digest}.dir", *manifest.objects()}
             current |= {oid for oid in objects.ids() if oid.startswith(f"{LINEAGES}/{manifest.digest}/")}
     return current
 
