@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from components.tracking import recorder
-from flows.guard import run_guarded
+from flows.guard import TIMED_OUT, run_guarded
 
 DVC = (sys.executable, "-m", "dvc", "--wait-for-lock")
 BUSY = re.compile(r"Unable to acquire lock|is busy, it is being blocked by")
@@ -29,6 +29,13 @@ class StageFailed(Exception):
     def __init__(self, address: str, line: str, *, refused: bool) -> None:
         super().__init__(f"{address}: {line}")
         self.refused = refused
+
+
+def failure(address: str, code: int, lines: Sequence[str], limit: float) -> StageFailed:
+    """Return the error of a stage whose command ended with ``code`` and printed ``lines``; ``limit`` is its time limit in s."""
+    if code == TIMED_OUT:
+        return StageFailed(address, f"ended after its time limit of {limit:g} s", refused=False)
+    return StageFailed(address, error_line(lines), refused=any(re.search(r"exited with 2\b", line) for line in lines))
 
 
 def environment(flow_run: str, pipeline_run: str) -> dict[str, str]:

@@ -67,7 +67,7 @@ class RemoteLock:
 
     def __init__(self, repository: Repository, what: str, stale: float) -> None:
         self.repository, self.what, self.stale, self.ref = repository, what, stale, LOCK_REF
-        self.value, self.lost = "", False
+        self.value = ""
         self._token, self._started = uuid.uuid4().hex, _now()
         self._guard, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True, name="remote-lock")
@@ -129,8 +129,7 @@ class RemoteLock:
                     return
                 try:
                     if not self._move(self.value) and not self._recover():
-                        self.lost = True
-                        return
+                        return  # lost: the push that publishes the run will be refused
                 except HearsightError:
                     continue  # the remote cannot be reached now; the lock is lost only when another run takes it
 

@@ -25,9 +25,8 @@ from prefect.types.entrypoint import EntrypointType
 from prefect.workers.process import ProcessWorker
 
 from components.core.errors import HearsightError
-from flows.commands import StageFailed, environment, error_line, run_dvc
+from flows.commands import StageFailed, environment, failure, run_dvc
 from flows.graph import StageTask, read_tasks
-from flows.guard import TIMED_OUT
 from flows.lockfile import LOCK_FILE, dvc_lock, take_entries, take_stages
 from flows.locks import run_lock
 from flows.repository import Move, PushRefused, Repository
@@ -142,9 +141,8 @@ def remote_stage(stage: str, ref: str, commit: str, limit: float, flow_run: str)
             pull(root, task.upstream, flow_run)
         code, lines = run_dvc(["repro", "-s", stage], root, env, limit, lambda line: logger.info("%s", line))
         if code:
-            refused = any(re.search(r"exited with 2\b", line) for line in lines)
-            line = f"ended after its time limit of {limit:g} s" if code == TIMED_OUT else error_line(lines)
-            return Failed(name=REFUSED if refused else "Failed", message=f"{stage}: {line}")
+            error = failure(stage, code, lines, limit)
+            return Failed(name=REFUSED if error.refused else "Failed", message=str(error))
         push(root, [stage], flow_run, deps=False)
         lock = take_entries(git.read(commit, LOCK_FILE), (root / LOCK_FILE).read_text(encoding="utf-8"), [stage])
         message = f"{stage} by a worker\n\nFlow-run: {flow_run}\n"

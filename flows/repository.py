@@ -21,8 +21,8 @@ LIMIT = 600.0
 OWN_SETTINGS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 """Variables of a surrounding git command, e.g. a hook, that would lead to another repository."""
 
-LEASE = re.compile(r"stale info|fetch first|already exists|cannot lock ref|failed to update")
-"""What git says of a ref that another writer has moved."""
+LOST_RACE = re.compile(r"stale info|fetch first|already exists|cannot lock ref|failed to update|atomic transaction failed")
+"""What git says of a ref that another writer has moved, or whose lock another push holds at this moment."""
 
 
 class PushRefused(Exception):
@@ -137,11 +137,8 @@ class Repository:
         if not done.returncode:
             return
         if refused := re.findall(r"^!\t\S+\t(.*)$", done.stdout, re.MULTILINE):
-            # The last two: another push took the ref's lock at this moment.
-            lost = "stale info|fetch first|already exists|cannot lock ref|failed to update|atomic transaction failed"
-            lease = [line for line in refused if re.search(lost, line)]
-            if lease:
-                raise PushRefused(lease[0])
+            if lost := [line for line in refused if LOST_RACE.search(line)]:
+                raise PushRefused(lost[0])
             raise HearsightError(
                 next((line for line in refused if "atomic" not in line), refused[0]), where=f"git push {self.remote}"
             )

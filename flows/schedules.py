@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from components.core.errors import HearsightError
 from components.core.params import Settings, parse_settings, read_params_file
@@ -27,7 +28,7 @@ class Schedule(Settings):
     catch_up: bool = True
     """Whether one run makes up for those that were due while nothing was served."""
     notify: str = ""
-    """Prefect block that is told of failed, crashed and late runs and of warnings: ``slack-webhook/team``; empty for none."""
+    """Prefect block that notifies of failed, crashed and late runs and of warnings: ``slack-webhook/team``; empty for none."""
     stale: str = "15m"
     """Time without a sign of life after which another clone's lock on the remote is taken over."""
 
@@ -58,20 +59,20 @@ class Pool(Settings):
     """Stages of a flow that run at once."""
 
 
+Entry = TypeVar("Entry", bound=Settings)
+
+
 def read_schedules(root: Path) -> dict[str, Schedule]:
     """Return name → entry of ``params.yaml:schedules``.
 
     Raises:
         HearsightError: an entry or its cron schedule is invalid.
     """
-    path = root / "params.yaml"
-    schedules: dict[str, Schedule] = {}
-    for name, block in (read_params_file(path).get("schedules") or {}).items():
-        if not re.fullmatch(r"[A-Za-z0-9][\w-]*", str(name)):
-            raise HearsightError(f"{name!r} is not a name", where=f"{path}: schedules", hint="use letters, digits, - and _")
-        schedule = parse_settings(Schedule, block, f"{path}: schedules.{name}")
-        assert isinstance(schedule, Schedule)
-        schedules[name] = schedule
+    schedules = _read_entries(root, "schedules", Schedule)
+    for name in schedules:
+        if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name):
+            where = f"{root / 'params.yaml'}: schedules"
+            raise HearsightError(f"{name!r} is not a name", where=where, hint="use letters, digits, - and _")
     return schedules
 
 
@@ -81,13 +82,17 @@ def read_pools(root: Path) -> dict[str, Pool]:
     Raises:
         HearsightError: an entry is invalid.
     """
+    return _read_entries(root, "pools", Pool)
+
+
+def _read_entries(root: Path, section: str, kind: type[Entry]) -> dict[str, Entry]:
     path = root / "params.yaml"
-    pools: dict[str, Pool] = {}
-    for name, block in (read_params_file(path).get("pools") or {}).items():
-        pool = parse_settings(Pool, block, f"{path}: pools.{name}")
-        assert isinstance(pool, Pool)
-        pools[str(name)] = pool
-    return pools
+    entries = {}
+    for name, block in (read_params_file(path).get(section) or {}).items():
+        entry = parse_settings(kind, block, f"{path}: {section}.{name}")
+        assert isinstance(entry, kind)
+        entries[str(name)] = entry
+    return entries
 
 
 def previous_due(cron: str, now: datetime, where: str = "") -> datetime:

@@ -18,9 +18,9 @@ from prefect import get_run_logger, task
 from prefect.states import Completed, State
 
 from components.tracking import recorder
-from flows.commands import StageFailed, environment, error_line, run_dvc
+from flows.commands import StageFailed, environment, error_line, failure, run_dvc
 from flows.graph import StageTask, read_plan
-from flows.guard import TIMED_OUT, run_guarded
+from flows.guard import run_guarded
 from flows.schedules import Pool
 from flows.show import show_stage
 
@@ -92,10 +92,8 @@ def run_stage(
             show_stage(stage, root, failed=error_line(lines) if code else "")
         except Exception as error:  # a missing artefact must not fail the stage
             logger.warning("no artefact for %s: %s", stage.address, error)
-    if code == TIMED_OUT:
-        raise StageFailed(stage.address, f"ended after its time limit of {stage.timeout:g} s", refused=False)
     if code:
-        raise StageFailed(stage.address, error_line(lines), refused=any(re.search(r"exited with 2\b", line) for line in lines))
+        raise failure(stage.address, code, lines, stage.timeout)
     return Completed(name="Cached", message="its inputs are equal") if skipped else lines[-1] if lines else ""
 
 

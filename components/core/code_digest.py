@@ -52,6 +52,7 @@ EXCLUDED = {
     "components/core/printing.py": "prints to the terminal",
     "components/execution/process.py": "locks and signals",
     "components/core/progress.py": "draws progress bars",
+    "components/execution/output_manifest.py": "lists what was written with its digests",
     "components/execution/measure.py": "measures time and memory, and returns results as they are",
     "components/execution/run_log.py": "writes logs, which no step reads",
     "components/execution/stage.py": "makes keys and publishes cache entries",

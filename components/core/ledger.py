@@ -5,6 +5,7 @@ The funnel and ``hearsight explain`` read ledgers only.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from components.core.errors import HearsightError
 from components.core.records import LEDGER
 
 KEPT, DROPPED = "kept", "dropped"
+OUTCOME = ["kind", "verdict", "rule"]
+"""The columns that say what became of a record."""
 
 
 def kept(key: str, *, kind: str = "record", detail: str = "") -> dict[str, str]:
@@ -41,6 +44,14 @@ def format_value(value: Any) -> str:
 def ledger_table(rows: Iterable[Mapping[str, str]]) -> pa.Table:
     """Return ledger rows as a table of :data:`components.core.records.LEDGER`, in the given order."""
     return pa.Table.from_pylist(list(rows), schema=LEDGER)
+
+
+def count_outcomes(ledger: pa.Table) -> Counter[tuple[str, str]]:
+    """Return (kind, rule) → rows of a ledger with the columns :data:`OUTCOME`; the rule of kept records is ``kept``."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in ledger.group_by(OUTCOME, use_threads=False).aggregate([([], "count_all")]).to_pylist():
+        counts[row["kind"], KEPT if row["verdict"] == KEPT else row["rule"]] += row["count_all"]
+    return counts
 
 
 def check_conserved(entered: Iterable[str], table: pa.Table, ledger: pa.Table, where: str) -> None:

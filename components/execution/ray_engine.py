@@ -106,20 +106,20 @@ class RayEngine:
         self._items += len(items) * resources.world
         if not items:
             return
-        if self._store is not None:
-            if resources.nodes > 1:
+        if resources.nodes > 1:
+            if self._store is not None:
                 raise HearsightError(
                     "a training on several nodes needs a shared folder for its checkpoints, and storage in S3 has none",
                     where="hardware.nodes",
                     hint="set nodes: 1, or storage: {kind: local} and mount the folder on all nodes",
                 )
+            yield from run_groups(self, work, items, resources, first)
+            return
+        if self._store is not None:
             if runs_here(items):
                 yield from LocalEngine(self.workers).run(work, items, resources)
                 return
             items = pack(items, self._root, self._store)
-        if resources.nodes > 1:
-            yield from run_groups(self, work, items, resources, first)
-            return
         capacity = Capacity(ray, resources, self.cpus, self.wait)
         # Ray's retries do not distinguish an item that kills its workers from a removed node.
         task = ray.remote(run_item).options(num_cpus=capacity.need["CPU"], num_gpus=resources.gpus, max_retries=0)

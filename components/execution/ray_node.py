@@ -79,11 +79,11 @@ def report_node(probes: Mapping[str, str], writer_lock: WriterLock, store: Objec
     With a ``store`` the node needs access to the bucket instead of the folders.
     """
     if store is not None:
-        return NodeReport(os.uname().nodename, machine_id(), _no_access(store), True, local_code_digest(), local_packages())
-    unseen = [str(Path(name).parent) for name, content in probes.items() if not _is_seen(Path(name), content)]
-    return NodeReport(
-        os.uname().nodename, machine_id(), unseen, writer_lock.reaches_this_machine(), local_code_digest(), local_packages()
-    )
+        unseen, locks = _no_access(store), True
+    else:
+        unseen = [str(Path(name).parent) for name, content in probes.items() if not _is_seen(Path(name), content)]
+        locks = writer_lock.reaches_this_machine()
+    return NodeReport(os.uname().nodename, machine_id(), unseen, locks, local_code_digest(), local_packages())
 
 
 def _no_access(store: ObjectStore) -> list[str]:
@@ -140,12 +140,12 @@ class RankProcess:
         """Return where this process runs."""
         import ray  # here: optional and slow to import
 
-        gpus = [str(one) for one in ray.get_gpu_ids()]
         with socket.socket() as free:
             free.bind(("", 0))
             port = free.getsockname()[1]
         node_id = str(ray.get_runtime_context().get_node_id())
-        return RankReport(report_node({}, writer_lock), node_id, os.environ.get(VISIBLE, "") if gpus else "", port)
+        gpus = os.environ.get(VISIBLE, "") if ray.get_gpu_ids() else ""
+        return RankReport(report_node({}, writer_lock), node_id, gpus, port)
 
     def run(
         self,

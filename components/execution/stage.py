@@ -19,18 +19,19 @@ from components.core.addresses import lineage_path
 from components.core.code_digest import code_digest
 from components.core.digests import sha256_file
 from components.core.files import link_or_copy, publish_bytes, publish_json, remove_abandoned
-from components.core.manifest import FileEntry, Manifest, ShardEntry
+from components.core.manifest import Manifest
 from components.core.params import Settings
 from components.core.progress import progress
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
-from components.core.shards import TarReader, count_rows, read_table, write_table, write_tar
+from components.core.shards import write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
 from components.core.stored_files import keep_lineage, keep_output
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
+from components.execution.output_manifest import make_manifest
 from components.execution.resources import CORE, Resources
 from components.execution.run_log import RunLog
 from components.execution.shard_worker import ShardOut, Task
@@ -271,39 +272,10 @@ class Stage:
     def finish(self) -> Manifest:
         """Write the manifest of all written files; the output is then finished."""
         ShardCache(self.state / "cache").sweep()  # entries of workers that were killed in this run
-        shards = [self._shard_entry(name) for name in sorted(set(self._written))]
-        files = [
-            FileEntry(name, (self.out / name).stat().st_size, sha256_file(self.out / name)) for name in sorted(set(self._files))
-        ]
-        manifest = Manifest(self.name, OUTPUT_SCHEMAS[self.name][0], shards, files, self._counts(shards))
+        manifest = make_manifest(self.out, self.name, self._written, self._files)
         keep_output(self.out, manifest)
         manifest.write(self.out)
         return manifest
-
-    def _shard_entry(self, name: str) -> ShardEntry:
-        table, ledger = self.out / "shards" / f"{name}.parquet", self.out / "ledger" / f"{name}.parquet"
-        tar = self.out / "media" / f"{name}.tar"
-        media = dict(members=len(TarReader(tar)), **_measure(tar)) if tar.exists() else None
-        return ShardEntry(
-            name, count_rows(table), **_measure(table), ledger=dict(rows=count_rows(ledger), **_measure(ledger)), media=media
-        )
-
-    def _counts(self, shards: Sequence[ShardEntry]) -> dict[str, Any]:
-        counts: dict[str, Any] = {}
-        for shard in shards:
-            ledger = read_table(self.out / "ledger" / f"{shard.name}.parquet", ["kind", "verdict", "rule"])
-            counted = ledger.group_by(["kind", "verdict", "rule"], use_threads=False).aggregate([([], "count_all")])
-            for row in counted.to_pylist():
-                bucket = counts.setdefault(row["kind"], {"kept": 0, "dropped": {}})
-                if row["verdict"] == "kept":
-                    bucket["kept"] += row["count_all"]
-                else:
-                    bucket["dropped"][row["rule"]] = bucket["dropped"].get(row["rule"], 0) + row["count_all"]
-        return counts
-
-
-def _measure(path: Path) -> dict[str, Any]:
-    return {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
 
 
 def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> dict[str, Any]:

@@ -38,7 +38,6 @@ def trace_lineage(root: Path, target: str) -> list[Step]:
 
     Args:
         target: ``name@alias`` or ``name/version`` of the registry, the path of a weights file, or a ``dvc.lock`` (all its steps).
-            which gives every step that it locks.
 
     Raises:
         HearsightError: the target is unknown, or a digest does not match; names which, and where.

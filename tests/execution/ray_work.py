@@ -71,7 +71,7 @@ def die_for_b(spec: str, task: Any, folder: Path) -> None:
 
 
 def fail(item: str) -> Any:
-    if item == "mendable":
+    if item == "correctable":
         raise HearsightError("is torn", where="a/shard", hint="make it again")
     if item == "defect":
         raise ZeroDivisionError("no such luck")
@@ -124,7 +124,7 @@ def meet(folder: Path, item: str) -> int:
     """Wait for all ranks of the group; leave a file with this rank's environment. An item names what goes wrong:
 
     ``die once``: rank 1 is killed in the first attempt. ``die``: in each. ``progress``: in each of the first three, after a
-    checkpoint of rank 0. ``break``: rank 1 raises what a lost connection does. ``mend``: an error that a user can correct.
+    checkpoint of rank 0. ``break``: rank 1 raises what a lost connection does. ``correctable``: an error that a user can correct.
     """
     rank, world = rank_number(), int(os.environ["WORLD_SIZE"])
     about = {name: os.environ.get(name) for name in RANK} | {"node": where_am_i()}
@@ -144,7 +144,7 @@ def meet(folder: Path, item: str) -> int:
         time.sleep(600.0)  # as in a collective operation without its peer
     if item == "break":
         raise RuntimeError("Connection closed by peer")
-    if item == "mend":
+    if item == "correctable":
         raise HearsightError("is torn", where="a/shard", hint="make it again")
     return rank
 

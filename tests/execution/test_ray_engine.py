@@ -106,7 +106,7 @@ class TestOpened:
 
     def test_user_errors_keep_their_line_and_defects_their_traceback(self, engine):
         with pytest.raises(HearsightError, match=r"^a/shard: is torn — make it again$"):
-            list(engine.run(ray_work.fail, ["mendable"]))
+            list(engine.run(ray_work.fail, ["correctable"]))
         with pytest.raises(ZeroDivisionError, match="no such luck") as caught:
             list(engine.run(ray_work.fail, ["defect"]))
         assert "ray_work.py" in caught.value.__notes__[0]

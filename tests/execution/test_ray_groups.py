@@ -63,7 +63,7 @@ def test_deaths_without_a_checkpoint_end_the_run_and_others_do_not(engine: RayEn
 def test_errors_of_ranks_keep_their_line_or_their_traceback(engine: RayEngine, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(ray_groups, "DEATHS", 1)
     with pytest.raises(HearsightError, match=r"^a/shard: is torn — make it again$"):
-        list(engine.run(partial(ray_work.meet, tmp_path), ["mend"], PAIR))
+        list(engine.run(partial(ray_work.meet, tmp_path), ["correctable"], PAIR))
     with pytest.raises(RuntimeError, match="Connection closed by peer") as caught:
         list(engine.run(partial(ray_work.meet, tmp_path), ["break"], PAIR))
     assert "ray_work.py" in caught.value.__notes__[0]

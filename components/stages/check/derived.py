@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
+from components.core.ledger import KEPT, count_outcomes
 from components.core.stage_output import StageOutput
 from components.stages.check.parts import Parts, number_of_files, of_frame, scattered
 
@@ -21,14 +22,12 @@ def counts_table(output: StageOutput, ledgers: Iterable[pa.Table]) -> pd.DataFra
     """Return the numbers by kind and rule of the manifest beside those of the ledgers."""
     listed: Counter[tuple[str, str]] = Counter()
     for kind, bucket in output.manifest.counts.items():
-        listed[kind, "kept"] += bucket["kept"]
+        listed[kind, KEPT] += bucket["kept"]
         for rule, number in bucket["dropped"].items():
             listed[kind, rule] += number
     logged: Counter[tuple[str, str]] = Counter()
     for table in ledgers:
-        counted = table.group_by(["kind", "verdict", "rule"], use_threads=False).aggregate([([], "count_all")]).to_pylist()
-        for row in counted:
-            logged[row["kind"], "kept" if row["verdict"] == "kept" else row["rule"]] += row["count_all"]
+        logged += count_outcomes(table)
     rows = [("manifest.json", kind, rule, listed[kind, rule], logged[kind, rule]) for kind, rule in sorted(listed | logged)]
     return pd.DataFrame(rows, columns=["file", "kind", "rule", "manifest", "ledger"])
 

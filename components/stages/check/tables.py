@@ -33,6 +33,7 @@ import pyarrow.compute as pc
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.core.ledger import OUTCOME
 from components.core.records import LEDGER, OUTPUT_SCHEMAS
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
@@ -66,7 +67,7 @@ def build_tables(output: StageOutput, suite: Mapping[str, Any], folder: Path, ro
         elif name == "ledger":
             made[name] = source.ledger(["kind", "key", "verdict", "rule", *_named(expectations)], _rule(expectations))
         elif name == "counts":
-            made[name] = of_frame(counts_table(output, source.ledger_tables(["kind", "verdict", "rule"])), folder)
+            made[name] = of_frame(counts_table(output, source.ledger_tables(OUTCOME)), folder)
         elif name == "balance":
             column = "record" if "record" in source.schema.names else "key"
             files = {f"shards/{shard.name}.parquet": f"ledger/{shard.name}.parquet" for shard in output.manifest.shards}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from components.core.addresses import lineage_path
 from components.core.digests import digest_value
-from components.core.ledger import KEPT
+from components.core.ledger import KEPT, OUTCOME, count_outcomes
 from components.core.shards import read_table
 from components.core.stage_output import ShardRef, StageOutput
 from components.stages.drift.history import Day, Family
@@ -79,13 +79,11 @@ def _passed(output: StageOutput, last: str | None, rules: frozenset[str] | None)
     counts: Counter[str] = Counter()
     total = 0
     for shard in _new(output, last):
-        ledger = read_table(shard.ledger, ["kind", "verdict", "rule"])
-        for row in ledger.group_by(["kind", "verdict", "rule"], use_threads=False).aggregate([([], "count_all")]).to_pylist():
-            if row["kind"] == "record" and row["rule"] != "gone":
-                total += row["count_all"]
-                name = KEPT if row["verdict"] == KEPT else row["rule"]
-                if rules is None or name == KEPT or name in rules:
-                    counts[name] += row["count_all"]
+        for (kind, rule), number in count_outcomes(read_table(shard.ledger, OUTCOME)).items():
+            if kind == "record" and rule != "gone":
+                total += number
+                if rules is None or rule == KEPT or rule in rules:
+                    counts[rule] += number
     return Family(total, dict(counts))
 
 
