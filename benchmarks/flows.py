@@ -38,7 +38,7 @@ def measure_noop(repeats: int) -> None:
     tell("imports (s)", time.perf_counter() - started, time.process_time() - ticks)
     for number in range(repeats + 1):
         started, ticks = time.perf_counter(), time.process_time()
-        stages = pipeline(root=str(root))
+        stages = pipeline()
         what = f"flow {number} of {stages} stages (s)" if number else "first flow, with the start of its server (s)"
         tell(what, time.perf_counter() - started, time.process_time() - ticks)
 

@@ -25,6 +25,7 @@ def configure_prefect(root: Path) -> None:
     os.environ.setdefault("DO_NOT_TRACK", "1")
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
     os.environ.setdefault("PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW", "ignore")
+    os.environ.setdefault("PREFECT_SERVER_DATABASE_TIMEOUT", "60")  # seconds that SQLite waits for another writer; 10 by default
     if "PREFECT_API_URL" in os.environ or (Path.home() / ".prefect" / "profiles.toml").is_file():
         return
     home = root / ".hearsight" / "prefect"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,11 +68,17 @@ def check_here(stage: str, dataset: str) -> int:
     """Check an output in this process; return the exit code."""
     from components.core.graph import find_root, load_graph
     from components.core.printing import escape_controls, print_line
+    from components.execution.run_log import FINISHED, STARTED, check_name, logged_run
     from components.stages.check import check as check_boundary
 
     root = find_root()
     load_graph(root).require(stage, dataset)
-    gate = check_boundary(root, dataset, stage)
+    with logged_run(root / ".hearsight", dataset, check_name(stage)) as log:
+        log.write(STARTED, pid=os.getpid())
+        began = time.monotonic()
+        gate = check_boundary(root, dataset, stage)
+        seconds = round(time.monotonic() - began, 3)
+        log.write(FINISHED, seconds=seconds, expectations=len(gate.passed), warnings=len(gate.warnings))
     for line in gate.warning_lines():
         print(escape_controls(line), file=sys.stderr)
     print_line(gate.summary())

@@ -1,4 +1,4 @@
-"""The log of stage runs: JSON lines under ``.hearsight/logs/stages``, one file for each output.
+"""The log of runs of stages and checks: JSON lines under ``.hearsight/logs/stages``, one file for each of them.
 
 Each line has time, level, run, flow run, dataset, stage and event. ``<output>.runs.jsonl`` beside it has the end of each run
 alone, so that the history outlives the events of single shards. Files are replaced at :data:`LIMIT` bytes. Logs are no part of
@@ -39,12 +39,17 @@ _SECRETS = re.compile(
 
 
 def log_file(state: Path, dataset: str, stage: str) -> Path:
-    """Return the log of an output's runs; ``state`` is the project's folder ``.hearsight``."""
+    """Return the log of a stage's or check's runs; ``state`` is the project's folder ``.hearsight``."""
     return state / FOLDER / f"{dataset.replace('/', '.')}.{stage}.jsonl"
 
 
+def check_name(stage: str) -> str:
+    """Return the name under which the check of a stage is logged."""
+    return f"check-{stage}"
+
+
 def runs_file(state: Path, dataset: str, stage: str) -> Path:
-    """Return the file with the ends of an output's runs."""
+    """Return the file with the ends of the runs."""
     return log_file(state, dataset, stage).with_suffix(".runs.jsonl")
 
 

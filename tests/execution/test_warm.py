@@ -17,7 +17,9 @@ from typing import Any
 import psutil
 import pytest
 
+from components.execution.run_log import FAILED, FINISHED, STARTED
 from components.execution.warm_client import SINGLE_THREADED
+from components.tools.status.reader import Wanted, select_events
 from tests.stages.check.boundaries import make
 from tests.support import PROJECT
 
@@ -164,7 +166,7 @@ def test_no_server_outlives_its_project(toy: Toy) -> None:
     until(lambda: gone(server))
 
 
-def test_a_refused_output_gives_its_line_and_exit_code_and_no_gate_and_a_corrected_one_passes(tmp_path: Path) -> None:
+def test_a_refused_output_gives_its_line_exit_code_log_and_no_gate_and_a_corrected_one_passes(tmp_path: Path) -> None:
     (tmp_path / "expectations").symlink_to(PROJECT / "expectations")
     for name in ("dvc.yaml", "params.yaml"):
         (tmp_path / name).symlink_to(PROJECT / name)
@@ -187,6 +189,9 @@ def test_a_refused_output_gives_its_line_and_exit_code_and_no_gate_and_a_correct
     assert refused.stderr.startswith("hearsight: data/english/crawl/shards/00001.parquet")
     shard.write_bytes(whole)
     assert (checked().returncode, gate.is_file()) == (0, True)
+    events = list(select_events(tmp_path, Wanted("english/check-crawl")))
+    assert [event["event"] for event in events] == [STARTED, FINISHED, STARTED, FAILED, STARTED, FINISHED]
+    assert events[1]["expectations"] > 0 and "00001.parquet" in events[3]["error"]
     (socket,) = (tmp_path / ".hearsight" / "warm").glob("*[0-9a-f]")
     socket.unlink()  # the server ends
 

@@ -11,7 +11,7 @@ from typing import Any
 from components.core.addresses import check_stage_address, stage_address
 from components.core.graph import Graph, load_graph
 from components.core.progress import duration
-from components.execution.run_log import FAILED
+from components.execution.run_log import FAILED, check_name
 from components.tools.status.history import History, seconds_of
 from components.tools.status.reasons import Locked
 from components.tools.status.running import Running, running_dvc, running_stages
@@ -38,7 +38,7 @@ class Next:
     name: str
     why: tuple[str, ...]
     expected: float | None
-    """Seconds of earlier runs; None without any in the logs, and for checks."""
+    """Seconds of earlier runs; None without any in the logs."""
     runs: bool = False
     """Whether it runs at this moment."""
 
@@ -60,7 +60,7 @@ class Status:
     with_perhaps: float = 0.0
     """Expected seconds one after the other when everything of ``perhaps`` runs, too."""
     unknown: int = 0
-    """Number of stages of ``next`` and ``perhaps`` without an expected duration."""
+    """Number of stages and checks of ``next`` and ``perhaps`` without an expected duration."""
 
     def plain(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -83,10 +83,10 @@ def project_status(root: Path) -> Status:
     following = list(_next(graph, locked, history, busy))
     direct = {each.name for each in following}
     perhaps = [stage_address(dataset, stage) for stage, dataset in _downstream(graph, direct)]
-    durations = {
+    durations = {each.name: each.expected for each in following} | {
         stage_address(dataset, stage): history.expected_seconds(stage, dataset)
         for stage, dataset, _ in graph.outputs()
-        if stage_address(dataset, stage) in direct.union(perhaps)
+        if stage_address(dataset, stage) in perhaps
     }
     known = {name: seconds for name, seconds in durations.items() if seconds is not None}
     return Status(
@@ -109,7 +109,7 @@ def _next(graph: Graph, locked: Locked, history: History, busy: set[str]) -> Ite
         if why := locked.why_run(stage, dataset):
             yield Next(address, tuple(why), history.expected_seconds(stage, dataset), address in busy)
         elif why := locked.why_check(stage, dataset):
-            yield Next(check_stage_address(dataset, stage), tuple(why), None)
+            yield Next(check_stage_address(dataset, stage), tuple(why), history.expected_seconds(check_name(stage), dataset))
 
 
 def _reads(graph: Graph) -> dict[str, list[str]]:
@@ -209,6 +209,6 @@ def text_of(status: Status, *, now: float | None = None) -> str:
         lines.append(
             f"expected: {duration(status.in_sequence)} one after the other, {duration(status.at_once)} at once, "
             f"{duration(status.with_perhaps)} if all after it runs too"
-            + (f"; {status.unknown} stages have no earlier run in the logs" if status.unknown else "")
+            + (f"; {status.unknown} of them have no earlier run in the logs" if status.unknown else "")
         )
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Find and delete removed records in Hearsight's own caches: annotations, cached shards, work folders, queued runs."""
+"""Find and delete removed records in what Hearsight keeps for itself: annotations, cached shards, work folders, runs, logs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.core.files import publish_bytes
 from components.core.result_files import REPAIR
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.search_result import may_hold_crawl_addresses
@@ -70,3 +71,23 @@ def find_queued_runs(state: Path, search: FileSearch) -> Iterator[Path]:
         files = record.with_suffix(".files")
         if search.in_file(record).hits or search.has_hits(files):
             yield from (record, *(path for path in sorted(files.rglob("*")) if path.is_file()))
+
+
+def find_logs(state: Path, search: FileSearch) -> Iterator[Path]:
+    """Yield the logs with a line that names something listed or removed: an error quotes its record."""
+    for path in sorted((state / "logs").rglob("*")):
+        if path.is_file() and any(_names(line, search) for line in _lines(path)):
+            yield path
+
+
+def clear_log(path: Path, search: FileSearch) -> None:
+    """Delete the lines of a log that name something listed or removed."""
+    publish_bytes(path, "".join(line for line in _lines(path) if not _names(line, search)).encode("utf-8", "surrogateescape"))
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_bytes().decode("utf-8", "surrogateescape").splitlines(keepends=True)
+
+
+def _names(line: str, search: FileSearch) -> bool:
+    return bool(search.removed_names(line)) or bool(search.matcher.find_in_text(line))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import sqlite3
 import tarfile
 import zlib
@@ -31,6 +32,7 @@ KEY_COLUMNS = ("key", "record", "records", "query", "candidate", "item")
 """Columns of keys, of utterances ``<record>.<n>`` and of ratings ``<item>.<rater>``."""
 PIECE = 8 * 1024 * 1024
 """Bytes read at once."""
+_NAME = re.compile(r"[0-9A-Za-z_-]+")
 BATCH = 4096
 """Parquet rows read at once."""
 
@@ -56,6 +58,10 @@ class FileSearch:
     def has_hits(self, folder: Path) -> bool:
         """Return whether a file below a folder has a hit outside a ledger's text columns."""
         return any(self.in_file(path).hits for path in sorted(folder.rglob("*")) if path.is_file())
+
+    def removed_names(self, text: str) -> set[str]:
+        """Return the keys and digests of removed content in a text."""
+        return {name for name in _NAME.findall(text) if name in self.keys or name in self.matcher.digests}
 
     def has_removed_name(self, path: str) -> bool:
         """Return whether a file's name is the key or the digest of something removed."""

@@ -102,6 +102,8 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         plan.add(folder, "work files of finished runs", partial(shutil.rmtree, folder))
     for path in caches.find_queued_runs(state, search):
         plan.add(path, "a run not logged to MLflow yet", partial(path.unlink, missing_ok=True))
+    for path in caches.find_logs(state, search):
+        plan.add(path, "lines of a log", partial(caches.clear_log, path, search))
     for path in sorted(path for name in CHECK_REPORTS for path in (root / "reports" / name).rglob("*")):
         if path.is_file() and search.in_file(path).hits:
             plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))

@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,12 +25,6 @@ from components.tools.takedown.search_result import SearchResult
 
 FILES = Path("ratings")
 """Ratings as raters' tools export them, in git."""
-_NAME = re.compile(r"[0-9A-Za-z_-]+")
-
-
-def names_removed(text: str, search: FileSearch) -> set[str]:
-    """Return the keys and digests of removed content in ``text``."""
-    return {name for name in _NAME.findall(text) if name in search.keys or name in search.matcher.digests}
 
 
 def holds_ratings(path: Path) -> bool:
@@ -46,7 +39,7 @@ def find_names(path: Path, search: FileSearch) -> SearchResult:
         for table, column, _ in _cells(path, search) if path.suffix == ".sqlite" else ():
             result.add_hit(f"table {table}, column {column}")
     else:
-        for name in names_removed(path.read_text(encoding="utf-8", errors="replace"), search):
+        for name in search.removed_names(path.read_text(encoding="utf-8", errors="replace")):
             result.add_hit(name)
     return result
 
@@ -73,7 +66,7 @@ def clear_file(path: Path, search: FileSearch) -> None:
         except csv.Error as error:
             hint = "delete the ratings that `hearsight takedown scan` names by hand"
             raise HearsightError(f"is neither JSON nor CSV ({error})", where=path, hint=hint) from None
-    if names_removed(cleared, search):
+    if search.removed_names(cleared):
         hint = "delete the ratings that `hearsight takedown scan` names by hand"
         raise HearsightError("names something removed outside of its rows", where=path, hint=hint)
     publish_bytes(path, cleared.encode("utf-8", "surrogateescape"))
@@ -81,7 +74,7 @@ def clear_file(path: Path, search: FileSearch) -> None:
 
 def _without(value: Any, search: FileSearch) -> Any:
     if isinstance(value, list):
-        return [each for each in value if not names_removed(json.dumps(each), search)]
+        return [each for each in value if not search.removed_names(json.dumps(each))]
     if isinstance(value, dict):
         return {name: _without(each, search) for name, each in value.items()}
     return value
@@ -90,11 +83,11 @@ def _without(value: Any, search: FileSearch) -> Any:
 def _without_rows(text: str, search: FileSearch) -> str:
     lines = text.splitlines(keepends=True)
     if lines and lines[0].lstrip().startswith("{"):  # lines of JSON
-        return "".join(line for line in lines if not names_removed(line, search))
+        return "".join(line for line in lines if not search.removed_names(line))
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     for row in csv.reader(io.StringIO(text, newline="")):
-        if not names_removed(" ".join(row), search):
+        if not search.removed_names(" ".join(row)):
             writer.writerow(row)
     return target.getvalue()
 
@@ -105,7 +98,7 @@ def _cells(path: Path, search: FileSearch) -> Iterator[tuple[str, str, str]]:
     try:
         with closing(sqlite3.connect(path, timeout=120)) as base:
             for table, column, value in iterate_cells(base):
-                if isinstance(value, str) and names_removed(value, search):
+                if isinstance(value, str) and search.removed_names(value):
                     yield table, column, value
     except sqlite3.Error as error:
         raise _broken(path, error) from None
@@ -117,7 +110,7 @@ def find_running_items(root: Path, search: FileSearch) -> tuple[list[str], str]:
         return [], ""
     try:
         with closing(RatingStore(database_url(root))) as store:
-            return sorted(key for key in store.item_keys() if names_removed(key, search)), ""
+            return sorted(key for key in store.item_keys() if search.removed_names(key)), ""
     except HearsightError as error:
         return [], f"not reached: the database of running ratings ({error.what}): purge again when it can be"
 

@@ -96,7 +96,7 @@ def test_the_expected_duration_is_the_median_and_the_longest_way_through_the_gra
     found = project_status(root)
     assert found.in_sequence == 27.0
     assert found.at_once == 15.0
-    assert found.unknown == sum(each.expected is None and not each.name.startswith("check-") for each in found.next)
+    assert found.unknown == sum(each.expected is None for each in found.next)
 
 
 def test_a_command_of_dvc_is_named_with_what_it_runs_and_its_lock_is_not_needed(root):

@@ -17,6 +17,7 @@ import yaml
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
+from components.execution.run_log import FAILED, RunLog, log_file, runs_file
 from components.execution.runner import StageResult
 from components.ratings.items import RatingItems
 from components.tools.takedown.listing import add
@@ -33,6 +34,8 @@ GONE, STAYS = HOSTS
 STAGES = ("crawl", "filter", "hypernymize", "dedup", "split")
 ITEMS = "build_rating_items"
 RATINGS = Path("ratings") / "english" / "hearsight.csv"
+LEFT = (".hearsight/annotations", ".hearsight/cache", ".hearsight/logs", "DVC's cache", "DVC remote", "mlartifacts", "mlflow.db")
+"""Places that still name the host before a purge."""
 SHARED = "A house that both sites show on an envelope"
 
 
@@ -143,6 +146,10 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
     assert gone_items and len(gone_items) < len(items)
     (root / RATINGS).parent.mkdir(parents=True)
     (root / RATINGS).write_text("".join(f"{key},r1,GOOD\n" for key in ["item", *items.keys]))
+    log = RunLog(root / ".hearsight", "english", "crawl")
+    for where in (f"http://{GONE}/page-0.html", gone_items[0], f"http://{STAYS}/page-0.html"):
+        log.fail(HearsightError("cannot be read", where=where), 1.0)
+    log.close()
     from components.tracking.recorder import record_run
 
     figure = root / "made" / "sheet.html"
@@ -209,7 +216,7 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
     hashes = scan(root)
     for report in (plain, hashes):
         places = " ".join(item["where"] for item in report.left)
-        for where in (".hearsight/annotations", ".hearsight/cache", "DVC's cache", "DVC remote", "mlartifacts", "mlflow.db"):
+        for where in LEFT:
             assert where in places, where
         assert report.models == [{"model": "english-captioner/1", "tainted": "yes"}]
     assert {item["where"] for item in plain.left} - {item["where"] for item in hashes.left} == set()
@@ -224,7 +231,10 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
     shutil.rmtree(root / "data" / "english" / "pretrain_retrieval")
     done = purge(root, apply=True)
     assert {(item.where, item.what) for item in done.items} == {(item.where, item.what) for item in dry.items}
-    # Ratings of what is gone are deleted, others stay.
+    # Lines of logs and ratings of what is gone are deleted, others stay.
+    for path in (log_file(root / ".hearsight", "english", "crawl"), runs_file(root / ".hearsight", "english", "crawl")):
+        failures = [line for line in map(json.loads, path.read_text().splitlines()) if line["event"] == FAILED]
+        assert [STAYS in line["error"] for line in failures] == [True], path
     rated = [line.partition(",")[0] for line in (root / RATINGS).read_text().splitlines()]
     assert any("commit ratings/" in line for line in done.manual)
     assert set(items.keys) < set(rated) and not set(before.gone_items) & set(rated)
