@@ -11,8 +11,11 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+import yaml
 
 from components.core.graph import find_root, load_graph
 
@@ -72,10 +75,26 @@ def main() -> None:
     tell(
         f"a check, mean of {len(finished)}, the server being there (s)", (clients + cpu_of_servers(root) - before) / len(finished)
     )
+    tell_repro(2 * len([*graph.outputs()]))
+
+
+def tell_repro(stages: int) -> None:
+    """Print the cost of `dvc repro` with nothing to do, beside that of as many stages with one file in and one out."""
+    repro = (sys.executable, "-m", "dvc", "repro")
     try:
-        tell("dvc repro with nothing to do (s)", min(cpu_of(sys.executable, "-m", "dvc", "repro") for _ in range(3)))
+        tell("dvc repro with nothing to do (s)", min(cpu_of(*repro) for _ in range(3)))
     except subprocess.CalledProcessError:
         print(json.dumps({"figure": "dvc repro with nothing to do", "missing": "run `dvc repro` to its end first"}))
+    back = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        subprocess.run([sys.executable, "-m", "dvc", "init", "-q", "--no-scm"], check=True)
+        Path("in").write_text("1")
+        bare = {f"s{n}": {"cmd": f"cp in out{n}", "deps": ["in"], "outs": [f"out{n}"]} for n in range(stages)}
+        Path("dvc.yaml").write_text(yaml.safe_dump({"stages": bare}))
+        cpu_of(*repro)
+        tell(f"the same with {stages} stages of one small file each (s)", min(cpu_of(*repro) for _ in range(3)))
+        os.chdir(back)
 
 
 def tell(figure: str, value: float) -> None:

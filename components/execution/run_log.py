@@ -59,21 +59,23 @@ def without_secrets(text: str) -> str:
 
 
 class RunLog:
-    """Writes the events of one run of one stage.
+    """Writes the events of one run of one stage. A log that cannot be written costs no run.
 
     Args:
         state: the project's folder ``.hearsight``.
     """
+
+    broken: str = ""
+    """The file that could not be written, and why; nothing is written after it."""
 
     def __init__(self, state: Path, dataset: str, stage: str) -> None:
         self.common = {"run": uuid.uuid4().hex[:12], "flow_run": os.environ.get("HEARSIGHT_FLOW_RUN", "")}
         self.common |= {"dataset": dataset, "stage": stage}
         self._files = {False: log_file(state, dataset, stage), True: runs_file(state, dataset, stage)}
         self._handlers: dict[bool, RotatingFileHandler] = {}
-        self._broken = False
 
     def write(self, event: str, *, level: str = "info", **fields: Any) -> None:
-        """Append an event. A full disk costs the log and not the run."""
+        """Append an event."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         line = json_line({"time": now, "level": level, "event": event, **_filled(self.common), **_filled(fields)})
         for summary in (False, True) if event in ENDS else (False,):
@@ -102,15 +104,14 @@ class RunLog:
             handler.close()
 
     def _append(self, summary: bool, line: str) -> None:
-        if self._broken:
+        if self.broken:
             return
         try:
             if summary not in self._handlers:
                 self._handlers[summary] = _open(self._files[summary])
             self._handlers[summary].handle(logging.makeLogRecord({"msg": line}))
         except OSError as error:
-            self._broken = True
-            print(f"hearsight: warning: {self._files[summary].name} cannot be written ({error.strerror})", file=sys.stderr)
+            self.broken = f"{self._files[summary].name} cannot be written ({error.strerror})"
 
 
 @contextmanager
@@ -122,6 +123,9 @@ def logged_run(state: Path, dataset: str, stage: str) -> Iterator[RunLog]:
     except BaseException as error:
         log.fail(error, time.monotonic() - began)
         raise
+    else:
+        if log.broken:  # otherwise the run's own error says it
+            print(f"hearsight: warning: {log.broken}", file=sys.stderr)
     finally:
         log.close()
 

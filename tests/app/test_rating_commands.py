@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Path:
     """A project with three items of dataset ``english``."""
     make_items(tmp_path, captions=2, retrieved=0, voiced=1)
     for name in ("dvc.yaml", "params.yaml"):
-        (tmp_path / name).write_text("")
+        (tmp_path / name).write_text("{}")
     return tmp_path
 
 

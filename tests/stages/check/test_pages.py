@@ -10,6 +10,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from components.stages.check.pages import build
+from components.stages.check.parts import of_frame
 from components.stages.check.suites import validate
 
 HOSTILE = '</td><img class="evil" src=x onerror=alert(1)><script class="evil">alert(1)</script><a class="evil" href="//a.b">'
@@ -35,7 +36,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     rows = {"text": texts, "other": [*texts[1:], "x"], "key": texts, "file": texts}
     suite = {"tables": {"shards": [{**entry, "why": f"{HOSTILE} is why"} for entry in UNMET]}}
     folder = tmp_path_factory.mktemp("docs") / "docs"
-    build(folder, HOSTILE, validate(suite, Path("suite.json"), {"shards": pd.DataFrame(rows)}))
+    build(folder, HOSTILE, validate(suite, Path("suite.json"), {"shards": of_frame(pd.DataFrame(rows), folder)}))
     return sorted(folder.glob("*.html"))
 
 
