@@ -30,6 +30,7 @@ def compare(folder: Path, one: Path) -> None:
         assert float(row[3]) == pytest.approx(float(other[3]), abs=SCORE)
 
 
+@pytest.mark.slow
 def test_two_nodes_train_what_one_process_trains(cluster: Any, tmp_path: Path) -> None:
     one = ray_training.train_on(InlineEngine(), tmp_path, "one")
     compare(ray_training.train_on(RayEngine(cluster.address), tmp_path, "two", nodes=2), one)

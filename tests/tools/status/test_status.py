@@ -155,7 +155,10 @@ def test_followed_logs_print_new_events_also_after_the_file_was_replaced(root, t
     writer.write(ITEM, shard="old")
     out = tmp_path / "out.txt"
     with out.open("wb") as handle:
-        command = [sys.executable, "-m", "components.cli.main", "logs", "english/crawl", "--follow"]
+        # The process of a parallel test run ignores SIGINT, and so would what it starts.
+        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        start = f"{heed}from components.cli.main import main; main()"
+        command = [sys.executable, "-c", start, "logs", "english/crawl", "--follow"]
         reader = subprocess.Popen(command, stdout=handle, env={**os.environ, "HEARSIGHT_ROOT": str(root)})
     try:
         until(lambda: b'"old"' in out.read_bytes())
