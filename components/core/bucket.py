@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -49,7 +50,7 @@ class Bucket:
     def __init__(self, settings: S3Storage) -> None:
         self.settings = settings
         self._clients: dict[int, Any] = {}
-        self._connecting = threading.Lock()
+        self._connecting, self._waiting = threading.Lock(), 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Bucket, (self.settings,)
@@ -206,25 +207,41 @@ class Bucket:
         from boto3.exceptions import S3UploadFailedError  # here: see _connect
 
         errors, pause, deadline = self._errors, FIRST_PAUSE, time.monotonic() + self.settings.patience
-        while True:
-            try:
-                return work()
-            except S3UploadFailedError as error:
-                cause: BaseException = error.__context__ or error
-            except (errors.BotoCoreError, errors.ClientError) as error:
-                cause = error
-            if isinstance(cause, errors.NoCredentialsError | errors.PartialCredentialsError):
-                raise self.error(_line(cause), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile") from None
-            if isinstance(cause, errors.ClientError) and not _is_busy(cause):
-                raise self.error(f"refuses ({_line(cause)})", "check the bucket's name, its policy and the credentials") from None
-            if time.monotonic() + pause > deadline:
-                what = f"has not answered for {self.settings.patience:g} s ({_line(cause)})"
-                hint = "start the server or check the network, and run the same command again; finished work is kept"
-                raise self.error(what, hint) from None
-            if pause == FIRST_PAUSE:
-                print(f"hearsight: waiting for {self.settings.url} ({_line(cause)})", file=sys.stderr)
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+        with ExitStack() as waits:
+            while True:
+                try:
+                    return work()
+                except S3UploadFailedError as error:
+                    cause: BaseException = error.__context__ or error
+                except (errors.BotoCoreError, errors.ClientError) as error:
+                    cause = error
+                if isinstance(cause, errors.NoCredentialsError | errors.PartialCredentialsError):
+                    raise self.error(_line(cause), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile") from None
+                if isinstance(cause, errors.ClientError) and not _is_busy(cause):
+                    raise self.error(
+                        f"refuses ({_line(cause)})", "check the bucket's name, its policy and the credentials"
+                    ) from None
+                if time.monotonic() + pause > deadline:
+                    what = f"has not answered for {self.settings.patience:g} s ({_line(cause)})"
+                    hint = "start the server or check the network, and run the same command again; finished work is kept"
+                    raise self.error(what, hint) from None
+                if pause == FIRST_PAUSE:
+                    waits.enter_context(self._wait(_line(cause)))
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    @contextmanager
+    def _wait(self, why: str) -> Iterator[None]:
+        """Count a thread that waits; the first one of this process says so."""
+        with self._connecting:
+            self._waiting += 1
+            if self._waiting == 1:
+                print(f"hearsight: warning: waiting for {self.settings.url} ({why})", file=sys.stderr)
+        try:
+            yield
+        finally:
+            with self._connecting:
+                self._waiting -= 1
 
     def error(self, what: str, hint: str = "check params.yaml: storage") -> HearsightError:
         """Return the error for a failure of the bucket."""

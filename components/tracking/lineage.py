@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from components.core.addresses import parse_output_name, stage_address
+from components.core.addresses import check_stage_address, parse_output_name, stage_address
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.gates import gate_bytes
+from components.core.graph import load_graph
 from components.core.params import YAML_LOADER
-from components.tracking.lineage_records import Step, sort_nearest_first, tag, verify_records
+from components.tracking.lineage_records import Step, locked_gates, sort_nearest_first, tag, verify_records
 from components.tracking.record import TAG, connect, dataset_of, run_name
 
 if TYPE_CHECKING:
@@ -126,11 +127,11 @@ class LineageWalk:
             raise HearsightError(
                 f"cannot be read as a dvc.lock ({error})", where=path, hint="run `dvc repro`, or restore it with git"
             ) from None
-        locked: dict[tuple[str, str], set[str]] = {}
-        for entry in stages.values():
-            for file in (*entry.get("deps", []), *entry.get("outs", [])):
-                if match := re.fullmatch(r"reports/gates/((?:[^/]+/)+[^/]+)\.json", file["path"]):
-                    locked.setdefault(parse_output_name(match[1]), set()).add(file["md5"])
+        outputs = load_graph(self.root).outputs()
+        own = {address(dataset, stage) for stage, dataset, _ in outputs for address in (stage_address, check_stage_address)}
+        # DVC keeps the entries of stages that have been renamed or removed; they count where no other entry locks the output.
+        gone = locked_gates(entry for name, entry in stages.items() if name not in own)
+        locked = gone | locked_gates(entry for name, entry in stages.items() if name in own)
         steps: dict[tuple[str, str], Step] = {}
         for (dataset, stage), sums in locked.items():
             where = f"{path}: reports/gates/{dataset}/{stage}.json"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from components.core.addresses import parse_output_name
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.tracking.record import TAG, dataset_of
@@ -95,3 +97,13 @@ def tag(run: Run, name: str) -> str:
 
 def _short(value: object) -> str:
     return f"{value[:12]}…" if isinstance(value, str) else str(value)[:80]
+
+
+def locked_gates(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], set[str]]:
+    """Return (dataset, stage) → md5 sums of the output's gate in entries of a ``dvc.lock``."""
+    locked: dict[tuple[str, str], set[str]] = {}
+    for entry in entries:
+        for file in (*entry.get("deps", []), *entry.get("outs", [])):
+            if match := re.fullmatch(r"reports/gates/((?:[^/]+/)+[^/]+)\.json", file["path"]):
+                locked.setdefault(parse_output_name(match[1]), set()).add(file["md5"])
+    return locked

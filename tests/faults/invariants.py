@@ -14,7 +14,7 @@ from tests.faults.project import CHAIN, STAGES, Small
 
 TEMPORARY = re.compile(r"(^|/)[^/]*(\.tmp($|-)|\.new$|\.repaired$)")
 VOLATILE = re.compile(
-    r"^(\.hearsight/(cache|work|locks|runs|code|annotations)/|\.dvc/cache/|reports/data_docs/|dvc\.lock$|mlflow\.db|(mlartifacts|mlruns)/)"
+    r"^(\.hearsight/(cache|work|locks|runs|code|annotations|objects)/|\.dvc/cache/|reports/data_docs/|dvc\.lock$|mlflow\.db|(mlartifacts|mlruns)/)"
 )
 """Files that a run may have or not: what is stored under digests, and logs."""
 

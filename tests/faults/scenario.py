@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from components.tools.cache.repair import find_damage
-from tests.faults import commands, kinds_files, kinds_network, kinds_processes, kinds_tracking
+from tests.faults import commands, kinds_files, kinds_network, kinds_processes, kinds_storage, kinds_tracking
 from tests.faults.commands import Done
 from tests.faults.fault import Fault, World
 from tests.faults.invariants import broken, recorded_failures, wrong_files
@@ -30,12 +30,13 @@ KINDS: dict[str, Callable[[random.Random, World], Fault]] = {
     "edit": kinds_files.edit,
     "web": kinds_network.cut_web,
     "s3": kinds_network.s3,
+    "storage": kinds_storage.storage,
     "tracking": kinds_tracking.tracking,
     "flow": kinds_processes.flow,
 }
 TURN = (
     *("kill", "corrupt", "edit", "full", "corrupt", "web", "kill", "s3", "clock", "corrupt", "tracking", "edit"),
-    *("kill", "corrupt", "full", "web", "s3", "corrupt", "edit", "kill", "tracking", "clock", "corrupt", "kill"),
+    *("kill", "corrupt", "full", "web", "storage", "corrupt", "edit", "kill", "tracking", "clock", "storage", "kill"),
 )
 """The order in which kinds take turns, the quicker and the more varied more often."""
 REMEDIES = 3

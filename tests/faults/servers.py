@@ -111,6 +111,8 @@ class Cut:
     """Bytes in both directions."""
     times: int = 1
     """Connections that are cut from then on."""
+    signal: signal.Signals = signal.SIGKILL
+    """What the server gets, with ``kill``."""
     counters: Counters = field(default_factory=Counters)
     _pid: int = 0
 
@@ -156,7 +158,7 @@ class Cut:
         if self.mode == "stall":
             time.sleep(3600)
         if self.mode == "kill":
-            os.kill(self._pid, signal.SIGKILL)
+            os.kill(self._pid, self.signal)
         for end in ends:
             if self.mode == "reset":
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, ClassVar
 
 from tests.support import until
 
@@ -19,6 +20,13 @@ RCLONE = str(Path(sys.executable).parent / "rclone")
 
 class S3Server:
     """A server over the folder ``folder``, whose folders are buckets; it can be killed and started again at the same port."""
+
+    environment: ClassVar[dict[str, str]] = {
+        "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+        "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required", "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
+    }  # fmt: skip
+    """Variables with which a client has access, and finds nobody else's settings."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,24 +38,19 @@ class S3Server:
         self.prefix = "team"
         self.process: subprocess.Popen[bytes] | None = None
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """Variables with which a client has access, and finds nobody else's settings."""
-        return {
-            "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
-            "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required", "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
-        }  # fmt: skip
-
-    def start(self) -> None:
-        """Start the server and wait until it answers."""
+    def start(self, **options: Any) -> None:
+        """Start the server, with further arguments of ``Popen``, and wait until it answers."""
         command = [RCLONE, "serve", "s3", "--auth-key", f"{KEY},{SECRET}", "--addr", f"127.0.0.1:{self.port}", str(self.folder)]
         command += ["--vfs-cache-mode", "off"]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("RCLONE_")}
         self.process = subprocess.Popen(
-            command, env={**clean, "RCLONE_CONFIG": "/dev/null"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command,
+            env={**clean, "RCLONE_CONFIG": "/dev/null"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            **options,
         )
-        until(self._answers)
+        until(lambda: answers(self.port))
 
     def kill(self) -> None:
         """End the server at once."""
@@ -56,17 +59,19 @@ class S3Server:
             self.process.wait()
             self.process = None
 
-    def _answers(self) -> bool:
-        try:
-            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-        except OSError:
-            return False
-        return True
-
     def stored(self) -> list[str]:
         """The keys below the test's prefix, as the disk has them."""
         below = self.folder / "bucket" / self.prefix
         return sorted(path.relative_to(below).as_posix() for path in below.rglob("*") if path.is_file())
+
+
+def answers(port: int) -> bool:
+    """Return whether something on loopback accepts connections."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +68,16 @@ def test_a_cut_off_object_is_missing_and_stored_again(store: ObjectStore, tmp_pa
     assert store.put_file(tmp_path / "a", sha256) and store.missing({sha256: 7}) == []
 
 
-def test_an_operation_waits_for_the_server_and_then_succeeds(server: S3Server, tmp_path: Path, capsys: Any) -> None:
+def test_operations_wait_for_the_server_with_one_line_and_then_succeed(server: S3Server, tmp_path: Path, capsys: Any) -> None:
     store = ObjectStore(settings(server, patience=120.0), tmp_path / "objects")
     sha256 = store.put_bytes(b"content")
     server.kill()
     starter = threading.Timer(1.0, server.start)
     starter.start()
-    store.fetch(sha256, tmp_path / "a")
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda number: store.fetch(sha256, tmp_path / str(number)), range(4)))
     starter.join()
-    assert (tmp_path / "a").read_bytes() == b"content"
+    assert (tmp_path / "3").read_bytes() == b"content"
     assert capsys.readouterr().err.count("waiting for s3://bucket/") == 1
 
 

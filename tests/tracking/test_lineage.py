@@ -22,6 +22,7 @@ from components.tracking.lineage import Step, trace_lineage
 from components.tracking.record import connect
 from components.tracking.recorder import close_pipeline, flush, open_pipeline, record_failure, record_run
 from components.tracking.runs import flatten, metric_name
+from tests.support import PROJECT
 from tests.tracking.conftest import FEATURES, REGIONS, Project, finish, row
 
 BEST = "english-captioner@best"
@@ -178,6 +179,8 @@ def lock(project: Project, **wrong: str) -> Path:
             "cmd": "",
             "deps": [{"path": path, "md5": wrong.get(stage, md5)}, {"path": "x", "md5": "y"}],
         }
+    for name in ("dvc.yaml", "params.yaml"):
+        shutil.copy(PROJECT / name, project.root / name)
     path = project.root / "dvc.lock"
     path.write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
     return path
@@ -190,6 +193,15 @@ def test_dvc_lock_leads_back_to_the_runs(project: Project) -> None:
     assert "reports/gates/english/split.json: no finished run made the output of this gate (md5 beefbeef)" in refused(
         project, str(lock(project, split="beef" * 8))
     )
+
+
+def test_a_renamed_stages_entry_of_dvc_lock_does_not_count(project: Project) -> None:
+    path = lock(project)
+    content = yaml.safe_load(path.read_text())
+    gate = {"path": "reports/gates/english/crawl.json", "md5": "beef" * 8}
+    content["stages"]["check@english-crawl"] = {"cmd": "", "outs": [gate]}
+    path.write_text(yaml.safe_dump(content))
+    assert len(trace_lineage(project.root, str(path))) == 3
 
 
 def test_a_failed_stage_leaves_a_failed_run_with_its_line(project: Project) -> None:
