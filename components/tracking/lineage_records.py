@@ -67,10 +67,13 @@ def sort_nearest_first(steps: Iterable[Step]) -> list[Step]:
 def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: str) -> None:
     """Raise HearsightError unless the run's logged manifest.json and lineage.json match its tags."""
     import mlflow  # here: takes seconds
+    from mlflow.utils.uri import append_to_uri_path
 
+    # By its address, not by the run's id: MLflow would read the run, which this function has, once more.
+    records = append_to_uri_path(run.info.artifact_uri, "output")
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            folder = Path(mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="output", dst_path=scratch))
+            folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=records, dst_path=scratch))
             manifest, lineage = (folder / "manifest.json").read_bytes(), json.loads((folder / "lineage.json").read_bytes())
         except Exception as error:  # every store raises its own
             line = " ".join(str(error).split())[:200]
