@@ -1,4 +1,4 @@
-"""The Prefect flow: one task for each stage of DVC's graph, read from dvc.yaml at every run.
+"""The Prefect flow: a task for each stage of DVC's graph that has changed or may change, read from dvc.yaml at every run.
 
 The pool in a stage's ``meta`` limits the concurrent stages of the flow, and is a tag (``pool:gpu``) for a server's limits across
 flows. A flow of a schedule commits its results (:mod:`flows.versioned`).
@@ -113,6 +113,11 @@ def _run_stages(
         start_snapshot(dataset, project)
     stages, changed = read_plan(project, target.split())
     progress = Progress(changed, [path for stage in stages for path in stage.files])
+    affected: set[str] = set()
+    for stage in stages:  # in running order
+        if stage.address in changed or not affected.isdisjoint(stage.upstream):
+            affected.add(stage.address)
+    get_run_logger().info("%d of %d stages are up to date", len(stages) - len(affected), len(stages))
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}
     work_pools = read_pools(project)
@@ -120,17 +125,20 @@ def _run_stages(
     finished = False
     try:
         futures: dict[str, PrefectFuture[str]] = {}
+        tasks: dict[tuple[int, str], Any] = {}  # Prefect parses the function's source for each task that it makes
         for stage in stages:
-            configured: Any = run_stage.with_options(
-                name=stage.address,
-                task_run_name=stage.address,
-                retries=stage.retries,
-                retry_delay_seconds=RETRY_AFTER[: stage.retries] or 0.0,
-                tags=[f"pool:{stage.pool}"],
-            )
+            if stage.address not in affected:
+                continue
+            kind = (stage.retries, stage.pool)
+            if kind not in tasks:
+                tasks[kind] = run_stage.with_options(
+                    retries=stage.retries,
+                    retry_delay_seconds=RETRY_AFTER[: stage.retries] or 0.0,
+                    tags=[f"pool:{stage.pool}"],
+                )
             env = environment(flow_run, runs.get(stage.dataset, ""))
             slot = slots.setdefault(stage.pool, threading.Semaphore(1))
-            futures[stage.address] = configured.submit(
+            futures[stage.address] = tasks[kind].submit(
                 stage,
                 project,
                 env,

@@ -54,7 +54,7 @@ class Progress:
         return stage.address in self.changed or not self.ran.isdisjoint(stage.upstream)
 
 
-@task(retry_condition_fn=_should_retry, persist_result=False)
+@task(retry_condition_fn=_should_retry, persist_result=False, task_run_name="{stage.address}")
 def run_stage(
     stage: StageTask,
     root: Path,
