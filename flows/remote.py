@@ -12,8 +12,10 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from prefect import flow, get_run_logger
 from prefect.client.orchestration import SyncPrefectClient, get_client
@@ -69,6 +71,7 @@ def run_remotely(
         HearsightError: code is not committed, or a push or pull failed.
     """
     git = Repository(root, pool.remote)
+    delete_old_refs(git)
     if edited := [path for path in git.changed_files() if path not in (PARAMS, LOCK_FILE, *files)]:
         raise HearsightError("is not committed, and a worker would run the committed code", where=edited[0], hint="commit it")
     ref = f"{REF}/{flow_run}/{re.sub(r'[^A-Za-z0-9]+', '-', stage.address).strip('-')}-{uuid.uuid4().hex[:8]}"
@@ -94,6 +97,16 @@ def run_remotely(
             git.push(Move(ref, last, ""))
         except (PushRefused, HearsightError) as error:
             log(f"warning: {ref} is left on remote {pool.remote}: {error}")
+
+
+def delete_old_refs(git: Repository) -> None:
+    """Delete the refs that killed flows have left; those of flows that another server knows stay."""
+    with get_client(sync_client=True) as client:
+        for ref, commit in git.remote_refs(f"{REF}/*").items():
+            with suppress(ObjectNotFound, ValueError, PushRefused):
+                state = client.read_flow_run(UUID(ref.removeprefix(f"{REF}/").partition("/")[0])).state
+                if state is not None and state.is_final():
+                    git.push(Move(ref, commit, ""))
 
 
 def _wait(stage: StageTask, pool: Pool, parameters: dict[str, Any], log: Callable[[str], None]) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -173,6 +174,14 @@ def test_workers_in_other_clones_run_the_pools_stages_and_the_flow_goes_on(tmp_p
     assert [ref for ref in refs if "hearsight" in ref] == [], "neither locks nor work is left"
     tag = next(ref for ref in refs if ref.startswith("refs/tags/runs/wide/"))
     assert {"left.gate", "right.gate", "a.gate", "dvc.lock"} <= set(git(origin, "ls-tree", "--name-only", tag).split())
+    # What a killed flow has left is deleted by the next one that sends a stage; that of a flow nobody here knows is not.
+    ended_flow, unknown = (f"refs/hearsight/work/{flow}/left-0" for flow in (run, uuid.uuid4()))
+    for ref in (ended_flow, unknown):
+        git(origin, "update-ref", ref, tag)
+    code = f"from flows.remote import *; delete_old_refs(Repository(Path({str(one)!r}), 'origin'))"
+    env = plain_environment(tmp_path / "home", PREFECT_API_URL=server.url)
+    subprocess.run([sys.executable, "-c", code], cwd=one, env=env, check=True)
+    assert git(origin, "for-each-ref", "--format=%(refname)", "refs/hearsight").split() == [unknown]
 
 
 def test_the_stage_of_a_killed_worker_is_run_again_by_another(tmp_path: Path, server: Server, s3: str) -> None:
