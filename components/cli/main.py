@@ -7,7 +7,9 @@ standard error and exit code 2; when standard output is not a terminal, tables o
 from __future__ import annotations
 
 import sys
+from importlib import metadata
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -45,6 +47,23 @@ app = typer.Typer(
     epilog="Commands work on the project around the current folder: the nearest folder upwards that holds dvc.yaml and "
     "params.yaml. Set the environment variable HEARSIGHT_ROOT to that folder to run them from anywhere.",
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"hearsight {metadata.version('hearsight')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
 for group in (runs, status, results, texts, voices, doctor, scoring, search, describe, feedback, demo, application):
     app.add_typer(group.app)
 app.add_typer(ratings.rating)

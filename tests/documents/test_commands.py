@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 import re
@@ -15,6 +16,7 @@ from components.cli.main import app
 from components.cli.reference import TARGET, commands, reference, root_command
 from components.core.graph import Graph, load_graph
 from components.tools.trial.texts import Trial, text_of
+from tests.command import hearsight
 from tests.documents.commands import NOT_TESTED, TESTED, Command, documented
 from tests.support import PROJECT
 
@@ -55,6 +57,11 @@ def of(program: str) -> list[Any]:
 def test_the_help_and_the_list_of_commands_document_hearsight_root() -> None:
     helped = CliRunner().invoke(app, ["--help"])
     assert helped.exit_code == 0 and "HEARSIGHT_ROOT" in helped.stdout and "HEARSIGHT_ROOT" in reference()
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    shown = hearsight("--version")
+    assert (shown.returncode, shown.stdout.decode()) == (0, f"hearsight {importlib.metadata.version('hearsight')}\n")
 
 
 def test_the_pages_hold_commands() -> None:
