@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from tests.support import until
 
-KEY, SECRET = "test-key", "test-secret"
+KEY, SECRET = "test-key", "test-secret"  # pragma: allowlist secret
 RCLONE = str(Path(sys.executable).parent / "rclone")
 
 

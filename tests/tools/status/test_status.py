@@ -23,7 +23,7 @@ from tests.app.project import check, finish, new_project
 from tests.command import hearsight
 from tests.support import until
 
-ERROR = "no answer from \x1b[31mhttp://me:hunter2@a.example"
+ERROR = "no answer from \x1b[31mhttp://me:hunter2@a.example"  # pragma: allowlist secret
 
 
 @pytest.fixture
