@@ -23,7 +23,7 @@ from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.tracking import recorder
 from flows.commands import StageFailed, environment
-from flows.graph import StageTask, read_plan
+from flows.graph import StageTask, affected_by, read_plan
 from flows.locks import run_lock
 from flows.schedules import read_pools, read_schedules
 from flows.show import show_funnels
@@ -113,10 +113,7 @@ def _run_stages(
         start_snapshot(dataset, project)
     stages, changed = read_plan(project, target.split())
     progress = Progress(changed, [path for stage in stages for path in stage.files])
-    affected: set[str] = set()
-    for stage in stages:  # in running order
-        if stage.address in changed or not affected.isdisjoint(stage.upstream):
-            affected.add(stage.address)
+    affected = affected_by(changed, stages)
     get_run_logger().info("%d of %d stages are up to date", len(stages) - len(affected), len(stages))
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}
@@ -126,9 +123,7 @@ def _run_stages(
     try:
         futures: dict[str, PrefectFuture[str]] = {}
         tasks: dict[tuple[int, str], Any] = {}  # Prefect parses the function's source for each task that it makes
-        for stage in stages:
-            if stage.address not in affected:
-                continue
+        for stage in affected:
             kind = (stage.retries, stage.pool)
             if kind not in tasks:
                 tasks[kind] = run_stage.with_options(

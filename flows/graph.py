@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -91,6 +91,15 @@ def read_plan(root: Path, targets: Iterable[str] = (), *, ask: bool = True) -> t
             time.sleep(0.5)
         except DvcException as error:
             raise HearsightError(_one_line(error), where=root / "dvc.yaml", hint="see `dvc dag`") from None
+
+
+def affected_by(changed: Collection[str], stages: Iterable[StageTask]) -> list[StageTask]:
+    """Return the stages, of those in running order, that have changed or need, at any distance, one that has."""
+    found: dict[str, StageTask] = {}
+    for stage in stages:
+        if stage.address in changed or any(up in found for up in stage.upstream):
+            found[stage.address] = stage
+    return list(found.values())
 
 
 def _one_line(error: Exception) -> str:

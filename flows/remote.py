@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from prefect import flow, get_run_logger
 from prefect.client.orchestration import SyncPrefectClient, get_client
@@ -104,7 +103,7 @@ def delete_old_refs(git: Repository) -> None:
     with get_client(sync_client=True) as client:
         for ref, commit in git.remote_refs(f"{REF}/*").items():
             with suppress(ObjectNotFound, ValueError, PushRefused):
-                state = client.read_flow_run(UUID(ref.removeprefix(f"{REF}/").partition("/")[0])).state
+                state = client.read_flow_run(uuid.UUID(ref.removeprefix(f"{REF}/").partition("/")[0])).state
                 if state is not None and state.is_final():
                     git.push(Move(ref, commit, ""))
 

@@ -40,11 +40,13 @@ def storage(draw: random.Random, world: World) -> Fault:
         cut.mode = "kill"
     if cut.mode in ("kill", "stall"):
         cut.times = 1  # each stalled connection costs half a minute
-    cut.signal = draw.choice(list(BACK))
+    cut.kill_with = draw.choice(list(BACK))
     _, goal = world.stage_and_goal(draw, "crawl")
     proxy = cut.proxy(server)
     proxy.run()
-    name = f"the bucket's server, for {BACK[cut.signal]:g} s" if cut.mode == "kill" else f"{cut.times} connections to the bucket"
+    name = (
+        f"the bucket's server, for {BACK[cut.kill_with]:g} s" if cut.mode == "kill" else f"{cut.times} connections to the bucket"
+    )
     return Fault(
         f"{name}: {cut.mode} after {cut.after} bytes",
         "crawl",

@@ -111,7 +111,7 @@ class Cut:
     """Bytes in both directions."""
     times: int = 1
     """Connections that are cut from then on."""
-    signal: signal.Signals = signal.SIGKILL
+    kill_with: signal.Signals = signal.SIGKILL
     """What the server gets, with ``kill``."""
     counters: Counters = field(default_factory=Counters)
     _pid: int = 0
@@ -158,7 +158,7 @@ class Cut:
         if self.mode == "stall":
             time.sleep(3600)
         if self.mode == "kill":
-            os.kill(self._pid, self.signal)
+            os.kill(self._pid, self.kill_with)
         for end in ends:
             if self.mode == "reset":
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)

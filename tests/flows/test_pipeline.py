@@ -16,7 +16,7 @@ import yaml
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from flows.graph import StageTask, read_tasks, seconds
+from flows.graph import StageTask, affected_by, read_tasks, seconds
 from flows.guard import TIMED_OUT, run_guarded
 from flows.schedules import read_schedules
 from flows.show import stage_page
@@ -57,6 +57,13 @@ def test_the_flows_graph_equals_dvcs_graph_with_its_meta(make_project: Make) -> 
     assert [task.address for task in read_tasks(root, ["b"])] == ["a", "b"]
     with pytest.raises(HearsightError, match="has no stage 'z' — known are: a, b, c"):
         read_tasks(root, ["z"])
+
+
+def test_only_what_has_changed_and_what_needs_it_is_affected() -> None:
+    needs: dict[str, tuple[str, ...]] = {"a": (), "b": ("a",), "c": ("b",), "d": ("a",), "e": ("c", "d")}
+    stages = [StageTask(name, "", upstream) for name, upstream in needs.items()]
+    for changed, affected in {"": "", "a": "abcde", "b": "bce", "d": "de", "e": "e", "bd": "bcde"}.items():
+        assert [stage.address for stage in affected_by(changed, stages)] == list(affected)
 
 
 @pytest.mark.parametrize("meta, message", [({"timeout": "soon"}, "timeout is 'soon'"), ({"retry": 2}, "'retry' is not known")])

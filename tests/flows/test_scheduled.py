@@ -178,7 +178,12 @@ def test_workers_in_other_clones_run_the_pools_stages_and_the_flow_goes_on(tmp_p
     ended_flow, unknown = (f"refs/hearsight/work/{flow}/left-0" for flow in (run, uuid.uuid4()))
     for ref in (ended_flow, unknown):
         git(origin, "update-ref", ref, tag)
-    code = f"from flows.remote import *; delete_old_refs(Repository(Path({str(one)!r}), 'origin'))"
+    code = f"""
+from pathlib import Path
+from flows.remote import delete_old_refs
+from flows.repository import Repository
+delete_old_refs(Repository(Path({str(one)!r}), "origin"))
+"""
     env = plain_environment(tmp_path / "home", PREFECT_API_URL=server.url)
     subprocess.run([sys.executable, "-c", code], cwd=one, env=env, check=True)
     assert git(origin, "for-each-ref", "--format=%(refname)", "refs/hearsight").split() == [unknown]

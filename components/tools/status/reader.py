@@ -37,7 +37,7 @@ class Wanted:
         return not self.run or self.run in (event.get("run"), event.get("flow_run"))
 
     def files(self, graph: Graph) -> list[Path]:
-        """Return the logs to read; raises HearsightError if there is no such output."""
+        """Return the logs to read; raises HearsightError if there is no such stage or check."""
         state = graph.root / ".hearsight"
         outputs = {
             f"{dataset}/{name}": log_file(state, dataset, name)

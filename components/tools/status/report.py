@@ -82,19 +82,17 @@ def project_status(root: Path) -> Status:
     busy = {each.name for each in running}
     following = list(_next(graph, locked, history, busy))
     direct = {each.name for each in following}
-    perhaps = [stage_address(dataset, stage) for stage, dataset in _downstream(graph, direct)]
-    durations = {each.name: each.expected for each in following} | {
-        stage_address(dataset, stage): history.expected_seconds(stage, dataset)
-        for stage, dataset, _ in graph.outputs()
-        if stage_address(dataset, stage) in perhaps
+    perhaps = {
+        stage_address(dataset, stage): history.expected_seconds(stage, dataset) for stage, dataset in _downstream(graph, direct)
     }
+    durations = {each.name: each.expected for each in following} | perhaps
     known = {name: seconds for name, seconds in durations.items() if seconds is not None}
     return Status(
         running,
         running_dvc(graph),
         _failures(graph, history, busy),
         following,
-        perhaps,
+        list(perhaps),
         sum(seconds for name, seconds in known.items() if name in direct),
         _longest(graph, {name: seconds for name, seconds in known.items() if name in direct}),
         sum(known.values()),
@@ -156,7 +154,8 @@ def _longest(graph: Graph, seconds: Mapping[str, float]) -> float:
     for stage, dataset in _in_order(graph):
         name = f"{dataset}/{stage}"
         before = max((ends.get(source, 0.0) for source in reads[name]), default=0.0)
-        ends[name] = before + seconds.get(stage_address(dataset, stage), 0.0)
+        own = (stage_address(dataset, stage), check_stage_address(dataset, stage))
+        ends[name] = before + sum(seconds.get(address, 0.0) for address in own)
     return max(ends.values(), default=0.0)
 
 

@@ -32,9 +32,9 @@ KEY_COLUMNS = ("key", "record", "records", "query", "candidate", "item")
 """Columns of keys, of utterances ``<record>.<n>`` and of ratings ``<item>.<rater>``."""
 PIECE = 8 * 1024 * 1024
 """Bytes read at once."""
-_NAME = re.compile(r"[0-9A-Za-z_-]+")
 BATCH = 4096
 """Parquet rows read at once."""
+_NAME = re.compile(r"[0-9A-Za-z_-]+")
 
 
 @dataclass(frozen=True)

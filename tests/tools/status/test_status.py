@@ -18,6 +18,7 @@ from components.core.graph import load_graph
 from components.execution.process import sole_writer
 from components.execution.run_log import FINISHED, ITEM, STARTED, RunLog, logged_run
 from components.tools.status.reader import Wanted, event_text, select_events
+from components.tools.status.reasons import Locked
 from components.tools.status.report import project_status, text_of
 from tests.app.project import check, finish, new_project
 from tests.command import hearsight
@@ -97,6 +98,16 @@ def test_the_expected_duration_is_the_median_and_the_longest_way_through_the_gra
     assert found.in_sequence == 27.0
     assert found.at_once == 15.0
     assert found.unknown == sum(each.expected is None for each in found.next)
+
+
+def test_a_check_that_is_due_takes_as_long_as_its_last_runs(root, monkeypatch):
+    for seconds in (2.0, 4.0, 3.0):
+        log(root, "english", "check-crawl").write(FINISHED, seconds=seconds)
+    monkeypatch.setattr(Locked, "why_run", lambda *_: [])
+    monkeypatch.setattr(Locked, "why_check", lambda _, *output: ["due"] if output == ("crawl", "english") else [])
+    found = project_status(root)
+    assert [(each.name, each.expected) for each in found.next] == [("check-crawl@english", 3.0)]
+    assert (found.in_sequence, found.at_once, found.unknown) == (3.0, 3.0, 0)
 
 
 def test_a_command_of_dvc_is_named_with_what_it_runs_and_its_lock_is_not_needed(root):
