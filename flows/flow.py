@@ -25,6 +25,7 @@ from components.tracking import recorder
 from flows.commands import StageFailed, environment
 from flows.graph import StageTask, affected_by, read_plan
 from flows.locks import run_lock
+from flows.repository import Repository
 from flows.schedules import read_pools, read_schedules
 from flows.show import show_funnels
 from flows.tasks import Progress, run_stage, start_snapshot, status_is_clean
@@ -118,6 +119,11 @@ def _run_stages(
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}
     work_pools = read_pools(project)
+    if remotes := {pool.remote for stage in affected if (pool := work_pools.get(stage.pool)) and pool.work_pool}:
+        from flows.remote import delete_old_refs  # here: seconds of imports for work pools only
+
+        for remote in sorted(remotes):
+            delete_old_refs(Repository(project, remote))
     slots = {name: threading.Semaphore(size) for name, size in sizes.items()}
     finished = False
     try:

@@ -70,7 +70,6 @@ def run_remotely(
         HearsightError: code is not committed, or a push or pull failed.
     """
     git = Repository(root, pool.remote)
-    delete_old_refs(git)
     if edited := [path for path in git.changed_files() if path not in (PARAMS, LOCK_FILE, *files)]:
         raise HearsightError("is not committed, and a worker would run the committed code", where=edited[0], hint="commit it")
     ref = f"{REF}/{flow_run}/{re.sub(r'[^A-Za-z0-9]+', '-', stage.address).strip('-')}-{uuid.uuid4().hex[:8]}"

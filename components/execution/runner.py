@@ -29,9 +29,10 @@ from components.core.stored_files import forget_match
 from components.execution.engine import Engine, LocalEngine, limit_threads
 from components.execution.input_watch import InputWatch
 from components.execution.measure import RunMeter
+from components.execution.output_lineage import write_lineage
 from components.execution.process import sole_writer
 from components.execution.run_log import FINISHED, STARTED, RunLog, logged_run
-from components.execution.stage import Stage, write_lineage
+from components.execution.stage import Stage
 
 
 class LocalSettings(Settings):

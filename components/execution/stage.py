@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from components.core.addresses import lineage_path
 from components.core.code_digest import code_digest
 from components.core.digests import sha256_file
-from components.core.files import link_or_copy, publish_bytes, publish_json, remove_abandoned
+from components.core.files import link_or_copy, publish_bytes
 from components.core.manifest import Manifest
 from components.core.params import Settings
 from components.core.progress import progress
@@ -27,7 +26,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
-from components.core.stored_files import keep_lineage, keep_output
+from components.core.stored_files import keep_output
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
@@ -276,27 +275,3 @@ class Stage:
         keep_output(self.out, manifest)
         manifest.write(self.out)
         return manifest
-
-
-def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> dict[str, Any]:
-    """Write and return the lineage of a finished output: digests of output and parents, parameters, code digest, engine."""
-    digest = StageOutput(stage.out).digest
-    content = {
-        "stage": stage.name,
-        "dataset": stage.dataset,
-        "manifest_sha256": digest,
-        "parents": [
-            {"name": name, "output": output.name, "manifest_sha256": output.digest}
-            for name, output in sorted(stage.inputs.items())
-        ]
-        + stage.parents,
-        "params": params,
-        "params_sha256": params_digest,
-        "code_sha256": code_digest(stage.root, f"components.stages.{stage.name}"),
-        "engine": stage.engine.name,
-    }
-    path = lineage_path(stage.out)
-    remove_abandoned(path.parent, path.name)
-    publish_json(path, content)
-    keep_lineage(stage.out, digest, path.read_bytes())
-    return content

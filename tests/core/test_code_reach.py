@@ -60,6 +60,7 @@ OUTSIDE = {
     "components/execution/warm_*.py": "the background process of checks",
     "components/execution/ray_*.py": "starts tasks on a cluster; no engine changes what a step computes",
     "components/execution/input_watch.py": "ends a stage whose inputs changed; computes no record",
+    "components/execution/output_lineage.py": "names parents, parameters and code of an output; computes no record",
     "components/execution/runner.py": "starts a stage; what it hands over is in the key",
     "components/core/gates.py": "says whether a stage may run",
     "components/sample/packages.py": "fetches the sample's packages, which are checked by digest",

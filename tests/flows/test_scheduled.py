@@ -178,14 +178,11 @@ def test_workers_in_other_clones_run_the_pools_stages_and_the_flow_goes_on(tmp_p
     ended_flow, unknown = (f"refs/hearsight/work/{flow}/left-0" for flow in (run, uuid.uuid4()))
     for ref in (ended_flow, unknown):
         git(origin, "update-ref", ref, tag)
-    code = f"""
-from pathlib import Path
-from flows.remote import delete_old_refs
-from flows.repository import Repository
-delete_old_refs(Repository(Path({str(one)!r}), "origin"))
-"""
-    env = plain_environment(tmp_path / "home", PREFECT_API_URL=server.url)
-    subprocess.run([sys.executable, "-c", code], cwd=one, env=env, check=True)
+    (one / "left.out").unlink()
+    with serving(one, server), workers("gpu", server, clones[0]):
+        run = server.start("pipeline/wide")
+        until(lambda: ended(server, run), within=900)
+    assert server.state(run)["type"] == "COMPLETED", server.state(run)
     assert git(origin, "for-each-ref", "--format=%(refname)", "refs/hearsight").split() == [unknown]
 
 

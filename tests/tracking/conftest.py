@@ -14,8 +14,8 @@ from components.core.digests import digest_value, sha256_file
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
+from components.execution.output_lineage import write_lineage
 from components.execution.runner import StageResult
-from components.execution.stage import write_lineage
 from tests.support import make_stage, row
 
 FEATURES, REGIONS = 8, 3

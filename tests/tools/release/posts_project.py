@@ -16,7 +16,7 @@ from components.core.digests import sha256_bytes
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CAPTION, OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.stage import write_lineage
+from components.execution.output_lineage import write_lineage
 from tests.support import PROJECT, make_stage, row
 
 KEY = "correct horse battery staple"

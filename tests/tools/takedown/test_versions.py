@@ -14,7 +14,7 @@ import pytest
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.execution.stage import write_lineage
+from components.execution.output_lineage import write_lineage
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
