@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
 RUNS ?= 1000000
-.PHONY: help setup data demo experiments test test-all fuzz lint audit docs flow ui lock bare clean
+.PHONY: help setup data demo experiments test test-long test-all fuzz lint audit docs flow ui lock bare clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ experiments: data ## train the large tables, after or instead of the demo (50 mi
 
 test: .venv/.ready-dev ## run the quick tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
 	pytest $(SHARED)
+
+test-long: .venv/.ready-dev ## run the tests of clusters, servers, browsers and whole chains (no network, no GPU)
+	pytest $(SHARED) -m "long and not slow"
 
 test-all: .venv/.ready-dev ## run every test, every kill point and all drawn examples (an hour or more on two cores)
 	HEARSIGHT_TESTS=thorough pytest $(SHARED) -m "slow or not slow"

@@ -1,4 +1,4 @@
-"""Which tests one worker takes whole when several share them, and which groups begin first (`make test`, CONTRIBUTING.md).
+"""Which tests one worker takes whole when several share them, and which groups begin first (CONTRIBUTING.md).
 
 A group is a file, so that its fixtures are built once, or one of :data:`TOGETHER`: files that share a session's fixture.
 The longest begin first, so that no worker is left with a long one when the others are done.
@@ -76,7 +76,7 @@ SECONDS = {
     "tests/stages/import_recordings/test_facc.py": 6,
     "tests/stages/crawl/test_retry.py": 6,
 }
-"""What the longest groups of `make test` take of a processor (s); only their order matters. ``pytest --durations=0`` tells it."""
+"""What the longest groups take of a processor (s); only their order matters. ``pytest --durations=0`` tells it."""
 
 
 def group(nodeid: str) -> str:

@@ -1,7 +1,7 @@
-"""``make bare``: run both README commands on an empty Debian 12, and print what became of them.
+"""``make bare``: run the README's commands and the long tests on an empty Debian 12, and print what became of them.
 
     make bare                               # every case
-    make bare CASES="root-demo root-test"   # some of them, in this order; -test needs no -demo before it
+    make bare CASES="root-demo root-test"   # some of them, in this order; none needs another before it
 
 A case is a user and a command. ``root`` works in a plain path; ``plain`` is an unprivileged user in a path with a space and a
 letter that is not ASCII. Each user begins with a fresh clone of HEAD and an empty home, and ``LANG=C``. Needs root, debootstrap
@@ -29,7 +29,7 @@ from root import USER, build, inside, mounted, take_settings_along
 PROJECT = Path(__file__).resolve().parents[2]
 PLACES = {"root": Path("/srv/hearsight"), USER: Path(f"/home/{USER}/my próject")}
 """Where each user clones to, inside the root."""
-CASES = tuple(f"{user}-{command}" for user in PLACES for command in ("demo", "test"))
+CASES = tuple(f"{user}-{command}" for user in PLACES for command in ("demo", "test", "test-long"))
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Result:
 
 def main() -> int:
     """Build the root if it is absent, run the cases, print the table; 1 when any failed."""
-    parser = argparse.ArgumentParser(description="Run `make demo` and `make test` on an empty Debian 12.")
+    parser = argparse.ArgumentParser(description="Run `make demo`, `make test` and `make test-long` on an empty Debian 12.")
     parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE", help=f"of {', '.join(CASES)}; all without")
     parser.add_argument("--root", type=Path, default=Path(os.environ.get("BARE_ROOT") or "/var/tmp/hearsight-bare/root"))
     parser.add_argument("--keep", action="store_true", help="leave the clones for a look")

@@ -12,9 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.app.project import new_project
 from tests.support import PROJECT, until
+
+pytestmark = pytest.mark.long
 
 
 @contextmanager

@@ -20,6 +20,8 @@ from tests.app.conftest import assert_accessible
 from tests.app.server import SECRET, Running, running, settings_of
 from tests.tools.describe.world import make_project, picture
 
+pytestmark = pytest.mark.long
+
 FAST = FetchSettings(delay=0.0, retries=0, timeout=5.0)
 
 

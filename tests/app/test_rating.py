@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.app.conftest import assert_accessible
 from tests.app.rating import RatingApp, press, rating_app, start
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def app(tmp_path) -> Iterator[RatingApp]:

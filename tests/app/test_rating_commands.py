@@ -30,6 +30,7 @@ def run(project: Path, *words: str, stdin: bytes = b"") -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
 
 
+@pytest.mark.long
 def test_ratings_are_opened_given_in_the_terminal_and_exported_without_names(project):
     assert run(project, "ratings", "open", "-d", "english") == [{"dataset": "english", "added": 3, "retired": 0, "items": 3}]
     done = hearsight("rate", "-d", "english", stdin=b"g\nu\nb\nwhat\ngood\nq\n", cwd=project, HEARSIGHT_ROOT=str(project))
@@ -82,6 +83,7 @@ def test_a_rater_of_another_dataset_is_refused_in_the_terminal(project):
     assert done.returncode == 2 and b"add --dataset portuguese" in done.stderr
 
 
+@pytest.mark.long
 def test_an_export_loses_no_ratings_of_another_database(project):
     refused = hearsight("ratings", "export", "-d", "english", cwd=project, HEARSIGHT_ROOT=str(project))
     assert refused.returncode == 2 and b"no rating to export" in refused.stderr

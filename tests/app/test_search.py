@@ -29,6 +29,8 @@ from tests.app.server import Running, running, settings_of
 from tests.stages.build_search_index.world import clip, models, picture, run, spoken_set
 from tests.support import until
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -163,6 +163,7 @@ def test_nobody_is_the_owner_without_login_where_others_can_connect_whatever_hos
             assert stranger.get(path, headers={"host": "localhost"}).status_code == 403, path
 
 
+@pytest.mark.long
 def test_a_text_of_the_web_in_a_stages_page_runs_no_script(page, tmp_path: Path):
     new_project(tmp_path)
     (tmp_path / "reports/made").mkdir(parents=True)

@@ -17,6 +17,8 @@ from tests.app.project import check, finish, new_project
 from tests.app.server import Running, running, settings_of
 from tests.support import leave_warning
 
+pytestmark = pytest.mark.long
+
 PAGES = {
     "data/english/report/report.html": "<title>English &amp; more</title>the report",
     "data/portuguese/posts_report/analysis.html": "the analysis",

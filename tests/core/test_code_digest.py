@@ -138,6 +138,7 @@ def test_imports_inside_functions_are_reached():
     assert not any(name.startswith("components/stages/crawl/") for name in names)
 
 
+@pytest.mark.long
 def test_threads_that_parse_at_once_all_get_their_trees() -> None:
     files = sorted((PROJECT / "components").rglob("*.py"))
     ended: list[str] = []

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 import yaml
 
 from components.core.digests import digest_value
@@ -32,6 +33,7 @@ def dvc(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_dvc_reports_a_stage_whose_default_changed(tmp_path: Path) -> None:
     code = tmp_path / "components" / "own" / "__init__.py"
     code.parent.mkdir(parents=True)

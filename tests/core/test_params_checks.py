@@ -76,6 +76,7 @@ def change(root: Path, stage: str, dataset: str, changes: dict[str, Any]) -> Non
     path.write_text(yaml.safe_dump(content))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("stage", "dataset", "changes", "message"), WRONG)
 def test_params_and_run_refuse_an_unusable_value_with_the_same_line(
     project: Path, stage: str, dataset: str, changes: dict[str, Any], message: str

@@ -49,6 +49,7 @@ def test_an_error_that_quotes_web_text_is_one_line_without_control_characters() 
 LIFE = RecordHistory("k", "candidate", [Event("crawl", "dropped", "rule", HOSTILE, HOSTILE, HOSTILE, {"alt": HOSTILE})])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "code",
     [

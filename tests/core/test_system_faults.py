@@ -31,6 +31,7 @@ def command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [
@@ -67,6 +68,7 @@ ln -s "$3" web && exec "$4" -m components.cli.entry run crawl --dataset english
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
 def test_a_full_disk_during_a_crawl_gives_a_one_line_error(tmp_path):
     import yaml

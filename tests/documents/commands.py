@@ -205,7 +205,7 @@ TESTED = {
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
 
 NOT_TESTED = {
-    r"make (demo|test|test-all|fuzz|setup|lint|audit|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: before a release",
+    r"make (demo|test(-long|-all)?|fuzz|setup|lint|audit|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"python -m infra\.platforms .*": "network: asks the package index for the wheels of other systems",
     r"pip install .*": "network: an additional package",

@@ -39,6 +39,7 @@ def test_each_item_has_its_result_in_order():
     assert limited() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["cpu", "memory", "crash", "exit"])
 def test_an_item_over_its_limit_loses_no_other_item(fault):
     reason = {"exit": "crash"}.get(fault, fault)

@@ -31,6 +31,8 @@ from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import PROJECT, make_stage, until
 
+pytestmark = pytest.mark.long
+
 
 def driver(cluster: Any, root: Path, items: int, address: str = "") -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.execution.ray_work", address or cluster.address, str(root), str(items)]

@@ -17,6 +17,8 @@ from components.execution.resources import Resources
 from tests.execution import ray_work
 from tests.execution.gpu_shares import shared_at_once
 
+pytestmark = pytest.mark.long
+
 TWO = Resources(gpus=2, nodes=2, processes=2)
 PAIR = Resources(nodes=2)
 

@@ -23,6 +23,8 @@ from components.tools.status.reader import Wanted, select_events
 from tests.stages.check.boundaries import make
 from tests.support import PROJECT
 
+pytestmark = pytest.mark.long
+
 SERVER = """
 import sys
 from components.execution.warm_server import serve

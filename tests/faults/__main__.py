@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1, help="how many faults, with seeds that follow each other")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--kind", choices=KINDS, help="this kind alone; without it kinds take turns")
-    parser.add_argument("--quick", action="store_true", help="runs end at the stage that is struck, as in `make test`")
+    parser.add_argument("--quick", action="store_true", help="runs end at the stage that is struck, as in `make test-long`")
     parser.add_argument("--loud", action="store_true", help="print what every command said")
     chosen = parser.parse_args()
     limit_threads()

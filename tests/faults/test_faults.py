@@ -16,9 +16,9 @@ from tests.support import THOROUGH
 COUNT = 200
 """Faults of `make test-all`, of every kind in turn."""
 QUICK = (("kill", 0), ("kill", 7), ("corrupt", 0), ("full", 2), ("clock", 3), ("edit", 4))
-"""Faults of `make test`, each of about a second: a run that ends at the stage that is struck."""
+"""Faults of `make test-long`, each of about a second: a run that ends at the stage that is struck."""
 
-pytestmark = pytest.mark.timeout(7200)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
 
 
 @pytest.fixture(scope="module")

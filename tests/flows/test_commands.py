@@ -26,6 +26,7 @@ def enter(root: Path, name: str) -> Path:
     return entries
 
 
+@pytest.mark.long
 def test_a_stage_that_another_process_writes_is_started_again_until_it_is_free(make_project: Make) -> None:
     root, lines = make_project(), []
     entries = enter(root, "a.txt")

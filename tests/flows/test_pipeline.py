@@ -94,6 +94,7 @@ def test_the_guard_passes_on_lines_and_the_exit_code(tmp_path: Path) -> None:
     assert (code, sorted(lines)) == (7, ["one", "two"])
 
 
+@pytest.mark.long
 def test_the_guard_ends_every_descendant_at_the_time_limit(tmp_path: Path) -> None:
     code = run_guarded([sys.executable, "-c", FORK], cwd=tmp_path, env=os.environ, limit=5, on_line=lambda _: None)
     assert code == TIMED_OUT
@@ -133,6 +134,7 @@ def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
+@pytest.mark.long
 class TestFlow:
     """What needs a Prefect server."""
 

@@ -20,6 +20,8 @@ from tests.pipeline.harness import init_repository
 from tests.ratings.made_items import make_items
 from tests.support import until
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -117,6 +117,7 @@ def hold(clone: Path, log: Path, stale: float, times: int, length: float) -> sub
     return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(PROJECT)})
 
 
+@pytest.mark.long
 def test_two_clones_never_hold_the_remotes_lock_together(origin: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     processes = [hold(clone, log, 60, 3, 0.2) for clone in (origin.parent / "one", another_clone(origin, "two"))]
@@ -128,6 +129,7 @@ def test_two_clones_never_hold_the_remotes_lock_together(origin: Path, tmp_path:
     assert git(origin, "for-each-ref", LOCK_REF) == ""
 
 
+@pytest.mark.long
 def test_the_lock_of_a_killed_run_is_taken_over_when_it_no_longer_moves_and_its_publication_is_refused(
     origin: Path, tmp_path: Path
 ) -> None:

@@ -18,6 +18,8 @@ from flows.ui import mlflow_server
 from tests.flows.test_ui import free_port
 from tests.support import HANG, PROJECT
 
+pytestmark = pytest.mark.long
+
 ELSEWHERE = "https://elsewhere.example"
 
 

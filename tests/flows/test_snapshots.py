@@ -11,6 +11,8 @@ from components.core.errors import HearsightError
 from tests.flows.conftest import Make
 from tests.support import PROJECT
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")

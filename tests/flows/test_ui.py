@@ -10,8 +10,12 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import pytest
+
 from tests.app.project import new_project
 from tests.support import HANG, PROJECT, until
+
+pytestmark = pytest.mark.long
 
 
 def free_port() -> int:

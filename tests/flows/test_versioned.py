@@ -17,6 +17,8 @@ from flows.schedules import read_schedules
 from flows.versioned import VersionedRun, open_run, superseded
 from tests.flows.clones import KEYS, another_clone, copying, git, make_origin, s3_server
 
+pytestmark = pytest.mark.long
+
 SETTINGS = {"day": 1, "schedules": {"daily": {"push": "origin"}}, "note": "none"}
 STAGES = {
     "a": {"cmd": copying("source.txt", "a.out"), "deps": ["source.txt"], "params": ["day"], "outs": ["a.out"]},

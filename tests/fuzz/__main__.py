@@ -22,7 +22,7 @@ def main() -> int:
         "--runs",
         type=int,
         default=100_000,
-        help="inputs per target; 0: as many as in `make test`, without a limit on slow inputs",
+        help="inputs per target; 0: as many as in `make test-long`, without a limit on slow inputs",
     )
     parser.add_argument(
         "--seconds-per-input", type=int, default=20, help="time limit of one input; a slower one ends its process and is saved"

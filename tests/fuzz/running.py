@@ -29,7 +29,7 @@ class Settings:
     """Options of a run."""
 
     runs: int
-    """Inputs per target; 0 for the number used by `make test`."""
+    """Inputs per target; 0 for the number used by `make test-long`."""
     found: Path
     """Folder for failing inputs, with a subfolder per target."""
     timeout: int = 20

@@ -30,7 +30,7 @@ class Target:
     longest: int = 2000
     """Maximum bytes of an input, corpus files included."""
     quick: int = 700
-    """Inputs of the run in `make test`."""
+    """Inputs of the run in `make test-long`."""
     of: str = ""
     """The target whose inputs it shares; '' for its own."""
     interpreted: bool = False

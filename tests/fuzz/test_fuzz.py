@@ -90,6 +90,7 @@ def all_targets():
         yield pytest.param(name, marks=mark)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", all_targets())
 def test_every_target_passes_a_short_fuzzing_run(runs, name):
     pytest.importorskip("atheris")

@@ -151,6 +151,7 @@ def _annotate(folder: Path, order: int) -> None:
     assert set(ResultCache(folder).annotate(sentiment(), payloads)) == set(payloads)
 
 
+@pytest.mark.long
 def test_processes_with_equal_requests_pay_for_each_once(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, {"documentSentiment": {"score": 0.5}}, delay=0.05)
     # Processes of their own from the start, as a run's are: what this one did before is none of theirs.
@@ -164,6 +165,7 @@ def test_processes_with_equal_requests_pay_for_each_once(google: FakeGoogle, tmp
     assert sorted(google.texts()) == sorted(texts(24))
 
 
+@pytest.mark.long
 def test_requests_of_a_killed_process_are_sent_by_another(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, {"documentSentiment": {"score": 0.5}}, delay=0.3)
     first_process = multiprocessing.get_context("fork").Process(target=_annotate, args=(tmp_path, 1))

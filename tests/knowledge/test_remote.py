@@ -95,6 +95,7 @@ def test_google_is_asked_with_the_type_and_the_key(server: State, tmp_path: Path
     assert (form["types"], form["key"], form["languages"], form["query"]) == (["Person"], [KEY], ["en"], ["Mira Tolland"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("trouble", ["429", "429 0", "503", "500", "garbage", "wrong", "slow"])
 def test_transient_errors_are_retried(server: State, tmp_path: Path, service: str, trouble: str) -> None:
@@ -104,6 +105,7 @@ def test_transient_errors_are_retried(server: State, tmp_path: Path, service: st
     assert asked.lookup(*MIRA) is not None and asked.requests == 2 and asked.failures == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("trouble", ["429", "403", "500", "garbage", "wrong", "slow", "huge", "429 9999"])
 def test_a_failure_gives_a_one_line_error_and_stores_no_answer(

@@ -114,6 +114,7 @@ def test_any_line_is_read_or_counted_as_broken(tmp_path_factory: pytest.TempPath
         assert all(result is None or result for result in dump.items())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2"])
 def test_a_truncated_dump_gives_an_error_and_keeps_the_earlier_index(tmp_path: Path, suffix: str) -> None:
     build_index(fixture.write_dump(tmp_path / "good.json"), tmp_path / "index")

@@ -84,6 +84,7 @@ def test_both_recalls_equal_counts_in_the_sorted_list(task: Any, depth: int) -> 
     assert shares_at(inside, result.relevant, depth).tolist() == shares
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [3, 256, 1536])
 def test_scores_are_bit_equal_in_any_block_and_duplicates_tie(width: int) -> None:
     source = np.random.Generator(np.random.PCG64(width))
@@ -100,6 +101,7 @@ def test_scores_are_bit_equal_in_any_block_and_duplicates_tie(width: int) -> Non
     np.testing.assert_array_equal(paired_scores(split_vectors(queries), split_vectors(items[:70])), np.diag(whole[:, :70]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1, 64, 1536])
 def test_scores_are_nearer_the_true_dot_products_than_plain_float64(width: int) -> None:
     source = np.random.Generator(np.random.PCG64(width))

@@ -26,6 +26,7 @@ def pictures_of(network: CaptionNetwork, count: int, seed: int) -> torch.Tensor:
     return torch.randn(count, 5, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),

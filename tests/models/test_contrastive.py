@@ -97,6 +97,7 @@ def processes(world: int, folder: Path) -> None:
     assert ended == [0] * world
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("world", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_processes_that_share_a_batch_have_the_loss_and_gradients_of_one_that_holds_it(world: int, tmp_path: Path) -> None:
     # Processes forked here would take over what other tests left.

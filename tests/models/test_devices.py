@@ -30,6 +30,7 @@ def test_mixed_devices_are_found() -> None:
         torch.zeros(2, 3, device="meta").gather(1, torch.zeros(2, 1, dtype=torch.long))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("speech", ["convolutions", "inception_resnet_v2", "own_columns"])
 def test_speech_towers_compute_on_their_inputs_device(speech: str) -> None:
     own = speech == "own_columns"
@@ -41,6 +42,7 @@ def test_speech_towers_compute_on_their_inputs_device(speech: str) -> None:
         assert network.embed_speech(clips, lengths).device.type == "meta"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("image", ["features", "convolutions", "inception_resnet_v2"])
 def test_image_towers_compute_on_their_inputs_device(image: str) -> None:
     with torch.device("meta"):
@@ -51,6 +53,7 @@ def test_image_towers_compute_on_their_inputs_device(image: str) -> None:
         assert network.embed_images(pictures).device.type == "meta"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1, 3])
 @pytest.mark.parametrize("name", ["rnn1x1", "rnn8x8", "t2t1x1", "t2t8x8", "aoanet"])
 def test_beam_search_computes_on_its_inputs_device(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:

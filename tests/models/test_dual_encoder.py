@@ -180,6 +180,7 @@ def test_both_towers_compile_whole_and_run_under_bf16_with_channels_last() -> No
     assert torch.allclose(images, model.embed_images(pictures), atol=0.1)
 
 
+@pytest.mark.long
 def test_all_tensors_are_on_the_batchs_device() -> None:
     # The meta device computes shapes alone; whatever is made on the processor would be refused beside it.
     for speech, coefficients, padding in (

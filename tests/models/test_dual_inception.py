@@ -30,6 +30,7 @@ def test_the_papers_dual_encoder_is_two_whole_networks_and_nothing_else() -> Non
     assert model.config.picture_side == 299
 
 
+@pytest.mark.long
 def test_a_gradient_reaches_every_parameter_of_two_towers_that_share_no_memory(model: DualEncoder) -> None:
     model.train()
     pictures = torch.randint(256, (2, 3, SIDE, SIDE), dtype=torch.uint8)
@@ -69,6 +70,7 @@ def test_a_clip_below_the_networks_minimum_length_is_padded_to_it(model: DualEnc
         torch.testing.assert_close(short, model.embed_speech(padded, torch.tensor([3])))
 
 
+@pytest.mark.long
 def test_batch_norms_follow_each_batch_by_the_momentum_asked_for() -> None:
     with torch.device("meta"):
         model = DualEncoder(DualEncoderConfig(**PAPER, norm_momentum=0.0003))

@@ -80,6 +80,7 @@ def test_each_stage_has_its_channels_and_grid_at_299_px(outline: InceptionResnet
     assert result["conv2d_7b"] == (WIDTH, 8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "cells"), [((299, 299), (8, 8)), ((128, 350), (2, 9)), ((128, 800), (2, 23))])
 def test_pictures_and_spectrograms_give_the_published_grids(size: tuple[int, int], cells: tuple[int, int]) -> None:
     assert grid(*size) == cells
@@ -147,6 +148,7 @@ def test_a_block_adds_a_scaled_up_projection_to_its_input_and_applies_relu(
     assert (expected < 0).any() and torch.equal(x, kept)
 
 
+@pytest.mark.long
 def test_every_parameter_learns_and_another_memory_layout_changes_no_more_than_rounding(small: InceptionResnetV2) -> None:
     x = torch.randn(2, 1, 96, 128)
     with torch.no_grad():
@@ -162,6 +164,7 @@ def test_every_parameter_learns_and_another_memory_layout_changes_no_more_than_r
     small.eval()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("block", [block35(), Mixed6a()])
 def test_blocks_compile_as_one_graph(block: nn.Module) -> None:
     x = torch.randn(1, 320, 7, 7)

@@ -172,6 +172,7 @@ def greedy(network: CaptionNetwork, features: Tensor) -> Tensor:
     return torch.stack(written, dim=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_eight_captions_are_overfitted(name: str) -> None:
     network = tiny(name, width=32, dropout=0.0).train()

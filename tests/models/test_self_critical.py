@@ -174,6 +174,7 @@ def test_lstms_stay_trainable_without_dropout_as_cudnn_wants() -> None:
     assert not network.encoder.training
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("own", ["greedy", "others"])
 def test_training_by_reward_reaches_the_rewarded_caption(own: str) -> None:
     network, pictures, rows = tiny(vocabulary=9, width=16, longest=4).train(), 4, 32

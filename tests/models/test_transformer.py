@@ -14,6 +14,7 @@ from tests.models.captioning import tiny_transformer
 WORDS = torch.tensor([[START, 4, 5, 6], [START, 7, 7, 12], [START, 9, 4, 4], [START, 5, 11, 8]])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_steps_with_a_cache_score_as_all_words_at_once_do(pre_norm: bool) -> None:
     network = tiny_transformer(0, pre_norm=pre_norm)

@@ -21,13 +21,13 @@ from tests.stages.check.boundaries import make
 from tests.stages.check.corruptions import CORRUPTIONS
 
 # The first waits for a project in which every stage has run.
-pytestmark = pytest.mark.timeout(7200)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
 
 CHAIN = sample_params()["chain"]
 CHAINED = {stage: cases for stage, cases in CORRUPTIONS.items() if CHAIN.get(stage)}
 """Of the stages that the fixture's chain takes; suites of the others are held to theirs in ``tests/stages/check``."""
 QUICK = (("crawl", 0), ("pretrain_retrieval", 0))
-"""Taken by `make test`: the chain's beginning, and a stage whose files are not shards alone."""
+"""Taken by `make test-long`: the chain's beginning, and a stage whose files are not shards alone."""
 CASES = [
     pytest.param(stage, number, marks=[] if (stage, number) in QUICK else [pytest.mark.slow], id=f"{stage}-{number}")
     for stage, cases in CHAINED.items()

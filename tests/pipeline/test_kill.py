@@ -14,7 +14,7 @@ from tests.support import PROJECT
 SEED = 20
 
 # The first waits for a project in which every stage has run.
-pytestmark = pytest.mark.timeout(7200)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
 
 
 PATIENCE = 600

@@ -11,7 +11,7 @@ import yaml
 from tests.pipeline.harness import ENVIRONMENT, Project
 
 # The first waits for a project in which every stage has run.
-pytestmark = pytest.mark.timeout(7200)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
 
 
 def repro(project: Project) -> tuple[list[str], str]:

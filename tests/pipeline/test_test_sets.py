@@ -26,7 +26,7 @@ from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project
 from tests.support import InlineEngine
 
 # A whole run of DVC takes minutes on a busy machine.
-pytestmark = pytest.mark.timeout(7200)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
 
 COLOURS = ("red", "green", "blue", "black", "orange", "purple")
 SHAPES = ("square", "circle", "triangle", "line")

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
@@ -104,10 +105,12 @@ class Rating(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
+@pytest.mark.long
 def test_no_sequence_of_events_exceeds_the_overlap_or_shows_an_item_twice():
     run_state_machine_as_test(Rating, settings=settings(stateful_step_count=30))
 
 
+@pytest.mark.long
 def test_twenty_raters_at_once_complete_the_items_and_never_exceed_the_overlap(database_url):
     store = RatingStore(database_url)
     store.open_campaign("english", "digest", {f"{number:016x}": 3 + 2 * (number % 2) for number in range(20)})
@@ -142,6 +145,7 @@ while (key := store.next_item(sys.argv[2])) is not None:
 """
 
 
+@pytest.mark.long
 def test_a_killed_process_loses_no_rating_that_it_had_confirmed(tmp_path: Path):
     url = f"sqlite:///{tmp_path / 'ratings.sqlite'}"
     store = RatingStore(url)

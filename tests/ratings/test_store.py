@@ -46,6 +46,7 @@ def rate_all(store: RatingStore, rater: str, verdict: str = "GOOD") -> list[str]
     return seen
 
 
+@pytest.mark.long
 def test_each_item_is_given_to_as_many_raters_as_wanted_and_to_none_twice(store):
     raters = store.invite("english", 3)
     seen = [rate_all(store, rater) for rater in raters]

@@ -53,6 +53,7 @@ def close(ours: NDArray[np.float32], reference: NDArray[np.float32]) -> bool:
     return bool((np.linalg.norm(ours - reference, axis=1) <= TOLERANCE * lengths).all())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["light", "features"])
 def test_any_batch_size_and_order_give_the_embeddings_of_one_item_at_a_time(name: str, pairs: dict[bool, Pairs]) -> None:
     network, chosen = network_of(name), pairs[name == "features"]

@@ -27,6 +27,7 @@ def trained(world: Path, folder: Path, held: float = 100) -> tuple[bytes, list[d
     return save(recipe.network.state_dict()) + save(recipe.best["weights"]), recipe.history
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("epoch", "step"), [(2, 1), pytest.param(0, 0, marks=pytest.mark.slow)])
 def test_a_run_killed_inside_an_epoch_ends_with_the_same_bytes(tmp_path: Path, epoch: int, step: int) -> None:
     straight = trained(tmp_path / "world", tmp_path / "straight")

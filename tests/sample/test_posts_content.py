@@ -34,6 +34,7 @@ def test_material_is_every_picture_with_a_portuguese_description_author_and_lice
     assert by_name["Mill_background.webp"].text == "Moinho de vento na Dinamarca"
 
 
+@pytest.mark.long
 def test_files_match_their_attachments_and_deleted_ones_are_404(site):
     kinds, formats = set(), set()
     for page in follow(site, f"{TIMELINE}?limit=40"):
@@ -55,6 +56,7 @@ def test_files_match_their_attachments_and_deleted_ones_are_404(site):
     assert {"JPEG", "WEBP", "PNG"} <= formats
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", ["", *CHANGES])
 def test_a_changed_picture_has_the_stated_size_and_equal_bytes_each_time(root, change):
     for material in (materials(root)[0], next(each for each in materials(root) if each.key.endswith("tower.webp"))):

@@ -88,6 +88,7 @@ def cases() -> dict[str, tuple[Vectors, Vectors]]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [1, 10, 299, 300])
 @pytest.mark.parametrize("name", cases())
 def test_the_order_is_that_of_the_definition(
@@ -131,6 +132,7 @@ def test_many_ties_are_scored_exactly_and_cut(way: type[Float32Products], monkey
     assert len(held) > 1 and max(held) <= 5 * 3 + 1024 + 5 * 32
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_number_of_threads_changes_no_result(threads: int, way: type[Float32Products]) -> None:
     draw = np.random.default_rng(1)

@@ -100,6 +100,7 @@ def test_a_server_that_stays_away_and_wrong_credentials_are_one_line(
         assert "\n" not in str(caught.value) and "wrong" not in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["conditions", "no conditions"])
 def test_of_two_writers_of_a_document_the_first_wins(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -57,6 +57,7 @@ def test_an_output_in_the_bucket_has_the_digest_of_the_one_on_disk(server: S3Ser
     assert not list((tmp_path / "disk").rglob("objects")), "a project on disk got a folder of objects"
 
 
+@pytest.mark.long
 def test_another_machine_reads_the_output_with_the_manifest_alone(server: S3Server, tmp_path: Path) -> None:
     first = crawl(in_bucket(tmp_path / "a", server))
     second = clone(first, in_bucket(tmp_path / "b", server))
@@ -113,6 +114,7 @@ def test_an_entry_whose_object_is_lost_or_damaged_is_computed_again(server: S3Se
     assert clone(done, in_bucket(tmp_path / "c", server)).table().equals(done.table())
 
 
+@pytest.mark.long
 def test_a_run_waits_for_the_server_and_ends_with_the_same_digest(server: S3Server, tmp_path: Path) -> None:
     expected = crawl(tmp_path / "disk").digest
     root = in_bucket(tmp_path / "a", server, patience=120.0)

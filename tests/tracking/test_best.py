@@ -53,6 +53,7 @@ def test_the_spread_is_that_of_the_seeds_of_one_row() -> None:
     assert Score.read(score.tags()) == score and Score.read({}) is None
 
 
+@pytest.mark.long
 def test_the_previous_version_is_kept_and_one_command_restores_it(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     client = connect(root)
     client.create_registered_model(NAME)
@@ -83,6 +84,7 @@ def test_the_previous_version_is_kept_and_one_command_restores_it(root: Path, ca
         assert refused.returncode == 2 and message in refused.stderr.decode() and refused.stderr.count(b"\n") == 1
 
 
+@pytest.mark.long
 def test_a_training_on_other_validation_data_is_registered_but_not_the_best(root: Path) -> None:
     """Each output has two seeds, whose scores are .1 and .2 (.8 and .9 in the second)."""
     runs = []

@@ -59,6 +59,7 @@ def stage_captions(project: Path) -> dict[bytes, tuple[str, Any]]:
     }
 
 
+@pytest.mark.long
 def test_files_paths_base64_and_features_give_the_stages_captions(project: Path, model: Any, tmp_path: Path) -> None:
     expected = stage_captions(project)
     captions = [caption for caption, _ in expected.values()]
@@ -79,6 +80,7 @@ def test_files_paths_base64_and_features_give_the_stages_captions(project: Path,
     assert served.predict(np.stack([array for _, array in expected.values()])) == captions
 
 
+@pytest.mark.long
 def test_a_server_answers_base64_in_json(model: Any) -> None:
     from mlflow.pyfunc.scoring_server import invocations
 

@@ -129,6 +129,7 @@ def test_a_renamed_run_is_refused(project: Project, stage: str) -> None:
         assert f"its name does not match its output: it should be {stage}@{project.digest(stage)[:8]}" in refused(project)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", ["pretrain_retrieval", "split", "crawl"])
 @pytest.mark.parametrize("name", ["output_digest", "manifest_md5", "parents", "params_sha256", "code_sha256"])
 def test_a_broken_tag_is_refused_by_name(project: Project, stage: str, name: str) -> None:
@@ -247,6 +248,7 @@ def test_a_run_logged_late_has_the_files_of_its_own_output(project: Project, mon
     assert not any((project.root / ".hearsight" / "runs").iterdir())
 
 
+@pytest.mark.long
 def test_a_killed_logger_loses_no_run_and_logs_none_twice(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEARSIGHT_TRACKING", "background")
     stages = ("import_recordings", "evaluate_speech", "report")

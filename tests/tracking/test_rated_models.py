@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from components.tracking.rated_models import find_parents
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
 from tests.support import row
 from tests.tracking.conftest import finish, train_rows, weights
+
+pytestmark = pytest.mark.long
 
 
 def test_figures_are_metrics_of_the_rated_model_and_dataset(root: Path) -> None:

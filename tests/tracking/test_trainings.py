@@ -56,6 +56,7 @@ def events(root: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in progress_file(root).read_text().splitlines()]
 
 
+@pytest.mark.long
 def test_a_killed_training_continues_its_run_without_repeating_a_step(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     running = start_training(root, 2, 1)
     until(lambda: progress_file(root).exists() and any(one.get("step") == 5 for one in events(root)))
@@ -80,6 +81,7 @@ def test_a_killed_training_continues_its_run_without_repeating_a_step(root: Path
     assert steps(root, "validation") == steps(root, "epoch_loss") == STEPS_OF_EPOCHS
 
 
+@pytest.mark.long
 def test_what_is_sent_twice_or_found_finished_changes_nothing(root: Path) -> None:
     train(root)
     flush(root)
@@ -92,6 +94,7 @@ def test_what_is_sent_twice_or_found_finished_changes_nothing(root: Path) -> Non
     assert progress_file(root).read_bytes() == content
 
 
+@pytest.mark.long
 def test_a_failed_training_runs_again_in_the_same_run(root: Path) -> None:
     with pytest.raises(HearsightError), open_progress(work_of(root), MODEL, IDENTITY) as log:
         log.start(step=0)
@@ -110,6 +113,7 @@ def test_a_failed_training_runs_again_in_the_same_run(root: Path) -> None:
     assert status(root) == "FINISHED" and steps(root, "loss") == [1, 2]
 
 
+@pytest.mark.long
 def test_an_unreachable_server_loses_and_delays_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
@@ -122,6 +126,7 @@ def test_an_unreachable_server_loses_and_delays_nothing(root: Path, monkeypatch:
     assert steps(root, "validation") == STEPS_OF_EPOCHS and status(root) == "FINISHED"
 
 
+@pytest.mark.long
 def test_the_run_of_a_finished_stage_is_the_parent_of_its_trainings(root: Path) -> None:
     train(root)
     files = weights(root / "made", 0)
@@ -146,6 +151,7 @@ def test_tracking_that_is_off_leaves_no_file(root: Path, monkeypatch: pytest.Mon
     assert not progress_file(root).parent.exists()
 
 
+@pytest.mark.long
 def test_a_line_that_a_kill_left_unfinished_is_cut_off_and_a_damaged_one_ignored(root: Path) -> None:
     with open_progress(work_of(root), MODEL, IDENTITY) as log:
         log.write("step", step=3, loss=1.0)

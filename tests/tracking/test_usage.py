@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from components.tracking import runs
 from components.tracking.queue import put
 from components.tracking.record import Record, connect
@@ -12,6 +14,7 @@ from components.tracking.recorder import flush
 NAMES = ("seconds", "records_in", "records_out", "yield", "records_per_second", "cached_share", "bytes", "cost_usd", "peak_bytes")
 
 
+@pytest.mark.long
 def test_a_run_has_its_figures_as_metrics_and_the_same_result_again_adds_a_point(tmp_path, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     first = Record("english", "crawl", digest="d" * 64, usage=dict.fromkeys(NAMES, 1.0), started=1_000.0, ended=1_010.0)

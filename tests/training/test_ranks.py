@@ -17,6 +17,8 @@ from components.training.settings import REFERENCE
 from tests.stages.train_captioner.support import SmallNetwork, prepared, spec_of, task_of
 from tests.support import PROJECT
 
+pytestmark = pytest.mark.long
+
 PHASE = {"epochs": 1, "batch": 4, "samples": 2, "baseline": "mean", "learning_rate": 0.001}
 
 

@@ -20,6 +20,7 @@ def as_if_trained(network: nn.Module) -> None:
             module.running_var.uniform_(0.5, 2.0, generator=source)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_folded_encoder_gives_the_same_vectors(name: str) -> None:
     packaged = name == "efficientnet_lite0"

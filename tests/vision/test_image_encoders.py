@@ -112,6 +112,7 @@ def test_at_224_px_lite0_gives_the_coarse_features_of_every_view(number: int) ->
     assert not np.array_equal(fine, EncodedPicture("efficientnet_lite0", side=224).compute((DATA, SHA, 1 - number)))
 
 
+@pytest.mark.long
 def test_inception_resnet_v2_comes_from_the_users_file(weights: Path) -> None:
     annotator = EncodedPicture("inception_resnet_v2", weights)
     result = annotator.compute((DATA, SHA, 0))
@@ -190,6 +191,7 @@ def test_weights_of_another_network_give_a_one_line_error_with_file_and_hint(tmp
     assert line.startswith(f"{path}: weights of another network") and "docs/captioners.md" in line and line.count(str(path)) == 1
 
 
+@pytest.mark.long
 def test_features_beyond_half_precision_are_refused(weights: Path, tmp_path: Path) -> None:
     path = tmp_path / "large.safetensors"
     save_file({**load_file(weights), "conv2d_7b.bn.bias": torch.full((1536,), 1e6)}, path)

@@ -8,6 +8,8 @@ import time
 import zlib
 from functools import cache
 
+import pytest
+
 from tests.web.image_answers import GOOD, LARGE, crawl, drawn, fetched
 from tests.web.raw_web import RawWeb, head, plain
 
@@ -101,6 +103,7 @@ def test_bytes_after_an_answer_do_not_change_it(tmp_path):
     assert outcomes["/smuggled"].rule == ""
 
 
+@pytest.mark.long
 def test_every_hostile_answer_has_a_row_with_its_class_and_the_run_continues(tmp_path):
     import resource
 

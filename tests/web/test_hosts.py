@@ -78,6 +78,7 @@ def test_a_host_that_fails_sometimes_is_not_given_up(tmp_path):
     assert {outcome.rule for outcome in outcomes} == {"", "connection"}
 
 
+@pytest.mark.long
 def test_hosts_that_never_answer_do_not_delay_others(tmp_path):
     """With 4 connections and 8 hosts that hang, a good host is finished while they still hang."""
     release, finished = threading.Event(), threading.Event()

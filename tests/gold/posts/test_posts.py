@@ -11,6 +11,7 @@ from tests.support import PROJECT
 LEAST = 0.98
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_extracted_descriptions_equal_the_gold_ones(name: str) -> None:
     judged = judge(PostTrial(PROJECT, "portuguese"), name)

@@ -35,6 +35,7 @@ def test_silence_inside_a_clip_does_not_lower_the_level() -> None:
     assert measure(apart).level == pytest.approx(measure(own).level, abs=0.1)
 
 
+@pytest.mark.long
 def test_gain_moves_level_and_peak_and_nothing_else() -> None:
     own = spoken(VOICES[0], "two dogs are running")
     one, other = measure(own), measure(own * np.float32(10 ** (-6 / 20)))

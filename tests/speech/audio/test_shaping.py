@@ -70,6 +70,7 @@ def test_gain_comes_last_and_is_exact() -> None:
     np.testing.assert_allclose(louder, plain * 10 ** (6 / 20), rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.long
 def test_at_rate_1_and_pitch_0_samples_are_unchanged() -> None:
     own = spoken(VOICES[0], SAID)
     assert np.array_equal(change_prosody(own, rate=1.0, pitch=0.0, gain=0.0), own)

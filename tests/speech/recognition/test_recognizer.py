@@ -40,6 +40,7 @@ def test_each_language_has_the_recogniser_for_it() -> None:
     assert installed(TINY) and installed(BASE)
 
 
+@pytest.mark.long
 def test_speech_is_transcribed_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = speak(CAPTION, "hibari-heart")
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("reached for the network"))
@@ -73,6 +74,7 @@ def test_the_multilingual_model_transcribes_in_the_given_language() -> None:
     assert Whisper(BASE, "fr").compute(samples) != Whisper(BASE, "en").compute(samples)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "samples",
     [

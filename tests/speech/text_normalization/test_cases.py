@@ -31,6 +31,7 @@ def cases() -> list[tuple[str, str, str, str]]:
 CASES = cases()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "written", "expected"), [pytest.param(c[0], c[2], c[3], id=f"{c[0]}-{c[1]}-{n}") for n, c in enumerate(CASES)]
 )

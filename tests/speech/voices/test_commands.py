@@ -31,6 +31,7 @@ def test_voices_are_listed_as_json_lines_to_a_program():
     assert rows[0]["installed"] == "yes" and rows[0]["licence"] == "Apache-2.0"
 
 
+@pytest.mark.long
 def test_say_writes_16_khz_flac_and_rate_pitch_and_gain_are_obeyed(tmp_path):
     plain, fast = tmp_path / "plain.flac", tmp_path / "fast.flac"
     text = "two dogs play in the snow"
@@ -43,6 +44,7 @@ def test_say_writes_16_khz_flac_and_rate_pitch_and_gain_are_obeyed(tmp_path):
     assert 1.4 < first["seconds"] / second["seconds"] < 1.6 and 4.5 < first["level"] - second["level"] < 7.5
 
 
+@pytest.mark.long
 def test_an_unspeakable_text_gives_one_line_exit_code_2_and_no_file(tmp_path):
     out = tmp_path / "none.flac"
     for arguments, result in (
@@ -76,6 +78,7 @@ def no_libraries(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(libraries, "SYSTEM", ())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lose", "engines", "why"),
     [

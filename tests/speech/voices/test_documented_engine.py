@@ -21,6 +21,8 @@ from components.tools.voice_check import checks as checks_of_a_voice
 from components.tools.voice_check.sentences import SENTENCES
 from tests.support import PROJECT
 
+pytestmark = pytest.mark.long
+
 PAGE = (PROJECT / "docs/voices.md").read_text(encoding="utf-8").partition("## Add a voice\n")[2]
 MODULE = "components/speech/voices/engine_toneword.py"
 LEVEL = "level=-12.5"

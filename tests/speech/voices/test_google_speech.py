@@ -157,6 +157,7 @@ def _annotate(folder: Path, order: int) -> None:
     assert len(result) == 24 and not any(read_answer(stored).refusal for stored in result.values())
 
 
+@pytest.mark.long
 def test_processes_with_equal_requests_pay_for_each_once(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, google.answer(path, body).content, delay=0.05)
     context = multiprocessing.get_context("spawn")

@@ -107,6 +107,7 @@ def test_a_plan_is_empty_without_a_paid_voice(project: Path) -> None:
     assert plan_for(project, ["hibari-heart", SIX[0]])["asking"]["at_once"] == 2
 
 
+@pytest.mark.long
 def test_a_dry_run_sends_no_request_and_the_run_sends_the_announced_ones(project: Path, google: FakeGoogle) -> None:
     items, cached, requests, units, usd = estimated(project)
     assert not google.requests and not list(project.glob(".hearsight/annotations/google*"))
@@ -123,6 +124,7 @@ def test_a_dry_run_sends_no_request_and_the_run_sends_the_announced_ones(project
     assert "x" * 5001 not in google.spoken() and result.table().num_rows == 39
 
 
+@pytest.mark.long
 def test_locally_applied_prosody_draws_need_no_new_request(project: Path, google: FakeGoogle) -> None:
     first = run(project)[0].digest
     plain = len(google.requests)
@@ -145,6 +147,7 @@ def test_with_shaped_there_each_utterance_is_requested_with_its_own_prosody(proj
     assert run(project, shaped_there=True)[0].digest == digest and len(google.requests) == before
 
 
+@pytest.mark.long
 def test_a_quota_exhausted_during_a_run_reports_the_cost_and_the_next_run_equals_a_fresh_one(
     project: Path, google: FakeGoogle
 ) -> None:
@@ -172,6 +175,7 @@ def test_the_cost_of_other_voices_can_be_asked_and_free_ones_cost_nothing(projec
         estimate(project, "english", ["alto"])
 
 
+@pytest.mark.long
 def test_the_cost_command_needs_no_credentials_and_prints_one_line_errors(project: Path) -> None:
     def command(*words: str) -> subprocess.CompletedProcess[str]:
         surroundings = {**os.environ, "HEARSIGHT_ROOT": str(project), "GOOGLE_API_KEY": "", "NO_GCE_CHECK": "true"}

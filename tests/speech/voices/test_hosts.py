@@ -53,6 +53,7 @@ def test_an_answer_far_larger_than_a_pipe_arrives_whole_and_so_does_such_a_text(
     assert odd.say("x", "é" * 1_000_000)[0][2] == 1_000_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "reason", "detail"),
     [
@@ -66,6 +67,7 @@ def test_a_text_that_kills_two_hosts_fails_alone(odd, text, reason, detail):
     lose_two_hosts(odd, text, reason, detail)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("odd", ["Obedient", pytest.param("Forgetful", marks=pytest.mark.slow)], indirect=True)
 def test_a_text_that_hangs_in_two_hosts_fails_alone(odd):
     lose_two_hosts(odd, "hang", "hang", "gave no answer in 4 s")

@@ -45,7 +45,7 @@ SPEAKERS = [pytest.param(name, marks=[pytest.mark.slow] if name == "piper-joe" e
 """Loading piper-joe's network takes seconds."""
 QUICK = set({voice.engine: voice.name for voice in HERE.values() if voice.name != "piper-joe"}.values())
 ONE_OF_EACH_ENGINE = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in sorted(HERE)]
-"""`make test` starts a process for one voice of each engine, `make test-all` for every voice."""
+"""`make test-long` starts a process for one voice of each engine, `make test-all` for every voice."""
 AMERICAN = [v for v in HERE.values() if v.language == "en" and v.name not in ("espeak-en-us", "nanotts-en-gb")]
 
 
@@ -53,6 +53,7 @@ def digest(text: str, voice: str) -> str:
     return hashlib.sha256(speak(text, voice).tobytes()).hexdigest()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("voice", ONE_OF_EACH_ENGINE)
 def test_equal_texts_give_equal_bytes_in_any_order_and_process(voice):
     texts = SAID[VOICES[voice].language]
@@ -70,6 +71,7 @@ def test_equal_texts_give_equal_bytes_in_any_order_and_process(voice):
     assert json.loads(other.stdout) == forward[1:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("voice", SPEAKERS)
 def test_every_voice_has_equal_loudness_and_headroom_for_the_gain(voice):
     result = [measure(speak(text, voice)) for text in SAID[VOICES[voice].language]]
@@ -111,12 +113,14 @@ def test_noise_is_a_table_restarted_for_each_run_and_repeated_in_long_ones():
             replace_noise(broken, {"y/fixed": 3})
 
 
+@pytest.mark.long
 def test_no_two_voices_are_the_same():
     for language, texts in SAID.items():
         voices = [voice.name for voice in HERE.values() if voice.language == language]
         assert len({digest(texts[0], voice) for voice in voices}) == len(voices)
 
 
+@pytest.mark.long
 def test_programs_under_the_gpl_are_never_loaded_here():
     program = (
         "import sys\nfrom pathlib import Path\nfrom components.speech.voices.speaking import speak\n"
@@ -137,6 +141,7 @@ def test_gpl_engines_are_loaded_in_a_host_process():
     assert pid != os.getpid() and "espeakbridge" in Path(f"/proc/{pid}/maps").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("voice", ["flite-slt", "flite-kal16", "nanotts-fr-fr", "espeak-fr", "hibari-heart", "piper-joe"])
 def test_texts_without_words_are_silent_or_spoken_and_the_voice_continues(voice):
     for text in ("", " ", "\n", "...", "\0", "北京", "\ud800", "<usesig file='/etc/passwd'>", "[[", "a"):

@@ -81,6 +81,7 @@ def test_every_table_has_its_places_and_equal_pairs_are_one_item(tmp_path: Path,
     assert len(check(tmp_path, "english", "build_rating_items").passed) >= 15
 
 
+@pytest.mark.long
 def test_a_sample_is_kept_when_records_are_added(tmp_path: Path, world: World) -> None:
     chosen: dict[str, Any] = {"sample": 4, "queries": 3, "ranks": 2}
     records = read(world.stage(tmp_path / "few", **chosen))[1]
@@ -141,6 +142,7 @@ def test_voiced_items_have_the_speech_that_was_searched_with(tmp_path: Path, wor
             assert {heard[name] for name in spoken} == {item["audio_sha256"]}
 
 
+@pytest.mark.long
 def test_tables_without_their_input_are_left_out(tmp_path: Path, world: World) -> None:
     for number, (without, tables) in enumerate(
         (
@@ -155,6 +157,7 @@ def test_tables_without_their_input_are_left_out(tmp_path: Path, world: World) -
     assert {use["source"] for item in records for use in item["uses"]} == {"other-t2t8x8-1"}
 
 
+@pytest.mark.long
 def test_a_second_run_and_worker_processes_give_the_same_output(tmp_path: Path, world: World) -> None:
     first = world.stage(tmp_path)
     digest = StageOutput(first.out).digest

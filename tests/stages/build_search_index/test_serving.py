@@ -26,6 +26,8 @@ from components.tracking.recorder import record_run
 from tests.stages.build_search_index.world import clip, picture
 from tests.support import PROJECT
 
+pytestmark = pytest.mark.long
+
 ASK = """
 import json, sys, pandas
 import mlflow

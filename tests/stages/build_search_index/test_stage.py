@@ -59,6 +59,7 @@ def test_every_picture_is_indexed_once_and_every_utterance_with_its_captions_lan
     assert all(StageOutput(stage.out).file(f"{SEARCH}/{row['thumbnail']}").read_bytes()[:2] == b"\xff\xd8" for row in rows)
 
 
+@pytest.mark.long
 def test_the_output_passes_its_check(stage: Any) -> None:
     (stage.root / "expectations").mkdir(exist_ok=True)
     shutil.copy(PROJECT / "expectations" / "build_search_index.json", stage.root / "expectations")

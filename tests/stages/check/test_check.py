@@ -28,7 +28,7 @@ CASES = [
     for stage, cases in CORRUPTIONS.items()
     for number, case in enumerate(cases)
 ]
-"""`make test` takes one of each output."""
+"""`make test-long` takes one of each output."""
 
 
 @pytest.fixture
@@ -46,6 +46,7 @@ def refused(root: Path, stage: str) -> str:
     return message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", list(OUTPUT_SCHEMAS))
 def test_a_valid_output_passes_and_its_gate_has_equal_bytes_each_time(root: Path, stage: str) -> None:
     make(root, stage)
@@ -59,6 +60,7 @@ def test_a_valid_output_passes_and_its_gate_has_equal_bytes_each_time(root: Path
     assert check(root, "english", stage).path.read_bytes() == first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage, change, file, column, expectation", CASES)
 def test_a_seeded_corruption_is_stopped_and_named(
     root: Path, stage: str, change: Change, file: str, column: str, expectation: str
@@ -127,6 +129,7 @@ def test_a_missing_or_mistyped_column_is_named(root: Path) -> None:
     assert "column 'width' fails schema_matches_record: it holds double, not int32" in refused(root, "crawl")
 
 
+@pytest.mark.long
 def test_a_failed_check_removes_the_old_gate(root: Path) -> None:
     make(root, "dedup")
     assert check(root, "english", "dedup").path.is_file()

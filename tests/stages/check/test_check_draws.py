@@ -60,6 +60,7 @@ def stretched(rows: list[dict[str, Any]], ledger: list[dict[str, str]]) -> None:
         utterance["pitch"] = round(min(2.0, max(-2.0, 2.5 * utterance["pitch"])), 4)
 
 
+@pytest.mark.long
 def test_pitches_of_another_deviation_are_a_warning(tmp_path: Path) -> None:
     shutil.copytree(PROJECT / "expectations", tmp_path / "expectations")
     make(tmp_path, "synthesize", records=60)

@@ -58,6 +58,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage, change", CASES)
 def test_parts_give_the_results_of_one_table(root: Path, stage: str, change: Change | None) -> None:
     make(root, stage, change, shards=3)

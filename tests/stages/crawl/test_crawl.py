@@ -86,6 +86,7 @@ def test_a_second_run_sends_no_request_and_gives_equal_bytes(stage, requests):
     assert crawl(stage).digest == first and requests == []
 
 
+@pytest.mark.long
 def test_the_output_does_not_depend_on_the_order_of_answers(stage, tmp_path, monkeypatch):
     first = crawl(stage)
     parent = (tmp_path / "data/store/fixture/COMPLETE").read_text()

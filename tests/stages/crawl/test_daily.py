@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 
 import pyarrow as pa
+import pytest
 
 from components.core.ledger import kept, ledger_table
 from components.core.records import FILTERED
@@ -20,6 +21,7 @@ from tests.support import make_stage
 PAGES = 40
 
 
+@pytest.mark.long
 def test_a_crawl_over_a_base_fetches_only_new_content_and_appends_a_shard(crawl_day, tmp_path):
     with CountingWeb(site(range(PAGES * 2 + 20))) as web:
         first, asked, _ = crawl_day(web, "day-1")
@@ -107,6 +109,7 @@ def test_a_new_page_that_sorts_first_does_not_replace_an_existing_pair(crawl_day
     assert {row["value"] for row in duplicates} <= set(first.table()["key"].to_pylist())
 
 
+@pytest.mark.long
 def test_the_output_depends_on_the_snapshots_only(crawl_day, tmp_path):
     """Whatever lies in data/ and in the caches, day 3 over days 2 and 1 is the same; and it asks for nothing."""
     with CountingWeb(site(range(12))) as web:

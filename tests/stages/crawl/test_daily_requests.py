@@ -87,6 +87,7 @@ def test_a_damaged_body_in_the_base_is_an_error_that_names_its_file(crawl_day, t
     assert "day-1" in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("snapshot", "base", "message"),
     [

@@ -25,6 +25,8 @@ from tests.stages.crawl.tls_faults import TLS, tls_server
 from tests.support import HANG, make_stage
 from tests.web.raw_web import RawWeb, plain
 
+pytestmark = pytest.mark.long
+
 TIMEOUT = 20.0
 """Timeout of one request in seconds: far above what a valid answer takes on a busy machine."""
 

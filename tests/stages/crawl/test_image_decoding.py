@@ -71,6 +71,7 @@ def test_stored_images_are_decoded_before_the_context_exits(stage, tmp_path):
         assert store.listener is None
 
 
+@pytest.mark.long
 def test_workers_decode_every_image_and_the_output_equals_that_of_the_jobs(stage, monkeypatch):
     annotate = image_decoding.decode_images_job
 
@@ -91,6 +92,7 @@ def test_workers_decode_every_image_and_the_output_equals_that_of_the_jobs(stage
     assert sum(int(path.read_text()) for path in second.work.glob("computed-*")) == len(seen(second)) > 0
 
 
+@pytest.mark.long
 def test_killed_workers_do_not_change_the_output(stage, monkeypatch):
     whole = digest(stage())
     shutil.rmtree(stage().state)

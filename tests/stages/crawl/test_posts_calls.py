@@ -106,6 +106,7 @@ def test_a_redirect_does_not_carry_the_token_to_another_host(social, collect, mo
     assert rules(output)["listing:ana@social.sample"] == "redirect" and not social.asked(lambda url: "evil" in url)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "answer", [Answer(500, b"{}"), Answer(200, body=None), Answer(200, b"<html>down"), Answer(404, b"{}"), Answer(422, b"{}")]
 )

@@ -77,6 +77,7 @@ def test_a_deleted_post_is_removed_and_an_edited_one_keeps_its_collection_time(s
     assert {row["collected"] for row in rows(third)} == {"2026-11-20T10:00:00Z"} and len(rows(third)) == 6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "rule"),
     [({"locked": True}, "account_private"), ({"gone": 410}, "account_gone"), ({"more": {"noindex": True}}, "account_noindex")],
@@ -136,6 +137,7 @@ def test_between_complete_listings_pages_are_read_until_nothing_is_new(social, c
     assert any(lost["id"] in row["detail"] for row in third.ledger().to_pylist() if row["rule"] == "gone")
 
 
+@pytest.mark.long
 def test_a_replay_sends_no_request_and_gives_equal_bytes_with_and_without_cache(social, collect, tmp_path):
     populate(social)
     collect(social.proxy)

@@ -115,6 +115,7 @@ def test_an_undiscoverable_profile_is_recorded_and_its_posts_withdrawn(social, g
     assert rules(output)["https://www.instagram.com/museu/"] == "account_private" and not rows(output)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

@@ -78,6 +78,7 @@ def test_any_markup_becomes_clean_text(markup):
     match_hashtag(text, ("pracegover",))
 
 
+@pytest.mark.long
 def test_deeply_nested_markup_is_read_within_the_parser_budget(monkeypatch):
     monkeypatch.setattr(posts_text, "Budget", lambda: Budget(page_seconds=1.0))
     assert html_to_text("<div>" * 300_000 + "x") == ""

@@ -158,6 +158,7 @@ retry_snapshot(make_stage(root, "crawl", params=Params(**params)), ["connection"
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "moment",
     [
@@ -201,6 +202,7 @@ def test_leftovers_of_a_killed_retry_are_removed_and_other_damage_is_an_error(tm
     assert (folder / "segment-00000.warc.gz").read_bytes() == files["segment-00000.warc.gz"]
 
 
+@pytest.mark.long
 def test_a_snapshot_without_index_count_can_be_retried(tmp_path, web):
     crawl(tmp_path, web)
     complete = tmp_path / "data/store/s/COMPLETE"

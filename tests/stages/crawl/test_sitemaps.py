@@ -68,11 +68,13 @@ def test_no_entity_is_expanded(entities):
     assert not result.pages and result.problem == "has a document type"
 
 
+@pytest.mark.long
 def test_300_000_empty_gzip_members_are_read_in_linear_time():
     members = gzip.compress(b"") * 300_000  # hours, when each member copied the rest
     assert read_sitemap(members, A).problem == "lists nothing"
 
 
+@pytest.mark.long
 def test_decompression_bombs_and_huge_sitemaps_stop_at_their_limits(monkeypatch):
     from components.web import sitemaps
 

@@ -93,6 +93,7 @@ def test_a_wat_gives_candidates_too(crawl, tmp_path):
     assert [row["rule"] for row in rows(output, "record")] == ["", "empty_alt"]
 
 
+@pytest.mark.long
 def test_chunk_and_row_group_sizes_do_not_change_the_output(crawl, web, tmp_path, monkeypatch):
     archive_web(web, tmp_path, 2)
     digest = crawl("part-0*.warc.gz").digest
@@ -124,6 +125,7 @@ def test_path_lists_name_archives(crawl, web, tmp_path):
     assert listed.digest == crawl("warc/*.warc.gz", snapshot="globbed").digest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("signed", [True, False])
 def test_a_list_in_s3_names_archives_in_s3_which_worker_processes_read(crawl, web, tmp_path, bucket, monkeypatch, signed):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -170,6 +172,7 @@ def test_expanded_inputs_are_unique_and_sorted(tmp_path):
     ]
 
 
+@pytest.mark.long
 def test_explain_shows_page_archive_and_offset(crawl, web, tmp_path):
     archive_web(web, tmp_path, 1)
     output = crawl("part-00.warc.gz")

@@ -128,6 +128,7 @@ def test_the_karpathy_split_is_in_the_ledger(table, tmp_path):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["list", "object", "splits"])
 def test_pracegover_is_read_with_cleaned_and_raw_captions(table, tmp_path, form):
     sets.images(tmp_path / "images")

@@ -71,6 +71,7 @@ def test_a_changed_table_does_not_change_a_complete_snapshot(table, tmp_path):
     assert table("cc3m", "train.tsv", snapshot="next").table().num_rows == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("layout", "content", "message"),
     [

@@ -69,6 +69,7 @@ def rules(output: StageOutput) -> list[str]:
     return [row["rule"] for row in output.ledger().to_pylist() if row["rule"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("header", ["", "caption\tpath", "\ufeffCaption\tPath"])
 def test_rows_are_kept_with_or_without_a_header_and_with_either_line_end(crawled, tmp_path, ends, header):
@@ -197,6 +198,7 @@ def test_explain_accepts_the_file_and_the_address_of_an_image(crawled, tmp_path)
         assert history.key == key and history.events[0].detail.endswith("in pets/captions.tsv at 2")
 
 
+@pytest.mark.long
 def test_a_table_passes_the_filter_and_becomes_features(crawled, tmp_path, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
     pets(tmp_path / "pets")

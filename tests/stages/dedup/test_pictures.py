@@ -71,6 +71,7 @@ def sketches(*images: Image.Image) -> np.ndarray:
     return np.stack([make_sketch(flatten(encoded(image, "JPEG"))) for image in images])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change):
     originals, changed = sketches(*(picture(seed) for seed in range(6))), sketches(CHANGES[change](picture(0)))
@@ -180,6 +181,7 @@ def reposts(change) -> list[list[dict]]:
     return [*shards, [post("repost", encoded(change(picture(3, 224))), EDITED, 1, collected="2026-02-02")]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", REPOSTS)
 def test_a_repost_that_the_signal_recognises_is_dropped_under_signal_and_stays_under_the_papers_rule(tmp_path, change):
     far = POSTS.model_copy(update={"image_distance": 0.001})
@@ -207,6 +209,7 @@ def test_an_image_that_the_signal_matches_with_another_caption_stays_as_a_refere
     assert {r["key"]: r["group"] for r in done.table().to_pylist()} == {"a": "a", "b": "a"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [settings(), settings(signal=PerceptualHash(max_distance=3))], ids=["aligned", "phash"])
 def test_the_signal_only_adds_duplicates_and_the_list_of_thresholds_stays_the_papers(tmp_path, params):
     grid = params.model_copy(update={"posts": POSTS.model_copy(update={"grid": [0.02, 0.1], "image_distance": 0.001})})
@@ -237,6 +240,7 @@ def posts(count: int, shard: int, day: str, first: int = 0) -> list[dict]:
     return made
 
 
+@pytest.mark.long
 def test_added_posts_give_what_a_rebuild_gives_byte_for_byte_and_only_new_pairs_are_looked_at(tmp_path):
     old = [posts(6, 0, "2026-01-01"), posts(6, 1, "2026-01-01", 6)]
     new = posts(3, 2, "2026-01-02", 12)
@@ -252,6 +256,7 @@ def test_added_posts_give_what_a_rebuild_gives_byte_for_byte_and_only_new_pairs_
     assert before.table().num_rows < 12
 
 
+@pytest.mark.long
 def test_posts_added_under_signal_give_what_a_rebuild_gives(tmp_path):
     params = settings(posts=POSTS.model_copy(update={"same_image": "signal"}))
     old, new = [posts(6, 0, "2026-01-01"), posts(6, 1, "2026-01-01", 6)], posts(3, 2, "2026-01-02", 12)

@@ -91,6 +91,7 @@ def test_the_pairs_and_clusters_are_algorithm_1s(posts, t_cpt, t_img, small, cor
     assert sorted(pairs) == sorted(edges)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_every_pair_is_found_among_hundreds_of_realistic_captions(seed):
     from benchmarks.duplicates_posts import make_posts

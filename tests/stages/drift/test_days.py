@@ -40,6 +40,7 @@ def line(root: Path, snapshot: str) -> dict:
     return {name: (family.of, family.counts) for name, family in found.families.items()}
 
 
+@pytest.mark.long
 def test_the_counts_are_those_of_the_days_new_records_and_of_all_requests(social: Social, measure_day: Measure, tmp_path: Path):
     people(social)
     for number in range(3):
@@ -66,6 +67,7 @@ def test_the_counts_are_those_of_the_days_new_records_and_of_all_requests(social
     assert line(tmp_path, "day-6")["owners/candidates"][0] == 5  # nothing is known of its base: all records
 
 
+@pytest.mark.long
 def test_a_changed_day_warns_in_its_check_and_on_its_page(social, collect, compare, tmp_path):
     shutil.copytree(PROJECT / "expectations", tmp_path / "expectations")
     source = random.Random(7)

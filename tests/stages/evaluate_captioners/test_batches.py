@@ -45,6 +45,7 @@ def features(name: str) -> Any:
     return np.random.default_rng(int(name)).standard_normal((5, 6)).astype(np.float16)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["trained", "rnn1x1", "rnn8x8", "t2t1x1", "t2t8x8", "aoanet"])
 def test_any_batch_size_and_order_give_the_captions_of_one_picture_at_a_time(name: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / name, tiny_transformer(3) if name == "trained" else random_network(name))

@@ -57,6 +57,7 @@ def parsed(evaluated):
     return Page(evaluated[2][0].file("compare.html").read_text())
 
 
+@pytest.mark.long
 def test_the_page_needs_no_other_file_no_network_and_no_script(parsed):
     assert not parsed.all("script", "link", "iframe", "object")
     assert parsed.all("img") and all(image["src"].startswith("data:image/jpeg;base64,") for image in parsed.all("img"))
@@ -104,6 +105,7 @@ def test_captions_and_references_are_text_and_never_markup(tmp_path, networks):
     assert not result.all("script") and result.text.count(evil) >= 2
 
 
+@pytest.mark.long
 def test_without_examples_no_picture_is_shown(evaluated, tmp_path):
     output, _, _ = compared(tmp_path, evaluated[1], PARAMS.model_copy(update={"examples": 0}))
     result = Page(output.file("compare.html").read_text())

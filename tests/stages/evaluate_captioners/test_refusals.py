@@ -124,6 +124,7 @@ def test_settings_out_of_range_give_a_one_line_error(tmp_path):
         make_stage(tmp_path, "evaluate_captioners", "captioners", PARAMS.model_copy(update={"beam": 0}))
 
 
+@pytest.mark.long
 def test_unavailable_meteor_and_spice_give_a_one_line_error(evaluated, tmp_path):
     for name, result in (("meteor", "METEOR"), ("spice", "SPICE: .*spice-1.0.jar does not exist")):
         with pytest.raises(HearsightError, match=result):

@@ -25,11 +25,13 @@ from tests.stages.evaluate_captioners.world import (
 from tests.support import PROJECT, leave_warning
 
 
+@pytest.mark.long
 def test_a_warning_of_an_input_appears_once_on_the_page(evaluated):
     page = evaluated[2][0].file("compare.html").read_text()
     assert page.count("found &lt;0.7&gt;") == 1
 
 
+@pytest.mark.long
 def test_every_model_is_tried_on_every_test_picture_once(evaluated):
     _, inputs, (stage_output, _, _) = evaluated
     rows = stage_output.table().to_pylist()

@@ -35,6 +35,7 @@ def models(tmp_path_factory: pytest.TempPathFactory, spoken: dict[str, StageOutp
     return tuned(tmp_path_factory.mktemp("models"), spoken, start, ["both-100", "both-50"], [0])
 
 
+@pytest.mark.long
 def test_ranks_do_not_depend_on_the_batch_or_the_reading_processes(
     tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput
 ) -> None:
@@ -43,6 +44,7 @@ def test_ranks_do_not_depend_on_the_batch_or_the_reading_processes(
         assert StageOutput(evaluation(tmp_path / str(number), spoken, start, hardware=hardware).out).table().equals(whole)
 
 
+@pytest.mark.long
 def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_second_run(
     tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput, models: StageOutput
 ) -> None:

@@ -82,6 +82,7 @@ def heard(source: StageOutput, tmp_path_factory: pytest.TempPathFactory) -> Stag
     return run(tmp_path_factory.mktemp("heard"), source)
 
 
+@pytest.mark.long
 def test_every_recording_gets_a_verdict_for_any_content(heard: StageOutput) -> None:
     rows = {row["spoken"]: row for row in heard.table().to_pylist()}
     assert [rows[caption]["verdict"] for caption in CAPTIONS] == ["heard", "heard"]
@@ -153,6 +154,7 @@ def test_rates_of_each_voice_are_exported(heard: StageOutput) -> None:
     assert "hibari-heart" in heard.file(evaluate_speech.SUMMARY).read_text()
 
 
+@pytest.mark.long
 def test_speech_of_other_captions_passes_with_a_warning(tmp_path: Path) -> None:
     sound = to_flac(speak(CAPTIONS[0], "hibari-heart"))
     for name, caption in (("right", CAPTIONS[0]), ("wrong", "three green kites over snow")):

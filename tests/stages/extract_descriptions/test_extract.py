@@ -136,6 +136,7 @@ UNITS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", UNITS)
 def test_work_is_linear_in_the_length_of_a_caption(unit: str) -> None:
     def work(characters: int) -> int:
@@ -173,6 +174,7 @@ def test_a_caption_over_the_limit_is_too_long_and_is_not_analysed() -> None:
     assert found("#PraCegoVer: Mulher anda na praia" + "." * 10_000).reason == "too_long"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     [

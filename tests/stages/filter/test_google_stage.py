@@ -105,6 +105,7 @@ def hypernymize_output(root: Path) -> tuple[StageOutput, dict[str, float]]:
     return StageOutput(job.out), {name: value for name, value, _ in job.metrics}
 
 
+@pytest.mark.long
 def test_filter_and_hypernymize_run_on_googles_answers(project: Path, google: FakeGoogle) -> None:
     filtered, metrics = filter_output(project)
     rules = {entry["key"]: (entry["verdict"], entry["rule"], entry["value"]) for entry in filtered.ledger().to_pylist()}
@@ -179,6 +180,7 @@ def test_hypernymize_uses_the_parser_that_the_filter_used(project: Path) -> None
     assert not list((project / ".hearsight" / "annotations").glob("parse.en*"))
 
 
+@pytest.mark.long
 def test_language_and_vision_providers_are_independent_and_embedded_labels_have_identifiers(
     project: Path, google: FakeGoogle
 ) -> None:

@@ -54,6 +54,7 @@ def long(piece: str) -> str:
     return (piece * LONG)[:LONG]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_long_text_of_any_kind_is_dropped_and_every_rule_states_its_reason(trial: Trial, piece: str) -> None:
     alt = f"A dog on the grass {long(piece)} x"
@@ -62,6 +63,7 @@ def test_a_long_text_of_any_kind_is_dropped_and_every_rule_states_its_reason(tri
     assert len(result["rules"]) == 21 and all(len(str(rule["value"])) <= PAPER.max_characters + 10 for rule in result["rules"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", FOLDED)
 def test_invisible_characters_do_not_count_against_a_caption(trial: Trial, piece: str) -> None:
     (result,) = trial.of([f"A dog on the grass {long(piece)}"])
@@ -78,6 +80,7 @@ def test_the_rules_read_at_most_the_configured_length_of_a_text() -> None:
     assert len(made.text) <= 600 and len(made.words) == 200 and len(made.alt) == 6 * LONG
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", BOILERPLATE)
 def test_very_long_boilerplate_is_cropped_in_one_pass(piece: str) -> None:
     once = crop(f"A dog {piece * 20_000}", LISTS)
@@ -88,6 +91,7 @@ def test_a_very_long_word_is_looked_up_in_bounded_time() -> None:
     assert not is_listed("boat" * 250_000)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", PIECES)
 def test_annotators_answer_to_a_long_text_of_any_kind(piece: str) -> None:
     text = long(piece)
@@ -95,6 +99,7 @@ def test_annotators_answer_to_a_long_text_of_any_kind(piece: str) -> None:
     assert 0 <= EnglishProfanity().compute(text) <= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", [")", "a", ".", *(pytest.param(piece, marks=pytest.mark.slow) for piece in ("(", "'", ":) "))])
 def test_texts_are_parsed_up_to_a_limit_in_runs_of_limited_length(piece: str) -> None:
     parse = EnglishParser().compute(long(piece))
@@ -102,6 +107,7 @@ def test_texts_are_parsed_up_to_a_limit_in_runs_of_limited_length(piece: str) ->
     assert 0 < sum(map(len, parse["text"])) <= LONGEST
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("marks", "left"), ORPHANS.values(), ids=ORPHANS)
 def test_marks_that_join_nothing_are_removed_in_one_pass(marks: list[str], left: list[str]) -> None:
     sentence = Sentence([Word(mark, True, mark, "NOUN" if mark == "a" else "PUNCT", "", "", 0) for mark in marks])

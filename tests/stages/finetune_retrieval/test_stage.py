@@ -90,6 +90,7 @@ def test_a_voice_that_pretraining_left_out_is_fitted_to_and_tested_alone(tmp_pat
     assert len(asked) == 4 and all(key.endswith(".2") for key in asked) and {row["items"] for row in rows} == {4}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("row", "taken"), [("none", ()), ("audio", ("speech",)), ("image", ("image",)), ("both", ("speech", "image"))]
 )
@@ -150,6 +151,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("changed", "message"), WRONG)
 def test_invalid_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     one = spoken_set(tmp_path)

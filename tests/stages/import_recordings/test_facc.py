@@ -60,6 +60,7 @@ def ledger(project: Path, stage: str) -> dict[str, dict]:
     return {row["key"]: row for row in StageOutput(project / f"data/facc/{stage}").ledger().to_pylist()}
 
 
+@pytest.mark.long
 def test_the_documented_block_keeps_the_projects_contract(tmp_path):
     for name in ("components", "expectations"):
         (tmp_path / name).symlink_to(PROJECT / name)
@@ -71,6 +72,7 @@ def test_the_documented_block_keeps_the_projects_contract(tmp_path):
     assert problems(tmp_path) == []
 
 
+@pytest.mark.long
 def test_every_picture_is_in_the_split_of_its_list(project, records):
     sides = {"train": "train", "dev": "validation", "test": "test"}
     wanted = {number: sides[side] for side, numbers in SIDES.items() for number in numbers}
@@ -82,6 +84,7 @@ def test_every_picture_is_in_the_split_of_its_list(project, records):
     assert [row["key"] for row in rows if row["rule"] == "no_record"] == ["9999999999_nobodyhas.jpg"]
 
 
+@pytest.mark.long
 def test_each_caption_has_its_own_recording_and_speaker(records, spoken, project):
     output = StageOutput(project / "data/facc/import_recordings")
     assert len(spoken) == len(records) - len(DEFECTS)
@@ -118,6 +121,7 @@ def test_wrong_headers_stereo_and_clipping_are_read_with_a_warning(records, spok
     assert f"{clipped['clipped']} samples at full scale" in ledger_rows[clipped["record"]]["detail"]
 
 
+@pytest.mark.long
 def test_a_second_run_reads_no_recording_and_a_changed_one_recomputes_its_shard(project, records, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     first = StageOutput(project / "data/facc/import_recordings")

@@ -68,6 +68,7 @@ def analysed(tmp_path_factory):
     return given, *analyze(root, given)
 
 
+@pytest.mark.long
 def test_a_warning_of_an_input_appears_once_on_the_page(analysed):
     assert analysed[1].file("analysis.html").read_text().count("found &lt;0.7&gt;") == 1
 
@@ -111,6 +112,7 @@ def test_every_figure_has_a_description_and_every_table_headers(analysed):
     assert all(result.file(r["path"]) for r in rows)
 
 
+@pytest.mark.long
 def test_equal_inputs_give_equal_bytes(analysed, tmp_path):
     given, result, exported, _ = analysed
     again, others, _ = analyze(tmp_path, given)
@@ -169,6 +171,7 @@ def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(a
     assert all(float(r["npmi"]) > 0 for r in met.values())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "posts, clusters, expected",
     [
@@ -190,6 +193,7 @@ def test_the_page_states_missing_content(tmp_path, posts, clusters, expected):
     assert all(exported[name].count(b"\n") >= 1 for name in exported)
 
 
+@pytest.mark.long
 def test_an_unreadable_picture_leaves_an_empty_cell_on_the_sheet(tmp_path):
     given = inputs(tmp_path)
     for shard in (given["crawl"].path / "media").glob("*.tar"):
@@ -198,6 +202,7 @@ def test_an_unreadable_picture_leaves_an_empty_cell_on_the_sheet(tmp_path):
     assert any(r["key"].startswith("sheet_") for r in result.table().to_pylist())
 
 
+@pytest.mark.long
 def test_languages_without_stop_words_or_lists_are_refused_by_name(tmp_path):
     given = inputs(tmp_path)
     with pytest.raises(HearsightError, match="spaCy has no stop words for 'xx'"):

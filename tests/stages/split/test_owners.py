@@ -44,6 +44,7 @@ def posts_of(counts: list[int]) -> list[Post]:
     return [Post(f"{o}-{n}", f"{o}-{n}", f"owner{o}", "", "") for o, count in enumerate(counts) for n in range(count)]
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(sizes(), st.integers(0, 9))
 def test_splits_are_within_one_percent_of_their_shares_while_no_owner_holds_more(counts: list[int], seed: int) -> None:

@@ -115,6 +115,7 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dict[str, b
 QUICK = ("inside an epoch", "in a save")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in KILLS])
 def test_a_killed_training_ends_with_the_same_bytes(tmp_path: Path, straight: Any, moment: str) -> None:
     source, whole = straight
@@ -166,6 +167,7 @@ def test_other_settings_of_the_second_phase_train_that_phase_only(tmp_path: Path
     assert len(before) == 1 and first_phases() == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("baseline", ["greedy", "mean"])
 def test_self_critical_training_raises_the_reward(tmp_path: Path, baseline: str) -> None:
     source = prepared(tmp_path, training=16, validation=4)

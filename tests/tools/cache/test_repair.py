@@ -125,6 +125,7 @@ def test_a_damaged_paid_answer_is_named_and_kept_until_its_removal_is_requested(
     assert hearsight() == (0, hearsight()[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("annotator", [Repeat(), Bought()], ids=["computed", "bought"])
 @pytest.mark.parametrize("place", [0, 20, 100, PAGE, 3 * PAGE + 3], ids=["magic", "header", "schema", "root", "a page's header"])
 def test_a_file_that_sqlite_cannot_read_keeps_every_result(root: Path, annotator: Repeat, place: int) -> None:
@@ -144,6 +145,7 @@ def test_a_file_that_sqlite_cannot_read_keeps_every_result(root: Path, annotator
     assert copy.exists() == holds_answers(path) and (not copy.exists() or copy.read_bytes() == bytes(data))
 
 
+@pytest.mark.long
 def test_one_changed_byte_anywhere_costs_one_result_at_most(root: Path) -> None:
     whole, draws = path_of(root, Repeat()).read_bytes(), random.Random(0)
     target = root / "damaged.sqlite"
@@ -201,6 +203,7 @@ def test_a_running_stage_is_not_disturbed(root: Path, monkeypatch: pytest.Monkey
     assert path.read_bytes() == before
 
 
+@pytest.mark.long
 def test_the_stores_of_all_services_are_recognised() -> None:
     names: list[str] = []
     for path in sorted((PROJECT / "components").rglob("*.py")):

@@ -78,6 +78,7 @@ def test_each_swept_rule_and_its_setting_exist() -> None:
     assert all(isinstance(getattr(PAPER, each.setting), float) for each in SWEPT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("each", SWEPT, ids=lambda each: each.rule)
 def test_every_threshold_counts_what_the_rule_itself_would_keep(tables: list[pa.Table], each: Any) -> None:
     lists = load_boilerplate("en")
@@ -149,6 +150,7 @@ class Page(HTMLParser):
         self.sources += [value or "" for name, value in attrs if name in ("src", "href")]
 
 
+@pytest.mark.long
 def test_the_page_needs_no_other_file_and_escapes_texts(tables: list[pa.Table]) -> None:
     sweep = Sweep(PAPER, choose_rules(["noun_ratio", "polarity_low"]))
     for table in tables:
@@ -224,6 +226,7 @@ def test_lines_of_standard_input_give_a_page_and_rates(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["index.html", "rates.tsv"]
 
 
+@pytest.mark.long
 def test_published_captions_show_what_each_rule_alone_drops(tmp_path: Path) -> None:
     captions = ["person walks the dog , and it is happy .\thttp://pictures.example/1.jpg", "we do n't", "dog dog dog dog"]
     (tmp_path / "published.tsv").write_text("\n".join(captions), encoding="utf-8")
@@ -264,6 +267,7 @@ def test_a_published_caption_is_read_as_a_person_would_write_it(published: str, 
     assert as_written(published) == written
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [
@@ -281,6 +285,7 @@ def test_an_invalid_sweep_gives_one_line_and_exit_code_2(tmp_path: Path, words: 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_the_tracker_contains_the_study_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[pa.Table]) -> None:
     from components.tracking.record import connect
     from components.tracking.recorder import record_study

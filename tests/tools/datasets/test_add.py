@@ -52,6 +52,7 @@ def add(root: Path, *words: str) -> str:
     return done.output
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_dataset_of_each_kind_fits_the_project_in_few_lines_which_dvc_can_change(tmp_path: Path, kind: str) -> None:
     root = project(tmp_path)
@@ -81,6 +82,7 @@ def test_a_site_without_a_contact_is_added_and_the_missing_setting_is_named(tmp_
     assert "first correct" in result and "mine.crawl.contact: is empty" in result and "next: dvc repro" in result
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", TESTS)
 def test_a_test_set_fits_the_project_and_reaches_every_captioner_in_twelve_lines(tmp_path: Path, kind: str) -> None:
     root, (words, listed) = project(tmp_path), TESTS[kind]
@@ -146,6 +148,7 @@ def test_a_test_set_without_captioners_to_test_is_refused(tmp_path: Path, change
     assert message in add(root, "mine", *TESTS["c40"][0], "--test")
 
 
+@pytest.mark.long
 @given(st.lists(st.sampled_from(sorted(AFTER)), unique=True, min_size=1))
 def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_unchanged(
     tmp_path_factory: pytest.TempPathFactory, stages: list[str]

@@ -23,6 +23,8 @@ from components.tools.demo.progress import Progress, count_stages
 from components.tools.demo.repro import LOG, reason
 from tests.support import PROJECT
 
+pytestmark = pytest.mark.long
+
 ENVIRONMENT = {**os.environ, "DVC_NO_ANALYTICS": "1", "HEARSIGHT_TRACKING": "off"}
 PIPELINE = {
     "stages": {

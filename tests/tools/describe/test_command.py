@@ -6,8 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.command import hearsight
 from tests.tools.describe.world import picture
+
+pytestmark = pytest.mark.long
 
 
 def describe(project: Path, *words: str, cwd: Path) -> tuple[int, list[dict[str, Any]], str]:

@@ -27,6 +27,7 @@ def media(project: Path) -> tuple[StageOutput, dict[str, bytes]]:
     return prepared, {row["media"]: crawled.read_media(files[row["image_sha256"]]) for row in rows}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("network", CELLS)
 def test_features_and_captions_of_a_file_are_those_of_the_stages(project: Path, network: str) -> None:
     prepared, pictures = media(project)

@@ -57,6 +57,7 @@ def test_a_page_is_writable_only_where_its_tags_are_the_trees_images(pieces: lis
     assert re.sub(rb' ?alt="alt \d+" data-hearsight="proposed"', b"", written) == page
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece", [b"<img ", b'<img a="', b"<!--", b"<img a=", b"<a b='", b"<script>", b"<template>", b"</", b"<img a ", b"<!x"]
 )

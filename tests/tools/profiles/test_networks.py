@@ -177,6 +177,7 @@ def some_steps(tmp_path: Path, cell: Any, *, trained: bool) -> None:
     assert (tmp_path / "out" / "weights.safetensors").stat().st_size > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "network",
     ["t2t8x8", *(pytest.param(name, marks=pytest.mark.slow) for name in ("rnn1x1", "rnn8x8", "t2t1x1", "aoanet"))],

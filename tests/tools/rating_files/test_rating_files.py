@@ -133,6 +133,7 @@ def test_unknown_formats_are_named(graph: Graph) -> None:
         export_ratings(graph, "english", "xml", graph.root / "out")
 
 
+@pytest.mark.long
 def test_the_commands_import_a_file_write_tasks_and_write_ratings(graph: Graph) -> None:
     root = str(graph.root)
     imported = hearsight("ratings", "import", str(stored(graph.root)), "--dataset", "english", HEARSIGHT_ROOT=root)

@@ -54,6 +54,7 @@ def test_added_withdrawn_changed_and_moved_records_are_reported_with_the_reasons
     assert not (tmp_path / "one/changes.json").exists()
 
 
+@pytest.mark.long
 def test_what_is_taken_down_after_the_chain_ran_is_withdrawn_by_the_release(tmp_path: Path) -> None:
     root = spoken_project(tmp_path / "p")
     release(root, "mine", tmp_path / "one")

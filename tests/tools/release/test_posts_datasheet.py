@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from components.tools.release import release
 from components.tools.release.sheet import METADATA, QUESTIONS, Publisher
 from tests.tools.release.posts_files import refusal
@@ -55,6 +57,7 @@ def test_the_datasheet_states_the_measured_figures(posts_release: Path) -> None:
     assert "profiles" not in (posts_release / "settings.json").read_text(), "the crawl's settings may name accounts"
 
 
+@pytest.mark.long
 def test_missing_statements_of_the_publishers_are_marked_as_missing(tmp_path: Path) -> None:
     root = project(tmp_path / "p", publisher={"funding": "Grant 1 | <b>of</b> nobody", "contact": "desk@example.org"})
     summary = release(root, "posts", tmp_path / "out")

@@ -135,6 +135,7 @@ NAMES = st.lists(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(CAPTIONS.filter(lambda text: text.strip("\ufeff\x00 ").split()), st.booleans()), min_size=1, max_size=6)
@@ -270,6 +271,7 @@ def test_a_release_contains_its_settings(tmp_path: Path) -> None:
     assert result["split_manifest_sha256"] == StageOutput(root / "data/english/split").digest
 
 
+@pytest.mark.long
 def test_the_command_prints_what_it_wrote_and_refuses_with_one_line(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
 

@@ -85,6 +85,7 @@ def test_voices_state_the_licences_that_their_engines_declare(tmp_path: Path) ->
     assert sum(int(each["utterances"]) for each in people) == len(CAPTIONS)
 
 
+@pytest.mark.long
 def test_recordings_of_people_need_a_licence_and_are_released_without_their_names(tmp_path: Path) -> None:
     root = spoken_project(tmp_path / "p", recorded=True)
     summary = release(root, "mine", tmp_path / "without")
@@ -196,6 +197,7 @@ def reimport(home: Path, corpus: Path, out: Path, captions: list[Caption], **set
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("voices", "origin", "name"), [(VOICES, "synthetic", SYNTHETIC), (PEOPLE, "human", RECORDED)])
 def test_captions_images_voices_and_audio_are_imported_as_they_were_released(
     tmp_path: Path, voices: tuple[str, ...], origin: str, name: str

@@ -47,6 +47,7 @@ def status(root: Path) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_a_running_stage_has_its_process_its_time_its_progress_and_its_flow_run(root, monkeypatch):
     monkeypatch.setenv("HEARSIGHT_FLOW_RUN", "flow-7")
     for seconds in (10.0, 30.0, 20.0):

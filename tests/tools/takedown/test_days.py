@@ -49,6 +49,7 @@ def three_days(crawl, web: CountingWeb) -> None:  # noqa: F811
     crawl(web, "day-3", "day-2")
 
 
+@pytest.mark.long
 def test_content_of_day_1_is_taken_down_on_day_3_and_the_snapshot_chain_stays_valid(crawl, tmp_path):  # noqa: F811
     stores = tmp_path / "data/store"
     with CountingWeb(site(range(8))) as web:
@@ -90,6 +91,7 @@ def test_content_of_day_1_is_taken_down_on_day_3_and_the_snapshot_chain_stays_va
         assert bodies(stores / "day-4") == before["day-3"]
 
 
+@pytest.mark.long
 def test_a_later_snapshot_with_listed_content_is_read_without_it(crawl, tmp_path):  # noqa: F811
     with CountingWeb(site(range(8))) as web:
         three_days(crawl, web)
@@ -118,6 +120,7 @@ KILLS_APART = 1 if THOROUGH else 7
 """Every how many writes a run is killed; 7 is prime to the writes of one day."""
 
 
+@pytest.mark.long
 def test_a_takedown_of_several_days_killed_at_any_write_is_completed_by_the_next_call(crawl, tmp_path, monkeypatch):  # noqa: F811
     stores, made = tmp_path / "data/store", tmp_path / "made"
     with CountingWeb(site(range(4))) as web:

@@ -30,6 +30,8 @@ from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_see
 from tests.support import InlineEngine
 from tests.tracking.conftest import finish, train_rows, weights
 
+pytestmark = pytest.mark.long
+
 GONE, STAYS = HOSTS
 STAGES = ("crawl", "filter", "hypernymize", "dedup", "split")
 ITEMS = "build_rating_items"

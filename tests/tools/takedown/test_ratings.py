@@ -137,6 +137,7 @@ def test_rows_with_any_text_stay_as_they_are(tmp_path_factory: pytest.TempPathFa
         assert list(csv.reader(file)) == [["item", "note"], *kept]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["file", "sqlite", "postgresql"])
 def test_a_running_rating_loses_the_items_and_no_rating_leads_to_them(tmp_path: Path, monkeypatch: Any, kind: str) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)

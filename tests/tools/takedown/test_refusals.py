@@ -84,6 +84,7 @@ def test_a_damaged_annotation_store_gives_a_one_line_error(root: Path) -> None:
         purge(root, apply=True)
 
 
+@pytest.mark.long
 def test_a_copied_project_touches_no_file_of_the_original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from components.tracking.recorder import record_run
 

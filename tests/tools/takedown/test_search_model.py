@@ -27,6 +27,8 @@ from tests.stages.build_search_index import world
 from tests.support import PROJECT, row
 from tests.tools.takedown.test_versions import dvc
 
+pytestmark = pytest.mark.long
+
 GONE, STAYS = "gone.sample", "stays.sample"
 PICTURES = 8
 """The last of them is of the host that goes."""

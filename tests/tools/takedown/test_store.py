@@ -75,6 +75,7 @@ def test_only_the_listed_page_is_removed(tmp_path):
         assert set(bodies) - left == {f"http://{STAYS}/3"} and len(left) == 16
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("torn", [False, True], ids=["before a write", "in the middle of it"])
 @pytest.mark.parametrize("complete", [True, False], ids=["complete", "open"])
 def test_a_takedown_killed_at_any_write_is_completed_by_the_next_call(tmp_path, monkeypatch, torn, complete):

@@ -23,6 +23,8 @@ from components.tools.takedown.versions import find_current_objects, find_outdat
 from components.web.takedown_list import NAME, read_takedown
 from tests.support import make_stage, row
 
+pytestmark = pytest.mark.long
+
 GONE, STAYS = "gone.sample", "stays.sample"
 DVC = [sys.executable, "-m", "dvc"]
 

@@ -120,6 +120,7 @@ class Endless:
         return next(self.parts, b"")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gzipped", [True, False])
 def test_ten_times_the_input_takes_no_more_memory(gzipped):
     filling = "".join(sha256(b"%d" % number).hexdigest() for number in range(300)).encode()  # does not shrink much

@@ -58,6 +58,7 @@ BODY = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None)
 @given(st.lists(BODY, min_size=1, max_size=4))
 @example([PAGE + b"<p>" + b"long " * 400_000 + b"<img src=z alt=last>", PAGE])
@@ -155,6 +156,7 @@ def test_pages_of_a_wacz_state_inner_file_and_offset():
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_wacz_is_read_from_a_file_a_pipe_and_s3(compression, tmp_path, bucket, monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -173,6 +175,7 @@ def test_a_wacz_is_read_from_a_file_a_pipe_and_s3(compression, tmp_path, bucket,
     assert err == b"" and len(lines) == 302 and lines[-1]["archive"] == "-/archive/b.warc.gz"
 
 
+@pytest.mark.long
 def test_a_wacz_in_s3_is_read_in_ranges(bucket, monkeypatch):
     from components.web.archives import s3_stream
 

@@ -44,6 +44,7 @@ HEADS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd.compress])
 @pytest.mark.parametrize("head", HEADS)
 def test_a_record_after_two_megabytes_of_heads_is_read(head, packed):
@@ -83,6 +84,7 @@ def test_a_charset_after_very_many_spaces_is_ignored():
         assert parse_response(block).charset is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "magic",
     [
@@ -165,6 +167,7 @@ def peak(call):
         tracemalloc.stop()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "coding"), [("brotli", "br"), ("zstd", "zstd"), ("gzip", "gzip"), ("gzip", "gzip, gzip")])
 def test_a_compression_bomb_in_a_body_is_refused_with_little_memory(kind, coding):
     body = bomb(kind, 200_000_000)
@@ -175,6 +178,7 @@ def test_a_compression_bomb_in_a_body_is_refused_with_little_memory(kind, coding
     assert result == ["too_large", "http://a.sample/p"] and most < 20_000_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_a_member_that_is_a_bomb_is_skipped_and_the_next_is_read(kind, monkeypatch):
     given = []

@@ -44,6 +44,7 @@ def one_line(url, match):
     assert "\n" not in str(caught.value) and str(caught.value).isprintable()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "first",
     [

@@ -29,6 +29,7 @@ def test_a_list_of_paths_is_sampled_without_replacement_and_by_its_seed(tmp_path
         read_paths(str(listed))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("signed", [True, False])
 def test_archives_and_lists_are_read_from_s3_signed_or_not(bucket, monkeypatch, signed):
     if signed:

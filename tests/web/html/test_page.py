@@ -219,6 +219,7 @@ def test_an_image_gets_the_caption_of_its_figure(html, figcaptions):
     assert [candidate.figcaption for candidate in read_page(html, PAGE).candidates] == figcaptions
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("block", ["<figure><figcaption><img src=a>", "<ul><li>", "<DIV\nclass=x>", "</section><div></nav>"])
 def test_deeply_nested_blocks_are_read_quickly(block):

@@ -59,11 +59,13 @@ def test_the_srcset_parser_equals_the_definition(text):
     assert parse_srcset(text) == parse_srcset_by_slicing(text)
 
 
+@pytest.mark.long
 def test_a_long_srcset_is_read_in_one_pass():
     assert len(parse_srcset("a 1x, b, " * 600_000)) == 1_200_000
     assert parse_srcset("," * 5_000_000) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("inner", ["{}", "<picture>{}</picture>", "<source srcset='n.png 8w'>{}"])
 def test_the_sources_of_a_picture_are_read_once(inner):
     images = inner.format("<img src=a>" * 40_000)
@@ -135,6 +137,7 @@ def read_within(html, budget):
     return result
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["misnested formatting", "attributes", "end tags of nothing", "options"])
 def test_slow_markup_is_over_budget(kind):
     with pytest.raises(PageOverBudget) as over:
@@ -142,11 +145,13 @@ def test_slow_markup_is_over_budget(kind):
     assert (over.value.reason, over.value.threshold) == ("out of CPU time", "0.5 s")
 
 
+@pytest.mark.long
 def test_formatting_reopened_by_every_paragraph_is_over_budget():
     with pytest.raises(PageOverBudget):
         read_within(SLOW["formatting opened again"](20_000), Budget(page_seconds=3.0, page_memory=1 << 28))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", SLOW)
 def test_a_page_read_without_a_child_uses_little_memory(kind):
     size = next(n for n in range(10, SMALL) if len(SLOW[kind](n)) > SMALL)
@@ -187,6 +192,7 @@ def test_a_page_of_too_many_images_is_over_budget(html):
     assert over.value.reason == f"{html.count('<img')} images" and over.value.threshold == "10 images"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("copies", [20, 20_000])
 def test_links_over_the_budget_are_left_out_and_the_rest_is_as_without_one(copies):
     html = "".join(f"<a href={i % 90}>x</a><a href=mailto:x>" for i in range(copies))

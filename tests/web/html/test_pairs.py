@@ -236,6 +236,7 @@ def test_pages_whose_tree_moves_images_use_the_tree(html):
     assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
 
 
+@pytest.mark.long
 def test_an_image_of_a_picture_does_not_read_its_sources_again():
     sources = "<source srcset='s.png 9w'>" * 60_000
     html = f"<picture>{sources}{'<img src=a>' * 60_000}</picture>"  # 3.6 billion offers, were each read for each image

@@ -36,6 +36,7 @@ print(json.dumps({"facts": facts, "own": own, "children": resource.getrusage(res
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "bombs, seconds",
     [
