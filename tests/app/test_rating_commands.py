@@ -65,6 +65,7 @@ def test_a_name_of_a_dataset_is_never_a_path(project, name):
     assert refused.returncode == 2 and b"has no rating items" in refused.stderr
 
 
+@pytest.mark.long
 def test_invitations_are_revoked_by_name_or_all_at_once(project):
     first, *_ = [row["rater"] for row in run(project, "ratings", "invite", "-d", "english", "-n", "3")]
     assert run(project, "ratings", "revoke", first) == [{"rater": first, "revoked": "now"}]

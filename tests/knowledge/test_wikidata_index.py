@@ -141,6 +141,7 @@ def test_a_folder_with_other_content_is_unchanged(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 
 
+@pytest.mark.long
 def test_a_killed_build_keeps_the_earlier_index_and_the_next_removes_its_files(tmp_path: Path) -> None:
     build_index(fixture.write_dump(tmp_path / "d.json"), tmp_path / "index")
     os.mkfifo(tmp_path / "endless.json")
@@ -173,6 +174,7 @@ def test_a_damaged_or_missing_index_gives_a_one_line_error(tmp_path: Path, damag
         opened(tmp_path / "nothing")
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.binary(max_size=40), st.integers(0, 9)), max_size=60))
 def test_a_table_gives_back_every_record_highest_rank_first(

@@ -21,6 +21,7 @@ def how(caption: str, *references: str, labels: tuple[str, ...] = (), words=True
     return {one.mention.lemma: one.counterpart.how if one.counterpart else "" for one in item.mentions}
 
 
+@pytest.mark.long
 def test_objects_in_the_references_match_in_any_number_and_part_of_speech():
     assert how("two dogs on the grass", "a dog on grass") == {"dog": "lemma", "grass": "lemma"}
     assert how("a bear eats fish", "a bear is fishing")["fish"] == "lemma"

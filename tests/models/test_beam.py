@@ -75,6 +75,7 @@ def test_among_equal_finished_captions_the_first_wins() -> None:
     assert [one.words for one in result][:2] == [[], [4]]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 5), eager=st.sampled_from([-2.0, 0.0, 2.0]), tied=st.booleans())
 def test_a_beam_of_one_is_greedy_search(seed: int, count: int, eager: float, tied: bool) -> None:

@@ -146,6 +146,7 @@ def test_a_missing_package_names_the_command_that_fetches_it(tmp_path):
         sample_sites(tmp_path)
 
 
+@pytest.mark.long
 def test_gallery_pages_hold_each_stamp_once_with_its_first_line_as_alt(tmp_path):
     captions = {}
     for number in range(95):

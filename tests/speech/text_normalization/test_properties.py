@@ -26,6 +26,7 @@ TEXTS = st.text(max_size=60) | st.lists(PIECES, max_size=10).flatmap(
 """Anything, and things that rules look for beside and inside one another."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", languages())
 @settings(max_examples=400, deadline=None)
 @given(text=TEXTS)

@@ -170,6 +170,7 @@ def test_processes_with_equal_requests_pay_for_each_once(google: FakeGoogle, tmp
     assert sorted(google.spoken()) == sorted(wish.text for wish in speech_requests(24).values())
 
 
+@pytest.mark.long
 def test_answers_stored_before_a_kill_are_not_paid_for_again(google: FakeGoogle, tmp_path: Path) -> None:
     google.script = lambda number, path, body: Reply(200, google.answer(path, body).content, delay=0.05 if number < 10 else 30)
     worker = multiprocessing.get_context("spawn").Process(target=_annotate, args=(tmp_path, 1))

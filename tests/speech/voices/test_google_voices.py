@@ -132,6 +132,7 @@ def test_locally_applied_prosody_draws_need_no_new_request(project: Path, google
     assert len(google.requests) == plain and again.digest != first and metrics["google_requests"] == 0
 
 
+@pytest.mark.long
 def test_with_shaped_there_each_utterance_is_requested_with_its_own_prosody(project: Path, google: FakeGoogle) -> None:
     _, _, requests, units, _ = estimated(project)
     result, metrics = run(project, shaped_there=True)

@@ -34,6 +34,7 @@ def uses(items: list[dict[str, Any]], table: str) -> list[tuple[dict[str, Any], 
     return [(use, item) for item in items for use in item["uses"] if use["table"] == table]
 
 
+@pytest.mark.long
 def test_every_table_has_its_places_and_equal_pairs_are_one_item(tmp_path: Path, world: World) -> None:
     stage = world.stage(tmp_path)
     items, records = read(stage)
@@ -167,6 +168,7 @@ def test_a_second_run_and_worker_processes_give_the_same_output(tmp_path: Path, 
     assert StageOutput(world.stage(tmp_path / "parallel", engine=WORKERS).out).digest == digest
 
 
+@pytest.mark.long
 def test_pictures_are_made_again_only_where_one_was_added(tmp_path: Path, world: World) -> None:
     world.stage(tmp_path)
     larger = World(tmp_path / "larger", records=12)

@@ -98,6 +98,7 @@ def test_an_expectation_of_the_whole_table_is_validated_on_the_whole_table(root:
     assert outcome(root, "crawl", BY_SHARD) == whole
 
 
+@pytest.mark.long
 def test_all_bad_rows_are_counted_and_the_first_are_listed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tallies, "BAD_ROWS", 2)
 

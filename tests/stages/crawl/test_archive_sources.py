@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 
+import pytest
 from backports import zstd
 
 from components.web.budget import Budget
@@ -23,6 +24,7 @@ def split(path):
     return [b"WARC/1.0\r\n" + rest for rest in gzip.decompress(path.read_bytes()).split(b"WARC/1.0\r\n")[1:]]
 
 
+@pytest.mark.long
 def test_a_wacz_and_a_zstd_archive_give_the_records_of_the_warc_files(crawl, web, tmp_path):
     parts = archive_web(web, tmp_path / "warc", 2)
     (tmp_path / "set.wacz").write_bytes(wacz({part.name: part.read_bytes() for part in parts}))

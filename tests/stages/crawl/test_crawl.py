@@ -111,6 +111,7 @@ def test_the_output_does_not_depend_on_the_order_of_answers(stage, tmp_path, mon
         monkeypatch.undo()
 
 
+@pytest.mark.long
 def test_an_interrupted_crawl_resumes_without_repeating_requests(stage, tmp_path, requests, monkeypatch):
     whole = crawl(stage).digest
     everything = Counter(requests)

@@ -26,6 +26,7 @@ GOOD = [picture((colour, "fish", "in the snow at night")) for colour in ("red", 
 BOMB = webp(9000, 9000)
 
 
+@pytest.mark.long
 def test_images_over_budget_get_rows_and_a_larger_budget_requests_them_again(tmp_path):
     paths = {
         "/good": GOOD[0],

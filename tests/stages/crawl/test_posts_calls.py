@@ -27,6 +27,7 @@ def limited(seconds: int, status: int = 429) -> Answer:
     return Answer(status, b"{}", DATE | {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset, "X-RateLimit-Limit": "300"})
 
 
+@pytest.mark.long
 def test_a_rate_limited_request_is_repeated_after_the_reset(social, collect, capfd):
     social.person("ana")
     social.post("ana", 1)
@@ -36,6 +37,7 @@ def test_a_rate_limited_request_is_repeated_after_the_reset(social, collect, cap
     assert time.monotonic() - start > 1.5 and "rate limit" in capfd.readouterr().err
 
 
+@pytest.mark.long
 def test_an_exhausted_limit_in_a_good_answer_delays_the_next_request(social, collect, capfd):
     social.person("ana")
     social.post("ana", 1)
@@ -139,6 +141,7 @@ def _collect(root: Path, proxy: str) -> None:
     run(make_stage(root, "crawl", params=posts_params(proxy, per_host=1)))
 
 
+@pytest.mark.long
 def test_a_killed_run_requests_only_missing_answers_when_resumed(social, collect, tmp_path):
     for at in range(12):
         social.person(f"p{at}")

@@ -34,6 +34,7 @@ def populate(web: Social, people: int = 4, posts: int = 5) -> None:
             web.post(f"p{at}", at * 100 + number + 1, day=1 + number)
 
 
+@pytest.mark.long
 def test_the_next_day_appends_new_posts_and_keeps_old_bytes(social, collect):
     populate(social)
     first = collect(social.proxy)
@@ -121,6 +122,7 @@ def test_a_failed_listing_keeps_the_posts_of_the_base(social, collect):
     }
 
 
+@pytest.mark.long
 def test_between_complete_listings_pages_are_read_until_nothing_is_new(social, collect):
     populate(social, 1, 12)
     collect(social.proxy, relist_days=5.0)

@@ -216,6 +216,7 @@ def test_a_snapshot_without_index_count_can_be_retried(tmp_path, web):
     assert retry_snapshot(make_stage(tmp_path, "crawl", params=settings(web)), ["http_5xx"])["answered"] == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("classes", "changes", "message"),
     [
@@ -249,6 +250,7 @@ def test_the_class_of_an_answer(entry, name):
     assert matches("http_503", ["http_5xx"]) and matches("http_503", ["http_503"]) and not matches("http_403", ["http_5xx"])
 
 
+@pytest.mark.long
 def test_the_command_reads_the_projects_settings_and_names_a_missing_stage(tmp_path, web):
     """The command in a project with the real dvc.yaml and params.yaml and changed crawl settings."""
     crawl(tmp_path, web)

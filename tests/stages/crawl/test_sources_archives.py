@@ -118,6 +118,7 @@ def test_many_ledger_rows_close_a_shard(crawl, web, tmp_path, monkeypatch):
     assert len(output.manifest.shards) > 3 and len(output.ledger()) == len({row["key"] for row in output.ledger().to_pylist()})
 
 
+@pytest.mark.long
 def test_path_lists_name_archives(crawl, web, tmp_path):
     archive_web(web, tmp_path / "warc", 2)
     (tmp_path / "warc.paths.gz").write_bytes(gzip.compress(b"warc/part-00.warc.gz\nwarc/part-01.warc.gz\n"))

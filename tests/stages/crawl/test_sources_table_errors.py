@@ -106,6 +106,7 @@ def test_a_file_of_another_layout_is_a_one_line_error_with_location(table, tmp_p
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -40,6 +40,7 @@ def test_every_number_of_equal_blocks_gives_the_pairs_of_the_naive_search_once(v
     assert found(near_equal(bits, most, equal)) == found(near_all(bits, most)) == naive(values, most)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most", [0, 6, 10, 61, 64])
 @pytest.mark.parametrize("same", [0, 30, 64], ids=["uniform", "half equal", "all equal"])
 def test_the_chosen_plan_gives_the_pairs_of_all_comparisons(most, same):

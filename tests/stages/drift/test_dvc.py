@@ -74,6 +74,7 @@ def test_each_day_adds_a_line_that_git_can_keep_and_a_measured_day_runs_nothing(
     assert listed.stdout.split() == ["??", "reports/days/english.jsonl", "??", "reports/gates/none.json"]
 
 
+@pytest.mark.long
 def test_the_command_prints_the_days_figures_as_json_lines(root: Path) -> None:
     name_snapshot(root, "day-1", "")
     environment = {"HEARSIGHT_ROOT": str(root), "HEARSIGHT_TRACKING": "off"}

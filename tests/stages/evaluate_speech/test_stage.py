@@ -94,6 +94,7 @@ def test_every_recording_gets_a_verdict_for_any_content(heard: StageOutput) -> N
     assert rows["um menino"]["verdict"] == "unrecognised" and rows["um menino"]["word_errors"] is None
 
 
+@pytest.mark.long
 def test_equal_input_gives_equal_bytes_and_is_transcribed_once(
     heard: StageOutput, source: StageOutput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

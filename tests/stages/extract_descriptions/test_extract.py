@@ -161,6 +161,7 @@ def test_work_is_linear_in_the_length_of_a_caption(unit: str) -> None:
     assert large <= 6 * small + 1000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("times", "settings"), [(190, {}), (2000, {"max_characters": 200_000})])
 def test_a_long_description_is_kept_whole(times: int, settings: dict[str, int]) -> None:
     described = "A mulher de vestido azul anda na praia com o cão. " * times

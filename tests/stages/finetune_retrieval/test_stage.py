@@ -60,6 +60,7 @@ def config_of(models: StageOutput, key: str) -> dict[str, Any]:
     return json.loads(models.file(f"models/{key}/config.json").read_text())
 
 
+@pytest.mark.long
 def test_every_row_and_seed_has_a_model_that_states_its_settings(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
     start = pretrain(tmp_path, one, rows=["mms-4", "triplet-3"], seeds=[0, 1])

@@ -217,6 +217,7 @@ def test_a_malformed_table_of_totals_is_refused(tmp_path):
         analyze(tmp_path, inputs(tmp_path, totals=b"day;n\n1;2\n"))
 
 
+@pytest.mark.long
 def test_captions_are_escaped_in_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr("tests.stages.posts_report.support.SAID", ("<script>alert(1)</script> cachorro & gato", *SAID[1:]))
     result, _, _ = analyze(tmp_path, inputs(tmp_path, 8))

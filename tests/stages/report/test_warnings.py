@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
@@ -46,6 +47,7 @@ def pages(root: Path, inputs: dict[str, StageOutput]) -> tuple[str, str]:
     return (stage.out / "report.html").read_text(), (stage.out / "report.md").read_text()
 
 
+@pytest.mark.long
 def test_the_warnings_of_inputs_are_on_the_page_and_in_the_markdown(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path)
     lines = [leave_warning(inputs[name]) for name in ("synthesize", "crawl")]

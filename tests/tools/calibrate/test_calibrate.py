@@ -119,6 +119,7 @@ def table_of(rows: list[tuple[str, float, list[str]]]) -> pa.Table:
     return pa.Table.from_pylist(made, schema=measured_schema())
 
 
+@pytest.mark.long
 @given(VALUES, st.integers(0, 25))
 def test_the_partition_into_shards_changes_no_verdict(rows: list[Any], cut: int) -> None:
     whole, parts = swept([table_of(rows)]), swept([table_of(rows[:cut]), table_of(rows[cut:])])

@@ -189,6 +189,7 @@ def other(out: Path) -> None:
     (out / "thesis.tex").write_text("years of work")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spoil", [changed, added, other])
 def test_existing_files_are_never_overwritten(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
     root, out = project(tmp_path / "p"), tmp_path / "out"

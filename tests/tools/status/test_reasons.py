@@ -122,6 +122,7 @@ def change(path: Path, before: str, after: str) -> None:
     os.utime(path, (time.time() + 5, time.time() + 5))  # DVC trusts a file with the same size and time
 
 
+@pytest.mark.long
 def test_what_has_run_has_no_reason(root):
     (root / "components/core/__pycache__").mkdir()
     (root / "components/core/__pycache__/a.pyc").write_text("x")
@@ -129,6 +130,7 @@ def test_what_has_run_has_no_reason(root):
     assert we_say(root) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "before", "after", "stages", "why"),
     [

@@ -162,6 +162,7 @@ def test_a_line_for_a_terminal_has_time_output_shard_and_figures(root):
     assert event_text(event)[19:] == "  english/crawl  shard_finished  look 00000  seconds 2, records_in 3, cached no"
 
 
+@pytest.mark.long
 def test_followed_logs_print_new_events_also_after_the_file_was_replaced(root, tmp_path):
     writer = log(root, "english", "crawl")
     writer.write(ITEM, shard="old")

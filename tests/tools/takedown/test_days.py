@@ -102,6 +102,7 @@ def test_a_later_snapshot_with_listed_content_is_read_without_it(crawl, tmp_path
         assert not [row for row in third.table().to_pylist() if listed(row["page_url"])]
 
 
+@pytest.mark.long
 def test_a_base_changed_by_anything_but_a_takedown_is_refused(crawl, tmp_path):  # noqa: F811
     with CountingWeb(site(range(8))) as web:
         three_days(crawl, web)

@@ -249,6 +249,7 @@ def test_an_invalid_wacz_raises(data):
         read(data)
 
 
+@pytest.mark.long
 def test_an_oversized_zip_directory_is_refused(tmp_path):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:

@@ -84,6 +84,7 @@ def test_the_figcaption_of_many_images_is_read_once():
     assert {c.figcaption for c in result} == {("long & " * 300)[:2000].rstrip()} and len(result) == 5_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece", ["&amp;", "&#1;", "& ", "&" * 8, "&#", "&#x", "&a", "\x9b ", "&lt;&#" + "0" * 50, "\u202e\u200b", "<a b='&"]
 )
@@ -161,6 +162,7 @@ def test_a_page_read_without_a_child_uses_little_memory(kind):
     assert isinstance(result, int)
 
 
+@pytest.mark.long
 def test_pages_of_a_batch_are_independent():
     slow, good = SLOW["attributes"](MANY), "<img src=x>" + "<p>word" * 5_000
     pages = [Source(html, PAGE, None) for html in (good, slow, "<img src=small>", good, slow)]

@@ -270,6 +270,7 @@ def test_long_addresses_resolve_as_absolute_does(reference, path):
     assert Resolver(base)(reference) == make_absolute(reference, base)
 
 
+@pytest.mark.long
 def test_hostile_markup_takes_linear_time():
     for piece in (
         "<",

@@ -39,6 +39,7 @@ def test_the_size_equals_the_decoders(kind, width, height):
     assert read_head(drawn(kind, width, height)) == Head(OPTIONS[kind][0], width, height)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_the_header_is_final_once_the_size_is_known(kind):
     """So the verdict cannot depend on the pieces in which a body comes."""
