@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "PREFECT_API_URL is not set", hint="set it to the server of flows.serve, e.g. http://HOST:4200/api"
             )
         configure_prefect(root)
-        if edited := Repository(root, chosen.remote).changed_files():
+        git = Repository(root, chosen.remote)
+        if (edited := git.changed_files()) and not left_by_a_stage(git):
             raise HearsightError(
                 "has changes that are not committed", where=root / edited[0], hint="use a clone for the worker alone"
             )
@@ -53,6 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def left_by_a_stage(git: Repository) -> bool:
+    """Whether HEAD is a flow's commit and on no branch: a worker ran a stage here, and its results lie in the clone.
+
+    The flow has them, or runs the stage again; the next stage's checkout replaces them.
+    """
+    on_branch = git.run("symbolic-ref", "--quiet", "HEAD", fail=False)
+    return not on_branch and "\nFlow-run: " in git.run("log", "-1", "--format=%B")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from flows.lockfile import changed_entries, read_entries, take_entries
 from flows.locks import LOCK_REF, RemoteLock, run_lock
 from flows.repository import Move, PushRefused, Repository
 from flows.schedules import previous_due, read_schedules, tag_time, time_tag
+from flows.worker import left_by_a_stage
 from tests.flows.clones import another_clone, git, make_origin
 from tests.support import PROJECT, until
 
@@ -54,6 +55,19 @@ def test_a_commit_holds_the_files_and_touches_neither_head_nor_index_nor_checkou
     assert repository.changed_files() == ["params.yaml", "source.txt"]
     with pytest.raises(HearsightError, match="git update-ref"):
         repository.move(Move("refs/heads/runs/daily", "", commit))
+
+
+def test_what_a_stage_left_in_a_workers_clone_is_told_from_a_persons_changes(origin: Path) -> None:
+    clone = origin.parent / "one"
+    repository = Repository(clone)
+    assert not left_by_a_stage(repository)
+    commit = repository.commit("HEAD", [repository.value("HEAD")], [], "before a\n\nFlow-run: 7\n")
+    git(clone, "checkout", "--quiet", "--detach", commit)
+    assert left_by_a_stage(repository)
+    git(clone, "checkout", "--quiet", "-b", "mine")
+    assert not left_by_a_stage(repository), "a person's branch begins at the flow's commit"
+    git(clone, "checkout", "--quiet", "--detach", "HEAD~1")
+    assert not left_by_a_stage(repository), "a person looks at an older commit"
 
 
 def test_of_two_writers_one_is_refused_and_nothing_of_its_push_arrives(origin: Path) -> None:
