@@ -106,7 +106,7 @@ lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requ
 	$(COMPILE) --constraints requirements.lock infra/servers.in -o infra/servers.lock > /dev/null
 	for name in uv audit; do $(COMPILE) infra/$$name.in -o infra/$$name.lock > /dev/null || exit 1; done
 
-bare: ## build a bare Debian 12 in a folder and run both commands there (root, debootstrap, 12 GB; CASES="root-demo")
+bare: ## build a bare Debian 12 in a folder and run demo, test and test-long there (root, debootstrap, 12 GB; CASES="root-demo")
 	$(PYTHON) infra/bare/run.py $(CASES)
 
 clean: ## remove what runs made (the fetched packages and the fetch store stay)

@@ -25,7 +25,6 @@ from components.tracking import recorder
 from flows.commands import StageFailed, environment
 from flows.graph import StageTask, affected_by, read_plan
 from flows.locks import run_lock
-from flows.repository import Repository
 from flows.schedules import read_pools, read_schedules
 from flows.show import show_funnels
 from flows.tasks import Progress, run_stage, start_snapshot, status_is_clean
@@ -123,7 +122,7 @@ def _run_stages(
         from flows.remote import delete_old_refs  # here: seconds of imports for work pools only
 
         for remote in sorted(remotes):
-            delete_old_refs(Repository(project, remote))
+            delete_old_refs(project, remote, get_run_logger().warning)
     slots = {name: threading.Semaphore(size) for name, size in sizes.items()}
     finished = False
     try:

@@ -30,7 +30,7 @@ from flows.commands import StageFailed, environment, failure, run_dvc
 from flows.graph import StageTask, read_tasks
 from flows.lockfile import LOCK_FILE, dvc_lock, take_entries, take_stages
 from flows.locks import run_lock
-from flows.repository import Move, PushRefused, Repository
+from flows.repository import FLOW_RUN, Move, PushRefused, Repository
 from flows.schedules import Pool
 from flows.versioned import PARAMS, pull, push, take_files
 
@@ -75,7 +75,7 @@ def run_remotely(
     ref = f"{REF}/{flow_run}/{re.sub(r'[^A-Za-z0-9]+', '-', stage.address).strip('-')}-{uuid.uuid4().hex[:8]}"
     head = git.value("HEAD")
     with dvc_lock(root):  # no stage writes dvc.lock meanwhile
-        commit = git.commit(head, [head], [PARAMS, LOCK_FILE, *files], f"before {stage.address}\n\nFlow-run: {flow_run}\n")
+        commit = git.commit(head, [head], [PARAMS, LOCK_FILE, *files], f"before {stage.address}\n\n{FLOW_RUN}{flow_run}\n")
     if stage.upstream:
         push(root, stage.upstream, flow_run, deps=False)
     git.push(Move(ref, "", commit))
@@ -97,14 +97,23 @@ def run_remotely(
             log(f"warning: {ref} is left on remote {pool.remote}: {error}")
 
 
-def delete_old_refs(git: Repository) -> None:
-    """Delete the refs that killed flows have left; those of flows that another server knows stay."""
-    with get_client(sync_client=True) as client:
-        for ref, commit in git.remote_refs(f"{REF}/*").items():
-            with suppress(ObjectNotFound, ValueError, PushRefused):
-                state = client.read_flow_run(uuid.UUID(ref.removeprefix(f"{REF}/").partition("/")[0])).state
-                if state is not None and state.is_final():
-                    git.push(Move(ref, commit, ""))
+def delete_old_refs(root: Path, remote: str, log: Callable[[str], None]) -> None:
+    """Delete the refs that killed flows have left on a remote; those of flows that another server knows stay.
+
+    A remote that cannot be used is logged: the stages that go through it fail with their own line, and others run.
+    """
+    try:
+        git = Repository(root, remote)
+        if not (refs := git.remote_refs(f"{REF}/*")):
+            return
+        with get_client(sync_client=True) as client:
+            for ref, commit in refs.items():
+                with suppress(ObjectNotFound, ValueError, PushRefused):
+                    state = client.read_flow_run(uuid.UUID(ref.removeprefix(f"{REF}/").partition("/")[0])).state
+                    if state is not None and state.is_final():
+                        git.push(Move(ref, commit, ""))
+    except HearsightError as error:
+        log(f"warning: refs of killed flows stay on remote {remote}: {error}")
 
 
 def _wait(stage: StageTask, pool: Pool, parameters: dict[str, Any], log: Callable[[str], None]) -> None:
@@ -156,6 +165,6 @@ def remote_stage(stage: str, ref: str, commit: str, limit: float, flow_run: str)
             return Failed(name=REFUSED if error.refused else "Failed", message=str(error))
         push(root, [stage], flow_run, deps=False)
         lock = take_entries(git.read(commit, LOCK_FILE), (root / LOCK_FILE).read_text(encoding="utf-8"), [stage])
-        message = f"{stage} by a worker\n\nFlow-run: {flow_run}\n"
+        message = f"{stage} by a worker\n\n{FLOW_RUN}{flow_run}\n"
         git.push(Move(ref, commit, git.commit(commit, [commit], task.files, message, {LOCK_FILE: lock})))
     return None

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from components.core.errors import HearsightError
 
+FLOW_RUN = "Flow-run: "
+"""Trailer of the commits of flows and their workers: the flow run's id."""
 LIMIT = 600.0
 """Seconds after which a git command is ended, e.g. one whose remote does not answer."""
 OWN_SETTINGS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")

@@ -20,7 +20,7 @@ from flows.commands import environment, error_line, run_dvc
 from flows.graph import StageTask, read_tasks, seconds
 from flows.lockfile import LOCK_FILE, changed_entries, take_stages
 from flows.locks import WAIT, RemoteLock, run_lock
-from flows.repository import Move, PushRefused, Repository
+from flows.repository import FLOW_RUN, Move, PushRefused, Repository
 from flows.schedules import Schedule, tag_time, time_tag
 
 PARAMS = "params.yaml"
@@ -130,7 +130,7 @@ class VersionedRun:
             f"{self.name}: {len(ran)} of {len(stages)} stages ran",
             "",
             f"Schedule: {self.name}",
-            f"Flow-run: {self.flow_run}",
+            f"{FLOW_RUN}{self.flow_run}",
         ]
         lines += [f"Ran: {address}" for address in sorted(ran)]
         folders = sorted({f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "run" and stage.dataset})

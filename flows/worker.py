@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from flows.repository import Repository
+from flows.repository import FLOW_RUN, Repository
 from flows.settings import configure_prefect
 
 
@@ -62,7 +62,7 @@ def left_by_a_stage(git: Repository) -> bool:
     The flow has them, or runs the stage again; the next stage's checkout replaces them.
     """
     on_branch = git.run("symbolic-ref", "--quiet", "HEAD", fail=False)
-    return not on_branch and "\nFlow-run: " in git.run("log", "-1", "--format=%B")
+    return not on_branch and f"\n{FLOW_RUN}" in git.run("log", "-1", "--format=%B")
 
 
 if __name__ == "__main__":

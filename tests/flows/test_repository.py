@@ -15,6 +15,7 @@ import yaml
 from components.core.errors import HearsightError
 from flows.lockfile import changed_entries, read_entries, take_entries
 from flows.locks import LOCK_REF, RemoteLock, run_lock
+from flows.remote import delete_old_refs
 from flows.repository import Move, PushRefused, Repository
 from flows.schedules import previous_due, read_schedules, tag_time, time_tag
 from flows.worker import left_by_a_stage
@@ -68,6 +69,18 @@ def test_what_a_stage_left_in_a_workers_clone_is_told_from_a_persons_changes(ori
     assert not left_by_a_stage(repository), "a person's branch begins at the flow's commit"
     git(clone, "checkout", "--quiet", "--detach", "HEAD~1")
     assert not left_by_a_stage(repository), "a person looks at an older commit"
+
+
+def test_a_remote_that_cannot_be_cleaned_is_a_warning_since_other_stages_need_it_not(origin: Path, tmp_path: Path) -> None:
+    warnings: list[str] = []
+    clone = origin.parent / "one"
+    git(clone, "remote", "add", "gone", str(tmp_path / "nowhere.git"))
+    for remote in ("gone", "unknown"):
+        delete_old_refs(clone, remote, warnings.append)
+    assert [line.split(":")[1] for line in warnings] == [f" refs of killed flows stay on remote {r}" for r in ("gone", "unknown")]
+    assert not any("\n" in line for line in warnings)
+    delete_old_refs(clone, "origin", warnings.append)  # nothing was left there: no server is asked
+    assert len(warnings) == 2
 
 
 def test_of_two_writers_one_is_refused_and_nothing_of_its_push_arrives(origin: Path) -> None:
