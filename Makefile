@@ -1,25 +1,19 @@
 # Two commands set up, run the main job and pass the tests: `make demo` and `make test`.
 .DEFAULT_GOAL := help
-PYTHON ?= python3.11
+# The newest Python of those that every locked package supports, with venv (a package of its own on Debian).
+PYTHONS := python3.13 python3.12 python3.11 python3
+USABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(firstword $(foreach python,$(PYTHONS),$(if $(shell $(python) -c '$(USABLE)' 2>/dev/null && echo yes),$(python))))
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
-# torch for this machine's GPU, or else without CUDA (the default build has 3 GB of it); unless the user names an index or a folder
-# of packages.
-ifeq ($(strip $(UV_FIND_LINKS)$(PIP_INDEX_URL)$(UV_INDEX_URL)$(UV_DEFAULT_INDEX)$(UV_TORCH_BACKEND)),)
-export UV_TORCH_BACKEND := auto
-endif
 # uv's cache if there is one; else one in .venv, removed after the installation: 0.1 GB, and nothing is left in the home folder.
 CACHE := $(or $(UV_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/uv)
 ifeq ($(shell test -d '$(CACHE)' && echo there),)
 export UV_CACHE_DIR := $(CURDIR)/.venv/.cache
 DROP_CACHE = @rm -rf .venv/.cache
 endif
-UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
-# The locks are complete, and every file is compared with its hash. torch has a line of its own without hashes: which of its
-# builds fits, and so which index has it, depends on the machine (SECURITY.md).
-LOCKED = $(UV) --require-hashes --no-deps --requirements
-TORCH = $(UV) --requirements requirements-torch.lock --constraints requirements.lock
+NO_PYTHON := no Python 3.11 to 3.13 with venv was found: apt-get install python3 python3-venv (or make PYTHON=/path/to/python3.13)
+INSTALL = $(BIN)/python infra/install.py
 export DVC_NO_ANALYTICS := 1
 # Without cached bytecode every command compiles its imports anew: 5 s of CPU for Great Expectations alone.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,19 +27,19 @@ help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## make the environment in .venv from requirements.lock, and fetch the dictionary and voices (20 MB)
-.venv/.ready: requirements.lock requirements-torch.lock infra/uv.lock pyproject.toml infra/trim.py
+.venv/.ready: requirements.lock requirements-torch.lock infra/uv.lock pyproject.toml infra/install.py infra/trim.py
+	@test -x $(BIN)/python || test -n '$(PYTHON)' || { echo "$(NO_PYTHON)" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --no-cache-dir --require-hashes --requirement infra/uv.lock
-	$(LOCKED) requirements.lock
-	$(TORCH)
-	$(UV) --no-deps --no-build-isolation --editable .
+	$(INSTALL) requirements.lock --torch
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	$(BIN)/python infra/trim.py
 	$(DROP_CACHE)
 	@hearsight data --dictionary --voices || echo "warning: not all was fetched; 'hearsight doctor' says what is lost, and 'make data' tries again"
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready requirements-dev.lock
-	$(LOCKED) requirements-dev.lock
+	$(INSTALL) requirements-dev.lock
 	$(BIN)/python infra/trim.py
 	$(DROP_CACHE)
 	@touch $@
@@ -106,7 +100,7 @@ lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requ
 	$(COMPILE) --constraints requirements.lock infra/servers.in -o infra/servers.lock > /dev/null
 	for name in uv audit; do $(COMPILE) infra/$$name.in -o infra/$$name.lock > /dev/null || exit 1; done
 
-bare: ## build a bare Debian 12 in a folder and run demo, test and test-long there (root, debootstrap, 12 GB; CASES="root-demo")
+bare: ## build bare Debians 12 and 13 and run demo, test and test-long in each (root, debootstrap, 36 GB; CASES="debian13-root-demo")
 	$(PYTHON) infra/bare/run.py $(CASES)
 
 clean: ## remove what runs made (the fetched packages and the fetch store stay)

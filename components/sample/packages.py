@@ -27,6 +27,8 @@ POSTS = ("gcompris-qt-data",)
 """Described photographs and drawings; with the stamps they become the sample's posts."""
 VOICES = ("libflite1", "libasound2")
 """The speech engine Flite, and the only library it links to beside the C library (docs/voices.md)."""
+RENAMED = "t64"
+"""End of a library's name since its times have 64 bits: Debian 13 and Ubuntu 24.04 have ``libasound2t64``, not ``libasound2``."""
 PACKAGES = PAGES + POSTS + DICTIONARY + VOICES
 BENCHMARKS = ("python-skimage-doc", "grass-doc", "freedombox-doc-en")
 """More pages and pictures, which only benchmarks read."""
@@ -108,30 +110,42 @@ def _fetch(home: Path, name: str) -> dict[str, Any]:
 
 
 def _download(home: Path, name: str) -> Path:
-    """Fetch the archive of ``name`` by apt into a temporary folder and move it into place; return its path."""
+    """Fetch the archive of ``name`` by apt into a temporary folder and move it into place; return its path.
+
+    A release has a library under its name or under its renamed one; the archive gets ``name`` in both cases.
+    """
     folder = home / "debs" / f".{name}.tmp"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    # apt drops its rights to the user _apt, who may not write here; as ourselves it may.
-    command = ["apt-get", "download", "-o", "APT::Sandbox::User=", name]
-    try:
-        _run(command, name, cwd=folder)
-    except _UnknownPackage:
+    if not any(_downloaded(folder, name, known) for known in names_in_releases(name)):
         _run(["apt-get", "update"], name)
-        try:
-            _run(command, name, cwd=folder)
-        except _UnknownPackage:
-            raise HearsightError("apt does not know this package", where=name, hint=f"use Debian 12, or {IN_CONTAINER}") from None
+        if not any(_downloaded(folder, name, known) for known in names_in_releases(name)):
+            raise HearsightError("apt does not know this package", where=name, hint=f"use Debian 12 or 13, or {IN_CONTAINER}")
     archives = sorted(folder.glob("*.deb"))
     if len(archives) != 1:
         raise HearsightError(f"apt-get download left {len(archives)} archives", where=name, hint="run the command again")
     sync(archives[0])
     for old in folder.parent.glob(f"{name}_*.deb"):
         old.unlink()
-    target = folder.parent / archives[0].name
+    target = folder.parent / f"{name}_{archives[0].name.partition('_')[2]}"
     move_into_place(archives[0], target)
     folder.rmdir()
     return target
+
+
+def names_in_releases(name: str) -> tuple[str, ...]:
+    """Return the names under which a release may have a package, the usual one first."""
+    return (name, name + RENAMED) if name.startswith("lib") else (name,)
+
+
+def _downloaded(folder: Path, name: str, known: str) -> bool:
+    """Download the package ``name`` under one of its names; return whether apt knows it."""
+    try:
+        # apt drops its rights to the user _apt, who may not write here; as ourselves it may.
+        _run(["apt-get", "download", "-o", "APT::Sandbox::User=", known], name, cwd=folder)
+    except _UnknownPackage:
+        return False
+    return True
 
 
 class _UnknownPackage(Exception):
@@ -157,11 +171,12 @@ def _run(command: Sequence[str], name: str, cwd: Path | None = None) -> str:
     if done.returncode == 0:
         return done.stdout
     output = done.stderr + done.stdout
-    if any(phrase in output for phrase in ("Unable to locate package", "No candidate", "Can't find a source", "Unable to find")):
+    if any(phrase in output for phrase in _UNKNOWN):
         raise _UnknownPackage
     raise _failure(command[0], output, name)
 
 
+_UNKNOWN = ("Unable to locate package", "has no candidate", "No candidate", "Can't find a source", "Unable to find")
 _FULL = ("No space left", "ENOSPC")
 _NETWORK = ("resolve", "connect", "Connection", "Failed to fetch", "Network is unreachable", "timed out")
 

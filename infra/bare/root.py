@@ -1,4 +1,4 @@
-"""Build Debian 12's minimal base in a folder, and run commands in it as in an empty machine.
+"""Build the minimal base of a Debian release in a folder, and run commands in it as in an empty machine.
 
 What this machine reaches package registries with (apt's sources and settings, pip's settings, folders of wheels, certificates,
 proxies) is taken along where it is set, and nothing else of it: the environment inside is empty otherwise.
@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-SUITE = "bookworm"
-PACKAGES = ("python3.11", "python3.11-venv", "make", "git", "ca-certificates")
-MIRROR = "http://deb.debian.org/debian"
-"""Debian's own; ``DEBIAN_MIRROR`` names another."""
+RELEASES = {"debian12": "bookworm", "debian13": "trixie"}
+"""Release → apt's name of it."""
+PACKAGES = ("python3", "python3-venv", "make", "git", "ca-certificates")
 USER, UID = "plain", 4321
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 SETTINGS = ("http_proxy", "https_proxy", "no_proxy", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_CERT",
@@ -30,26 +29,28 @@ def settings() -> dict[str, str]:
     return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 
-def build(root: Path) -> None:
-    """Install the base and ``PACKAGES`` into the folder ``root``, which must not exist; add the unprivileged user.
+def build(root: Path, suite: str) -> None:
+    """Install a release's base and ``PACKAGES`` into the folder ``root``, which must not exist; add the unprivileged user.
 
     Raises:
-        SystemExit: this is not root, debootstrap is absent, or it failed; the message names its log.
+        SystemExit: this is not root, debootstrap or a mirror is absent, or it failed; the message names its log.
     """
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         raise SystemExit("bare: needs root and debootstrap (apt-get install debootstrap)")
     root.mkdir(parents=True)
     log = root.with_name(f"{root.name}.log")
-    mirror = os.environ.get("DEBIAN_MIRROR") or _mirror() or MIRROR
-    command = ["debootstrap", "--variant=minbase", SUITE, str(root), mirror]
+    mirror = os.environ.get("DEBIAN_MIRROR") or _mirror()
+    if not mirror:
+        raise SystemExit("bare: apt's sources here name no Debian mirror; name one: DEBIAN_MIRROR=ADDRESS make bare")
+    command = ["debootstrap", "--variant=minbase", suite, str(root), mirror]
     with log.open("wb") as out:
         if subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False).returncode != 0:
             raise SystemExit(f"bare: debootstrap failed; see {log}")
-    take_settings_along(root)
+    take_settings_along(root, suite)
     with mounted(root):
         for command in (
             ["apt-get", "update", "--quiet"],
-            # Not by debootstrap, which does not know that another package provides python3.11-distutils.
+            # Not by debootstrap, which does not know that one package can provide another.
             ["apt-get", "install", "--quiet", "--yes", "--no-install-recommends", *PACKAGES],
             ["useradd", "--uid", str(UID), "--create-home", USER],
         ):
@@ -64,28 +65,33 @@ def build(root: Path) -> None:
                 raise SystemExit(f"bare: {' '.join(command)} failed; see {log}")
 
 
-def _mirror() -> str:
-    """Return the mirror of this machine's apt when it is a Debian of the same release, else nothing."""
-    if f"VERSION_CODENAME={SUITE}" not in Path("/etc/os-release").read_text(encoding="utf-8"):
-        return ""
+def _sources() -> list[Path]:
+    """Return apt's files of sources here if this is a Debian, whose layout holds for its other releases; else none."""
+    if "\nID=debian" not in Path("/etc/os-release").read_text(encoding="utf-8"):
+        return []
     files = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
-    lines = [line.split() for path in files if path.suffix in (".list", ".sources") and path.is_file() for line in _lines(path)]
+    return [path for path in files if path.suffix in (".list", ".sources") and path.is_file()]
+
+
+def _mirror() -> str:
+    """Return the mirror of this machine's apt if it is a Debian, else nothing."""
+    lines = [line.split() for path in _sources() for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
     uris = [word for line in lines if line[:1] in (["deb"], ["URIs:"]) for word in line[1:] if word.startswith("http")]
     return next((uri for uri in uris if "security" not in uri), "")
 
 
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8", errors="replace").splitlines()
-
-
-def take_settings_along(root: Path) -> None:
-    """Copy what this machine reaches package registries with into the root."""
+def take_settings_along(root: Path, suite: str) -> None:
+    """Copy what this machine reaches package registries with into the root of a release."""
     etc = root / "etc"
-    if _mirror():  # the same release: its sources hold; otherwise debootstrap's own stay
+    if sources := _sources():  # without them debootstrap's own stay
         (etc / "apt/sources.list").unlink(missing_ok=True)
-        for path in (Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")):
-            if path.suffix in (".list", ".sources") and path.is_file():
-                shutil.copy(path, etc / path.relative_to("/etc"))
+        for path in sources:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            for other in RELEASES.values():
+                text = text.replace(other, suite)
+            copy = etc / path.relative_to("/etc")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(text, encoding="utf-8")
     for folder in ("apt/apt.conf.d", "ssl/certs"):
         (etc / folder).mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-a", "--remove-destination", f"/etc/{folder}/.", str(etc / folder)], check=True)

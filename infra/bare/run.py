@@ -1,11 +1,12 @@
-"""``make bare``: run the README's commands and the long tests on an empty Debian 12, and print what became of them.
+"""``make bare``: run the README's commands and the long tests on empty Debians 12 and 13, and print what became of them.
 
-    make bare                               # every case
-    make bare CASES="root-demo root-test"   # some of them, in this order; none needs another before it
+    make bare                                                 # every case
+    make bare CASES="debian13-root-demo debian13-root-test"   # some of them, in this order; none needs another before it
 
-A case is a user and a command. ``root`` works in a plain path; ``plain`` is an unprivileged user in a path with a space and a
-letter that is not ASCII. Each user begins with a fresh clone of HEAD and an empty home, and ``LANG=C``. Needs root, debootstrap
-and 12 GB. The root is built once; remove the folder to build it anew. Logs lie beside it.
+A case is a release, a user and a command. ``root`` works in a plain path; ``plain`` is an unprivileged user in a path with a
+space and a letter that is not ASCII. Each user begins with a fresh clone of HEAD and an empty home, and ``LANG=C``. Needs root,
+debootstrap and 12 GB for each release (24 GB where torch comes with CUDA). A root is built once; remove its folder to build it anew. The logs
+are in the same folder as the roots.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measured import Measured, measured
-from root import USER, build, inside, mounted, take_settings_along
+from root import RELEASES, USER, build, inside, mounted, take_settings_along
 
 PROJECT = Path(__file__).resolve().parents[2]
 PLACES = {"root": Path("/srv/hearsight"), USER: Path(f"/home/{USER}/my próject")}
 """Where each user clones to, inside the root."""
-CASES = tuple(f"{user}-{command}" for user in PLACES for command in ("demo", "test", "test-long"))
+CASES = tuple(
+    f"{release}-{user}-{command}" for release in RELEASES for user in PLACES for command in ("demo", "test", "test-long")
+)
 
 
 @dataclass(frozen=True)
@@ -51,39 +54,48 @@ class Result:
 
 
 def main() -> int:
-    """Build the root if it is absent, run the cases, print the table; 1 when any failed."""
-    parser = argparse.ArgumentParser(description="Run `make demo`, `make test` and `make test-long` on an empty Debian 12.")
+    """Build the roots that are absent, run the cases, print the table; 1 when any failed."""
+    parser = argparse.ArgumentParser(description="Run `make demo`, `make test` and `make test-long` on empty Debians.")
     parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE", help=f"of {', '.join(CASES)}; all without")
-    parser.add_argument("--root", type=Path, default=Path(os.environ.get("BARE_ROOT") or "/var/tmp/hearsight-bare/root"))
+    parser.add_argument("--roots", type=Path, default=Path(os.environ.get("BARE_ROOTS") or "/var/tmp/hearsight-bare"))
     parser.add_argument("--keep", action="store_true", help="leave the clones for a look")
     chosen = parser.parse_args()
     if unknown := [case for case in chosen.cases if case not in CASES]:
         parser.error(f"no such case: {', '.join(unknown)}; choose of {', '.join(CASES)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    root = chosen.root.resolve()
-    if not (root / ".built").is_file():
-        shutil.rmtree(root, ignore_errors=True)
-        build(root)
-        (root / ".built").touch()
-    take_settings_along(root)  # again: installing ca-certificates has written certificates of its own
     results: list[Result] = []
+    try:
+        for release, suite in RELEASES.items():
+            if cases := [case for case in chosen.cases if case.startswith(f"{release}-")]:
+                root = chosen.roots.resolve() / release
+                if not (root / ".built").is_file():
+                    shutil.rmtree(root, ignore_errors=True)
+                    build(root, suite)
+                    (root / ".built").touch()
+                take_settings_along(root, suite)  # again: installing ca-certificates has written certificates of its own
+                _run_all(root, cases, results, keep=chosen.keep)
+    finally:
+        _table(results)
+        (chosen.roots / "results.json").write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
+    return 0 if len(results) == len(chosen.cases) and all(result.passed for result in results) else 1
+
+
+def _run_all(root: Path, cases: list[str], results: list[Result], keep: bool) -> None:
+    """Run the cases of a release in its root, each user in one clone; add to ``results``."""
     cloned: set[str] = set()
     try:
         with mounted(root):
-            for case in chosen.cases:
-                user = case.partition("-")[0]
+            for case in cases:
+                user = case.split("-")[1]
                 if user not in cloned:
                     _fresh(root, user)
                     cloned.add(user)
                 results.append(_run(root, case))
                 print("  ".join(results[-1].cells()), flush=True)
     finally:
-        if not chosen.keep:
+        if not keep:
             for user in cloned:
                 shutil.rmtree(_outside(root, PLACES[user]), ignore_errors=True)
-        _table(results)
-        (root.parent / "results.json").write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
-    return 0 if len(results) == len(chosen.cases) and all(result.passed for result in results) else 1
 
 
 def _outside(root: Path, place: Path) -> Path:
@@ -111,7 +123,7 @@ def _fresh(root: Path, user: str) -> None:
 
 
 def _run(root: Path, case: str) -> Result:
-    user, _, target = case.partition("-")
+    _, user, target = case.split("-", 2)
     log = root.parent / f"{case}.log"
     script = f'cd "{PLACES[user]}" && exec make {target}'
     command = inside(root, ["sh", "-c", script], {"LANG": "C"}, user)
