@@ -28,7 +28,7 @@ class Source:
 
     package: str
     folder: str
-    """Its document root, below the unpacked package."""
+    """Its document root, a pattern of one folder below the unpacked package."""
     entrance: str
     """Its own first page."""
     picture: str
@@ -41,7 +41,7 @@ class Source:
 SOURCES = {
     "gimp.sample": Source(
         "gimp-help-en",
-        "usr/share/gimp/2.0/help/en",
+        "usr/share/gimp/*/help/en",  # 2.0 in Debian 12, 3.0 in Debian 13
         "/index.html",
         "/images/filters/examples/artistic-taj-photocopy.jpg",
         "Example for the “Photocopy” filter",
@@ -66,7 +66,7 @@ def sample_sites(root: Path) -> dict[str, Site | Path]:
     sites: dict[str, Site | Path] = {}
     for host, source in SOURCES.items():
         unpacked = home / "unpacked" / source.package
-        folder = unpacked / source.folder
+        folder = next(iter(sorted(unpacked.glob(source.folder))), unpacked / source.folder)
         check_package(source.package, folder)
         credit = f"{source.credit} (Debian package {source.package} {_version(home, source.package)})"
         made = host_pages(host, source, folder, credit)

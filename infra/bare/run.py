@@ -5,8 +5,8 @@
 
 A case is a release, a user and a command. ``root`` works in a plain path; ``plain`` is an unprivileged user in a path with a
 space and a letter that is not ASCII. Each user begins with a fresh clone of HEAD and an empty home, and ``LANG=C``. Needs root,
-debootstrap and 12 GB for each release (24 GB where torch comes with CUDA). A root is built once; remove its folder to build it anew. The logs
-are in the same folder as the roots.
+debootstrap and 12 GB for each release (24 GB where torch comes with CUDA). A root is built once; remove its folder to build it
+anew. The logs are in the same folder as the roots.
 """
 
 from __future__ import annotations

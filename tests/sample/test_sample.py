@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from urllib.parse import urljoin
@@ -12,12 +13,18 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.sample.gallery import gallery_pages, stamps
-from components.sample.packages import PACKAGES, fetch_packages
+from components.sample.packages import BENCHMARKS, PACKAGES, VOICES, fetch_packages, names_in_releases
 from components.sample.pages import SOURCES, sample_sites
 from components.sample.sites import Site
 from components.web.html.page import read_page
 from tests.stages.crawl.fixture_web import picture
+from tests.support import PROJECT
 
+RELEASES = Path(__file__).parent / "releases"
+"""By release: the packages with names like ours, as ``apt-cache search --names-only .`` lists them there."""
+COMMANDS = ("Makefile", ".ci/run", "components/tools/doctor/machine.py", "infra/bare/root.py", "tests/app/conftest.py",
+            "infra/Containerfile.cpu", "infra/Containerfile.cuda", "infra/Containerfile.data")  # fmt: skip
+INSTALL = re.compile(r"apt-get install((?: +-?[a-z][-a-z0-9.+]*| +--[-a-z]+)+)")
 SCENE = ("red", "house", "on a green field")
 APT = """#!/bin/sh
 echo "$@" >> "$CALLS"
@@ -25,6 +32,7 @@ for name; do :; done
 case "$FAIL" in
   network) echo "E: Failed to fetch http://mirror.example/$name  Could not connect" >&2; exit 100;;
   disk) echo "E: Write error - write (28: No space left on device)" >&2; exit 100;;
+  renamed) [ "$name" = libasound2 ] && { echo "E: package $name as it has no candidate" >&2; exit 100; };;
   unknown) [ "$1" = update ] && exit 0; echo "E: Unable to locate package $name" >&2; exit 100;;
 esac
 echo "archive of $name" > "${name}_1.0_all.deb"
@@ -97,6 +105,30 @@ def test_failures_of_apt_give_a_one_line_error(tmp_path, debian, monkeypatch, fa
         fetch_packages(tmp_path, quiet)
     assert "\n" not in str(caught.value)
     assert (failure == "unknown") == any(call.startswith("update") for call in debian())
+
+
+def test_a_library_that_a_release_renamed_is_found_under_its_new_name(tmp_path, debian, monkeypatch):
+    monkeypatch.setenv("FAIL", "renamed")
+    assert fetch_packages(tmp_path, quiet, VOICES) == list(VOICES)
+    assert debian()[-1].endswith(" libasound2t64") and not any(call.startswith("update") for call in debian())
+    content = tmp_path / "data/packages/unpacked/libasound2/usr/content"
+    assert content.read_text() == "archive of libasound2t64\n"
+    assert fetch_packages(tmp_path, quiet, VOICES) == []
+
+
+@pytest.mark.parametrize("release", sorted(path.stem for path in RELEASES.glob("*.txt")))
+def test_every_release_has_every_package_that_is_named_in_code_and_commands(release):
+    has = set((RELEASES / f"{release}.txt").read_text().split())
+    lines = [line for name in COMMANDS for line in (PROJECT / name).read_text(encoding="utf-8").splitlines()]
+    named = {word for line in lines for found in INSTALL.findall(line) for word in found.split() if word[0] != "-"}
+    assert {"python3-venv", "chromium", "debootstrap"} <= named
+    missing = [name for name in (*PACKAGES, *BENCHMARKS, *sorted(named)) if has.isdisjoint(names_in_releases(name))]
+    assert missing == []
+
+
+def test_the_lists_of_names_are_of_the_releases_that_make_bare_builds():
+    named = re.findall(r'"(debian\d+)": "', (PROJECT / "infra/bare/root.py").read_text())
+    assert sorted(named) == sorted(path.stem for path in RELEASES.glob("*.txt"))
 
 
 def test_on_another_system_than_debian_the_error_names_the_container(tmp_path, monkeypatch):
