@@ -32,7 +32,7 @@ def python(root: Path) -> list[Finding]:
     """Check the version and that this is the project's environment."""
     version = platform.python_version()
     if not PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
-        return [Finding(MISSING, "python", f"{version}; Hearsight needs 3.11 to 3.13", "make setup PYTHON=python3.11")]
+        return [Finding(MISSING, "python", f"{version}; Hearsight needs 3.11 to 3.13", "rm -rf .venv; make setup")]
     return [Finding(OK, "python", f"{version} in {sys.prefix}")]
 
 

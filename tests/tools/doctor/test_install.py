@@ -20,7 +20,7 @@ UV = """#!/bin/sh
 echo "$@ | $UV_FIND_LINKS $UV_DEFAULT_INDEX" >> "$CALLS"
 case "$*" in *--torch-backend*) exit $AUTO;; esac
 """
-CHOICE = "print-python:\n\t@echo '$(PYTHON)'\n"
+CHOICE = "print-python:\n\t$(info $(PYTHON))@:\n"
 
 
 def pythons(folder: Path, versions: dict[str, tuple[int, int]], without_venv: tuple[str, ...] = ()) -> Path:
