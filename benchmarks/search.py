@@ -207,7 +207,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--queries", type=int, nargs="+", default=[1, QUERIES], help="at most 1,000")
     parser.add_argument("--k", type=int, nargs="+", default=[10, 100])
-    parser.add_argument("--single", action="store_true", help="ours without bfloat16, as on processors that lack it")
     parser.add_argument("--equal", action="store_true", help="only hold 20,000 vectors to brute force")
     parser.add_argument("--approximate", action="store_true", help="only the approximate index")
     parser.add_argument("--rank", type=int, default=0, help="with --approximate: vectors mostly of a subspace")
@@ -218,7 +217,7 @@ def main() -> None:
         return approximate(options.size, 4 * options.runs, options.rank)
     folder, queries = made(options.size)
     peer = (environment("faiss"), PEERS / "faiss" / "run.py", folder / "embeddings.npy", queries)
-    ours = (sys.executable, "-m", "benchmarks.search_ours", folder, queries, *(["single"] if options.single else []))
+    ours = (sys.executable, "-m", "benchmarks.search_ours", folder, queries)
     sides = {"ours": Side(*ours), "faiss": Side(*peer)}
     try:
         for count in options.queries:

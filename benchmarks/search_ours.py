@@ -1,7 +1,4 @@
-"""Our side of ``benchmarks.search``, asked like ``peers/faiss/run.py``: ``python -m benchmarks.search_ours INDEX QUERIES``.
-
-With the word ``single`` after these it multiplies in float32 whatever the processor has.
-"""
+"""Our side of ``benchmarks.search``, asked like ``peers/faiss/run.py``: ``python -m benchmarks.search_ours INDEX QUERIES``."""
 
 from __future__ import annotations
 
@@ -13,15 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from components.search import scan
 from components.search.index import SearchIndex
-from components.search.rough import Float32Products
 
 
 def main() -> None:
     """Answer line by line until the input ends."""
-    if "single" in sys.argv:
-        scan.fitting = lambda *_: Float32Products
     start = time.perf_counter()
     index = SearchIndex.open(Path(sys.argv[1]), verify=False)
     queries = np.load(sys.argv[2])

@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from components.core.errors import HearsightError
 from components.core.files import publish, publish_bytes
+from components.core.machine import usable_cores
 from components.core.progress import progress as progress_bar
 from components.search import files
 from components.search.graph import GraphSettings, empty_graph, extend_to_unit_norm, graph_library
 from components.search.index import SearchIndex, check_count, check_queries, drop_excluded
 from components.search.products import exact_products, norms_above
-from components.search.scan import usable_cores
 
 __all__ = ["ApproximateContents", "ApproximateIndex", "GraphSettings"]
 

@@ -3,7 +3,7 @@
 | file | content |
 |---|---|
 | ``embeddings.npy`` | n × D, float32, C order, in numpy's format; memory-mapped, never loaded |
-| ``norms.npy`` | 2 × n, float32: upper bounds of the embeddings' norms, and of their bfloat16 rounding errors (``rough``) |
+| ``norms.npy`` | n, float32: upper bounds of the embeddings' norms |
 | ``items.parquet`` | n rows, one an embedding: ``key``, ``kind`` ("image" or "speech"), and the caller's own columns |
 | ``index.json`` | version, n, D, rows of each kind, the model's digest, size and sha256 of the other files; written last |
 """
@@ -26,9 +26,8 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish, publish_bytes
 from components.search.products import norms_above
-from components.search.rough import roundings_above
 
-VERSION = 1
+VERSION = 2
 EMBEDDINGS, NORMS, ITEMS, INDEX = "embeddings.npy", "norms.npy", "items.parquet", "index.json"
 KINDS = ("image", "speech")
 MOST_DIMENSIONS = 1 << 16
@@ -73,7 +72,7 @@ def build_index(
 
     def write(path: Path) -> None:
         nonlocal dimension
-        norms = np.empty((2, items.num_rows), np.float32)
+        norms = np.empty(items.num_rows, np.float32)
         dimension = _write_embeddings(path, embeddings, norms, folder)
         publish(folder / NORMS, lambda temporary: _save(temporary, norms))
 
@@ -199,26 +198,25 @@ def _write_embeddings(
                 continue
             if not dimension:
                 dimension = block.shape[1]
-                header = {"descr": "<f4", "fortran_order": False, "shape": (norms.shape[1], dimension)}
+                header = {"descr": "<f4", "fortran_order": False, "shape": (len(norms), dimension)}
                 np.lib.format.write_array_header_1_0(out, header)
             if block.shape[1] != dimension:
                 what = f"embedding {done} has {block.shape[1]} dimensions, those before it {dimension}"
                 raise HearsightError(what, where=folder, hint=REBUILD_HINT)
-            if done + len(block) > norms.shape[1]:
-                raise HearsightError(f"more embeddings than the {norms.shape[1]} items", where=folder, hint="give one item each")
+            if done + len(block) > len(norms):
+                raise HearsightError(f"more embeddings than the {len(norms)} items", where=folder, hint="give one item each")
             with np.errstate(over="ignore"):
                 block = np.ascontiguousarray(block, dtype="<f4")
-            norms[0, done : done + len(block)] = block_norms = norms_above(block)
+            norms[done : done + len(block)] = block_norms = norms_above(block)
             if len(invalid := np.flatnonzero(~(block_norms <= LARGEST_NORM))):
                 row = block[invalid[0]]
                 what = f"has a norm above {LARGEST_NORM:g}" if np.isfinite(row).all() else "holds a number that is not finite"
                 what = f"embedding {done + invalid[0]} {what}"
                 raise HearsightError(what, where=folder, hint="check the model that computed it")
-            norms[1, done : done + len(block)] = roundings_above(block)
             out.write(block.data)
             done += len(block)
-    if done != norms.shape[1]:
-        raise HearsightError(f"{done} embeddings for {norms.shape[1]} items", where=folder, hint="give one item each")
+    if done != len(norms):
+        raise HearsightError(f"{done} embeddings for {len(norms)} items", where=folder, hint="give one item each")
     return dimension
 
 

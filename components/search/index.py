@@ -28,7 +28,6 @@ class SearchIndex:
         contents: content of ``index.json``: n, dimension, rows of each kind, the model's digest.
         embeddings: n × D, float32, memory-mapped.
         norms: n, float32: upper bounds of the embeddings' norms.
-        roundings: n, float32: upper bounds of the norms of the embeddings' bfloat16 rounding errors.
         items: n rows, with ``key``, ``kind`` and the builder's columns.
     """
 
@@ -36,7 +35,6 @@ class SearchIndex:
     contents: Contents
     embeddings: NDArray[np.float32]
     norms: NDArray[np.float32]
-    roundings: NDArray[np.float32]
     items: pa.Table
 
     @classmethod
@@ -53,8 +51,8 @@ class SearchIndex:
         folder = Path(folder)
         contents = files.read_contents(folder, model, verify=verify)
         embeddings = files.map_array(folder / files.EMBEDDINGS, (contents.n, contents.dimension))
-        norms, roundings = np.array(files.map_array(folder / files.NORMS, (2, contents.n)))
-        return cls(folder, contents, embeddings, norms, roundings, files.read_items(folder / files.ITEMS, contents.n))
+        norms = np.array(files.map_array(folder / files.NORMS, (contents.n,)))
+        return cls(folder, contents, embeddings, norms, files.read_items(folder / files.ITEMS, contents.n))
 
     def __len__(self) -> int:
         return self.contents.n
@@ -94,7 +92,7 @@ class SearchIndex:
             where: conditions on the items, as for :meth:`select`.
             rows: row numbers, or a mask of n; combined with ``where`` by intersection.
             exclude: rows that must not be found: one list for all queries, or q × m, each query's own (−1: none).
-            threads: number of cores; None: all available to this process.
+            threads: number of cores; None: as BLAS is set, usually all.
 
         Returns:
             Rows (int64) and scores (float64), q × min(k, rows searched). If a query's own exclusions leave fewer, the rest is
@@ -108,7 +106,7 @@ class SearchIndex:
         count = check_count(k)
         chosen, excluded = self._filtered(where, rows, exclude, len(vectors))
         available = len(self) if chosen is None else len(chosen)
-        matrix = Matrix(self.embeddings, self.norms, chosen, self.roundings)
+        matrix = Matrix(self.embeddings, self.norms, chosen)
         if excluded is None:
             return scan(matrix, vectors, min(count, available), threads=threads, progress=progress)
         best, scores = scan(matrix, vectors, min(count + excluded.shape[1], available), threads=threads, progress=progress)

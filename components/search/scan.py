@@ -1,36 +1,26 @@
-"""The exact search: approximate scores of every row (``rough``), then exact scores of the candidates (``products``).
+"""The exact search: float32 products of every row by BLAS, then exact scores of the rows that may be among the k best.
 
-Threads share the blocks of rows, each multiplying on one core: while one thread multiplies, another selects from its block, so
-the cores never wait for a common step. A block's scores are compared with each query's floor minus the error bound of the
-approximate scores; only rows above it are processed further (``best.Best``). Queries are scaled by powers of two, which changes
-no bit of a score, so that no float32 product overflows.
+A float32 product is off by at most ``products.slack``. Rows of a block whose product, with that much added, stays below the
+query's k-th best score so far cannot be among its k best; all others get exact scores. Queries are scaled by powers of two, which
+changes no bit of a score, so that no float32 product overflows.
 """
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import math
-import os
-import threading
-from collections.abc import Generator, Iterator
+import functools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
+from components.core.machine import usable_cores
 from components.core.progress import progress as progress_bar
-from components.search.best import Best
-from components.search.products import exact_products
-from components.search.rough import Float32Products, OneThread, choose_products
+from components.search.products import exact_products, slack
 
-QUERIES_AT_ONCE = 1024
-PAIRS_AT_ONCE = 1 << 21
-SCORES_AT_ONCE = 1 << 21
-FEWEST_ROWS = 1024
-SPARE = 1.5
-"""A block whose selected rows span at most this many times as many rows is multiplied whole; otherwise its rows are gathered."""
+QUERIES_AT_ONCE = 256
+ROWS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
@@ -41,29 +31,21 @@ class Matrix:
         vectors: n × D.
         norms: n, upper bounds of their norms.
         rows: the rows to search, sorted; None: all.
-        roundings: n, upper bounds of the norms of their bfloat16 rounding errors; None: unknown, so float32 is used.
     """
 
     vectors: NDArray[np.float32]
     norms: NDArray[np.float32]
     rows: NDArray[np.int64] | None = None
-    roundings: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.vectors) if self.rows is None else len(self.rows)
 
-    def block(self, start: int, stop: int) -> tuple[NDArray[np.float32], slice | NDArray[np.int64], NDArray[np.intp] | None]:
-        """Return for selected rows ``start`` to ``stop``: vectors to multiply, the rows' numbers, and which vectors these are
-        (None: all)."""
-        if self.rows is None:
-            return self.vectors[start:stop], slice(start, stop), None
-        rows = self.rows[start:stop]
+    def block(self, start: int, stop: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return for selected rows ``start`` to ``stop`` their vectors, m × D, and the rows' numbers, m."""
+        rows = np.arange(start, min(stop, len(self))) if self.rows is None else self.rows[start:stop]
         first, last = int(rows[0]), int(rows[-1]) + 1
-        if last - first == len(rows):
-            return self.vectors[first:last], rows, None
-        if last - first <= SPARE * len(rows):
-            return self.vectors[first:last], rows, rows - first
-        return self.vectors[rows], rows, None
+        # Neighbouring rows are read in place.
+        return self.vectors[first:last] if last - first == len(rows) else self.vectors[rows], rows
 
 
 def scan(
@@ -76,107 +58,68 @@ def scan(
         k: at least 1.
         threads: number of cores; None: all available to this process.
     """
-    rows, scores = np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf)
-    nonzero = queries.any(axis=1)
-    _search_zeros(matrix, np.flatnonzero(~nonzero), rows, scores)
-    parts = _batches(np.flatnonzero(nonzero), k)
-    steps = _progress_steps(sum(-(-len(matrix) // _block_rows(len(part))) for part in parts), progress)
-    products = choose_products(queries, len(matrix), matrix.roundings is not None)
-    with OneThread(), contextlib.closing(steps):
-        for part in parts:
-            rows[part], scores[part] = _scan_part(matrix, queries[part], k, products, threads or usable_cores(), steps)
-    return rows, scores
+    parts = [queries[start : start + QUERIES_AT_ONCE] for start in range(0, len(queries), QUERIES_AT_ONCE)]
+    # A part is multiplied on one core: threads of BLAS would wait for one another at each block.
+    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads or usable_cores()) as pool:
+        found = pool.map(lambda part: _scan_part(matrix, part, k), parts)
+        results = list(progress_bar(found, len(parts), "searching") if progress else found)
+    if not results:
+        return np.full((0, k), -1, np.int64), np.full((0, k), -np.inf)
+    return np.concatenate([rows for rows, _ in results]), np.concatenate([scores for _, scores in results])
 
 
-def usable_cores() -> int:
-    """Return the number of cores available to this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _search_zeros(matrix: Matrix, queries: NDArray[np.intp], rows: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
-    """Fill in the results of zero vectors: every score is 0, so the first rows."""
-    first = np.arange(min(rows.shape[1], len(matrix))) if matrix.rows is None else matrix.rows[: rows.shape[1]]
-    rows[queries[:, None], np.arange(len(first))] = first
-    scores[queries, : len(first)] = 0.0
-
-
-def _batches(queries: NDArray[np.intp], k: int) -> list[NDArray[np.intp]]:
-    """Return batches of queries that are searched together: smaller ones if each keeps many rows."""
-    size = max(1, min(QUERIES_AT_ONCE, PAIRS_AT_ONCE // k))
-    return [queries[start : start + size] for start in range(0, len(queries), size)]
-
-
-def _block_rows(queries: int) -> int:
-    """Return the rows of a block: its scores take a few MB, or for few queries its vectors a few tens of MB."""
-    return max(FEWEST_ROWS, min(SCORES_AT_ONCE // queries, 8 * FEWEST_ROWS))
-
-
-def _scan_part(
-    matrix: Matrix, queries: NDArray[np.float32], k: int, products: type[Float32Products], workers: int, steps: Iterator[None]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _scan_part(matrix: Matrix, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     scaled, exponents = _scaled(queries)
     norms = np.ldexp(1.0, exponents)
-    step = _block_rows(len(queries))
-
-    def exact(query: NDArray[np.int64], row: NDArray[np.int64]) -> NDArray[np.float64]:
-        scores = exact_products(queries, matrix.vectors, query, row, query_norms=norms, norms=matrix.norms)
-        return np.ldexp(scores, -exponents[query])
-
-    starts = iter(range(0, len(matrix), step))
-    lock = threading.Lock()
-    floor = np.full(len(queries), -np.inf)
-
-    def work() -> Best:
-        best = Best(len(queries), k, exact)
-        rough = products(scaled, math.ceil(step * SPARE))
-        while True:
-            with lock:
-                start = next(starts, None)
-                if start is None:
-                    return best
-                # k rows of any thread bound the k-th best score, so the greatest floor holds for all.
-                np.maximum(floor, best.floor, out=floor)
-                best.floor[:] = floor
-                next(steps)
-            _search_block(matrix, rough, start, min(start + step, len(matrix)), best)
-
-    workers = max(1, min(workers, -(-len(matrix) // step)))
-    if workers == 1:
-        best = work()
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            best, *others = [future.result() for future in [pool.submit(work) for _ in range(workers)]]
-        for other in others:
-            best.merge(other)
-    rows, scores = best.result()
+    rows, scores = np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf)
+    scratch = np.empty(len(queries) * ROWS_AT_ONCE, np.float32)
+    for start in range(0, len(matrix), ROWS_AT_ONCE):
+        vectors, numbers = matrix.block(start, start + ROWS_AT_ONCE)
+        products = scratch[: len(queries) * len(vectors)].reshape(len(queries), len(vectors))
+        if len(queries) == 1:  # BLAS is several times faster at a matrix times a vector than at a row times a matrix
+            np.matmul(vectors, scaled[0], out=products[0])
+        else:
+            np.matmul(scaled, vectors.T, out=products)
+        off = float(slack(vectors.shape[1], matrix.norms[numbers].max(), 1.0))
+        query, column = _candidates(products, off, scores[:, -1], k)
+        row = numbers[column]
+        exact = exact_products(queries, matrix.vectors, query, row, query_norms=norms, norms=matrix.norms)
+        _merge(rows, scores, query, row, np.ldexp(exact, -exponents[query]))
     return rows, np.ldexp(scores, exponents[:, None]) + 0.0  # turns -0 into 0
 
 
-def _search_block(matrix: Matrix, rough: Float32Products, start: int, stop: int, best: Best) -> None:
-    """Score one block and add to ``best`` the rows that may be among its k."""
-    vectors, rows, which = matrix.block(start, stop)
-    products = rough.products(vectors)
-    if which is not None:
-        products = products[:, which]
-    norms = matrix.norms[rows]
-    roundings = np.zeros(1, np.float32) if matrix.roundings is None else matrix.roundings[rows]
-    most = rough.slack(norms.max(), roundings.max(), slice(None))
-    if best.k <= stop - start and np.isneginf(best.floor).any():
-        kth = np.partition(products, stop - start - best.k, axis=1)[:, stop - start - best.k].astype(np.float64)
-        np.maximum(best.floor, kth - np.abs(kth) * rough.rounding - most, out=best.floor)
-    bar = best.floor - most
-    bar -= np.abs(bar, where=np.isfinite(bar), out=np.zeros_like(bar)) * rough.rounding
-    flat = np.flatnonzero(products >= np.nextafter(bar.astype(np.float32), np.float32(-np.inf))[:, None])
-    if not len(flat):
-        return
-    query, column = np.divmod(flat, stop - start)
-    score = products.reshape(-1)[flat].astype(np.float64)
-    error = rough.slack(norms[column], roundings if len(roundings) == 1 else roundings[column], query)
-    error += np.abs(score) * rough.rounding
-    high = score + error
-    kept = np.flatnonzero(high >= best.floor[query])
-    row = column[kept] + start if isinstance(rows, slice) else rows[column[kept]]
-    best.add(query[kept], row, (score - error)[kept], high[kept])
+def _candidates(
+    products: NDArray[np.float32], off: float, floor: NDArray[np.float64], k: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of query and row of a block that may be among the k best.
+
+    Args:
+        products: q × m, each off by at most ``off``.
+        floor: q, the k-th best score so far (−∞: fewer than k rows were seen).
+    """
+    if np.isneginf(floor).any() and k <= products.shape[1]:
+        # The k-th best of this block, less its error, is a floor too.
+        floor = np.maximum(floor, np.partition(products, -k, axis=1)[:, -k] - off)
+    bar = np.nextafter((floor - off).astype(np.float32), np.float32(-np.inf))[:, None]
+    query, column = np.nonzero(products >= bar)
+    return query, column
+
+
+def _merge(
+    rows: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    query: NDArray[np.int64],
+    row: NDArray[np.int64],
+    score: NDArray[np.float64],
+) -> None:
+    """Put new pairs of query and row among the k best of each query, in place: greatest first, ties by the lower row."""
+    k = rows.shape[1]
+    query = np.concatenate([np.repeat(np.arange(len(rows)), k), query])
+    row, score = np.concatenate([rows.reshape(-1), row]), np.concatenate([scores.reshape(-1), score])
+    order = np.lexsort((row, -score, query))
+    first = np.searchsorted(query[order], np.arange(len(rows)))
+    best = order[first[:, None] + np.arange(k)]
+    rows[:], scores[:] = row[best], score[best]
 
 
 def _scaled(queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -186,8 +129,6 @@ def _scaled(queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[
     return np.ldexp(wide, -exponents[:, None]).astype(np.float32), exponents
 
 
-def _progress_steps(total: int, shown: bool) -> Generator[None]:
-    """Yield once a step, with a progress bar of ``total`` steps if ``shown``; closing the generator ends the bar."""
-    if not shown:
-        yield from itertools.repeat(None)
-    yield from progress_bar(itertools.repeat(None), total, "searching")
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()

@@ -7,23 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info
 
-from components.search import best, scan
+from components.search import scan
 from components.search.products import exact_products, norms_above, slack
-from components.search.rough import (
-    BFloat16Products,
-    Float32Products,
-    OneThread,
-    choose_products,
-    has_half,
-    roundings_above,
-    sums_in_single,
-)
 from components.search.scan import Matrix
 from tests.search.indexes import brute
 
@@ -31,19 +21,9 @@ Vectors = NDArray[np.float32]
 
 
 def searched(vectors: Vectors, queries: Vectors, k: int, **options: Any) -> tuple[list[list[int]], list[list[float]]]:
-    matrix = Matrix(vectors, norms_above(vectors), roundings=roundings_above(vectors))
+    matrix = Matrix(vectors, norms_above(vectors))
     rows, scores = scan.scan(matrix, queries, k, **options)
     return rows.tolist(), scores.tolist()
-
-
-@pytest.fixture(params=[Float32Products, BFloat16Products])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Float32Products]:
-    """Both ways of rough products, whatever the processor would choose."""
-    if request.param is BFloat16Products and not sums_in_single():
-        pytest.skip("this torch does not sum bfloat16 products in float32")
-    monkeypatch.setattr(scan, "choose_products", lambda *_: request.param)
-    result: type[Float32Products] = request.param
-    return result
 
 
 def nudged(vectors: Vectors, draw: np.random.Generator) -> Vectors:
@@ -91,12 +71,9 @@ def cases() -> dict[str, tuple[Vectors, Vectors]]:
 @pytest.mark.long
 @pytest.mark.parametrize("k", [1, 10, 299, 300])
 @pytest.mark.parametrize("name", cases())
-def test_the_order_is_that_of_the_definition(
-    name: str, k: int, way: type[Float32Products], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Blocks of 32 rows, so that floors, thinning and both threads take part at this size.
-    monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
-    monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
+def test_the_order_is_that_of_the_definition(name: str, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Blocks of 32 rows, so that floors of earlier blocks take part at this size.
+    monkeypatch.setattr(scan, "ROWS_AT_ONCE", 32)
     vectors, queries = cases()[name]
     assert searched(vectors, queries, k, threads=2) == brute(vectors, queries, k)
 
@@ -114,27 +91,9 @@ def test_equal_scores_are_ordered_as_defined(data: st.DataObject) -> None:
     assert searched(vectors, queries, min(k, count)) == brute(vectors, queries, k)
 
 
-def test_many_ties_are_scored_exactly_and_cut(way: type[Float32Products], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "FEWEST_ROWS", 32)
-    monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
-    monkeypatch.setattr(best, "FEW_PAIRS", 16)
-    held = []
-    cut = best.Best._cut
-
-    def watched(self: best.Best) -> None:
-        held.append(len(self._pairs[0]))
-        cut(self)
-
-    monkeypatch.setattr(best.Best, "_cut", watched)
-    vectors, queries = cases()["all equal"]
-    assert searched(vectors, queries, 3, threads=1) == brute(vectors, queries, 3)
-    # Five queries, 3 of each kept, 1,024 waiting at most, and the 32 rows of one more block.
-    assert len(held) > 1 and max(held) <= 5 * 3 + 1024 + 5 * 32
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_the_number_of_threads_changes_no_result(threads: int, way: type[Float32Products]) -> None:
+def test_the_number_of_threads_changes_no_result(threads: int) -> None:
     draw = np.random.default_rng(1)
     vectors = draw.standard_normal((20_000, 16)).astype(np.float32)[draw.integers(0, 9_000, 20_000)]
     queries = draw.standard_normal((7, 16)).astype(np.float32)
@@ -182,45 +141,7 @@ def test_norms_are_bounds_from_above_and_close() -> None:
         assert all(norm >= t and norm <= t * (1 + 1e-6) + 1e-44 for norm, t in zip(norms_above(vectors), true, strict=True))
 
 
-@given(st.integers(1, 3000), st.integers(0, 2**32 - 1), st.integers(-130, 30))
-def test_the_bound_of_bfloat16_products_holds_and_is_tight(dimension: int, seed: int, power: int) -> None:
-    if not sums_in_single():
-        pytest.skip("this torch does not sum bfloat16 products in float32")
-    draw = np.random.default_rng(seed)
-    # Numbers halfway between two of bfloat16's, all rounded one way, and others.
-    vectors = np.ldexp(np.where(draw.random((5, dimension)) < 0.7, 1 + 2.0**-8, draw.random((5, dimension))), power).astype(
-        np.float32
-    )
-    queries = np.concatenate([np.full((1, dimension), 1 + 2.0**-8), draw.standard_normal((2, dimension))]).astype(np.float32)
-    queries /= (norms_above(queries) * np.float32(1.0001))[:, None]
-    rough = BFloat16Products(queries, 5)
-    result = rough.products(vectors).astype(np.float64)
-    norms, roundings = norms_above(vectors), roundings_above(vectors)
-    for query in range(3):
-        exact = [math.fsum((queries[query].astype(float) * vector.astype(float)).tolist()) for vector in vectors]
-        off = rough.slack(norms, roundings, np.full(5, query)) + rough.rounding * np.abs(result[query])
-        assert (np.abs(result[query] - exact) <= off).all()
-        assert (off <= 0.02 * norms + 1e-30).all()
-
-
-def test_roundings_are_those_of_torch() -> None:
-    for vectors, _ in cases().values():
-        lost = vectors.astype(np.float64) - torch.from_numpy(vectors).bfloat16().double().numpy()
-        true = np.sqrt((lost**2).sum(axis=1))
-        assert (roundings_above(vectors) >= true).all() and (roundings_above(vectors) <= true * (1 + 1e-6) + 1e-44).all()
-
-
-def test_few_queries_and_unknown_roundings_are_multiplied_in_float32() -> None:
-    many = np.ones((1000, 8), np.float32)
-    assert choose_products(many[:3], 10**9, True) is Float32Products and choose_products(many, 10**9, False) is Float32Products
-    assert choose_products(many, 10**9, True) is (BFloat16Products if has_half() else Float32Products)
-
-
 def test_thread_settings_are_restored_after_a_search() -> None:
-    def now() -> list[int]:
-        return [torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())]
-
-    before = now()
-    with OneThread():
-        assert torch.get_num_threads() == 1
-    assert now() == before
+    before = [library["num_threads"] for library in threadpool_info()]
+    searched(*cases()["plain"], 3, threads=1)
+    assert [library["num_threads"] for library in threadpool_info()] == before

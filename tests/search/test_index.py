@@ -74,8 +74,7 @@ def test_conditions_select_matching_rows(index: SearchIndex, vectors: NDArray[np
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.8, 1.0])
 def test_any_subset_of_rows_is_searched_exactly(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "FEWEST_ROWS", 64)
-    monkeypatch.setattr(scan, "SCORES_AT_ONCE", 64)
+    monkeypatch.setattr(scan, "ROWS_AT_ONCE", 64)
     draw = np.random.default_rng(5)
     vectors = draw.standard_normal((2000, 8)).astype(np.float32)
     mask = draw.random(2000) < share
