@@ -47,8 +47,8 @@ class Draft:
 
     @property
     def has_digits(self) -> bool:
-        """Whether any digit is left."""
+        """Whether any digit or power is left."""
         return _DIGIT.search(self.text) is not None
 
 
-_DIGIT = re.compile("[0-9]")
+_DIGIT = re.compile("[0-9²³]")

@@ -67,7 +67,8 @@ class Language:
     """The digits of a name: "319" of A319."""
     fraction: Callable[[int, int], str]
     """Numerator and denominator → words, or nothing where there is no such name."""
-    and_a_half: str
+    and_a_half: tuple[str, str]
+    """After a masculine and after a feminine noun."""
     feminine: Callable[[str], bool]
     """Whether a noun in lower case is feminine, by its ending and a list."""
     no_nouns: frozenset[str]
@@ -92,8 +93,8 @@ class Language:
     money: Mapping[str, Noun]
     scales: Mapping[str, str]
     """What follows an amount: "million", "k" → word."""
-    of_many: Callable[[str], str]
-    """What joins "million" with a currency's name: "de dólares"."""
+    of_millions: str
+    """What joins whole millions with what is counted: "de "; empty in English."""
     cents_joint: str
     """Between the whole and the cents."""
     cents_named: bool
@@ -118,8 +119,12 @@ class Language:
     """The number and name of a ruler → words of the number."""
     roman_before: Mapping[str, bool]
     """Words, in lower case, after which Roman numerals are read → whether small ones are ordinals ("século V")."""
-    half_feminine: str = ""
-    """Word for half of a feminine noun; empty if equal to the masculine."""
+    halves: tuple[str, str]
+    """What goes before half of a masculine and of a feminine noun."""
+    metre_joint: str | None = None
+    """Between metres and centimetres in "1,80 m"; None where decimals are read."""
+    contractions: Mapping[str, str] = field(default_factory=dict)
+    """Pattern → replacement after numbers are words: "de un" → "d'un"."""
     decades: Callable[[str], str] | None = None
     """Digits of "1990s" → words; None for languages without such plurals."""
     roman_suffixes: tuple[str, ...] = ()
@@ -172,6 +177,8 @@ def read_tables(language: str) -> dict[str, Any]:
     for name in _FORMS:
         fields[name] = _by_form(fields.get(name, {}))
     fields["letters"] = dict(entry.split(" ", 1) for entry in fields["letters"])
+    for name in ("and_a_half", "halves"):
+        fields[name] = tuple(fields[name])
     fields["months"] = listed(fields["months"])
     fields["month_short"] = {
         form: number for number, forms in enumerate(fields["month_short"].split(), 1) for form in forms.split("/")

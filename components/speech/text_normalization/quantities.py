@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 from components.speech.text_normalization.draft import Draft
-from components.speech.text_normalization.figures import LETTER, NUMBER, amount, gender_of, spoken
+from components.speech.text_normalization.figures import LETTER, NUMBER, amount, gender_of, is_millions, spoken
 from components.speech.text_normalization.language import Language, Noun, alternatives
 
-_RANGE = re.compile(rf"(?<![\w.,-])((?:[$€£]|R\$ ?)?{NUMBER}[%°]?)\s?[-–—]\s?(?=(?:[$€£]|R\$ ?)?{NUMBER}(?!-?[0-9]))")
-_BY = re.compile(rf"(?<![0-9.,])({NUMBER}(?:\s?(?:cm|mm|m|in|ft|px)|['\"])?)\s?[xX×]\s?(?={NUMBER})")
+_RANGE = re.compile(rf"(?<![\w.,-])((?:[$€£]|R\$ ?)?{NUMBER}[%°]?)\s?[-–—]\s?(?=(?:[$€£]|R\$ ?)?{NUMBER}(?!-?[0-9]|/[0-9]))")
+_BY = re.compile(rf"(?<![0-9.,])({NUMBER}(?: [0-9]/[0-9])?(?:\s?(?:cm|mm|m|in|inch|ft|px)\.?|['\"])?)\s?[xX×]\s?(?={NUMBER})")
 _TIMES_BEFORE = re.compile(r"(?<!\w)x(?=[0-9])")
 _RATIO = re.compile(r"(?<![\w:.,])([0-9]{1,3}):(?=[0-9]{1,2}(?![\w:]))")
 _OF = re.compile(
@@ -18,14 +19,44 @@ _OF = re.compile(
     r"|(?<=part ))([0-9]{1,2})/(?=[0-9]{1,2}(?![\w/]))"
 )
 _TIMES = re.compile(rf"(?<![\w.,])({NUMBER})\s?[x×](?![\w])")
+_PRODUCT = re.compile(rf"(?<![\w.,])({NUMBER})\s?[xX×*]\s?(?={NUMBER}\s?=)")
+_DIFFERENCE = re.compile(rf"(?<![\w.,])({NUMBER})\s?[-–]\s?(?={NUMBER}\s?=)")
+_SCORE = re.compile(
+    r"(?<![\w.,/])([0-9]{1,3}[.,][0-9])/(?=[0-9]{1,3}(?![\w/]))|(?i:(?<=rated )|(?<=rating )|(?<=score )|(?<=nota )|(?<=note ))"
+    r"([0-9]{1,3})/(?=[0-9]{1,3}(?![\w/]))|(?<![\w.,/])([0-9]{1,2})/(?=[0-9]{1,3} (?:stars|estrel|étoile))"
+)
+_COMPARED = re.compile(r"(?<![<>=-])\s?([<>])\s?(?=[$€£]?[0-9])")
+_COORDINATE = re.compile(
+    r"(?<![\w.,])([0-9]{1,3})\s?[°º]\s?([0-9]{1,2}(?:[.,][0-9]+)?)\s?'(?:\s?([0-9]{1,2}(?:[.,][0-9]+)?)\s?(?:\"|''))?"
+    r"(?:\s?([NSEWOL])(?!\w))?"
+)
+_COMPASS = re.compile(r"(?<=°)\s?([NSEWOL])(?!\w)")
+_DEGREES = re.compile(rf"(?<![\w.,])(-?)([0-9]{{1,4}}|[1-9]\.[0-9]{{3}})\s?([º°])(?![\w°])(?=(?: ({LETTER}+))?)")
+_BASE = r"(?:(?<=[0-9)])|(?<=(?<![^\W_])[A-Za-zπ])|(?<=(?<![^\W_])[A-Za-z]{2}))"
+_POWER = re.compile(_BASE + r"\^(-?[0-9]{1,15})(?![0-9])")
+_SQUARE = re.compile(_BASE + "([²³])(?![²³])")
+_RAISED = str.maketrans("23", "²³")
+_HEAT = frozenset("a de até hasta los uns unos a".split())
+"""Words before degrees rather than before an ordinal of three digits."""
+_PORTIONS = re.compile("(?:xícar|colher|copo|litr|quilo|taza|cuchara|vaso|kilo|tasse|verre|cuill)")
 _FEET = re.compile(r"(?<![\w.,])([0-9]{1,3})'\s?([0-9]{1,2})\"?(?!\w)")
 _FOOT = re.compile(rf"(?<![\w.,])({NUMBER})'(?![\w'])")
 _INCH = re.compile(rf"(?<![\w.,\"])({NUMBER}|[0-9]+/[0-9]+)\"(?!\w)")
 _F_STOP = re.compile(rf"(?<!\w)[fF]/(?={NUMBER})")
 _THOUSANDS = re.compile("[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]{0,2}(?:[.][0-9]{3})+")
-_MIXED = re.compile(r"(?<![\w.,/])([0-9]+)\s+([0-9]{1,2})/([0-9]{1,3})(?![\w/])")
-_FRACTION = re.compile(rf"(?<![\w.,/])([0-9]{{1,4}})/([0-9]{{1,4}})(?![\w/])(?= ?({LETTER}*))")
-_MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(]))-(?=[0-9])")
+_MIXED = re.compile(rf"(?<![\w.,/])([0-9]{{1,15}})(?:\s(?:e |y |et )?|-)([0-9]{{1,2}})/([0-9]{{1,3}})(?![\w/])(?: ({LETTER}+))?")
+_FRACTION = re.compile(rf"(?<![\w.,/])([0-9]{{1,4}})/([0-9]{{1,4}})(?![\w/])( ?)(?=({LETTER}*))")
+_CENTS = re.compile(r"[.,][0-9]{2}(?![0-9]) ?$")
+_WEIGHT = re.compile(r"(?:[mk]?g|kgs|gr|lbs?|oz|tbsp|tsp|[mc]?[lL]|gal|qt|pt|pcs?|ct)\.?$")
+_PACKED = re.compile(
+    "(?:tablet|pill|capsule|bottle|can|cup|bag|box|pack|jar|syringe|tin|glass|mug|steak|burger|bar|dumbbell|weight|baby)"
+)
+_DETERMINERS = frozenset("a an the this that these those one each every another his her its their our my your".split())
+_HEIGHT = re.compile("([1-9])[.,]([1-9][0-9])")
+_NEXT = re.compile(r"(?> by [0-9.,]+\s?(?:inch|ft|[cm]?m|['\"])?\.?(?!\w))? ([^\W\d_]+)")
+_OF_WORDS = frozenset(("of", "de", "des", "del", "da", "do", "d"))
+_MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(]))-(?=[$€£]?[0-9])|(?:(?<=^)|(?<=: ))- (?=[0-9]{1,3} ?%)")
+_MONEY_RANGE = re.compile(rf"([$€£]|R\$|US\$)\s?({NUMBER})\s?[-–—]\s?(?:\1\s?)?(?={NUMBER})")
 _PLUS_END = re.compile(r"(?<=[0-9])\+(?![\w+])")
 _ABOUT = re.compile(r"[~≈]\s?(?=[0-9$€£])")
 
@@ -39,17 +70,25 @@ class _Patterns:
         after = alternatives(behind)
         scales = alternatives(language.scales)
         names = "|".join(sorted({name for money in language.money.values() for name in (money.one, money.many)}, key=len)[::-1])
-        names += "|pesos"
+        names += "|[A-Z]{3}"
         units = alternatives(language.units).replace("·", r"\s")
         marks = alternatives(language.ordinal_marks)
         number = rf"{NUMBER}" if language.group != " " else rf"(?:(?<![0-9] )[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+(?![0-9])|{NUMBER})"
-        self.before = re.compile(rf"(?<![A-Za-z$])({signs})\s?({NUMBER})(?:\s?({scales})(?!\w))?(?: ({names})(?!\w))?")
-        self.after = re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?!\w)")
-        self.unit = re.compile(
-            rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?![\w²³]|/[A-Za-z])(\.(?=\s+[a-z]))?"
+        single = "(?<![0-9])(?<![0-9] )" if language.code == "fr" else ""  # "2€50"
+        self.before = re.compile(
+            rf"(?<![A-Za-z$]){single}({signs})\s?({NUMBER})(?:\s?({scales})(?!\w|\.[A-Z]))?(?: ({names})(?!\w))?"
         )
-        self.ordinal = re.compile(rf"(?<![\w.,])([0-9]{{1,4}})\s?({marks})(?![\w°])(?= ?({LETTER}*))")
-        self.number = re.compile(rf"({number})(?=[ -]?({LETTER}*))")
+        self.after = re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?:(?<=€)\s?([0-9]{{2}})(?![\w.,])|(?!\w))")
+        areas = alternatives(symbol for symbol in language.units if symbol[-1] in "²³")
+        self.area = re.compile(rf"(?<![\w.,])({areas})(?![\w²³])")
+        self.per = re.compile(rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas}))(?![\w/²³])")
+        self.unit = re.compile(
+            rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?:/({units}))?(?![\w²³]|/[A-Za-z])(\.(?=\s+[a-z]))?"
+        )
+        self.ordinal = re.compile(
+            rf"(?<![\w.,])([0-9]{{1,4}})(?:\s(?=[ºª]))?({marks})(?![\w°])(?:\.(?=\s[a-zà-ÿ]))?(?= ?({LETTER}*))"
+        )
+        self.number = re.compile(rf"({number})(?=(?: (?:a|à|ou|o|e|y|et) {NUMBER})?[ -]?(?:mil )?({LETTER}*))")
 
 
 _patterns = cache(_Patterns)
@@ -58,7 +97,11 @@ _patterns = cache(_Patterns)
 def join_figures(draft: Draft) -> None:
     """Replace marks between numbers by words: ranges and scores ("to"), dimensions ("by"). Later rules read the numbers."""
     words = draft.language.words
+    draft.sub("times", _PRODUCT, lambda match: f"{match[1]} {words['multiplied']} ")
+    draft.sub("minus", _DIFFERENCE, lambda match: f"{match[1]} {words['minus']} ")
+    draft.sub("compared", _COMPARED, lambda match: f" {words[match[1]]} ")
     if any(dash in draft.text for dash in "-–—"):
+        draft.sub("range", _MONEY_RANGE, lambda match: f"{match[2]} {words['to']} {match[1]}")
         draft.sub("range", _RANGE, lambda match: f"{match[1]} {words['to']} ")
         draft.sub("minus", _MINUS, lambda match: f"{words['minus']} ")
     draft.sub("dimensions", _BY, lambda match: f"{match[1]} {words['by']} ")
@@ -68,9 +111,43 @@ def join_figures(draft: Draft) -> None:
         draft.sub("range", _RATIO, lambda match: f"{match[1]} {words['to']} ")
     if "/" in draft.text:
         draft.sub("part", _OF, lambda match: f"{match[1]} {words['of']} ")
+        draft.sub("part", _SCORE, lambda match: f"{match[1] or match[2] or match[3]} {words['out_of']} ")
+        draft.sub("per", _patterns(draft.language).per, lambda match: _per(match[1] or match[2], draft.language))
     draft.sub("about", _ABOUT, lambda match: f"{words['about']} ")
     draft.sub("f_stop", _F_STOP, lambda match: f"{words['f_stop']} ")
     draft.sub("plus", _PLUS_END, lambda match: f" {words['plus']}")
+
+
+def _per(measure: str, language: Language) -> str | None:
+    """Return " per cup", " per kilogram"; None for a month, which belongs to a date."""
+    if measure in language.month_short or measure in language.months:
+        return None
+    unit = language.units.get(measure)
+    return f" {language.words['per']} {unit.one if unit else measure}"
+
+
+def say_degrees(draft: Draft) -> None:
+    """Read coordinates, and decide whether ``º`` and ``°`` are degrees or an ordinal."""
+    language, words = draft.language, draft.language.words
+
+    def coordinate(match: re.Match[str]) -> str:
+        parts = zip(match.groups()[:3], ("°", "min", "s"), strict=True)
+        said = [_measured(part, language.units[unit], language) for part, unit in parts if part]
+        return " ".join(said + [words[match[4]]] * bool(match[4]))
+
+    def mark(match: re.Match[str]) -> str:
+        number, noun = int(match[2].replace(".", "")), match[4] or ""
+        if "º" in language.ordinal_marks and not match[1]:
+            counted = len(noun) > 2 and noun.lower() not in language.no_nouns
+            before = match.string[: match.start()].rstrip().rsplit(" ", 1)[-1].lower()
+            if (counted and (number < 100 or before not in _HEAT)) or (number <= 20 and match[3] == "º"):
+                return f"{number}º"
+        return f"{match[1]}{match[2]}°"
+
+    if "°" in draft.text or "º" in draft.text:
+        draft.sub("units", _COORDINATE, coordinate)
+        draft.sub("units", _DEGREES, mark)
+        draft.sub("units", _COMPASS, lambda match: f" {words[match[1]]}")
 
 
 def say_money(draft: Draft) -> None:
@@ -78,15 +155,14 @@ def say_money(draft: Draft) -> None:
     language, patterns = draft.language, _patterns(draft.language)
 
     def said(lexeme: str, money: Noun, scale: str) -> str:
-        gender = "f" if money.feminine else "m"
-        if _THOUSANDS.fullmatch(lexeme):  # No money has three decimals: "$1,500" in a Spanish text
-            lexeme = re.sub("[.,]", "", lexeme)
         if scale:
             return f"{spoken(lexeme, language, 'm', year=False)} {language.scales[scale]} {_many(scale, money, language)}"
         cut = re.fullmatch(r"(.*[0-9])[.,]([0-9]{2})", lexeme)
         whole, cents = (cut[1], cut[2]) if cut and money.cent else (lexeme, "00")
+        if _THOUSANDS.fullmatch(whole) and (language.code != "en" or "," in whole):
+            whole = re.sub("[.,]", "", whole)  # No money has three decimals: "$1,500" in a Spanish text
+        text = _measured(whole, money, language)
         value = amount(whole, language)
-        text = f"{spoken(whole, language, gender, year=False)} {money.one if 0 < value < 2 else money.many}"
         if int(cents) == 0:
             return text
         small = f"{language.cardinal(int(cents), 'm')} {money.cent if int(cents) == 1 else money.cents}"
@@ -98,19 +174,51 @@ def say_money(draft: Draft) -> None:
 
     def before(match: re.Match[str]) -> str:
         money = language.money[match[1]]
-        if match[4]:  # "$1,500 pesos": the word takes precedence over the sign
-            money = next(
-                (other for other in language.money.values() if match[4] in (other.one, other.many)), Noun("peso", "pesos")
-            )
-        return f" {said(match[2], money, match[3] or '')} "
+        named = match[4]  # "$1,500 pesos", "$20 USD": the word takes precedence over the sign
+        if named in language.money:
+            money, named = language.money[named], ""
+        elif named and not named.isupper():
+            money, named = next(other for other in language.money.values() if named in (other.one, other.many)), ""
+        return f" {said(match[2], _counted(match, money, language), match[3] or '')} {named or ''}{' ' * bool(named)}"
+
+    def after(match: re.Match[str]) -> str:
+        money = _counted(match, language.money[match[3]], language)
+        return said(match[1] + ("," + match[4] if match[4] else ""), money, match[2] or "")
 
     draft.sub("money", patterns.before, before)
-    draft.sub("money", patterns.after, lambda match: f"{said(match[1], language.money[match[3]], match[2] or '')}")
+    draft.sub("money", patterns.after, after)
 
 
 def _many(scale: str, money: Noun, language: Language) -> str:
     """Return the currency after "million" or "thousand"; only the first takes "de"."""
-    return money.many if language.scales[scale] in ("mil", "mille") else language.of_many(money.many)
+    return money.many if language.scales[scale] in ("mil", "mille") else language.of_millions + money.many
+
+
+def _measured(lexeme: str, noun: Noun, language: Language, *, single: bool = False) -> str:
+    """Return a number with what it counts: "one euro", "dois milhões de reais"; ``single``: in the singular in any case."""
+    number = spoken(lexeme, language, "f" if noun.feminine else "m", year=False)
+    value = amount(lexeme, language)
+    one = lexeme == "1" if not language.singular_below else value < language.singular_below
+    name = noun.one if single or one else noun.many
+    return f"{number} {language.of_millions * is_millions(lexeme, language)}{name}"
+
+
+def _counted(match: re.Match[str], money: Noun, language: Language) -> Noun:
+    """Return the currency as a noun after it requires: "a five dollar bill"."""
+    return replace(money, many=money.one) if _attributive(match, language) and not _CENTS.search(match[0]) else money
+
+
+def _attributive(match: re.Match[str], language: Language) -> bool:
+    """Return whether a noun follows an English measure, which is then in the singular: "a ten kilometer run".
+
+    After a weight it is as often what is weighed ("five grams salt"): there an article decides.
+    """
+    following = _NEXT.match(match.string, match.end())
+    if language.code != "en" or following is None or following[1].lower() in language.no_nouns:
+        return False
+    if _WEIGHT.search(match[0]) and not _PACKED.match(following[1]):
+        return match.string[max(0, match.start() - 20) : match.start()].rstrip().rsplit(" ", 1)[-1].lower() in _DETERMINERS
+    return True
 
 
 def say_units(draft: Draft) -> None:
@@ -124,30 +232,64 @@ def say_units(draft: Draft) -> None:
             above, below = map(int, part.split("/"))
             name = language.fraction(above, below) if 0 < above < below else ""
             if not name:
-                return None
+                name = f"{spoken(part.split('/')[0], language)} {words['over']} {spoken(part.split('/')[1], language)}"
+            elif not whole and language.code == "en" and below > 16:
+                name += " of a"
+            if not whole and language.code != "en" and (above, below) != (1, 2) and words["over"] not in name.split():
+                return f"{name} {language.of_millions}{found.one}"
             if not whole:
-                return f"{name} {found.one}"
-            joined = language.and_a_half if (above, below) == (1, 2) else f"{language.symbols['&']} {name}"
-            return f"{spoken(whole, language, year=False)} {joined} {found.many}"
-        value = amount(match[1], language)
-        one = match[1] == "1" if not language.singular_below else value < language.singular_below
-        gender = "f" if found.feminine else "m"
-        joint = "-" if match[2] == "-" and " " not in found.one and language.code == "en" else " "
-        name = found.one if one or match[2] == "-" else found.many
-        return f"{spoken(match[1], language, gender, year=False)}{joint}{name}"
+                return f"{language.halves[found.feminine] if (above, below) == (1, 2) else f'{name} '}{found.one}"
+            half = language.and_a_half[found.feminine] if (above, below) == (1, 2) else f"{language.symbols['&']} {name}"
+            if language.code == "en":
+                return (
+                    f"{spoken(whole, language, year=False)} {half} {found.one if _attributive(match, language) else found.many}"
+                )
+            return f"{_measured(whole, found, language)} {half}"
+        if match[3] == "m" and language.metre_joint is not None and (height := _HEIGHT.fullmatch(match[1])):
+            metres = _measured(height[1], found, language)
+            return " ".join(filter(None, (metres, language.metre_joint, language.cardinal(int(height[2]), ""))))
+        per = f" {language.words['per']} {language.units[match[4]].one}" if match[4] else ""
+        said = _measured(match[1], found, language, single=match[2] == "-" or (not per and _attributive(match, language)))
+        if match[2] == "-" and " " not in found.one and language.code == "en":
+            said = "-".join(said.rsplit(" ", 1))
+        return said + per
 
-    def length(value: str, one: str, many: str) -> str:
-        return f"{value} {words[one] if value == '1' else words[many]} "
+    def length(match: re.Match[str], one: str, many: str) -> str:
+        name = words[one] if match[1] == "1" or _attributive(match, language) else words[many]
+        return f"{match[1]} {name}{'' if match.string[match.end() :][:1] == ' ' else ' '}"
+
+    def minutes(number: str) -> str:
+        return f"{_measured(number, language.units['min'], language)} "
+
+    def feet(match: re.Match[str]) -> str:
+        if language.code != "en" and int(match[2]) > 11:  # 2'30" of a race
+            return f"{minutes(match[1])}{_measured(match[2], language.units['s'], language)} "
+        return f"{match[1]} {words['foot' if language.code == 'en' or match[1] == '1' else 'feet']} {match[2]} "
 
     if "'" in draft.text or '"' in draft.text:
-        draft.sub(
-            "units", _FEET, lambda match: f"{length(match[1], 'foot', 'foot' if language.code == 'en' else 'feet')}{match[2]} "
-        )
-        if draft.text.count("'") % 2:
-            draft.sub("units", _FOOT, lambda match: length(match[1], "foot", "feet"))
+        draft.sub("units", _FEET, feet)
+        if draft.text.count("'") % 2 or words["by"] in draft.text:
+            draft.sub("units", _FOOT, lambda match: length(match, "foot", "feet") if language.code == "en" else minutes(match[1]))
         if draft.text.count('"') % 2 or " x " in draft.text or words["by"] in draft.text:
-            draft.sub("units", _INCH, lambda match: length(match[1], "inch", "inches"))
+            draft.sub("units", _INCH, lambda match: length(match, "inch", "inches"))
     draft.sub("units", patterns.unit, unit)
+    draft.sub("units", patterns.area, lambda match: language.units[match[1]].one)
+    say_powers(draft, _SQUARE)
+
+
+def say_powers(draft: Draft, pattern: re.Pattern[str] = _POWER) -> None:
+    """Read ``10⁶``; ``x²`` is read after the units, and other superscripts are dropped."""
+    language, words = draft.language, draft.language.words
+
+    def power(match: re.Match[str]) -> str:
+        if match[1] in ("2", "3", "²", "³"):
+            return f" {words[match[1].translate(_RAISED)]} "
+        exponent = int(match[1])
+        if language.code == "en" and exponent > 0:
+            return f" {words['power']} {language.ordinal(exponent, False)} "
+        return f" {words['power']} {(words['minus'] + ' ') * (exponent < 0)}{language.cardinal(abs(exponent), '')} "
+
+    draft.sub("power", pattern, power)
 
 
 def say_fractions(draft: Draft) -> None:
@@ -158,21 +300,29 @@ def say_fractions(draft: Draft) -> None:
         part = language.fraction(int(match[2]), int(match[3])) if 0 < int(match[2]) < int(match[3]) else ""
         if not part:
             return None
-        whole = spoken(match[1], language, year=False)
+        noun = match[4] or ""
+        counted = language.code != "en" and gender_of(noun, language)  # "una taza y media"
         if (match[2], match[3]) == ("1", "2"):
-            return f"{whole} {language.and_a_half}"
-        return f"{whole} {language.symbols['&']} {part}"
+            part = language.and_a_half[counted == "f"]
+        else:
+            part = f"{language.symbols['&']} {part}"
+        whole = spoken(match[1], language, counted or "", year=False)
+        if counted:
+            return f"{whole} {noun.removesuffix('s') if match[1] == '1' else noun} {part}"
+        return f"{whole} {part}{' ' * bool(noun)}{noun}"
 
     def fraction(match: re.Match[str]) -> str | None:
         above, below = int(match[1]), int(match[2])
-        if language.half_feminine and (above, below) == (1, 2) and language.feminine(match[3].lower()):
-            return language.half_feminine
-        name = language.fraction(above, below) if 0 < above < below else ""
+        if (above, below) == (1, 2) and language.code != "en" and (gender := gender_of(match[4], language)):
+            return language.halves[gender == "f"]
+        rated = below in (10, 20, 100) and above > 1 and not gender_of(match[4], language) and match[4] not in _OF_WORDS
+        name = language.fraction(above, below) if 0 < above < below and not rated else ""
         if name:
-            return name
-        if 0 < above < below and below < 1000:
-            return f"{spoken(match[1], language)} {language.words['over']} {spoken(match[2], language)}"
-        return f"{spoken(match[1], language)} {spoken(match[2], language)}"
+            return name + " de" * (language.code != "en" and bool(_PORTIONS.match(match[4]))) + match[3]
+        joint = ""
+        if 0 < above <= below < 1000 and (above < below or rated):
+            joint = f"{language.words['out_of' if rated else 'over']} "
+        return f"{spoken(match[1], language)} {joint}{spoken(match[2], language)}{match[3]}"
 
     if "/" in draft.text:
         draft.sub("fraction", _MIXED, mixed)
@@ -185,11 +335,14 @@ def say_ordinals(draft: Draft) -> None:
 
     def said(match: re.Match[str]) -> str | None:
         number, mark = int(match[1]), match[2]
-        if number == 0 or (mark == "°" and not match[3]):
+        if number == 0:
             return None
         words = language.ordinal(number, language.ordinal_marks[mark])
-        if language.code == "es" and mark in ("er", "º", ".º", "°") and match[3] and words.endswith(("primero", "tercero")):
-            return words[:-1] if language.code == "es" and gender_of(match[3], language) else words
+        if mark.endswith("s"):
+            return f"{words}s"
+        counted = len(match[3]) > 1 and not match[3].isupper() and gender_of(match[3].lower(), language)
+        if language.code == "es" and words.endswith(("primero", "tercero")) and (counted or mark.endswith("er")):
+            return words[:-1]
         return words
 
     draft.sub("ordinal", _patterns(language).ordinal, said)
@@ -204,9 +357,11 @@ def say_numbers(draft: Draft) -> None:
         behind = match.string[match.end() : match.end() + 1]
         lexeme = match[1].replace(" ", ".")
         gender = gender_of(match[2], language)
-        if match[1].isdecimal() and language.code in ("pt", "es", "fr") and 1100 <= int(match[1][:15]) <= 2099 and not match[2]:
-            gender = ""
+        if match[1].isdecimal() and len(match[1]) == 4 and match[2][-1:] != "s":
+            gender = ""  # most often a year
         text = spoken(lexeme, language, gender)
+        if gender and is_millions(lexeme, language):
+            text = f"{text} {language.of_millions}".rstrip()
         left = " " if before.isalnum() or (before == "-" and text) else ""
         return f"{left}{text}{' ' if behind.isalnum() else ''}"
 
