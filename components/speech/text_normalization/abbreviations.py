@@ -22,10 +22,8 @@ def _dotted(language: Language) -> re.Pattern[str]:
 
 @cache
 def _before_digits(language: Language) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<![\w.'&-])(?<![0-9] )({alternatives(language.before_digits)})(?:\.?[º°]?\s?(?=[0-9])|(?<=\w{{3}})\.?\s(?-i:(?=[IVXLC]+(?!\w))))",
-        re.IGNORECASE,
-    )
+    following = r"\.?[º°]?\s?(?=[0-9])|(?<=\w{3})\.?\s(?-i:(?=[IVXLC]+(?!\w)))"
+    return re.compile(rf"(?<![\w.'&-])(?<![0-9] )({alternatives(language.before_digits)})(?:{following})", re.IGNORECASE)
 
 
 @cache
@@ -147,7 +145,7 @@ def _is_street(match: re.Match[str], language: Language) -> bool:
 
 
 _NEED_DOT = words_of("""
-    no nos n c ca ch p pg art sec est ed ver op ste apt cap ap min env fig vol lat long a al d r v rm
+    no nos n c ca ch p pg art sec est ed ver op ste apt cap ap min env fig vol lat long a al d r v rm fl pop inc
 """)
 STREETS = {
     "st": "Street", "dr": "Drive", "ave": "Avenue", "rd": "Road", "ln": "Lane", "pkwy": "Parkway", "sq": "Square", "pl": "Place",

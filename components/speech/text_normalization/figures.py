@@ -22,7 +22,7 @@ _ZIP = re.compile(r"(?<!\w)([A-Z])([A-Z]) ([0-9]{5}(?:-[0-9]{4})?)(?![\w-])")
 _NO_WHOLE = re.compile(r"(?<![^\s$€£(~<>+-])\.(?=[0-9])")
 _CUT_OFF = re.compile(r"(?<!\S),(?=[0-9]{3}(?![0-9]))")
 _VERSION = re.compile(r"(?<!\w)([A-Za-z]{1,3})(?=[0-9]+\.[0-9])")
-_CHAIN = re.compile(r"(?<![\w-])[0-9]+(?:-[0-9]+){2,}(?![\w-])")
+_CHAIN = re.compile(r"(?<![\w-])[0-9]+(?:-[0-9]+){2,}(?![\w-])|(?<![\w.])[0-9]{2}\.[0-9]{3}\.[0-9]{3}/[0-9]{4}-[0-9]{2}(?!\w)")
 _BY_BLANKS = re.compile(r"(?<![\w.,/])(?<![0-9] )[1-9][0-9]{0,2}(?: [0-9]{3})+(?! ?[0-9])")
 _MAKERS = "|".join(f"(?<={name} )" for name in ("Boeing", "Airbus", "Porsche", "Ferrari", "Peugeot"))
 _MODEL = re.compile(rf"(?:{_MAKERS})([0-9]{{3}})(?:-([0-9]{{1,3}}))?(?![\w-])|(?<!\w)(7[0-9]7)-([0-9]00)(?![\w-])")
@@ -104,6 +104,11 @@ def amount(lexeme: str, language: Language) -> float:
     """Return the approximate value of a number, to choose singular or plural."""
     digits = lexeme.replace(",", ".") if re.fullmatch(r"[0-9]+[.,][0-9]{1,2}", lexeme) else re.sub("[.,]", "", lexeme)
     return float(digits[:15])
+
+
+def number_of(language: Language) -> str:
+    """Return the pattern of a number, with blanks between groups where the language writes them."""
+    return rf"(?:(?<![0-9] )[1-9][0-9]{{0,2}}(?: [0-9]{{3}})+(?![0-9])|{NUMBER})" if language.group == " " else NUMBER
 
 
 def is_millions(lexeme: str, language: Language) -> bool:

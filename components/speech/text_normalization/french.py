@@ -17,7 +17,9 @@ _FEMININE = words_of("""
     vache chèvre poule souris baleine étoile lampe bouteille assiette boîte carte lettre part mère soeur amie balle pierre
     route moto tente dent feuille goutte jambe oreille roue cuillère cuillerée barque planche finale boule salle voile toile
 """)
-_FEMININE_END = re.compile(r"(?:tion|sion|té|ée|ette|elle|esse|euse|ance|ence|ure|ie|ine|ade|ude|ière|aise|oise)$")
+_FEMININE_END = re.compile(
+    r"(?:tion|sion|té|ée|ette|elle|esse|euse|ance|ence|ure|ie|ine|ade|ude|ière|aise|oise|ille|ante|ente|ose|ise|onne|anne|aine|trice|eille|aille)$"
+)
 
 
 def _below_hundred(number: int, gender: str) -> str:

@@ -29,7 +29,8 @@ def _pattern(language: Language) -> re.Pattern[str]:
     suffixes = "|".join(language.roman_suffixes)
     ending = f"({suffixes})?" if suffixes else "()"
     return re.compile(
-        rf"(?:(?<![\w'])([^\W\d_]+)\.?( ))?(?<![\w'.&-])([IVXLCDM]+){ending}(?![\w&]|\.[A-Z]|'(?!s\b))(?! [A-Z]\b)(?= ?([^\W\d_]*))"
+        rf"(?:(?<![\w'])([^\W\d_]+)\.?( ))?(?<![\w'.&-])([IVXLCDM]+){ending}(?![\w&]|\.[A-Z]|'(?!s\b))"
+        r"(?! [A-Z]\b)(?= ?([^\W\d_]*))"
     )
 
 

@@ -29,8 +29,8 @@ _FEMININE = words_of("""
 _QUEENS = words_of("isabel elizabeth beatriz leonor margarita")
 _MASCULINE = words_of("""
     día días mapa mapas planeta planetas problema problemas sistema sistemas tema temas programa programas idioma idiomas clima
-    poema poemas drama dramas sofá sofás atleta atletas turista turistas artista artistas ciclista ciclistas gorila gorilas dálmata dálmatas koala
-    koalas águila paraguas las para a
+    poema poemas drama dramas sofá sofás atleta atletas turista turistas artista artistas ciclista ciclistas gorila gorilas koala
+    koalas dálmata dálmatas águila paraguas las para a
 """)
 _FEMININE_END = re.compile(r"(?:as?|ción|ciones|sión|siones|dad|dades|tad|tades|tud|umbre)$")
 
