@@ -16,6 +16,7 @@ _INITIALS = re.compile(r"(?<![\w.'-])([A-Z])\.(?=[ -]?[A-ZÀ-Þ])")
 @cache
 def _dotted(language: Language) -> re.Pattern[str]:
     known = {key.removesuffix("~") for key in (*language.abbreviations, *language.before_digits)}
+    known.update(STREETS if language.code == "en" else ())
     names = alternatives(known).replace(r"\ ", r"\s?")
     return re.compile(rf"(?<![\w.'&-])({names})\.(?![\w])(\s*)(?=(\S?))", re.IGNORECASE)
 
@@ -23,7 +24,7 @@ def _dotted(language: Language) -> re.Pattern[str]:
 @cache
 def _before_digits(language: Language) -> re.Pattern[str]:
     following = r"\.?[º°]?\s?(?=[0-9])|(?<=\w{3})\.?\s(?-i:(?=[IVXLC]+(?!\w)))"
-    return re.compile(rf"(?<![\w.'&-])(?<![0-9] )({alternatives(language.before_digits)})(?:{following})", re.IGNORECASE)
+    return re.compile(rf"(?<![\w.'&-])({alternatives(language.before_digits)})(?:{following})", re.IGNORECASE)
 
 
 @cache
@@ -47,10 +48,12 @@ def say_phrases(draft: Draft) -> None:
     _replace(draft, "phrase", language.phrases)
     if language.code == "en":
         for pattern in (_BEFORE_STREET, _AFTER_STREET, _ON_ROAD):
-            draft.sub(
-                "direction", pattern, lambda match: match[1] + "".join(language.words[letter] for letter in match[2]).capitalize()
-            )
+            draft.sub("direction", pattern, lambda match: match[1] + _direction(match[2], language))
     draft.sub("number_sign", _NUMBER_SIGN, lambda match: f"{language.words['number']} ")
+
+
+def _direction(letters: str, language: Language) -> str:
+    return "".join(language.words[letter] for letter in letters if letter != ".").capitalize()
 
 
 _compiled = cache(re.compile)
@@ -72,7 +75,8 @@ def say_before_digits(draft: Draft) -> None:
 
     def said(match: re.Match[str]) -> str | None:
         key = match[1].lower()
-        ambiguous = key in _NEED_DOT and "." not in match[0] and "º" not in match[0] and "°" not in match[0]
+        after_number = match.string[: match.start()][-2:-1].isdecimal()
+        ambiguous = (after_number or key in _NEED_DOT) and not any(mark in match[0] for mark in ".º°")
         return None if ambiguous else f"{language.before_digits[key]} "
 
     draft.sub("abbreviation", _before_digits(language), said)
@@ -145,7 +149,7 @@ def _is_street(match: re.Match[str], language: Language) -> bool:
 
 
 _NEED_DOT = words_of("""
-    no nos n c ca ch p pg art sec est ed ver op ste apt cap ap min env fig vol lat long a al d r v rm fl pop inc
+    no nos n c ca ch p pg art sec est ed ver op ste apt cap ap min env fig vol lat long a al d r v rm fl pop inc max ext
 """)
 STREETS = {
     "st": "Street", "dr": "Drive", "ave": "Avenue", "rd": "Road", "ln": "Lane", "pkwy": "Parkway", "sq": "Square", "pl": "Place",
@@ -155,11 +159,11 @@ _ORDINALS = tuple(
     listed("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth teenth tieth")
 )
 _KINDS = r"(?:St|Ave|Blvd|Rd|Dr|Ln|Pl|Ct|Street|Avenue|Boulevard|Road|Drive)(?!\w)"
-_DIRECTION = "(N[EW]?|S[EW]?|E|W)"
+_DIRECTION = r"(N\.?[EW]?|S\.?[EW]?|E|W)"
 _BEFORE_STREET = re.compile(rf"(?<!\w)((?:[0-9] )?){_DIRECTION}\.?(?= (?:[A-Z][a-z]+|[0-9]{{1,3}}(?:st|nd|rd|th)) {_KINDS})")
 _AFTER_STREET = re.compile(rf"(?<!\w)({_KINDS}\.?,? ){_DIRECTION}(?![\w.'])")
 _ON_ROAD = re.compile(r"(?<![\w-])([A-Z]{1,2}-[0-9]{1,3} )([NSEW])(?![\w.'])")
 _FOLLOWING = re.compile(r"\.? ([A-Z]\w*)")
 _AFTER_NAMES = words_of("N S E W NE NW SE SW North South East West Station Bridge Market Theater Theatre Pier Garage Cafe and")
-_NO_NAMES = words_of("at in the of and near mount port east west north south fort sault cathedral church a")
+_NO_NAMES = words_of("at in the of and near rue mount port east west north south fort sault cathedral church a")
 _NUMBER_SIGN = re.compile(r"(?:#|№)\s?(?=[0-9])|#\s(?=[A-Z0-9])")

@@ -19,6 +19,7 @@ _PHONE = re.compile(
 )
 _MOBILE = re.compile(r"[6-9][0-9]{2} [0-9]{3} [0-9]{3}")
 _ZIP = re.compile(r"(?<!\w)([A-Z])([A-Z]) ([0-9]{5}(?:-[0-9]{4})?)(?![\w-])")
+_SUFFIX = re.compile(r"(?<=[0-9]\.[0-9])(?=[A-Z](?!\w))")
 _NO_WHOLE = re.compile(r"(?<![^\s$€£(~<>+-])\.(?=[0-9])")
 _CUT_OFF = re.compile(r"(?<!\S),(?=[0-9]{3}(?![0-9]))")
 _VERSION = re.compile(r"(?<!\w)([A-Za-z]{1,3})(?=[0-9]+\.[0-9])")
@@ -51,7 +52,7 @@ def plain(digits: str, language: Language, gender: str = "", *, year: bool = Fal
     value = int(digits) if len(digits) <= 15 else LIMIT
     if (len(digits) > 1 and digits[0] == "0") or value >= LIMIT or (len(digits) > LONGEST and value % _ROUND):
         return by_digits(digits, language)
-    if year and gender != "f" and len(digits) == 4 and 1000 < value <= 2099:
+    if year and gender != "f" and len(digits) == 4 and (1000 if language.code == "en" else 1099) < value <= 2099:
         return language.year(value)
     return language.cardinal(value, gender)
 
@@ -170,6 +171,7 @@ def say_codes(draft: Draft) -> None:
     draft.sub(
         "letters", _VERSION, lambda match: " ".join(language.letters.get(letter, letter) for letter in match[1].lower()) + " "
     )
+    draft.sub("letters", _SUFFIX, lambda match: " ")
     draft.sub("digits", _ZIP, zip_code)
     draft.sub("digits", _PHONE, phone)
     draft.sub("digits", _CHAIN, chain)

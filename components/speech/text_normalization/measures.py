@@ -15,7 +15,9 @@ _COORDINATE = re.compile(
     r"(?:\s?([NSEWOL])(?!\w))?"
 )
 _COMPASS = re.compile(r"(?<=°)\s?([NSEWOL])(?!\w)")
-_DEGREES = re.compile(rf"(?<![\w.,])(-?)([0-9]{{1,4}}|[1-9]\.[0-9]{{3}})\s?([º°])(?![\w°])(?=(?: ({LETTER}+))?)")
+_DEGREES = re.compile(
+    rf"(?<![\w.,])(-?)([1-9]\.[0-9]{{3}}|[0-9]{{1,4}}(?:[.,][0-9]{{1,2}})?)\s?([º°])(?![\w°])(?=(?: ({LETTER}+))?)"
+)
 _BASE = r"(?:(?<=[0-9)])|(?<=(?<![^\W_])[A-Za-zπ])|(?<=(?<![^\W_])[A-Za-z]{2}))"
 _POWER = re.compile(_BASE + r"\^(-?[0-9]{1,15})(?![0-9])")
 _SQUARE = re.compile(_BASE + "([²³])(?![²³])")
@@ -32,6 +34,10 @@ _PACKED = re.compile(
     "(?:tablet|pill|capsule|bottle|can|cup|bag|box|pack|jar|syringe|tin|glass|mug|steak|burger|bar|dumbbell|weight|baby)"
 )
 _DETERMINERS = words_of("a an the this that these those one each every another his her its their our my your")
+_PERIODS = (
+    "min|hour|day|week|month|year|person|night|día|semana|mes|año|noche|persona|heure|jour|semaine|mois|an|hora|dia|mês|ano"
+)
+_EXTENTS = words_of("tall wide long high deep thick old")
 _HEIGHT = re.compile("([1-9])[.,]([1-9][0-9])")
 _NEXT = re.compile(r"(?> by [0-9.,]+\s?(?:inch|ft|[cm]?m|['\"])?\.?(?!\w))? ([^\W\d_]+)")
 
@@ -53,12 +59,14 @@ class _Patterns:
             rf"(?<![A-Za-z$]){single}({signs})\s?({NUMBER})(?:\s?({scales})(?!\w|\.[A-Z]))?(?: ({names})(?!\w))?"
         )
         self.after = re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?:(?<=€)\s?([0-9]{{2}})(?![\w.,])|(?!\w))")
-        areas = alternatives(symbol for symbol in language.units if symbol[-1] in "²³")
+        areas = alternatives(symbol for symbol in language.units if symbol[-1] in "²³" or symbol == "km/h")
         self.area = re.compile(rf"(?<![\w.,])({areas})(?![\w²³])")
-        self.per = re.compile(rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas}))(?![\w/²³])")
+        self.per = re.compile(
+            rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas})|(?<=[a-z]{{2}})/({_PERIODS}))(?![\w/²³])"
+        )
         self.unit = re.compile(
             rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?:/({units}))?(?![\w²³]|/[A-Za-z])"
-            r"(\.(?=\s+[a-z]))?"
+            r"(\.(?=\s+[a-z0-9]))?"
         )
 
 
@@ -67,11 +75,15 @@ _patterns = cache(_Patterns)
 
 def _measured(lexeme: str, noun: Noun, language: Language, *, single: bool = False) -> str:
     """Return a number with what it counts: "one euro", "dois milhões de reais"; ``single``: in the singular in any case."""
-    number = spoken(lexeme, language, "f" if noun.feminine else "m", year=False)
-    value = amount(lexeme, language)
-    one = lexeme == "1" if not language.singular_below else value < language.singular_below
-    name = noun.one if single or one else noun.many
+    gender = "f" if noun.feminine else "m" * (noun.one != noun.many)  # "uno por ciento"
+    number = spoken(lexeme, language, gender, year=False)
+    name = noun.one if single or _is_one(lexeme, language) else noun.many
     return f"{number} {language.of_millions * is_millions(lexeme, language)}{name}"
+
+
+def _is_one(lexeme: str, language: Language) -> bool:
+    """Return whether what is counted is in the singular: "1.5 million" is plural in English, not in French."""
+    return amount(lexeme, language) < language.singular_below if language.singular_below else lexeme == "1"
 
 
 def _attributive(match: re.Match[str], language: Language) -> bool:
@@ -80,11 +92,11 @@ def _attributive(match: re.Match[str], language: Language) -> bool:
     After a weight it is as often what is weighed ("five grams salt"): there an article decides.
     """
     following = _NEXT.match(match.string, match.end())
-    if language.code != "en" or following is None or following[1].lower() in language.no_nouns:
+    if language.code != "en" or following is None:
         return False
-    if _WEIGHT.search(match[0]) and not _PACKED.match(following[1]):
+    if (_WEIGHT.search(match[0]) and not _PACKED.match(following[1])) or following[1] in _EXTENTS:
         return match.string[max(0, match.start() - 20) : match.start()].rstrip().rsplit(" ", 1)[-1].lower() in _DETERMINERS
-    return True
+    return following[1].lower() not in language.no_nouns
 
 
 def say_rates(draft: Draft) -> None:
@@ -92,7 +104,7 @@ def say_rates(draft: Draft) -> None:
     language = draft.language
 
     def per(match: re.Match[str]) -> str | None:
-        measure = match[1] or match[2]
+        measure = match[1] or match[2] or match[3]
         if measure in language.month_short or measure in language.months:
             return None
         unit = language.units.get(measure)
@@ -109,11 +121,13 @@ def say_degrees(draft: Draft) -> None:
     def coordinate(match: re.Match[str]) -> str:
         parts = zip(match.groups()[:3], ("°", "min", "s"), strict=True)
         said = [_measured(part, language.units[unit], language) for part, unit in parts if part]
-        return " ".join(said + [words[match[4]]] * bool(match[4]))
+        return " ".join([*said, words[match[4]]] if match[4] else said)
 
     def mark(match: re.Match[str]) -> str:
-        number, noun = int(match[2].replace(".", "")), match[4] or ""
-        if "º" in language.ordinal_marks and not match[1]:
+        noun = match[4] or ""
+        digits = re.sub(r"\.(?=[0-9]{3})", "", match[2])
+        if "º" in language.ordinal_marks and not match[1] and digits.isdecimal():
+            number = int(digits)
             counted = len(noun) > 2 and noun.lower() not in language.no_nouns
             before = match.string[: match.start()].rstrip().rsplit(" ", 1)[-1].lower()
             if (counted and (number < 100 or before not in _HEAT)) or (number <= 20 and match[3] == "º"):
@@ -132,7 +146,9 @@ def say_money(draft: Draft) -> None:
 
     def said(lexeme: str, money: Noun, scale: str) -> str:
         if scale:
-            return f"{spoken(lexeme, language, 'm', year=False)} {language.scales[scale]} {_many(scale, money, language)}"
+            name = language.scales[scale]
+            name = language.words.get(name, name) if _is_one(lexeme, language) else name
+            return f"{spoken(lexeme, language, 'm', year=False)} {name} {_many(scale, money, language)}"
         cut = re.fullmatch(r"(.*[0-9])[.,]([0-9]{2})", lexeme)
         whole, cents = (cut[1], cut[2]) if cut and money.cent else (lexeme, "00")
         if _THOUSANDS.fullmatch(whole) and (language.code != "en" or "," in whole):

@@ -24,6 +24,7 @@ _SCORE = re.compile(
     r"(?<![\w.,/])([0-9]{1,3}[.,][0-9])/(?=[0-9]{1,3}(?![\w/]))|(?i:(?<=rated )|(?<=rating )|(?<=score )|(?<=nota )|(?<=note ))"
     r"([0-9]{1,3})/(?=[0-9]{1,3}(?![\w/]))|(?<![\w.,/])([0-9]{1,2})/(?=[0-9]{1,3} (?:stars|estrel|étoile))"
 )
+_BETWEEN = re.compile(r"(?<=[\w)]) ?([<>]) ?(?=[0-9])")
 _COMPARED = re.compile(r"(?<![<>=-])\s?([<>])\s?(?=[$€£]?[0-9])")
 _PORTIONS = re.compile("(?:xícar|colher|copo|litr|quilo|taza|cuchara|vaso|kilo|tasse|verre|cuill)")
 _F_STOP = re.compile(rf"(?<!\w)[fF]/(?={NUMBER})")
@@ -55,6 +56,7 @@ def join_figures(draft: Draft) -> None:
     words = draft.language.words
     draft.sub("times", _PRODUCT, lambda match: f"{match[1]} {words['multiplied']} ")
     draft.sub("minus", _DIFFERENCE, lambda match: f"{match[1]} {words['minus']} ")
+    draft.sub("compared", _BETWEEN, lambda match: f" {words['lt' if match[1] == '<' else 'gt']} ")
     draft.sub("compared", _COMPARED, lambda match: f" {words[match[1]]} ")
     if any(dash in draft.text for dash in "-–—"):
         draft.sub("range", _MONEY_RANGE, lambda match: f"{match[2]} {words['to']} {match[1]}")

@@ -83,7 +83,7 @@ def say_roman(draft: Draft) -> None:
         ):
             words = language.ordinal(number, language.feminine(following.lower()))  # "la II Guerra", "os XV Jogos"
             if following.endswith(("os", "as")):
-                words += "s"
+                words = f"{words.replace(' ', 's ')}s"
             elif language.code == "es" and words.endswith(("primero", "tercero")):
                 words = words[:-1]
             return keep + words
