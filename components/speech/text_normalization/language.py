@@ -108,7 +108,7 @@ class Language:
     before_digits: Mapping[str, str]
     """Abbreviations only in front of a number: "No. 5"."""
     bare: Mapping[str, str]
-    """Abbreviations without a dot, in lower case."""
+    """Abbreviations without a dot, in lower case; in the file ``dotless`` names those of ``abbreviations``."""
     acronyms: frozenset[str]
     """Acronyms spelled although they could be read as words, in capitals."""
     acronyms_but_words: frozenset[str]
@@ -140,7 +140,7 @@ class Language:
 
 
 _WORD_LISTS = ("singles", "no_nouns", "acronyms", "acronyms_but_words", "rulers", "titles", "short_words")
-_FORMS = ("day_short", "symbols", "abbreviations", "before_digits", "bare", "scales")
+_FORMS = ("day_short", "symbols", "abbreviations", "before_digits", "bare", "scales", "money", "units")
 
 
 @cache
@@ -170,12 +170,17 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def read_tables(language: str) -> dict[str, Any]:
-    """Return the fields of a :class:`Language` that are in ``data/<language>.toml``."""
-    fields = tomllib.loads((Path(__file__).parent / "data" / f"{language}.toml").read_text(encoding="utf-8"))
+    """Return the fields of a :class:`Language` that are in ``data/<language>.toml``, or else in ``data/shared.toml``."""
+    fields: dict[str, Any] = {}
+    for source in ("shared", language):
+        tables = tomllib.loads((Path(__file__).parent / "data" / f"{source}.toml").read_text(encoding="utf-8"))
+        for name, value in tables.items():
+            forms = _by_form(value) if name in _FORMS else value
+            fields[name] = fields.get(name, {}) | forms if isinstance(forms, dict) else forms
     for name in _WORD_LISTS:
         fields[name] = words_of(fields.get(name, ""))
-    for name in _FORMS:
-        fields[name] = _by_form(fields.get(name, {}))
+    for key in fields.pop("dotless").split():
+        fields["bare"][key] = fields["abbreviations"].get(key) or fields["abbreviations"][f"{key}~"]
     fields["letters"] = dict(entry.split(" ", 1) for entry in fields["letters"])
     for name in ("and_a_half", "halves"):
         fields[name] = tuple(fields[name])
@@ -186,8 +191,8 @@ def read_tables(language: str) -> dict[str, Any]:
     fields["roman_suffixes"] = listed(fields.get("roman_suffixes", ""))
     fields["roman_before"] = _flags(fields.pop("roman_cardinal"), fields.pop("roman_ordinal", ""))
     fields["ordinal_marks"] = _flags(fields.pop("ordinal_masculine"), fields.pop("ordinal_feminine", ""))
-    fields["money"] = {sign: _noun(names) for sign, names in _by_form(fields["money"]).items()}
-    fields["units"] = {symbol: _noun(names) for symbol, names in _by_form(fields["units"]).items()}
+    for name in ("money", "units"):
+        fields[name] = {symbol: _noun(names) for symbol, names in fields[name].items()}
     return fields
 
 
