@@ -162,7 +162,7 @@ _KINDS = r"(?:St|Ave|Blvd|Rd|Dr|Ln|Pl|Ct|Street|Avenue|Boulevard|Road|Drive)(?!\
 _DIRECTION = r"(N\.?[EW]?|S\.?[EW]?|E|W)"
 _BEFORE_STREET = re.compile(rf"(?<!\w)((?:[0-9] )?){_DIRECTION}\.?(?= (?:[A-Z][a-z]+|[0-9]{{1,3}}(?:st|nd|rd|th)) {_KINDS})")
 _AFTER_STREET = re.compile(rf"(?<!\w)({_KINDS}\.?,? ){_DIRECTION}(?![\w.'])")
-_ON_ROAD = re.compile(r"(?<![\w-])([A-Z]{1,2}-[0-9]{1,3} )([NSEW])(?![\w.'])")
+_ON_ROAD = re.compile(r"(?<![\w-])((?:[A-Z]{1,2}-|Interstate |Route |Highway )[0-9]{1,3} )([NSEW])(?![\w.'])")
 _FOLLOWING = re.compile(r"\.? ([A-Z]\w*)")
 _AFTER_NAMES = words_of("N S E W NE NW SE SW North South East West Station Bridge Market Theater Theatre Pier Garage Cafe and")
 _NO_NAMES = words_of("at in the of and near rue mount port east west north south fort sault cathedral church a")
