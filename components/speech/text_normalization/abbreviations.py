@@ -65,8 +65,10 @@ def contract(draft: Draft) -> None:
 
 
 def _replace(draft: Draft, rule: str, table: Mapping[str, str]) -> None:
+    digits = draft.has_digits
     for pattern, said in table.items():
-        draft.sub(rule, _compiled(pattern), lambda match, said=said: match.expand(said))  # type: ignore[misc]
+        if digits or "[0-9]" not in pattern:
+            draft.sub(rule, _compiled(pattern), lambda match, said=said: match.expand(said))  # type: ignore[misc]
 
 
 def say_before_digits(draft: Draft) -> None:

@@ -30,6 +30,8 @@ class Draft:
 
     def sub(self, rule: str, pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str | None]) -> None:
         """Replace each match by the value of ``replacement``; None leaves it unchanged."""
+        if pattern.search(self.text) is None:
+            return
 
         def replace(match: re.Match[str]) -> str:
             new = replacement(match)
