@@ -41,7 +41,8 @@ class _Patterns:
         self.clock = re.compile(rf"(?<![\w:.,])([0-2]?[0-9])[:h]([0-5][0-9])(?::([0-5][0-9]))?{_HALF}?{hours}(?![\w:]|[.,][0-9])")
         self.hour_half = re.compile(rf"(?<![\w:.,])([0-2]?[0-9]){_HALF}")
         self.hour_letter = re.compile(r"(?<![\w:.,/])([0-2]?[0-9])\s?[hH](?:\s?([0-5][0-9])(?:\s?(?:min|m))?)?(?![\w/])")
-        self.decade = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,-]))'?([0-9]{3}0|[0-9]0|[0-9]{1,3})'?s(?!\w)")
+        others = "|[0-9]{1,3}" if language.decades else ""  # "747s"; elsewhere "23s" are seconds
+        self.decade = re.compile(rf"(?:(?<=[a-z])-|(?<![\w.,-]))'?([0-9]{{3}}0|[0-9]0{others})'?s(?!\w)")
         self.weekdays = re.compile(
             rf"(?<!\w)({days})\.?(?:\s?[-–—/]\s?|( (?:to|a|à|au|e|et|y|&|through) ))({days})(?:\.(?!$)|(?!\w))", flags
         )
@@ -155,9 +156,10 @@ def say_times(draft: Draft) -> None:
     def hour_letter(match: re.Match[str]) -> str | None:
         if int(match[1]) > 24:
             return None
-        if match[2] and match[0].endswith(("m", "n")) and language.code != "fr":  # a duration
-            hours, joint = language.clock(int(match[1]), 0, ""), language.symbols["&"]
-            return f"{hours} {joint} {language.cardinal(int(match[2]), 'm')} {language.units['min'].many}"
+        if match[2] and match[0].endswith(("m", "n")):  # a duration
+            hours, minutes = language.clock(int(match[1]), 0, ""), language.units["min"]
+            joint = "" if language.code == "fr" else f"{language.symbols['&']} "
+            return f"{hours} {joint}{language.cardinal(int(match[2]), 'f' if minutes.feminine else 'm')} {minutes.many}"
         return language.clock(int(match[1]), int(match[2] or 0), "")
 
     def ranged(match: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ _FEMININE = words_of("""
     route moto tente dent feuille goutte jambe oreille roue cuillère cuillerée barque planche finale boule salle voile toile
 """)
 _FEMININE_END = re.compile(
-    r"(?:tion|sion|té|ée|ette|elle|esse|euse|ance|ence|ure|ie|ine|ade|ude|ière|aise|oise|ille|ante|ente|ose|ise|onne|anne|aine|trice|eille|aille)$"
+    r"(?:tion|sion|té|ée|ette|elle|esse|euse|ance|ence|ure|ie|ine|ade|ude|ière|aise|oise|ille|ante|ente|ose|ise|onne|anne|aine|trice|ue|eille|aille)$"
 )
 
 

@@ -62,7 +62,7 @@ class _Patterns:
         areas = alternatives(symbol for symbol in language.units if symbol[-1] in "²³" or symbol == "km/h")
         self.area = re.compile(rf"(?<![\w.,])({areas})(?![\w²³])")
         self.per = re.compile(
-            rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas})|(?<=[a-z]{{2}})/({_PERIODS}))(?![\w/²³])"
+            rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas})|(?:(?<=[a-z]{{2}})|(?<=[²³]))/({_PERIODS}))(?![\w/²³])"
         )
         self.unit = re.compile(
             rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?:/({units}))?(?![\w²³]|/[A-Za-z])"

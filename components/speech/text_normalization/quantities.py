@@ -43,7 +43,7 @@ class _Patterns:
     def __init__(self, language: Language) -> None:
         marks = alternatives(language.ordinal_marks)
         self.ordinal = re.compile(
-            rf"(?<![\w.,])([0-9]{{1,4}})(?:\s(?=[ºª]))?({marks})(?![\w°])(?:\.(?=\s[a-zà-ÿ]))?(?= ?({LETTER}*))"
+            rf"(?<![\w.,])([0-9]{{1,4}})(?:\s(?=[ºª]))?({marks})(?![\w°])(?:\.(?=\s{LETTER}))?(?= ?({LETTER}*))"
         )
         self.number = re.compile(rf"({number_of(language)})(?=(?: (?:a|à|ou|o|e|y|et) {NUMBER})?[ -]?(?:mil )?({LETTER}*))")
 
