@@ -21,6 +21,7 @@ _DEGREES = re.compile(
 _BASE = r"(?:(?<=[0-9)])|(?<=(?<![^\W_])[A-Za-zπ])|(?<=(?<![^\W_])[A-Za-z]{2}))"
 _POWER = re.compile(_BASE + r"\^(-?[0-9]{1,15})(?![0-9])")
 _SQUARE = re.compile(_BASE + "([²³])(?![²³])")
+_NOTE = re.compile(r"(?<=[^\W\d_]{3})\^[0-9]{1,3}(?![0-9])")
 _RAISED = str.maketrans("23", "²³")
 _HEAT = words_of("a de até hasta los uns unos")
 """Words before degrees rather than before an ordinal of three digits."""
@@ -261,3 +262,4 @@ def say_powers(draft: Draft, pattern: re.Pattern[str] = _POWER) -> None:
         return f" {words['power']} {(words['minus'] + ' ') * (exponent < 0)}{language.cardinal(abs(exponent), '')} "
 
     draft.sub("power", pattern, power)
+    draft.sub("note", _NOTE, lambda match: " ")
