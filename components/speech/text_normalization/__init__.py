@@ -9,23 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.speech.text_normalization.abbreviations import say_abbreviations, say_before_digits, say_phrases
-from components.speech.text_normalization.capitals import is_shouting, say_capitals, say_letters, say_mixed
+from components.speech.text_normalization.abbreviations import contract, say_abbreviations, say_before_digits, say_phrases
+from components.speech.text_normalization.capitals import is_shouting, say_capitals, say_letters, say_mixed, say_roads
 from components.speech.text_normalization.characters import fold_characters
-from components.speech.text_normalization.dates import say_dates, say_decades, say_times
+from components.speech.text_normalization.dates import say_dates, say_decades, say_times, say_weekdays
 from components.speech.text_normalization.draft import Draft, Step
 from components.speech.text_normalization.figures import join_groups, say_codes
 from components.speech.text_normalization.language import language_of, languages
 from components.speech.text_normalization.marks import part, say_symbols, tidy
+from components.speech.text_normalization.measures import say_degrees, say_money, say_powers, say_rates, say_units
 from components.speech.text_normalization.plain import is_plain
-from components.speech.text_normalization.quantities import (
-    join_figures,
-    say_fractions,
-    say_money,
-    say_numbers,
-    say_ordinals,
-    say_units,
-)
+from components.speech.text_normalization.quantities import join_figures, say_fractions, say_numbers, say_ordinals
 from components.speech.text_normalization.roman import say_roman
 from components.speech.text_normalization.written import say_addresses, split_camel, strip_markup
 
@@ -105,20 +99,26 @@ def _apply_rules(draft: Draft) -> float:
     draft.shouting = is_shouting(draft.text)
     say_addresses(draft)
     say_phrases(draft)
+    say_weekdays(draft)
+    say_roads(draft)
+    say_before_digits(draft)
     if draft.has_digits:
         join_groups(draft)
-        say_before_digits(draft)
         say_dates(draft)
         say_times(draft)
         say_codes(draft)
         say_decades(draft)
+        say_powers(draft)
+        say_degrees(draft)
         join_figures(draft)
+        say_rates(draft)
         say_money(draft)
         say_units(draft)
         say_fractions(draft)
         say_ordinals(draft)
         say_mixed(draft)
         say_numbers(draft)
+        contract(draft)
     say_abbreviations(draft)
     say_roman(draft)
     split_camel(draft)

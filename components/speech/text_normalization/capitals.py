@@ -10,8 +10,10 @@ from components.speech.text_normalization.language import Language
 
 _WORD = r"[^\W\d_²³ºª]"
 _MIXED = re.compile(rf"(?<!\w)(?:{_WORD}+-?[0-9]|[0-9]+{_WORD})(?:{_WORD}|[0-9])*(?!\w)")
+_ROAD = re.compile(r"(?<![\w-])([A-Z]{1,3})-([0-9]{1,4})(?![\w-]|[.,][0-9])")
 _RUNS = re.compile(rf"{_WORD}+|[0-9]+")
-_TO_DIGITS = re.compile(rf"(?<={_WORD})-(?=[0-9])|(?<=[0-9])-(?=[A-Z](?!\w))")
+_LAST_LETTER = re.compile(r"(?<=\w{2})-(?=[B-HJ-Z](?![\w.'’-]))")
+_TO_DIGITS = re.compile(rf"(?<={_WORD})-(?=[0-9])|(?<=[0-9])-(?=[A-Z]{1, 3}(?!\w))")
 _CAPITALS = re.compile(
     r"(?:(?<![\w'])(?:([A-ZÀ-Þ]{1,2}')(?=[A-ZÀ-Þ]{2}))?|(?<=[a-z]'))([A-ZÀ-Þ]{2,})('[A-ZÀ-Þ]{1,2})?('?s)?(?!\w)"
 )
@@ -19,6 +21,8 @@ _ALONE = re.compile(rf"(?<![\w'’-])({_WORD})(?![\w'’-])")
 _PAIR = re.compile(r"(?<![\w'])([A-Z])\s?&\s?([A-Z])(?![\w'])")
 _LETTER_S = re.compile(r"(?<![\w'])([A-Z])'s(?!\w)")
 _VOWELS = re.compile("[aeiouyáâãàäéêèëíîìïóôõòöúûùü]")
+_CLUSTER = re.compile("^(?!s|ch|th|ph)[bcdfghjklmnpqrtvwxz]{3}|[bcdfghjklmnpqrtvwxz]{5}")
+"""Consonants that no word has: "BNDES"."""
 _COMMON = 10**-5.6
 """A word of two or three letters is common above this frequency (``wordfreq``): "NEW", "BIG"."""
 _SHORT = 3
@@ -47,6 +51,8 @@ def is_word(capitals: str, language: Language, *, shouting: bool) -> bool:
         return shouting and capitals in language.acronyms_but_words
     if not _VOWELS.search(small.replace("y", "")) and not shouting:
         return small in _frequencies(language.code)
+    if _CLUSTER.search(small):
+        return False
     if len(small) == 2:
         return shouting or small in language.short_words
     return len(small) > _SHORT or shouting or small in _frequencies(language.code)
@@ -67,6 +73,8 @@ def say_capitals(draft: Draft) -> None:
             lambda match: f"{spell(match[1], language)} {language.symbols['&']} {spell(match[2], language)}",
         )
 
+    draft.sub("letters", _LAST_LETTER, lambda match: " ")
+
     def said(match: re.Match[str]) -> str:
         word, ending = match[2], match[4] or ""
         before = (match[1] or "").lower() if draft.shouting else match[1] or ""
@@ -81,32 +89,37 @@ def say_capitals(draft: Draft) -> None:
     draft.sub("capitals", _CAPITALS, said)
 
 
-def say_mixed(draft: Draft) -> None:
-    """Read names of letters and figures: ``A319``, ``mp3``, ``3D``, ``H2O``, ``F-16``, ``iPhone12``."""
-    language = draft.language
+def say_roads(draft: Draft) -> None:
+    """Read letters and a number joined by a hyphen, before the number is taken for a quantity: ``BR-101 km 5``, ``B-52``."""
+    draft.sub("mixed", _ROAD, lambda match: f"{spell(match[1], draft.language)} {_part(match[2], draft.language)}")
 
-    def run(text: str) -> str:
-        if text.isdecimal():
-            return language.code_number(text) if len(text) <= 4 and text[0] != "0" else " ".join(
-                language.cardinal(int(digit), "") for digit in text
-            )  # fmt: skip
-        word = len(text) > _SHORT and not text.isupper() and _VOWELS.search(text.lower())
-        lowered = text.islower() and len(text) == _SHORT and text in _frequencies(language.code)
-        return (
-            text
-            if word or lowered or (text[1:].islower() and len(text) >= _SHORT and _VOWELS.search(text))
-            else spell(text, language)
-        )
+
+def say_mixed(draft: Draft) -> None:
+    """Read names of letters and figures: ``A319``, ``mp3``, ``3D``, ``H2O``, ``COVID-19``, ``iPhone12``."""
+    language = draft.language
 
     def runs(match: re.Match[str]) -> str:
         parts = _RUNS.findall(match[0])
         if parts[-1] == "s" and len(parts) > 1 and len(parts[-2]) < 4:  # "B-52s"
-            number = language.decades(parts[-2]) if language.decades else run(parts[-2])
-            return " ".join([*map(run, parts[:-2]), number])
-        return " ".join(map(run, parts))
+            number = language.decades(parts[-2]) if language.decades else _part(parts[-2], language)
+            return " ".join([*(_part(part, language) for part in parts[:-2]), number])
+        return " ".join(_part(part, language) for part in parts)
 
     draft.sub("mixed", _MIXED, runs)
     draft.sub("mixed", _TO_DIGITS, lambda match: " ")
+
+
+def _part(text: str, language: Language) -> str:
+    """Return the digits or the letters of a name as they are said."""
+    if text.isdecimal():
+        if len(text) <= 4 and text[0] != "0":
+            return language.code_number(text)
+        return " ".join(language.cardinal(int(digit), "") for digit in text)
+    word = len(text) > _SHORT and is_word(text, language, shouting=not text.isupper())
+    lowered = text.islower() and (text in language.no_nouns or (len(text) == _SHORT and text in _frequencies(language.code)))
+    if word or lowered or (text[1:].islower() and len(text) >= _SHORT and _VOWELS.search(text)):
+        return text
+    return spell(text, language)
 
 
 def say_letters(draft: Draft) -> None:

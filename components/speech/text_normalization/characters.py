@@ -19,12 +19,14 @@ _AS_WRITTEN = {
     **dict.fromkeys("•·∙●○◦▪▫■□◆◇▶►▸‣⁃・․", " | "), **dict.fromkeys("←↑→↓↔⇒⇐⇔➔➜➡⟶⟵", " | "),
     **dict.fromkeys("©®™℠℗¶†‡†¦", " "), **dict.fromkeys("¿¡؟", " "),
     "×": "×", "✕": "×", "✖": "×", "⁄": "/", "∕": "/", "÷": "÷", "…": "...", "º": "º", "ª": "ª", "°": "°", "˚": "°",
+    "★": "★", "⭐": "★", "♥": "♥", "❤": "♥", "♡": "♥",
     "℃": "°C", "℉": "°F", "№": "№", "²": "²", "³": "³", "µ": "µ", "μ": "µ", "。": ". ", "、": ", ", "\n": " | ", "\r": " | ",
     "ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th",
     "ı": "i", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ŋ": "ng", "ħ": "h", "ə": "e", "℮": "e", "\t": " ",
 }  # fmt: skip
 _SYMBOLS = frozenset("€£¥¢₹§±≈≠≤≥√∞πα‰") | frozenset("βγΔδλσΣΩωθφ")
 _GROUPED = re.compile("(?<=[0-9])[\u00a0\u202f\u2009'’](?=[0-9]{3}(?![0-9]))")
+_POWER = re.compile("[⁰¹²³⁴-⁹⁻⁺]{2,}|[⁰¹⁴-⁹]")
 _FOREIGN_RUN = re.compile("\ue000+(?:[\\s'’-]+\ue000+)*")
 _SPACES = re.compile(r"\s{2,}")
 
@@ -65,6 +67,7 @@ def _others(language: Language) -> re.Pattern[str]:
 def fold_characters(draft: Draft) -> float:
     """Fold all characters; return the share of letters of other scripts, whose words are dropped with a step."""
     language = draft.language
+    draft.sub("power", _POWER, lambda match: "^" + unicodedata.normalize("NFKC", match[0]).replace("\u2212", "-"))
     text = unicodedata.normalize("NFC", draft.text)
     foreign: list[str] = []
 

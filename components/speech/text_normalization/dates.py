@@ -11,6 +11,9 @@ from components.speech.text_normalization.language import Language, alternatives
 
 _BEFORE = r"(?<![\w/.,:-])"
 _AFTER = r"(?![\w/:-]|[.,][0-9])"
+_TIME = r"[0-2]?[0-9](?:[:h][0-5][0-9]|\s?h(?!\w))?(?:\s?[aApP]\.?[mM](?!\w)\.?)?"
+_TIMED = r"[0-2]?[0-9](?:[:h][0-5][0-9]|\s?h(?!\w)|\s?[aApP]\.?[mM](?!\w))"
+_HALVED = re.compile(r"[0-9:]{1,5}\s?[aApP]\.?[mM]")
 _HALF = r"(?:\s?([aApP])\.?\s?[mM](?:\.(?!$)|(?![\w.])|(?=\.$)))"
 
 
@@ -29,17 +32,23 @@ class _Patterns:
         hours = r"(?:\s?(?:hs|hrs|h)(?!\w))?" if language.hour_letter else ""
         self.iso = re.compile(rf"{_BEFORE}([12][0-9]{{3}})[-/]([01]?[0-9])[-/]([0-3]?[0-9]){_AFTER}")
         self.numeric = re.compile(rf"{_BEFORE}([0-3]?[0-9])([-/.])([0-3]?[0-9])\2([12][0-9]{{3}}|[0-9]{{2}}){_AFTER}")
-        self.day_first = re.compile(rf"{_BEFORE}([0-3]?[0-9]){marks}{joint}[ -]{month}(?:{joint},?[ -]{year})?(?![\w])", flags)
+        self.day_first = re.compile(rf"{_BEFORE}([0-3]?[0-9]){marks}{joint}[ /-]{month}(?:{joint},?[ /-]{year})?(?![\w])", flags)
         self.month_first = re.compile(
             rf"(?<![\w]){month} ([0-3]?[0-9])(?:st|nd|rd|th)?(?:\s?,?\s?{year}|(?![\w:%/-]|[.,][0-9]))", flags
         )
-        self.month_year = re.compile(rf"(?<![\w])((?:{short})(?![^\W\d_])\.?)(?:,|{joint}) {year}", flags)
+        self.month_year = re.compile(rf"(?<![\w])((?:{short})(?![^\W\d_])\.?)(?:,? |{joint} |[/-]){year}", flags)
         self.day_month = re.compile(rf"{_BEFORE}([0-3]?[0-9])/([0-3]?[0-9]){_AFTER}")
         self.clock = re.compile(rf"(?<![\w:.,])([0-2]?[0-9])[:h]([0-5][0-9])(?::([0-5][0-9]))?{_HALF}?{hours}(?![\w:]|[.,][0-9])")
         self.hour_half = re.compile(rf"(?<![\w:.,])([0-2]?[0-9]){_HALF}")
-        self.hour_letter = re.compile(r"(?<![\w:.,])([0-2]?[0-9])\s?[hH](?:\s?([0-5][0-9])(?:\s?(?:min|m))?)?(?![\w/])")
-        self.decade = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,-]))'?([0-9]{3}0|[0-9]0|[0-9]{1,3})'?s(?!\w)")
-        self.weekday = re.compile(rf"(?<!\w)({days})\.?(?=,? (?:{full}|(?:{short})\b|[0-9]))", flags) if days else None
+        self.hour_letter = re.compile(r"(?<![\w:.,/])([0-2]?[0-9])\s?[hH](?:\s?([0-5][0-9])(?:\s?(?:min|m))?)?(?![\w/])")
+        others = "|[0-9]{1,3}" if language.decades else ""  # "747s"; elsewhere "23s" are seconds
+        self.decade = re.compile(rf"(?:(?<=[a-z])-|(?<![\w.,-]))'?([0-9]{{3}}0|[0-9]0{others})'?s(?!\w)")
+        self.weekdays = re.compile(
+            rf"(?<!\w)({days})\.?(?:\s?[-–—/]\s?|( (?:to|a|à|au|e|et|y|&|through) ))({days})(?:\.(?!$)|(?!\w))", flags
+        )
+        self.range = re.compile(rf"(?<![\w:.,/-])({_TIME})\s?[-–—]\s?(?={_TIMED})")
+        dot = r"\.?" if language.month_first else r"\."
+        self.weekday = re.compile(rf"(?<!\w)({days}){dot}(?=,? (?:{full}|(?:{short})\b|[0-9]))", flags)
 
 
 _patterns = cache(_Patterns)
@@ -73,7 +82,7 @@ def say_dates(draft: Draft) -> None:
             sure = len(month) == 2 and (int(day) > 12 or day[0] == "0" or int(month) > 10)
         return said(int(day), int(month), "") if sure else None
 
-    def in_words(day: str, written: str, year: str | None, match: re.Match[str]) -> str | None:
+    def in_words(day: str, written: str, year: str | None, match: re.Match[str], *, day_first: bool = False) -> str | None:
         number = _month(written, language)
         short = language.months[number - 1].lower() != written.lower()
         if short and not (written.endswith(".") or year or (language.month_first and written[0].isupper())):
@@ -83,22 +92,34 @@ def say_dates(draft: Draft) -> None:
         kept = written if not short else language.months[number - 1]
         if not 1 <= int(day) <= 31:
             return None
-        return language.date(int(day), kept, language.year(int(year)) if year else "")
+        spoken_year = language.year(int(year)) if year else ""
+        if language.month_first and day_first and (" of " in match[0] or match.string[: match.start()].endswith("the ")):
+            return f"{language.ordinal(int(day), False)} of {kept}" + (f", {spoken_year}" if year else "")
+        return language.date(int(day), kept, spoken_year)
 
+    draft.sub("date", patterns.weekday, lambda match: language.day_short[match[1].lower()])
     draft.sub("date", patterns.iso, lambda match: said(int(match[3]), int(match[2]), match[1]))
     draft.sub("date", patterns.numeric, numeric)
-    draft.sub("date", patterns.day_first, lambda match: in_words(match[1], match[2], match[3], match))
+    draft.sub("date", patterns.day_first, lambda match: in_words(match[1], match[2], match[3], match, day_first=True))
     if language.month_first:
-        if patterns.weekday is not None:
-            draft.sub("date", patterns.weekday, lambda match: language.day_short[match[1].lower()])
         draft.sub("date", patterns.month_first, lambda match: in_words(match[2], match[1], match[3], match))
     draft.sub(
         "date",
         patterns.month_year,
-        lambda match: match[0].replace(match[1], language.months[_month(match[1], language) - 1], 1).replace(".", ""),
+        lambda match: f"{language.months[_month(match[1], language) - 1]} {'de ' * (language.code in ('es', 'pt'))}{match[2]}",
     )
     if "/" in draft.text:
         draft.sub("date", patterns.day_month, day_month)
+
+
+def say_weekdays(draft: Draft) -> None:
+    """Read a range or pair of days in short: ``Mon-Fri``, ``lun. au ven.``."""
+    days, joint = draft.language.day_short, f" {draft.language.words['through']} "
+    draft.sub(
+        "date",
+        _patterns(draft.language).weekdays,
+        lambda match: f"{days[match[1].lower()]}{match[2] or joint}{days[match[3].lower()]}",
+    )
 
 
 def _month(written: str, language: Language) -> int:
@@ -133,8 +154,19 @@ def say_times(draft: Draft) -> None:
         return language.clock(hour, 0, half(match[2])) if 1 <= hour <= 12 else None
 
     def hour_letter(match: re.Match[str]) -> str | None:
-        return language.clock(int(match[1]), int(match[2] or 0), "") if int(match[1]) <= 24 else None
+        if int(match[1]) > 24:
+            return None
+        if match[2] and match[0].endswith(("m", "n")):  # a duration
+            hours, minutes = language.clock(int(match[1]), 0, ""), language.units["min"]
+            joint = "" if language.code == "fr" else f"{language.symbols['&']} "
+            return f"{hours} {joint}{language.cardinal(int(match[2]), 'f' if minutes.feminine else 'm')} {minutes.many}"
+        return language.clock(int(match[1]), int(match[2] or 0), "")
 
+    def ranged(match: re.Match[str]) -> str:
+        halved = language.code == "en" and _HALVED.match(match.string, match.end())  # "8:00-10:00 a.m."
+        return f"{match[1].removesuffix(':00') if halved else match[1]} {language.words['until']} "
+
+    draft.sub("range", patterns.range, ranged)
     if ":" in draft.text or "h" in draft.text:
         draft.sub("time", patterns.clock, clock)
     draft.sub("time", patterns.hour_half, hour_half)

@@ -30,6 +30,8 @@ class Draft:
 
     def sub(self, rule: str, pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str | None]) -> None:
         """Replace each match by the value of ``replacement``; None leaves it unchanged."""
+        if pattern.search(self.text) is None:
+            return
 
         def replace(match: re.Match[str]) -> str:
             new = replacement(match)
@@ -47,8 +49,8 @@ class Draft:
 
     @property
     def has_digits(self) -> bool:
-        """Whether any digit is left."""
+        """Whether any digit or power is left."""
         return _DIGIT.search(self.text) is not None
 
 
-_DIGIT = re.compile("[0-9]")
+_DIGIT = re.compile("[0-9²³]")

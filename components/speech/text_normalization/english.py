@@ -52,7 +52,7 @@ def ordinal(number: int, feminine: bool = False) -> str:
 def year(number: int) -> str:
     """1905 → "nineteen oh five", 2017 → "twenty seventeen", 2005 → "two thousand five"."""
     first, last = divmod(number, 100)
-    if not 11 <= first <= 99 or (first % 10 == 0 and last < 10):
+    if not 10 <= first <= 99 or (first % 10 == 0 and last < 10):
         return cardinal(number)
     if last == 0:
         return f"{cardinal(first)} hundred"
@@ -71,7 +71,7 @@ def fraction(above: int, below: int) -> str:
     if below in (2, 4):
         name = {2: "half", 4: "quarter"}[below]
         return f"{cardinal(above)} {name if above == 1 else {2: 'halves', 4: 'quarters'}[below]}"
-    if below < 3 or below > 100:
+    if below < 3 or below > 1000:
         return ""
     return f"{cardinal(above)} {ordinal(below)}{'' if above == 1 else 's'}"
 
@@ -101,7 +101,7 @@ def clock(hour: int, minute: int, half: str) -> str:
     elif half:
         said = cardinal(hour)
     else:
-        said = f"{cardinal(hour)} o'clock" if 0 < hour <= 12 else f"{cardinal(hour)} hundred"
+        said = f"{cardinal(hour)} o'clock" if 0 < hour <= 12 else "midnight" if hour in (0, 24) else f"{cardinal(hour)} hundred"
     return f"{said} {'pee em' if half == 'pm' else 'ay em'}" if half else said
 
 
@@ -122,6 +122,5 @@ LANGUAGE = Language(
     date=date,
     clock=clock,
     decades=decades,
-    of_many=lambda name: name,
     ruler=lambda number, name: f"the {ordinal(number)}",
 )

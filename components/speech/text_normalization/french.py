@@ -15,9 +15,11 @@ _FEMININE = words_of("""
     femme fille personne voiture rue plage fleur maison table fois image photo page heure minute seconde semaine année tasse
     tranche branche main nuit mer montagne forêt ville église tour robe chaise porte pomme poire orange banane chambre pièce
     vache chèvre poule souris baleine étoile lampe bouteille assiette boîte carte lettre part mère soeur amie balle pierre
-    route moto tente dent feuille goutte jambe oreille roue cuillère cuillerée barque planche
+    route moto tente dent feuille goutte jambe oreille roue cuillère cuillerée barque planche finale boule salle voile toile
 """)
-_FEMININE_END = re.compile(r"(?:tion|sion|té|ée|ette|elle|esse|euse|ance|ence|ure|ie|ine|ade|ude|ière|aise|oise)$")
+_FEMININE_END = re.compile(
+    r"(?:tion|sion|té|ée|ette|elle|esse|euse|ance|ence|ure|ie|ine|ade|ude|ière|aise|oise|ille|ante|ente|ose|ise|onne|anne|aine|trice|ue|eille|aille)$"
+)
 
 
 def _below_hundred(number: int, gender: str) -> str:
@@ -80,7 +82,7 @@ def ordinal(number: int, feminine: bool = False) -> str:
 
 def fraction(above: int, below: int) -> str:
     """3/4 → "trois quarts"."""
-    if not 2 <= below <= 10:
+    if not 2 <= below <= (1000 if above == 1 else 16):
         return ""
     name = {2: "demi", 3: "tiers", 4: "quart"}.get(below) or ordinal(below)
     return f"{cardinal(above)} {name}{'' if above == 1 or name.endswith('s') else 's'}"
@@ -115,12 +117,11 @@ LANGUAGE = Language(
     letter_plural=lambda name: name,
     cardinal=cardinal,
     ordinal=ordinal,
-    year=cardinal,
+    year=lambda number: re.sub("(cent|vingt)s$", r"\1", cardinal(number)),
     code_number=lambda digits: cardinal(int(digits)),
     fraction=fraction,
     feminine=feminine,
     date=date,
     clock=clock,
-    of_many=lambda name: f"d'{name}" if name[0] in "aeiouyé" and name != "yens" else f"de {name}",
     ruler=lambda number, name: ordinal(1, feminine(name)) if number == 1 else cardinal(number),
 )

@@ -67,7 +67,8 @@ class Language:
     """The digits of a name: "319" of A319."""
     fraction: Callable[[int, int], str]
     """Numerator and denominator → words, or nothing where there is no such name."""
-    and_a_half: str
+    and_a_half: tuple[str, str]
+    """After a masculine and after a feminine noun."""
     feminine: Callable[[str], bool]
     """Whether a noun in lower case is feminine, by its ending and a list."""
     no_nouns: frozenset[str]
@@ -92,8 +93,8 @@ class Language:
     money: Mapping[str, Noun]
     scales: Mapping[str, str]
     """What follows an amount: "million", "k" → word."""
-    of_many: Callable[[str], str]
-    """What joins "million" with a currency's name: "de dólares"."""
+    of_millions: str
+    """What joins whole millions with what is counted: "de "; empty in English."""
     cents_joint: str
     """Between the whole and the cents."""
     cents_named: bool
@@ -107,7 +108,7 @@ class Language:
     before_digits: Mapping[str, str]
     """Abbreviations only in front of a number: "No. 5"."""
     bare: Mapping[str, str]
-    """Abbreviations without a dot, in lower case."""
+    """Abbreviations without a dot, in lower case; in the file ``dotless`` names those of ``abbreviations``."""
     acronyms: frozenset[str]
     """Acronyms spelled although they could be read as words, in capitals."""
     acronyms_but_words: frozenset[str]
@@ -118,8 +119,12 @@ class Language:
     """The number and name of a ruler → words of the number."""
     roman_before: Mapping[str, bool]
     """Words, in lower case, after which Roman numerals are read → whether small ones are ordinals ("século V")."""
-    half_feminine: str = ""
-    """Word for half of a feminine noun; empty if equal to the masculine."""
+    halves: tuple[str, str]
+    """What goes before half of a masculine and of a feminine noun."""
+    metre_joint: str | None = None
+    """Between metres and centimetres in "1,80 m"; None where decimals are read."""
+    contractions: Mapping[str, str] = field(default_factory=dict)
+    """Pattern → replacement after numbers are words: "de un" → "d'un"."""
     decades: Callable[[str], str] | None = None
     """Digits of "1990s" → words; None for languages without such plurals."""
     roman_suffixes: tuple[str, ...] = ()
@@ -135,7 +140,7 @@ class Language:
 
 
 _WORD_LISTS = ("singles", "no_nouns", "acronyms", "acronyms_but_words", "rulers", "titles", "short_words")
-_FORMS = ("day_short", "symbols", "abbreviations", "before_digits", "bare", "scales")
+_FORMS = ("day_short", "symbols", "abbreviations", "before_digits", "bare", "scales", "money", "units")
 
 
 @cache
@@ -165,13 +170,20 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def read_tables(language: str) -> dict[str, Any]:
-    """Return the fields of a :class:`Language` that are in ``data/<language>.toml``."""
-    fields = tomllib.loads((Path(__file__).parent / "data" / f"{language}.toml").read_text(encoding="utf-8"))
+    """Return the fields of a :class:`Language` that are in ``data/<language>.toml``, or else in ``data/shared.toml``."""
+    fields: dict[str, Any] = {}
+    for source in ("shared", language):
+        tables = tomllib.loads((Path(__file__).parent / "data" / f"{source}.toml").read_text(encoding="utf-8"))
+        for name, value in tables.items():
+            forms = _by_form(value) if name in _FORMS else value
+            fields[name] = fields.get(name, {}) | forms if isinstance(forms, dict) else forms
     for name in _WORD_LISTS:
         fields[name] = words_of(fields.get(name, ""))
-    for name in _FORMS:
-        fields[name] = _by_form(fields.get(name, {}))
+    for key in fields.pop("dotless").split():
+        fields["bare"][key] = fields["abbreviations"].get(key) or fields["abbreviations"][f"{key}~"]
     fields["letters"] = dict(entry.split(" ", 1) for entry in fields["letters"])
+    for name in ("and_a_half", "halves"):
+        fields[name] = tuple(fields[name])
     fields["months"] = listed(fields["months"])
     fields["month_short"] = {
         form: number for number, forms in enumerate(fields["month_short"].split(), 1) for form in forms.split("/")
@@ -179,8 +191,8 @@ def read_tables(language: str) -> dict[str, Any]:
     fields["roman_suffixes"] = listed(fields.get("roman_suffixes", ""))
     fields["roman_before"] = _flags(fields.pop("roman_cardinal"), fields.pop("roman_ordinal", ""))
     fields["ordinal_marks"] = _flags(fields.pop("ordinal_masculine"), fields.pop("ordinal_feminine", ""))
-    fields["money"] = {sign: _noun(names) for sign, names in _by_form(fields["money"]).items()}
-    fields["units"] = {symbol: _noun(names) for symbol, names in _by_form(fields["units"]).items()}
+    for name in ("money", "units"):
+        fields[name] = {symbol: _noun(names) for symbol, names in fields[name].items()}
     return fields
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from components.speech.text_normalization.abbreviations import STREETS
 from components.speech.text_normalization.language import Language
 
 
@@ -25,6 +26,7 @@ def _words(language: Language) -> frozenset[str]:
     return (
         frozenset(language.bare)
         | language.titles
+        | (frozenset(STREETS) if language.code == "en" else frozenset())
         | {key.strip() for key in language.replaced}
         | {f"{numeral}{ending}" for numeral in "ivx" for ending in language.roman_suffixes}
     )
@@ -40,7 +42,7 @@ def is_plain(text: str, language: Language) -> bool:
     """Return whether a text is words, single spaces and sentence marks alone, and no abbreviation among them."""
     if not _plain(language).fullmatch(text):
         return False
-    words = text.lower().replace(",", "").split(" ")
+    words = re.split("[ -]", text.lower().replace(",", ""))
     if not _words(language).isdisjoint(words):
         return False
     return not (text[-1] == "." and words[-1][:-1] in _before_dot(language))

@@ -77,8 +77,10 @@ def cardinal(number: int, gender: str = "") -> str:
 
 
 def ordinal(number: int, feminine: bool = False) -> str:
-    """21 → "vigésimo primeiro"; from 1000 up the cardinal."""
-    if number >= 1000:
+    """21 → "vigésimo primeiro"; above 1000 the cardinal."""
+    if number == 1000:
+        return "milésima" if feminine else "milésimo"
+    if number > 1000:
         return cardinal(number, "f" if feminine else "")
     parts = (_ORDINAL_HUNDREDS[number // 100], _ORDINAL_TENS[number // 10 % 10], _ORDINAL_ONES[number % 10])
     words = [part for part in parts if part]
@@ -129,6 +131,5 @@ LANGUAGE = Language(
     feminine=feminine,
     date=date,
     clock=clock,
-    of_many=lambda name: f"de {name}",
     ruler=lambda number, name: ordinal(number, name in _QUEENS or feminine(name)) if number <= 10 else cardinal(number),
 )

@@ -18,6 +18,9 @@ _ORDINAL_ONES = ["", *listed("primero segundo tercero cuarto quinto sexto sépti
 _ORDINAL_TENS = [
     "", *listed("décimo vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo nonagésimo"),
 ]  # fmt: skip
+_ORDINAL_TEENS = listed("""
+    undécimo duodécimo decimotercero decimocuarto decimoquinto decimosexto decimoséptimo decimoctavo decimonoveno
+""")
 _FEMININE = words_of("""
     mujer mujeres vez veces mano manos flor flores luz luces noche noches foto fotos moto motos parte partes torre torres calle
     calles nube nubes llave llaves clase clases fuente fuentes nave naves ave aves base bases sal pared paredes red redes imagen
@@ -27,7 +30,7 @@ _QUEENS = words_of("isabel elizabeth beatriz leonor margarita")
 _MASCULINE = words_of("""
     día días mapa mapas planeta planetas problema problemas sistema sistemas tema temas programa programas idioma idiomas clima
     poema poemas drama dramas sofá sofás atleta atletas turista turistas artista artistas ciclista ciclistas gorila gorilas koala
-    koalas águila paraguas las para a
+    koalas dálmata dálmatas águila paraguas las para a
 """)
 _FEMININE_END = re.compile(r"(?:as?|ción|ciones|sión|siones|dad|dades|tad|tades|tud|umbre)$")
 
@@ -70,18 +73,29 @@ def _below_million(number: int, gender: str) -> str:
     thousands, rest = divmod(number, 1000)
     words = []
     if thousands:
-        words.append("mil" if thousands == 1 else f"{_below_thousand(thousands, 'f' if gender == 'f' else 'm')} mil")
+        words.append("mil" if thousands == 1 else f"{_thousands(thousands, gender)} mil")
     if rest:
         words.append(_below_thousand(rest, gender))
     return " ".join(words)
 
 
+def _thousands(number: int, gender: str) -> str:
+    """Return the words before "mil": "doscientas", and "veintiún" before any noun."""
+    return (
+        _below_thousand(number, "m")
+        if number % 10 == 1 and number % 100 != 11 and number < 100
+        else _below_thousand(number, gender or "m")
+    )
+
+
 def ordinal(number: int, feminine: bool = False) -> str:
-    """21 → "vigésimo primero"; from 100 up the cardinal."""
+    """21 → "vigésimo primero"; from 100 up, but for 1000, the cardinal."""
+    if number == 1000:
+        return "milésima" if feminine else "milésimo"
     if number >= 100:
         return cardinal(number, "f" if feminine else "")
-    if number in (11, 12):
-        words = ["undécimo" if number == 11 else "duodécimo"]
+    if 11 <= number <= 19:
+        words = [_ORDINAL_TEENS[number - 11]]
     else:
         words = [word for word in (_ORDINAL_TENS[number // 10], _ORDINAL_ONES[number % 10]) if word]
     return " ".join(f"{word[:-1]}a" if feminine else word for word in words)
@@ -131,6 +145,5 @@ LANGUAGE = Language(
     feminine=feminine,
     date=date,
     clock=clock,
-    of_many=lambda name: f"de {name}",
     ruler=lambda number, name: ordinal(number, name in _QUEENS or feminine(name)) if number <= 10 else cardinal(number),
 )

@@ -26,7 +26,11 @@ _CAMERA = re.compile(r"(?:img|dsc[nf]?|dscf|pict|pxl|mvc|gopr|dji|sam|screenshot
 _HANDLE = re.compile(r"(?<![\w.@])@([A-Za-z0-9_][\w.]*\w|\w)")
 _HASHTAG = re.compile(r"(?<![\w&])[#＃](\w*[^\W\d_]\w*)")
 _EMOTICON = re.compile(
-    r"(?<!\S)(?:[:;=][-'^o]?[)(DPpOo3|/\\*\]\[]+|[xX]D+|<3+|</3|\^_*\^|\(:|\):|:'\(|-_+-|[oO]_[oO]|¯\\_\(ツ\)_/¯)(?=$|[\s.,!?])"
+    r"(?<!\S)(?:[:;=][-'^o]?[)(DPpOo3|/\\*\]\[]+|[xX]D+|</3|\^_*\^|\(:|\):|:'\(|-_+-|[oO]_[oO]|¯\\_\(ツ\)_/¯)(?=$|[\s.,!?])"
+)
+_LOVE = re.compile(r"(?<![\w'])(I|We|Je|J'|Yo|Eu) ?(?:<3+|♥) ?(?=\w)")
+_HEART = re.compile(
+    r"(?<!\S)<3+(?![0-9.,%°])(?!\s?(?:[kcm]?m|k?g|m?l|year|yr|month|week|day|hour|min|año|mes|día|an|mois|jour|heure|ano|dia)s?(?!\w))"
 )
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[^\W\d_])(?=[0-9])|(?<=[0-9])(?=[^\W\d_])")
 _CAMEL_WORD = re.compile(r"(?<![\w'-])[A-ZÀ-Þ]?[a-zà-ÿ]{2,}(?:[A-ZÀ-Þ][a-zà-ÿ]{2,})+(?![\w])")
@@ -66,6 +70,14 @@ def say_addresses(draft: Draft) -> None:
     if "#" in draft.text:
         draft.sub("hashtag", _HASHTAG, lambda match: f" {split_words(match[1])} ")
     draft.sub("emoticon", _EMOTICON, lambda match: " ")
+    draft.sub(
+        "heart",
+        _LOVE,
+        lambda match: (
+            f"{match[1]}{' ' * match[1].isalpha()}{words['love'] if len(match[1]) > 1 and match[1] != 'We' else 'love'} "
+        ),
+    )
+    draft.sub("heart", _HEART, lambda match: words["heart"])
     if "_" in draft.text:
         draft.sub("underscores", _UNDERSCORES, lambda match: " ")
 

@@ -1,4 +1,5 @@
-"""Captions as they are written and as they are said, by language and class: ``<language>.txt`` and ``<language>_heldout.txt``.
+"""Captions as they are written and as they are said, by language and class: ``<language>.txt``, ``_heldout``, ``_second`` and
+``_written``.
 
 The held-out ones were written after the rules, before they were run.
 """

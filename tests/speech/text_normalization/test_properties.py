@@ -18,6 +18,9 @@ _PIECES = """
     mph { }     5'10" 1920x1080 XIX XIXe IV I Louis século siècle siglo A319 4x4 3D H2O mp3 IMG_2043.jpg #SunsetBeach @john_doe
     www.example.com a@b.com https://x.io/a <UNK> <b> &amp; &#233; CamelCase USA CDs NASA DON'T L'ÉTÉ d'or n't 's é ã ñ œ ß ø
     Москва 日本 😀 👨‍👩‍👧 ﬁ Ａ ² º ª № 2017-09-23 23/09/2017 September 23 , . ; : ? ! ... !!!! w/ c/ b&w 555-123-4567 1990's '
+    10⁶ x² ^ 10^-3 5/6 1º 3.ª 1er 2nd 40°42'46"N 5ft 10in in. ★ ♥ <3 I CA 90210 BR-101 AP-7 II-III Psalm 23:4 9:00-5pm Mon-Fri
+    €/m² 85/km² 2€50 $10-20 .5 ,500.00 1.000.000 v2.3.1 VIII's XV Ju 1½ 24h/24 60' 1h30min M. c.à.c. s/n
+    +33 (0)1 23 45 (-1 =
 """
 PIECES = st.sampled_from(_PIECES.split()) | st.text(max_size=4)
 TEXTS = st.text(max_size=60) | st.lists(PIECES, max_size=10).flatmap(
