@@ -37,7 +37,6 @@ UTTERANCE_COLUMNS = ("key", "record", "audio_sha256", "spoken", "voice", "rate",
 """Columns of an utterance that identify cached results; shards of older versions lack some."""
 ITEM_COLUMNS = ("key", "image_sha256", "audio_sha256", "uses")
 """Columns of a rating item that say what it shows, and whose it is."""
-ADDRESS_COLUMNS = ("page_url", "image_url", "host", "owner")
 Opener = Callable[[], IO[bytes]]
 
 
@@ -147,13 +146,9 @@ def _shard(handle: IO[bytes]) -> pq.ParquetFile | None:
 
 
 def _listed_rows(shard: pq.ParquetFile, matcher: Matcher, keys: set[str]) -> Iterator[dict[str, Any]]:
-    names = [name for name in ADDRESS_COLUMNS if name in shard.schema_arrow.names]
     for batch in shard.iter_batches(4096):
-        for row in batch.to_pylist():
-            is_listed = any((matcher.listed.owner if name == "owner" else matcher.is_listed)(row[name] or "") for name in names)
-            # A table's shards have no owner column: only the crawl's ledger names the key.
-            if is_listed or row["key"] in keys:
-                yield row
+        # A table's shards have no owner column: only the crawl's ledger names the key.
+        yield from (row for row in batch.to_pylist() if row["key"] in keys or matcher.covers(row))
 
 
 def read_known_removals(root: Path, graph: Graph) -> Content:
