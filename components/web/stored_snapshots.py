@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from components.core.digests import sha256_file
-from components.core.errors import HearsightError
+from components.core.digests import is_digest, sha256_file
+from components.core.errors import HearsightError, ObjectMissing
 from components.core.object_store import ObjectStore, object_key
 from components.core.stored_files import store_of
 from components.web.snapshot_chain import NAME as BASE
@@ -71,15 +71,37 @@ def keep_snapshot(folder: Path) -> None:
         if not store.bucket.create(_key(folder.name), data) and _read(store, folder.name) != document:
             raise _conflict(folder)
         return
+    # Before anything is replaced, since it fails where another snapshot's document is damaged.
+    needed = named_objects(store, besides=folder.name) | {entry["sha256"] for entry in files.values()}
     store.bucket.replace(_key(folder.name), data)
-    old = {entry["sha256"] for entry in earlier["files"].values()} - named_objects(store)
-    store.delete(sorted(old))
+    store.delete(sorted({entry["sha256"] for entry in earlier["files"].values()} - needed))
 
 
-def named_objects(store: ObjectStore) -> set[str]:
-    """Return the digests of the objects that snapshots in the bucket consist of."""
-    documents = [json.loads(store.bucket.read(one.key) or b"{}") for one in store.bucket.list(SNAPSHOTS)]
-    return {entry["sha256"] for document in documents for entry in document.get("files", {}).values()}
+def named_objects(store: ObjectStore, besides: str = "") -> set[str]:
+    """Return the digests of the objects that snapshots in the bucket consist of, without those of the snapshot ``besides``.
+
+    Raises:
+        ObjectMissing: a document is damaged, so that nobody knows what its snapshot needs.
+    """
+    documents = [_read(store, name) or {"files": {}} for name in stored_snapshots(store) if name != besides]
+    return {entry["sha256"] for document in documents for entry in document["files"].values()}
+
+
+def find_damaged_documents(store: ObjectStore) -> list[str]:
+    """Return the keys of the snapshots' documents that are damaged."""
+    damaged = []
+    for name in stored_snapshots(store):
+        try:
+            _read(store, name)
+        except ObjectMissing:
+            damaged.append(_key(name))
+    return damaged
+
+
+def repair_document(folder: Path, store: ObjectStore) -> None:
+    """Write the document of a complete snapshot of this machine anew, over a damaged one."""
+    store.bucket.delete([_key(folder.name)])
+    keep_snapshot(folder)
 
 
 def stored_snapshots(store: ObjectStore) -> list[str]:
@@ -96,6 +118,8 @@ def _is_current(earlier: Mapping[str, Any], complete: str, paths: list[Path]) ->
 def _may_follow(folder: Path, earlier: Mapping[str, Any], document: Mapping[str, Any], store: ObjectStore) -> bool:
     if document["digest"] in follow_digest(folder, earlier["digest"]):
         return True
+    if INDEX not in earlier["files"]:
+        return False
     index = store.bucket.read(object_key(earlier["files"][INDEX]["sha256"])) or b"?"
     return (folder / INDEX).read_bytes().startswith(index)
 
@@ -105,8 +129,19 @@ def _key(name: str) -> str:
 
 
 def _read(store: ObjectStore, name: str) -> dict[str, Any] | None:
-    data = store.bucket.read(_key(name))
-    return None if data is None else json.loads(data)
+    hint = "run `hearsight storage push --verify` where the snapshot is, or delete the document to crawl anew"
+    return store.bucket.read_json(_key(name), _is_document, hint)
+
+
+def _is_document(content: dict[str, Any]) -> bool:
+    files = content.get("files")
+    return (
+        is_digest(content.get("digest"))
+        and isinstance(files, dict)
+        and COMPLETE in files
+        and all(Path(name).name == name for name in files)
+        and all(isinstance(each, dict) and is_digest(each.get("sha256")) and type(each.get("bytes")) is int for each in files.values())
+    )
 
 
 def _conflict(folder: Path) -> HearsightError:

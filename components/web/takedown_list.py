@@ -7,7 +7,6 @@ URL, host or owner. The salt keeps hashes of two projects apart; it does not hid
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from components.core.account_names import normalise_account
-from components.core.digests import sha256_bytes
+from components.core.digests import is_digest, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
 from components.web.canonical import FOLDER, canonicalise_host, canonicalise_owner, canonicalise_url, is_folder_image
@@ -31,7 +30,6 @@ RULE = "takedown"
 """The ledger's rule for listed items, and the store's failure for a redirect to one."""
 LEDGER_VALUES = ("listed", "not on the list")
 """The rule's value and threshold; they reveal nothing about the listed item."""
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ def read_takedown(path: Path) -> Takedown:
             continue
         try:
             entry = Entry(**json.loads(line))
-            if entry.kind not in CANONICAL or not isinstance(entry.salt, str) or not _DIGEST.fullmatch(entry.sha256):
+            if entry.kind not in CANONICAL or not isinstance(entry.salt, str) or not is_digest(entry.sha256):
                 raise ValueError
         except (ValueError, TypeError):
             raise HearsightError(

@@ -10,14 +10,16 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
+from components.core.digests import sha256_bytes
+from components.core.errors import ObjectMissing
 from components.core.graph import Graph
 from components.core.manifest import NAME, parse_manifest
-from components.core.object_store import OBJECTS, ObjectStore, object_key
-from components.core.shard_cache import SHARED
+from components.core.object_store import OBJECTS, REPAIR, ObjectStore, object_key
+from components.core.shard_cache import SHARED, read_shared
 from components.core.stage_output import StageOutput
 from components.core.stored_files import LINEAGES, provide_all, store_of
 from components.tools.takedown.file_search import FileSearch
@@ -53,11 +55,17 @@ class BucketObjects(Objects):
         return oid if oid.startswith(f"{LINEAGES}/") else object_key(oid.removesuffix(".dir"))
 
     def read(self, oid: str) -> bytes:
-        """Return the bytes of an object or lineage; of a manifest as a folder, its listing in DVC's form."""
-        data = self.store.bucket.read(self.path(oid)) or b""
+        """Return the bytes of an object or lineage; of a manifest as a folder, its listing in DVC's form.
+
+        Raises:
+            ObjectMissing: it is damaged, so that nobody can tell what it holds.
+        """
+        key = self.path(oid)
+        data, digest = self.store.bucket.read(key) or b"", key.rpartition("/")[2]
+        if sha256_bytes(data) != digest:
+            raise self.store.bucket.damaged(key, REPAIR)
         if not oid.endswith(".dir"):
             return data
-        digest = oid.removesuffix(".dir")
         files = parse_manifest(data, Path(NAME)).expected_files()
         listing = [{"relpath": name, "md5": sha256} for name, (_, sha256) in files.items()]
         return json.dumps([*listing, {"relpath": NAME, "md5": digest}]).encode()
@@ -93,7 +101,7 @@ def list_shards(root: Path) -> Iterator[Callable[[], IO[bytes]]]:
     """Yield a function that opens each object of the bucket."""
     if (objects := open_bucket(root)) is not None:
         for stored in objects.store.bucket.list(OBJECTS):
-            yield partial(_open, objects.store, stored.key)
+            yield lambda oid=stored.key.rpartition("/")[2]: io.BytesIO(objects.read(oid))
 
 
 def find_current(root: Path, graph: Graph, objects: BucketObjects) -> set[str]:
@@ -114,7 +122,11 @@ def find_outdated_objects(objects: BucketObjects, search: FileSearch, current: s
     outdated = find_outdated(objects, search, current, searched)
     deleted = {path.rpartition("/")[2] for path in outdated.paths}
     for entry in objects.store.bucket.list(SHARED):
-        if deleted & set(json.loads(objects.store.bucket.read(entry.key) or b"{}").values()):
+        try:
+            names_deleted = deleted & set((read_shared(objects.store, entry.key) or {}).values())
+        except ObjectMissing:  # it may name one
+            names_deleted = {entry.key}
+        if names_deleted:
             outdated.paths[entry.key] = "an entry of the shard cache"
     return outdated
 
@@ -122,7 +134,3 @@ def find_outdated_objects(objects: BucketObjects, search: FileSearch, current: s
 def find_copies(store: ObjectStore, current: set[str]) -> list[Path]:
     """Return this machine's copies of objects that nothing current needs; they can be fetched again, if they are still there."""
     return sorted(path for path in store.cache.glob("*/*") if path.name not in current)
-
-
-def _open(store: ObjectStore, key: str) -> IO[Any]:
-    return io.BytesIO(store.bucket.read(key) or b"")

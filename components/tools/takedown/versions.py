@@ -131,7 +131,7 @@ def find_current_objects(root: Path, cache: Objects) -> set[str]:
     }
     for oid in [oid for oid in oids if oid.endswith(".dir")]:
         with suppress(FileNotFoundError):
-            oids.update(_listing(cache.read(oid)).values())
+            oids.update(_listing(cache, oid).values())
     return oids
 
 
@@ -191,17 +191,31 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
     return outdated
 
 
-def _listing(raw: bytes) -> dict[str, str]:
-    return {entry["relpath"]: entry["md5"] for entry in json.loads(raw)}
+def _listing(objects: Objects, oid: str) -> dict[str, str]:
+    try:
+        entries = json.loads(objects.read(oid))
+        if not isinstance(entries, list):
+            raise TypeError
+        return {entry["relpath"]: entry["md5"] for entry in entries}
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(objects, oid) from None
 
 
 def _version(objects: Objects, oid: str, ids: set[str]) -> Version:
-    version = Version(oid, _listing(objects.read(oid)))
+    version = Version(oid, _listing(objects, oid))
     manifest = version.files.get("manifest.json", "")
     if manifest in ids:
         raw = objects.read(manifest)
-        version.digest, version.stage = sha256_bytes(raw), json.loads(raw).get("stage", "")
+        try:
+            version.digest, version.stage = sha256_bytes(raw), json.loads(raw)["stage"]
+        except (ValueError, KeyError, TypeError):
+            raise _damaged(objects, manifest) from None
     return version
+
+
+def _damaged(objects: Objects, oid: str) -> HearsightError:
+    hint = "delete it, and run `dvc push` or `dvc fetch` where another copy is; nobody can tell what it holds"
+    return HearsightError("is damaged", where=f"{objects.name}: {objects.path(oid)}", hint=hint)
 
 
 def _add_parents(objects: Objects, versions: list[Version]) -> None:
