@@ -26,9 +26,9 @@ def add(
     host: Host = "",
     owner: Owner = "",
     reason: Annotated[str, typer.Option(help="The reason, stored as readable text: do not name what is removed.")] = "",
-    in_advance: Annotated[bool, typer.Option("--in-advance", help="List it although no record and no answer is of it yet.")] = False,
+    in_advance: Annotated[bool, typer.Option("--in-advance", help="List it although it covers nothing yet.")] = False,
 ) -> None:
-    """List a URL, host or owner as a hash, and print what it covers; the next run drops it. Exit code 2 where it covers nothing."""
+    """List a URL, host or owner as a hash and print what it covers; the next run drops it. What covers nothing is refused."""
     from components.tools.takedown.coverage import count_covered
     from components.tools.takedown.listing import add as add_to_list
     from components.tools.takedown.listing import find_listed_settings, normalise
@@ -45,9 +45,9 @@ def add(
             raise HearsightError(f"{kind} '{value}' covers no record and no stored answer", where="takedown add", hint=hint)
     for (kind, value), (records, answers) in zip(given, covered, strict=True):
         entry, new = add_to_list(root, kind, value, reason)
-        counts = {"records": sum(records.values()), "in": records, "answers": sum(answers.values()), "snapshots": answers}
+        totals = {"records": sum(records.values()), "in": records, "answers": sum(answers.values()), "snapshots": answers}
         then = "dvc repro, then hearsight takedown purge --yes"
-        print_line({"listed": kind, "sha256": entry.sha256, "new": new, **counts, "next": then})
+        print_line({"listed": kind, "sha256": entry.sha256, "new": new, **totals, "next": then})
     for place in find_listed_settings(graph.params, read_takedown(root / NAME)):
         print_error(f"warning: params.yaml names it in {place}: take it out")
 

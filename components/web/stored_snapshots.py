@@ -140,7 +140,9 @@ def _is_document(content: dict[str, Any]) -> bool:
         and isinstance(files, dict)
         and COMPLETE in files
         and all(Path(name).name == name for name in files)
-        and all(isinstance(each, dict) and is_digest(each.get("sha256")) and type(each.get("bytes")) is int for each in files.values())
+        and all(
+            isinstance(each, dict) and is_digest(each.get("sha256")) and type(each.get("bytes")) is int for each in files.values()
+        )
     )
 
 

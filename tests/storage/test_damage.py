@@ -172,7 +172,9 @@ def test_a_push_of_one_output_repairs_its_objects_and_fails_while_damage_is_left
 
 
 @pytest.mark.parametrize("ahead", [30 * 24 * 3600.0, -30 * 24 * 3600.0], ids=["ahead", "behind"])
-def test_prune_reads_the_clock_of_the_bucket(server: S3Server, project: Path, monkeypatch: pytest.MonkeyPatch, ahead: float) -> None:
+def test_prune_reads_the_clock_of_the_bucket(
+    server: S3Server, project: Path, monkeypatch: pytest.MonkeyPatch, ahead: float
+) -> None:
     shutil.rmtree(project / "data" / "english")  # nothing here needs its objects
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + ahead)
@@ -184,7 +186,9 @@ def test_prune_deletes_nothing_where_the_server_states_no_time(server: S3Server,
     bucket = Bucket(settings(server))
     assert abs(bucket.clock() - time.time()) < 60
     for headers in ({}, {"date": "yesterday"}):
-        monkeypatch.setattr(bucket, "_list_page", lambda *_, headers=headers, **__: {"ResponseMetadata": {"HTTPHeaders": headers}})
+        monkeypatch.setattr(
+            bucket, "_list_page", lambda *_, headers=headers, **__: {"ResponseMetadata": {"HTTPHeaders": headers}}
+        )
         with pytest.raises(HearsightError, match="does not state its time"):
             bucket.clock()
 

@@ -11,7 +11,9 @@ from components.web.takedown_list import CANONICAL, Entry, Takedown, hash_value
 from components.web.urls import normalise
 
 LABEL = st.from_regex(r"[a-z]([a-z0-9-]{0,6}[a-z0-9])?", fullmatch=True).filter(lambda label: not label.startswith("xn--"))
-TEXT = st.text(st.characters(blacklist_categories=["Cs", "Cc", "Zs", "Zl", "Zp"], blacklist_characters="/?#\\%&=+;"), min_size=1, max_size=6)
+TEXT = st.text(
+    st.characters(blacklist_categories=["Cs", "Cc", "Zs", "Zl", "Zp"], blacklist_characters="/?#\\%&=+;"), min_size=1, max_size=6
+)
 SEGMENT = TEXT.filter(lambda text: text.strip() and text not in (".", ".."))
 HOSTS = st.one_of(
     st.tuples(LABEL, LABEL).map(lambda labels: (".".join(labels),)),
@@ -52,7 +54,8 @@ def spellings(draw: st.DrawFn) -> tuple[str, str]:
             host = host.upper().replace("SS", "ß") if "ß" in host else host.upper()
             host += "."
         path = "".join(
-            draw(st.sampled_from(["/", "//", "/./", "/%2e/", "/x/../", "/x/%2E./"])) + draw(encoded(segment)) for segment in segments
+            draw(st.sampled_from(["/", "//", "/./", "/%2e/", "/x/../", "/x/%2E./"])) + draw(encoded(segment))
+            for segment in segments
         )
         pairs = "&".join(f"{draw(encoded(name))}={draw(encoded(value))}" for name, value in query)
         scheme, user, fragment = (draw(st.sampled_from(each)) for each in (("http:", "HTTPS:", ""), ("", "u:p@"), ("", "#a/b")))
@@ -139,7 +142,9 @@ def test_a_host_covers_its_addresses_in_every_spelling(hosts: tuple[str, ...], p
     assert not taken.url("http://c.d.e/")
 
 
-@pytest.mark.parametrize(("asked", "held"), [("::1", "http://[0::1]:8080/"), ("1.2.3.4", "http://1.2.772/"), ("a.b..", "//x.A.b")])
+@pytest.mark.parametrize(
+    ("asked", "held"), [("::1", "http://[0::1]:8080/"), ("1.2.3.4", "http://1.2.772/"), ("a.b..", "//x.A.b")]
+)
 def test_addresses_of_hosts_need_no_brackets(asked: str, held: str) -> None:
     assert lists("host", asked).url(held)
 
@@ -152,7 +157,8 @@ def test_what_is_no_host_has_no_canonical_form(value: str) -> None:
 NAME = "ana.b@example.social"
 SPELLED = [
     NAME, "@ana.b@example.social", " Ana.B@Example.Social. ", "acct:ana.b@example.social", "https://example.social/@ana.b",
-    "http://example.social/@Ana.B/", "https://example.social/users/ana.b", "https://example.social/web/@ana.b", "example.social/@ana.b",
+    "http://example.social/@Ana.B/", "https://example.social/users/ana.b", "https://example.social/web/@ana.b",
+    "example.social/@ana.b",
     "https://example.social/ana.b", "https://other.social/@ana.b@example.social", "https://example.social/%40ana.b?page=2",
     "https://example.social/@ana.b/with_replies", "//www.example.social/@ana.b", "https://example.social:443/@ana.b#top",
 ]  # fmt: skip

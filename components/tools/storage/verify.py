@@ -69,7 +69,11 @@ def repair(graph: Graph, damaged: Sequence[str]) -> Iterator[str]:
 def _local_files(graph: Graph) -> Iterator[tuple[str, Path]]:
     """Yield digest and path of this machine's files that the bucket may have as objects."""
     root = graph.root
-    copies = [*(root / CACHE).glob("*/*"), *(root / STATE / "cache").glob("*/*/**/*"), *(root / "reports" / "lineage").rglob("*.json")]
+    copies = [
+        *(root / CACHE).glob("*/*"),
+        *(root / STATE / "cache").glob("*/*/**/*"),
+        *(root / "reports" / "lineage").rglob("*.json"),
+    ]
     copies += [path for complete in (root / "data" / "store").glob(f"*/{COMPLETE}") for path in complete.parent.iterdir()]
     yield from ((sha256_file(path), path) for path in copies if path.is_file())
     for output in chosen_outputs(graph, []):

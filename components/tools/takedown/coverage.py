@@ -20,7 +20,9 @@ def count_covered(graph: Graph, kind: str, value: str) -> tuple[dict[str, int], 
     for stage, dataset, folder in graph.outputs():
         if stage == "crawl" and (folder / NAME).is_file():
             shards = StageOutput(folder).shards
-            records[dataset] = sum(matcher.covers(row) for shard in shards for row in shard.read(list(ADDRESS_COLUMNS)).to_pylist())
+            records[dataset] = sum(
+                matcher.covers(row) for shard in shards for row in shard.read(list(ADDRESS_COLUMNS)).to_pylist()
+            )
     snapshots = sorted(path.parent for path in (graph.root / "data" / "store").glob("*/index.jsonl"))
     answers = {folder.name: count_affected(folder, matcher.listed) for folder in snapshots}
     return _present(records), _present(answers)

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO
 
@@ -101,7 +101,7 @@ def list_shards(root: Path) -> Iterator[Callable[[], IO[bytes]]]:
     """Yield a function that opens each object of the bucket."""
     if (objects := open_bucket(root)) is not None:
         for stored in objects.store.bucket.list(OBJECTS):
-            yield lambda oid=stored.key.rpartition("/")[2]: io.BytesIO(objects.read(oid))
+            yield partial(_open, objects, stored.key.rpartition("/")[2])
 
 
 def find_current(root: Path, graph: Graph, objects: BucketObjects) -> set[str]:
@@ -134,3 +134,7 @@ def find_outdated_objects(objects: BucketObjects, search: FileSearch, current: s
 def find_copies(store: ObjectStore, current: set[str]) -> list[Path]:
     """Return this machine's copies of objects that nothing current needs; they can be fetched again, if they are still there."""
     return sorted(path for path in store.cache.glob("*/*") if path.name not in current)
+
+
+def _open(objects: BucketObjects, oid: str) -> IO[bytes]:
+    return io.BytesIO(objects.read(oid))

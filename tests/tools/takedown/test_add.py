@@ -19,6 +19,7 @@ from components.web.warc import Entry
 from tests.storage.conftest import small_params
 from tests.support import PROJECT, make_output, row
 
+OWNER = "ann@example.social"
 PAGE, IMAGE, PROFILE = "http://a.sample/x,y/page", "http://img.a.sample/%7Eann/1.jpg", "https://example.social/@ann"
 
 
@@ -29,8 +30,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(PROJECT / "dvc.yaml", tmp_path / "dvc.yaml")
     rows = [
         row("crawl", key="a" * 16, page_url=PAGE, image_url=IMAGE, host="a.sample", owner=""),
-        row("crawl", key="b" * 16, page_url="http://b.sample/", image_url="http://b.sample/2.jpg", host="b.sample", owner="ann@example.social"),
-    ]  # fmt: skip
+        row("crawl", key="b" * 16, page_url="http://b.sample/", image_url="http://b.sample/2.jpg", host="b.sample", owner=OWNER),
+    ]
     make_output(tmp_path, "crawl", [rows])
     with FetchStore(tmp_path / "data" / "store" / "s", writer=True) as store:
         store.add(Entry(PAGE, 200, type="text/html"), b"<p>a page")
