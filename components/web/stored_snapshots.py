@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.digests import is_digest, sha256_file
-from components.core.errors import HearsightError, ObjectMissing
+from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore, object_key
 from components.core.stored_files import store_of
 from components.web.snapshot_chain import NAME as BASE
@@ -33,7 +33,11 @@ def fetch_snapshot(folder: Path) -> None:
         HearsightError: this machine has an unfinished crawl of that name, or the server stays away.
     """
     store = store_of(folder.parents[2])
-    if store is not None and not (folder / COMPLETE).exists() and (document := _read(store, folder.name)) is not None:
+    if (
+        store is not None
+        and not (folder / COMPLETE).exists()
+        and (document := read_document(store, _key(folder.name))) is not None
+    ):
         if any(folder.glob("segment-*")) and not (folder / FETCHING).exists():
             hint = "remove the folder to take that one, or name another snapshot"
             raise HearsightError("was completed by another machine and is unfinished here", where=folder, hint=hint)
@@ -58,7 +62,7 @@ def keep_snapshot(folder: Path) -> None:
     if (store := store_of(folder.parents[2])) is None or not (folder / COMPLETE).exists():
         return
     paths = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "lock" and not path.name.startswith("."))
-    earlier, complete = _read(store, folder.name), sha256_file(folder / COMPLETE)
+    earlier, complete = read_document(store, _key(folder.name)), sha256_file(folder / COMPLETE)
     if earlier is not None and _is_current(earlier, complete, paths):
         return
     files: dict[str, dict[str, Any]] = {path.name: {"sha256": sha256_file(path), "bytes": path.stat().st_size} for path in paths}
@@ -68,7 +72,7 @@ def keep_snapshot(folder: Path) -> None:
     store.put_files((folder / name, entry["sha256"]) for name, entry in files.items())
     data = json.dumps(document, indent=1, sort_keys=True).encode()
     if earlier is None:
-        if not store.bucket.create(_key(folder.name), data) and _read(store, folder.name) != document:
+        if not store.bucket.create(_key(folder.name), data) and read_document(store, _key(folder.name)) != document:
             raise _conflict(folder)
         return
     # Before anything is replaced, since it fails where another snapshot's document is damaged.
@@ -83,25 +87,21 @@ def named_objects(store: ObjectStore, besides: str = "") -> set[str]:
     Raises:
         ObjectMissing: a document is damaged, so that nobody knows what its snapshot needs.
     """
-    documents = [_read(store, name) or {"files": {}} for name in stored_snapshots(store) if name != besides]
+    keys = [_key(name) for name in stored_snapshots(store) if name != besides]
+    documents = [read_document(store, key) or {"files": {}} for key in keys]
     return {entry["sha256"] for document in documents for entry in document["files"].values()}
-
-
-def find_damaged_documents(store: ObjectStore) -> list[str]:
-    """Return the keys of the snapshots' documents that are damaged."""
-    damaged = []
-    for name in stored_snapshots(store):
-        try:
-            _read(store, name)
-        except ObjectMissing:
-            damaged.append(_key(name))
-    return damaged
 
 
 def repair_document(folder: Path, store: ObjectStore) -> None:
     """Write the document of a complete snapshot of this machine anew, over a damaged one."""
     store.bucket.delete([_key(folder.name)])
     keep_snapshot(folder)
+
+
+def read_document(store: ObjectStore, key: str) -> dict[str, Any] | None:
+    """Return the document of a snapshot; None when there is none. Raises ObjectMissing: it is damaged."""
+    hint = "run `hearsight storage push --verify` where the snapshot is, or delete the document to crawl anew"
+    return store.bucket.read_json(key, _is_document, hint)
 
 
 def stored_snapshots(store: ObjectStore) -> list[str]:
@@ -126,11 +126,6 @@ def _may_follow(folder: Path, earlier: Mapping[str, Any], document: Mapping[str,
 
 def _key(name: str) -> str:
     return f"{SNAPSHOTS}/{name}.json"
-
-
-def _read(store: ObjectStore, name: str) -> dict[str, Any] | None:
-    hint = "run `hearsight storage push --verify` where the snapshot is, or delete the document to crawl anew"
-    return store.bucket.read_json(_key(name), _is_document, hint)
 
 
 def _is_document(content: dict[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from components.core.stored_files import keep_lineage
 from components.tools.storage.prune import find_unused
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
-from components.tools.takedown.stored import find_outdated_objects, list_shards, open_bucket
+from components.tools.takedown.stored import open_bucket
 from components.tools.takedown.versions import Objects, find_outdated
 from components.web.stored_snapshots import fetch_snapshot, keep_snapshot
 from components.web.takedown_list import EMPTY_LIST
@@ -202,10 +202,10 @@ def test_a_takedown_names_a_damaged_document_and_claims_nothing_about_it(server:
     objects.store.bucket.replace(key, b'{"parents": {}')
     search = FileSearch(Matcher(EMPTY_LIST))
     with pytest.raises(HearsightError, match=f"{key}: is damaged in the bucket"):
-        find_outdated_objects(objects, search, set())
+        find_outdated(objects, search, set(), {})
     if folder == "objects":
         with pytest.raises(HearsightError, match=f"{key}: is damaged in the bucket"):
-            [opener() for opener in list_shards(project)]
+            [objects.open(oid) for oid in objects.ids()]
 
 
 class OneFolder(Objects):

@@ -15,7 +15,7 @@ from components.core.shard_cache import SHARED, read_shared
 from components.core.stage_output import StageOutput
 from components.core.stored_files import CACHE, LINEAGES, STATE
 from components.tools.storage.transfer import chosen_outputs, require_store
-from components.web.stored_snapshots import COMPLETE, SNAPSHOTS, find_damaged_documents, repair_document
+from components.web.stored_snapshots import COMPLETE, SNAPSHOTS, read_document, repair_document
 
 
 def find_damaged(graph: Graph, names: Sequence[str] = ()) -> list[str]:
@@ -27,23 +27,24 @@ def find_damaged(graph: Graph, names: Sequence[str] = ()) -> list[str]:
     store = require_store(graph.root)
     if not names:
         stored = [one.key for folder in (OBJECTS, LINEAGES) for one in store.bucket.list(folder)]
-        return [*select_damaged(store, stored), *_damaged_entries(store), *find_damaged_documents(store)]
+        return [*_select_damaged(store, stored), *_damaged_documents(store)]
     digests = {sha256 for output in chosen_outputs(graph, names) for sha256 in output.manifest.objects()}
-    return select_damaged(store, [object_key(sha256) for sha256 in sorted(digests)])
+    return _select_damaged(store, [object_key(sha256) for sha256 in sorted(digests)])
 
 
-def select_damaged(store: ObjectStore, keys: Sequence[str]) -> list[str]:
+def _select_damaged(store: ObjectStore, keys: Sequence[str]) -> list[str]:
     """Return those of the keys, which end in a digest, under which other bytes are stored."""
     digests = in_threads(lambda key: store.bucket.download(key, Path(os.devnull)), keys)
     return [key for key, digest in zip(keys, digests, strict=True) if digest not in (None, key.rpartition("/")[2])]
 
 
-def _damaged_entries(store: ObjectStore) -> Iterator[str]:
-    for entry in store.bucket.list(SHARED):
-        try:
-            read_shared(store, entry.key)
-        except ObjectMissing:
-            yield entry.key
+def _damaged_documents(store: ObjectStore) -> Iterator[str]:
+    for folder, read in ((SHARED, read_shared), (SNAPSHOTS, read_document)):
+        for document in store.bucket.list(folder):
+            try:
+                read(store, document.key)
+            except ObjectMissing:
+                yield document.key
 
 
 def repair(graph: Graph, damaged: Sequence[str]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from components.core.shards import read_table
 from components.speech.voices.paid import cache_keys
 from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.stages.filter import boilerplate
-from components.tools.takedown import stored, versions
+from components.tools.takedown import stored
 from components.tools.takedown.matcher import Matcher
 from components.web.snapshot_chain import read_chain
 from components.web.store import FetchStore
@@ -224,13 +224,12 @@ def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Co
 def _shards(root: Path, repo: Any) -> Iterator[Opener]:
     for path in sorted((root / ".hearsight" / "cache").glob("*/*/*.parquet")):
         yield partial(_open, path)
-    yield from stored.list_shards(root)
     seen: set[str] = set()
-    for objects in versions.open_stores(repo) if repo else ():
+    for objects in stored.open_stores(root, repo):
         for oid in objects.ids():
             if oid not in seen and not oid.endswith(".dir"):
                 seen.add(oid)
-                yield partial(objects.odb.fs.open, objects.path(oid), "rb")
+                yield partial(objects.open, oid)
 
 
 def _open(path: Path) -> IO[bytes]:

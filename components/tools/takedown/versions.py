@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import yaml
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 RECORDS = ("shards/", "ledger/", "media/")
 """Folders of an output that hold records."""
+_ID = re.compile(r"[0-9a-f]{32,}(?:\.dir)?")
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,18 @@ class Objects:
         """Return an object's path in the store's file system."""
         return str(self.odb.oid_to_path(oid))
 
+    def open(self, oid: str) -> IO[bytes]:
+        """Open an object."""
+        handle: IO[bytes] = self.odb.fs.open(self.path(oid), "rb")
+        return handle
+
     def read(self, oid: str) -> bytes:
         """Return an object's bytes."""
-        with self.odb.fs.open(self.path(oid), "rb") as handle:
+        with self.open(oid) as handle:
             return bytes(handle.read())
 
-    def run_cache_files(self) -> Iterator[tuple[str, str]]:
-        """Yield (path, text) of every entry of the run cache."""
+    def cache_entries(self) -> Iterator[tuple[str, str]]:
+        """Yield (path, text) of every entry of the run cache: it names objects by their ids."""
         if self.odb.fs.exists(self.runs):
             for path in sorted(self.odb.fs.find(self.runs)):
                 with self.odb.fs.open(path, "rb") as handle:
@@ -184,10 +191,10 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
         files = {*v.files.values(), *v.lineages} & set(ids) - kept
         outdated.paths.update((objects.path(oid), reason) for oid in sorted(files))
     outdated.paths.update((objects.path(oid), "holds what is listed") for oid in hits)
-    folders = {v.oid for v in deleted}
-    for path, content in objects.run_cache_files():
-        if any(oid in content for oid in folders) or search.matcher.find_in_text(content):
-            outdated.paths[path] = "an entry of the run cache"
+    gone = {oid for oid in ids if objects.path(oid) in outdated.paths}
+    for path, content in objects.cache_entries():
+        if gone & set(_ID.findall(content)) or search.matcher.find_in_text(content):
+            outdated.paths[path] = "an entry of a cache that names it"
     return outdated
 
 
