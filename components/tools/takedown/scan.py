@@ -76,7 +76,7 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
         # Journals list the hashes of what was removed, so a hash in them is no hit; an address is.
         digests = path.name not in (JOURNAL, evidence.REMOVED.name)
         relative = path.relative_to(root)
-        result = search.in_file(path, digests=digests).resolve_ledger_text(may_hold_crawl_addresses(relative))
+        result = search.in_file(path, digests=digests, crawl=may_hold_crawl_addresses(relative))
         if ratings.holds_ratings(relative):
             result.hits |= ratings.find_names(path, search).hits
         report.add(relative.as_posix(), result)

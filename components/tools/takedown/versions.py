@@ -161,7 +161,7 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
     after_crawl -= {oid for v in versions if v.stage in ("", "crawl") for oid in v.files.values()}
     for oid in ids:
         if not oid.endswith(".dir") and oid not in searched:
-            searched[oid] = search.in_stream(io.BytesIO(objects.read(oid))).resolve_ledger_text(oid not in after_crawl)
+            searched[oid] = search.in_stream(io.BytesIO(objects.read(oid)), crawl=oid not in after_crawl)
     for path, oid in {(path, oid) for v in versions if v.oid not in current for path, oid in v.files.items()}:
         if oid in searched and search.has_removed_name(path):
             searched[oid].add_hit("the file's name")
