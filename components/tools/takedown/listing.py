@@ -68,5 +68,5 @@ def find_listed_settings(params: Any, listed: Takedown, setting: str = "") -> It
     elif isinstance(params, list):
         if any(True for item in params for _ in find_listed_settings(item, listed, setting)):
             yield setting
-    elif isinstance(params, str) and (listed.url(params) or listed.host(params)):
+    elif isinstance(params, str) and (listed.url(params) or listed.host(params) or ("@" in params and listed.owner(params))):
         yield setting
