@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from components.core.errors import HearsightError
-from components.core.graph import find_root, load_graph
+from components.core.graph import Graph, find_root, load_graph
 from components.core.printing import print_line, print_table
 
 app = typer.Typer(no_args_is_help=True, help="The bucket of a project whose outputs are in S3.")
 Outputs = Annotated[list[str] | None, typer.Argument(help="Outputs as DATASET/STAGE; without any, all finished ones.")]
+
+Verify = Annotated[bool, typer.Option("--verify", help="Read everything in the bucket and compare it with its digest.")]
 
 
 @app.command()
@@ -30,15 +32,24 @@ def use(
 
 
 @app.command()
-def push(outputs: Outputs = None) -> None:
-    """Send finished outputs, and complete snapshots, that are not in the bucket, e.g. those made before it was used."""
+def push(outputs: Outputs = None, verify: Verify = False) -> None:
+    """Send finished outputs, and complete snapshots, that are not in the bucket, e.g. those made before it was used.
+
+    With --verify, also repair what is damaged there from the files here; exit with 1 while damage is left.
+    """
     from components.tools.storage.transfer import push_outputs, push_snapshots
+    from components.tools.storage.verify import find_damaged, repair
 
     graph = load_graph(find_root())
+    damaged = find_damaged(graph, outputs or []) if verify else []
+    repaired = list(repair(graph, damaged))
+    for key in repaired:
+        print_line({"repaired": key})
     for line in push_outputs(graph, outputs or []):
         print_line(line)
     for line in push_snapshots(graph.root) if not outputs else ():
         print_line(line)
+    _end_if_damaged(graph, [key for key in damaged if key not in repaired])
 
 
 @app.command()
@@ -51,13 +62,29 @@ def pull(outputs: Outputs = None) -> None:
 
 
 @app.command()
-def status() -> None:
-    """Print files, bytes and missing objects of each finished output, and the bucket's size; exit with 1 if any is missing."""
-    from components.tools.storage.transfer import read_status
+def status(verify: Verify = False) -> None:
+    """Print files, bytes and missing objects of each finished output, and the bucket's size.
 
-    lines = read_status(load_graph(find_root()))
+    With --verify, also print what is damaged there. Exit with 1 if anything is missing or damaged.
+    """
+    from components.tools.storage.transfer import read_status
+    from components.tools.storage.verify import find_damaged
+
+    graph = load_graph(find_root())
+    lines = read_status(graph)
     print_table(lines)
+    _end_if_damaged(graph, find_damaged(graph) if verify else [])
     if any(line.get("missing in the bucket") for line in lines):
+        raise typer.Exit(1)
+
+
+def _end_if_damaged(graph: Graph, keys: list[str]) -> None:
+    from components.tools.storage.transfer import chosen_outputs
+    from components.tools.storage.verify import name_users
+
+    for key in keys:
+        print_line({"damaged": key, "needed by": name_users(chosen_outputs(graph, []), key)})
+    if keys:
         raise typer.Exit(1)
 
 

@@ -12,8 +12,8 @@ from components.core.printing import print_error, print_line, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Remove listed pages, pictures, hosts and accounts everywhere, and verify it.")
 Url = Annotated[str, typer.Option("--url", help="The address of a page or picture.")]
-Host = Annotated[str, typer.Option("--host", help="A host and its subdomains.")]
-Owner = Annotated[str, typer.Option("--owner", help="An account that published something.")]
+Host = Annotated[str, typer.Option("--host", help="A host and its subdomains; *.host is the same.")]
+Owner = Annotated[str, typer.Option("--owner", help="An account: name, name@server, or its profile's address.")]
 
 
 def _given(url: str, host: str, owner: str) -> list[tuple[str, str]]:
@@ -26,20 +26,29 @@ def add(
     host: Host = "",
     owner: Owner = "",
     reason: Annotated[str, typer.Option(help="The reason, stored as readable text: do not name what is removed.")] = "",
+    in_advance: Annotated[bool, typer.Option("--in-advance", help="List it although it covers nothing yet.")] = False,
 ) -> None:
-    """List a URL, host or owner as a hash; the next run drops it."""
+    """List a URL, host or owner as a hash and print what it covers; the next run drops it. What covers nothing is refused."""
+    from components.tools.takedown.coverage import count_covered
     from components.tools.takedown.listing import add as add_to_list
-    from components.tools.takedown.listing import find_listed_settings
+    from components.tools.takedown.listing import find_listed_settings, normalise
     from components.web.takedown_list import NAME, read_takedown
 
     root = find_root()
     if not (given := _given(url, host, owner)):
         raise HearsightError("names nothing", where="takedown add", hint="give --url, --host or --owner")
-    for kind, value in given:
+    graph, listed = load_graph(root), read_takedown(root / NAME)
+    covered = [count_covered(graph, kind, value) for kind, value in given]
+    for (kind, value), counts in zip(given, covered, strict=True):
+        if not any(counts) and not in_advance and listed.find(kind, normalise(kind, value)) is None:
+            hint = "check how it is spelled, or give --in-advance to list it before it is crawled; nothing was listed"
+            raise HearsightError(f"{kind} '{value}' covers no record and no stored answer", where="takedown add", hint=hint)
+    for (kind, value), (records, answers) in zip(given, covered, strict=True):
         entry, new = add_to_list(root, kind, value, reason)
+        totals = {"records": sum(records.values()), "in": records, "answers": sum(answers.values()), "snapshots": answers}
         then = "dvc repro, then hearsight takedown purge --yes"
-        print_line({"listed": kind, "sha256": entry.sha256, "new": new, "next": then})
-    for place in find_listed_settings(load_graph(root).params, read_takedown(root / NAME)):
+        print_line({"listed": kind, "sha256": entry.sha256, "new": new, **totals, "next": then})
+    for place in find_listed_settings(graph.params, read_takedown(root / NAME)):
         print_error(f"warning: params.yaml names it in {place}: take it out")
 
 

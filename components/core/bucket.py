@@ -7,17 +7,19 @@ line.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from components.core.errors import HearsightError
+from components.core.errors import HearsightError, ObjectMissing
 from components.core.storage import S3Storage
 
 T = TypeVar("T")
@@ -37,11 +39,13 @@ _NO_CONDITIONS = {"501", "NotImplemented"}
 
 
 class Stored(NamedTuple):
-    """What is stored under one key below the prefix: its size in bytes, and its age in seconds."""
+    """What is stored under one key below the prefix."""
 
     key: str
     size: int
-    age: float
+    """Bytes."""
+    written: float
+    """Seconds since 1970 by the server's clock; see :meth:`Bucket.clock`."""
 
 
 class Bucket:
@@ -122,6 +126,22 @@ class Bucket:
         """Return a document's bytes; None when there is none."""
         return self._repeat(lambda: self._unless_missing(lambda: b"".join(self._pieces(key))))
 
+    def read_json(self, key: str, is_valid: Callable[[dict[str, Any]], bool], hint: str) -> dict[str, Any] | None:
+        """Return a document that is a JSON object; None when there is none.
+
+        Raises:
+            ObjectMissing: it is damaged, with ``hint`` as what to do.
+        """
+        if (data := self.read(key)) is None:
+            return None
+        try:
+            content = json.loads(data)
+        except (ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict) or not is_valid(content):
+            raise self.damaged(key, hint)
+        return content
+
     def size(self, key: str) -> int | None:
         """Return the size of the document under ``key``; None when there is none."""
         return self._repeat(
@@ -143,15 +163,28 @@ class Bucket:
 
     def list(self, folder: str) -> Iterator[Stored]:
         """Yield what is stored below ``folder``."""
-        prefix, token, now = self._named(folder)["Key"].rstrip("/") + "/", "", time.time()
+        prefix, token = self._named(folder)["Key"].rstrip("/") + "/", ""
         cut = len(self.settings.prefix) + 1 if self.settings.prefix else 0
         while True:
             page = self._repeat(lambda: self._list_page(prefix, token))  # noqa: B023 - called at once
             for entry in page.get("Contents", []):
-                yield Stored(entry["Key"][cut:], entry["Size"], now - entry["LastModified"].timestamp())
+                yield Stored(entry["Key"][cut:], entry["Size"], entry["LastModified"].timestamp())
             token = page.get("NextContinuationToken", "")
             if not token:
                 return
+
+    def clock(self) -> float:
+        """Return the server's time in seconds since 1970, rounded up: this machine's may be wrong.
+
+        Raises:
+            HearsightError: the server does not state it.
+        """
+        answer = self._repeat(lambda: self._list_page(self._named("")["Key"], "", MaxKeys=1))
+        try:
+            return parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"]).timestamp() + 1
+        except (KeyError, TypeError, ValueError):
+            hint = "no age can be told without it: let the server, or the proxy before it, send the header Date"
+            raise self.error("does not state its time", hint) from None
 
     def delete(self, keys: Sequence[str]) -> None:
         """Delete documents; missing ones are ignored."""
@@ -242,6 +275,10 @@ class Bucket:
         finally:
             with self._connecting:
                 self._waiting -= 1
+
+    def damaged(self, key: str, hint: str) -> ObjectMissing:
+        """Return the error for a document or object that is not what was written."""
+        return ObjectMissing("is damaged in the bucket", where=f"{self.settings.url}/{key}", hint=hint)
 
     def error(self, what: str, hint: str = "check params.yaml: storage") -> HearsightError:
         """Return the error for a failure of the bucket."""

@@ -24,6 +24,8 @@ PART = 64 << 20
 """Bytes above which an object is sent in parts."""
 AT_ONCE = 8
 """Objects in transfer at a time."""
+REPAIR = "run `hearsight storage push --verify` where the file is, or delete the object and run its stage again"
+"""How to repair a damaged object."""
 DOWNLOADS = 3
 """Downloads of an object with a wrong digest before it counts as damaged in the bucket."""
 
@@ -75,7 +77,10 @@ class ObjectStore:
     def put_bytes(self, data: bytes) -> str:
         """Store bytes as an object; return the digest."""
         sha256 = sha256_bytes(data)
-        self.bucket.create(object_key(sha256), data)
+        if (stored := self.bucket.size(object_key(sha256))) is None:
+            self.bucket.write_new(object_key(sha256), data)
+        elif stored != len(data):
+            self.bucket.replace(object_key(sha256), data)
         return sha256
 
     def fetch(self, sha256: str, path: Path) -> None:
@@ -126,17 +131,16 @@ class ObjectStore:
         return total
 
     def _download(self, sha256: str, path: Path) -> None:
-        where = f"{self.settings.url}/{object_key(sha256)}"
         for _ in range(DOWNLOADS):
             digest = self.bucket.download(object_key(sha256), path)
             if digest is None:
+                where = f"{self.settings.url}/{object_key(sha256)}"
                 hint = "run `hearsight storage push` where the file is, or run its stage again"
                 raise ObjectMissing("is not in the bucket", where=where, hint=hint)
             if digest == sha256:
                 return
         self._damaged.add(sha256)
-        hint = "delete that object, then run `hearsight storage push` where the file is, or its stage again"
-        raise ObjectMissing("is damaged in the bucket", where=where, hint=hint)
+        raise self.bucket.damaged(object_key(sha256), REPAIR)
 
 
 def in_threads(work: Callable[[Any], T], items: Sequence[Any]) -> list[T]:

@@ -15,13 +15,17 @@ import shutil
 import time
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
-from components.core.digests import canonical_json, digest_value, sha256_file
+from components.core.digests import canonical_json, digest_value, is_digest, sha256_file
 from components.core.errors import HearsightError, ObjectMissing
 from components.core.files import publish_folder
 from components.core.machine import process_exists
 from components.core.stored_files import store_of
+
+if TYPE_CHECKING:
+    from components.core.object_store import ObjectStore
 
 ENTRY = "entry.json"
 SHARED = "cache"
@@ -43,6 +47,17 @@ def machine_id() -> str:
 def shared_key(entry: Path) -> str:
     """Return the key in the bucket of the entry in the folder ``entry``."""
     return f"{SHARED}/{entry.parent.name}/{entry.name}.json"
+
+
+def read_shared(store: ObjectStore, key: str) -> dict[str, str] | None:
+    """Return file → digest of an entry in the bucket; None when there is none. Raises ObjectMissing: it is damaged."""
+    return store.bucket.read_json(key, _lists_files, "delete it: the result is computed again")
+
+
+def _lists_files(content: dict[str, Any]) -> bool:
+    paths = [PurePosixPath(name) for name in content]
+    inside = all(not path.is_absolute() and path.parts and ".." not in path.parts for path in paths)
+    return bool(paths) and inside and all(map(is_digest, content.values()))
 
 
 def _age(path: Path) -> float:
@@ -105,15 +120,16 @@ class ShardCache:
 
     def _receive(self, final: Path) -> bool:
         """Fetch an entry from the bucket; return whether it is there and whole."""
-        if (store := store_of(self.folder.parent.parent)) is None or (content := store.bucket.read(shared_key(final))) is None:
+        if (store := store_of(self.folder.parent.parent)) is None:
             return False
-        files = json.loads(content)
-
-        def fetch(folder: Path) -> None:
-            store.fetch_all([(digest, folder / name) for name, digest in sorted(files.items())])
-            (folder / ENTRY).write_text(canonical_json(files))
-
         try:
+            if (files := read_shared(store, shared_key(final))) is None:
+                return False
+
+            def fetch(folder: Path) -> None:
+                store.fetch_all([(digest, folder / name) for name, digest in sorted(files.items())])
+                (folder / ENTRY).write_text(canonical_json(files))
+
             publish_folder(final, fetch, lambda _: self._is_complete(final), temporary=self._temporary(final))
         except ObjectMissing:
             # Computed again. The entry goes, so that the new one is stored with all its files.

@@ -75,6 +75,8 @@ def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: 
         try:
             folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=records, dst_path=scratch))
             manifest, lineage = (folder / "manifest.json").read_bytes(), json.loads((folder / "lineage.json").read_bytes())
+            logged_parents = sorted(dataset_of(parent) for parent in lineage["parents"])
+            params_digest, code_digest = digest_value(lineage["params"]), lineage["code_sha256"]
         except Exception as error:  # every store raises its own
             line = " ".join(str(error).split())[:200]
             raise HearsightError(
@@ -83,9 +85,9 @@ def verify_records(run: Run, digest: str, parents: set[tuple[str, str]], where: 
     checks = {
         "output_digest": (digest, sha256_bytes(manifest)),
         "manifest_md5": (tag(run, "manifest_md5"), hashlib.md5(manifest, usedforsecurity=False).hexdigest()),
-        "params_sha256": (tag(run, "params_sha256"), digest_value(lineage["params"])),
-        "code_sha256": (tag(run, "code_sha256"), lineage["code_sha256"]),
-        "parents": (sorted(parents), sorted(dataset_of(parent) for parent in lineage["parents"])),
+        "params_sha256": (tag(run, "params_sha256"), params_digest),
+        "code_sha256": (tag(run, "code_sha256"), code_digest),
+        "parents": (sorted(parents), logged_parents),
     }
     for name, (tagged, logged) in checks.items():
         if tagged != logged:

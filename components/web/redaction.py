@@ -8,11 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from components.web.takedown_list import Takedown, is_folder_image
+from components.web.canonical import is_folder_image
+from components.web.takedown_list import Takedown
 
 URL = re.compile(rb"https?:(?://|\\/\\/)(?:(?![,;|)\]]+https?:)[^\s\"'<>\\^`{|}\x00-\x20\x7f])+", re.IGNORECASE)
 """An address in text: up to white space, a quote, a bracket of markup, or the next address after a comma."""
-_HOST = re.compile(rb"(?<![a-z0-9.%_-])(?:[a-z0-9][a-z0-9-]{0,62}\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]", re.IGNORECASE)
+_HOST = re.compile(
+    rb"(?<![a-z0-9.%_-])(?:[a-z0-9][a-z0-9-]{0,62}\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]"
+    rb"|(?<![\w.-])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w-]|\.\w)|\[[0-9a-f:]*:[0-9a-f:.]+\]",
+    re.IGNORECASE,
+)
+"""A host's name, an IPv4 address, or an IPv6 address in brackets."""
 _FILE = re.compile(rb"(?<![\w:])file:(?!/)[^\s\"'<>\\^`{|}\x00-\x20\x7f]+")
 """An image of a table's image folder, as records name it."""
 _TAIL = ".,;:!?)]*"
@@ -21,7 +27,9 @@ Search = Callable[[bytes], set[str]]
 
 def is_listed(value: str, taken: Takedown) -> bool:
     """Return whether a URL or a host's name is listed."""
-    return bool(taken.url(value) if "//" in value or is_folder_image(value) else taken.host(value.partition(":")[0]))
+    if "//" in value or is_folder_image(value):
+        return bool(taken.url(value))
+    return bool(taken.host(value if value.startswith("[") else value.partition(":")[0]))
 
 
 def find_listed(data: bytes, taken: Takedown) -> set[str]:

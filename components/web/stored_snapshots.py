@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from components.core.digests import sha256_file
+from components.core.digests import is_digest, sha256_file
 from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore, object_key
 from components.core.stored_files import store_of
@@ -33,7 +33,11 @@ def fetch_snapshot(folder: Path) -> None:
         HearsightError: this machine has an unfinished crawl of that name, or the server stays away.
     """
     store = store_of(folder.parents[2])
-    if store is not None and not (folder / COMPLETE).exists() and (document := _read(store, folder.name)) is not None:
+    if (
+        store is not None
+        and not (folder / COMPLETE).exists()
+        and (document := read_document(store, _key(folder.name))) is not None
+    ):
         if any(folder.glob("segment-*")) and not (folder / FETCHING).exists():
             hint = "remove the folder to take that one, or name another snapshot"
             raise HearsightError("was completed by another machine and is unfinished here", where=folder, hint=hint)
@@ -58,7 +62,7 @@ def keep_snapshot(folder: Path) -> None:
     if (store := store_of(folder.parents[2])) is None or not (folder / COMPLETE).exists():
         return
     paths = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "lock" and not path.name.startswith("."))
-    earlier, complete = _read(store, folder.name), sha256_file(folder / COMPLETE)
+    earlier, complete = read_document(store, _key(folder.name)), sha256_file(folder / COMPLETE)
     if earlier is not None and _is_current(earlier, complete, paths):
         return
     files: dict[str, dict[str, Any]] = {path.name: {"sha256": sha256_file(path), "bytes": path.stat().st_size} for path in paths}
@@ -68,18 +72,36 @@ def keep_snapshot(folder: Path) -> None:
     store.put_files((folder / name, entry["sha256"]) for name, entry in files.items())
     data = json.dumps(document, indent=1, sort_keys=True).encode()
     if earlier is None:
-        if not store.bucket.create(_key(folder.name), data) and _read(store, folder.name) != document:
+        if not store.bucket.create(_key(folder.name), data) and read_document(store, _key(folder.name)) != document:
             raise _conflict(folder)
         return
+    # Before anything is replaced, since it fails where another snapshot's document is damaged.
+    needed = named_objects(store, besides=folder.name) | {entry["sha256"] for entry in files.values()}
     store.bucket.replace(_key(folder.name), data)
-    old = {entry["sha256"] for entry in earlier["files"].values()} - named_objects(store)
-    store.delete(sorted(old))
+    store.delete(sorted({entry["sha256"] for entry in earlier["files"].values()} - needed))
 
 
-def named_objects(store: ObjectStore) -> set[str]:
-    """Return the digests of the objects that snapshots in the bucket consist of."""
-    documents = [json.loads(store.bucket.read(one.key) or b"{}") for one in store.bucket.list(SNAPSHOTS)]
-    return {entry["sha256"] for document in documents for entry in document.get("files", {}).values()}
+def named_objects(store: ObjectStore, besides: str = "") -> set[str]:
+    """Return the digests of the objects that snapshots in the bucket consist of, without those of the snapshot ``besides``.
+
+    Raises:
+        ObjectMissing: a document is damaged, so that nobody knows what its snapshot needs.
+    """
+    keys = [_key(name) for name in stored_snapshots(store) if name != besides]
+    documents = [read_document(store, key) or {"files": {}} for key in keys]
+    return {entry["sha256"] for document in documents for entry in document["files"].values()}
+
+
+def repair_document(folder: Path, store: ObjectStore) -> None:
+    """Write the document of a complete snapshot of this machine anew, over a damaged one."""
+    store.bucket.delete([_key(folder.name)])
+    keep_snapshot(folder)
+
+
+def read_document(store: ObjectStore, key: str) -> dict[str, Any] | None:
+    """Return the document of a snapshot; None when there is none. Raises ObjectMissing: it is damaged."""
+    hint = "run `hearsight storage push --verify` where the snapshot is, or delete the document to crawl anew"
+    return store.bucket.read_json(key, _is_document, hint)
 
 
 def stored_snapshots(store: ObjectStore) -> list[str]:
@@ -96,6 +118,8 @@ def _is_current(earlier: Mapping[str, Any], complete: str, paths: list[Path]) ->
 def _may_follow(folder: Path, earlier: Mapping[str, Any], document: Mapping[str, Any], store: ObjectStore) -> bool:
     if document["digest"] in follow_digest(folder, earlier["digest"]):
         return True
+    if INDEX not in earlier["files"]:
+        return False
     index = store.bucket.read(object_key(earlier["files"][INDEX]["sha256"])) or b"?"
     return (folder / INDEX).read_bytes().startswith(index)
 
@@ -104,9 +128,17 @@ def _key(name: str) -> str:
     return f"{SNAPSHOTS}/{name}.json"
 
 
-def _read(store: ObjectStore, name: str) -> dict[str, Any] | None:
-    data = store.bucket.read(_key(name))
-    return None if data is None else json.loads(data)
+def _is_document(content: dict[str, Any]) -> bool:
+    files = content.get("files")
+    return (
+        is_digest(content.get("digest"))
+        and isinstance(files, dict)
+        and COMPLETE in files
+        and all(Path(name).name == name for name in files)
+        and all(
+            isinstance(each, dict) and is_digest(each.get("sha256")) and type(each.get("bytes")) is int for each in files.values()
+        )
+    )
 
 
 def _conflict(folder: Path) -> HearsightError:

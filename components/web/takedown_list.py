@@ -1,14 +1,13 @@
 """Read the takedown list: the addresses and owners that a crawl must not hold (``takedown.jsonl``).
 
-The list is versioned in git, so it holds no plain names: an entry is the salted sha256 of a normalised URL, host or owner. The
-salt keeps hashes of two projects apart; it does not hide a host from a person who guesses it.
+The list is versioned in git, so it holds no plain names: an entry is the salted sha256 of the canonical form (``canonical``) of a
+URL, host or owner. The salt keeps hashes of two projects apart; it does not hide a host from a person who guesses it.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,18 +15,21 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from components.core.account_names import normalise_account
-from components.core.digests import sha256_bytes
+from components.core.digests import is_digest, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
+from components.web.canonical import FOLDER, canonicalise_host, canonicalise_owner, canonicalise_url, is_folder_image
 from components.web.urls import normalise
 
 NAME = "takedown.jsonl"
-KINDS = ("url", "host", "owner")
+CANONICAL: dict[str, Callable[[str], str | None]] = {
+    "url": canonicalise_url, "host": canonicalise_host, "owner": canonicalise_owner,
+}  # fmt: skip
+"""Kind of an entry → the form of its values, in the list and in the data."""
 RULE = "takedown"
 """The ledger's rule for listed items, and the store's failure for a redirect to one."""
 LEDGER_VALUES = ("listed", "not on the list")
 """The rule's value and threshold; they reveal nothing about the listed item."""
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -45,32 +47,8 @@ class Entry:
 
 
 def hash_value(salt: str, kind: str, value: str) -> str:
-    """Return the salted sha256 of a canonical value (:func:`canonicalise_url`, ``_host``, ``core.account_names``)."""
+    """Return the salted sha256 of a canonical value (:data:`CANONICAL`)."""
     return sha256_bytes(f"{salt}\n{kind}\n{value}".encode())
-
-
-def canonicalise_url(url: str) -> str | None:
-    """Return the canonical form of a URL that is hashed; None when it is not a URL.
-
-    Normalised, without its scheme (http and https are equal); an image of a folder as records name it, ``file:train/a.jpg``.
-    """
-    if is_folder_image(url):
-        return f"file:{quote(unquote(url.removeprefix('file:')).strip(), safe='/-._~')}"
-    normal = normalise(url)
-    return normal.partition("://")[2] if normal else None
-
-
-def is_folder_image(url: str) -> bool:
-    """Return whether ``url`` names an image in a table's image folder."""
-    return url.startswith("file:") and url[len("file:") :][:1] not in ("", "/")
-
-
-def canonicalise_host(host: str) -> str | None:
-    """Return a host's name as hashed: lower-case ASCII, no port, no final dot; None when it is not a host."""
-    if re.search(r"[\s/@?#]", host):
-        return None
-    normal = normalise(f"http://{host}/")
-    return (urlsplit(normal).hostname or None) if normal else None
 
 
 def parent_domains(host: str) -> Iterator[str]:
@@ -87,7 +65,7 @@ class Takedown:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries = list(entries)
         self.salts = sorted({entry.salt for entry in self.entries})
-        self._of = {kind: {entry.sha256 for entry in self.entries if entry.kind == kind} for kind in KINDS}
+        self._of = {kind: {entry.sha256 for entry in self.entries if entry.kind == kind} for kind in CANONICAL}
         self.host = lru_cache(maxsize=100_000)(self._host)
 
     def __bool__(self) -> bool:
@@ -102,25 +80,26 @@ class Takedown:
         """Return the list that :meth:`plain` wrote."""
         return cls(Entry(kind, salt, sha256, "") for kind, salt, sha256 in plain)
 
+    def find(self, kind: str, value: str) -> Entry | None:
+        """Return the entry of a canonical value; None when it is not listed itself."""
+        mark = self._match(kind, value)
+        return next((entry for entry in self.entries if entry.kind == kind and entry.sha256 == mark), None)
+
     def url(self, url: str) -> str:
         """Return the hash of the entry that lists ``url``, directly or by its host; '' when none does."""
         if not self.entries or ("//" not in url and not is_folder_image(url)):
             return ""
-        if is_folder_image(url):
-            return self._match("url", canonicalise_url(url) or "") if self._of["url"] else ""
         try:
-            host = urlsplit(url).hostname or ""
+            host = "" if is_folder_image(url) else urlsplit(url).hostname or ""
         except ValueError:
             return ""
         if entry_hash := self.host(host):
             return entry_hash
-        value = canonicalise_url(url) if self._of["url"] else None
-        return self._match("url", value) if value else ""
+        return self._match("url", canonicalise_url(url), _earlier_url(url)) if self._of["url"] else ""
 
     def owner(self, owner: str) -> str:
         """Return the hash of the entry that lists ``owner``; '' when none does."""
-        value = normalise_account(owner) if self._of["owner"] else None
-        return self._match("owner", value) if value else ""
+        return self._match("owner", canonicalise_owner(owner), normalise_account(owner)) if self._of["owner"] else ""
 
     def mask(self, name: str) -> str:
         """Return a placeholder for a listed address: distinct for distinct addresses, and no address."""
@@ -131,15 +110,21 @@ class Takedown:
         return [item for item in value if not self.url(str(item))] if isinstance(value, list) else value
 
     def _host(self, host: str) -> str:
-        if not self._of["host"]:
-            return ""
-        value = canonicalise_host(host) or ""
-        return (
-            next((entry_hash for name in parent_domains(value) if (entry_hash := self._match("host", name))), "") if value else ""
-        )
+        value = canonicalise_host(host) if self._of["host"] else None
+        return self._match("host", *parent_domains(value)) if value else ""
 
-    def _match(self, kind: str, value: str) -> str:
-        return next((entry_hash for salt in self.salts if (entry_hash := hash_value(salt, kind, value)) in self._of[kind]), "")
+    def _match(self, kind: str, *values: str | None) -> str:
+        """Return the first hash of a value, in its order and in that of the salts, that the list has."""
+        hashes = (hash_value(salt, kind, value) for value in dict.fromkeys(values) if value for salt in self.salts)
+        return next((entry_hash for entry_hash in hashes if entry_hash in self._of[kind]), "")
+
+
+def _earlier_url(url: str) -> str | None:
+    """Return the form that lists were written in before :func:`canonicalise_url` had the present one."""
+    if is_folder_image(url):
+        return FOLDER + quote(unquote(url[len(FOLDER) :]).strip(), safe="/-._~")
+    normal = normalise(url)
+    return normal.partition("://")[2] if normal else None
 
 
 EMPTY_LIST = Takedown()
@@ -168,7 +153,7 @@ def read_takedown(path: Path) -> Takedown:
             continue
         try:
             entry = Entry(**json.loads(line))
-            if entry.kind not in KINDS or not isinstance(entry.salt, str) or not _DIGEST.fullmatch(entry.sha256):
+            if entry.kind not in CANONICAL or not isinstance(entry.salt, str) or not is_digest(entry.sha256):
                 raise ValueError
         except (ValueError, TypeError):
             raise HearsightError(

@@ -6,6 +6,8 @@ import ipaddress
 import re
 from urllib.parse import SplitResult, quote, urljoin, urlsplit, urlunsplit
 
+import idna
+
 DEFAULT_PORTS = {"http": 80, "https": 443}
 _PATH_SAFE = "/%:=&?~#+!$,;'@()*[]-._"
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -68,17 +70,27 @@ def _normalise_parts(parts: SplitResult) -> str | None:
     if scheme not in DEFAULT_PORTS or not host:
         return None
     # An IPv6 literal keeps its brackets; a name becomes ASCII.
-    host = f"[{host}]" if ":" in host else host.rstrip(".").encode("idna").decode("ascii").lower()
+    host = f"[{host}]" if ":" in host else _ascii_host(host)
     if not host or not host.isprintable() or any(char in host for char in " /\\@?#%"):
         return None
     port = parts.port
     netloc = host if port in (None, DEFAULT_PORTS[scheme]) else f"{host}:{port}"
-    path = quote(_BROKEN_ESCAPE.sub("%25", _remove_dots(parts.path)), safe=_PATH_SAFE)
+    path = quote(_BROKEN_ESCAPE.sub("%25", remove_dots(parts.path)), safe=_PATH_SAFE)
     query = quote(_BROKEN_ESCAPE.sub("%25", parts.query), safe=_PATH_SAFE)
     return urlunsplit((scheme, netloc, path or "/", query, ""))
 
 
-def _remove_dots(path: str) -> str:
+def _ascii_host(host: str) -> str:
+    """Return a host's name in lower-case ASCII without final dots, as browsers spell it; raises UnicodeError."""
+    if not host.isascii():
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except idna.IDNAError:  # IDNA 2008 has no symbols, which registries sold under IDNA 2003
+            host = host.encode("idna").decode("ascii")
+    return host.rstrip(".").encode("idna").decode("ascii").lower()
+
+
+def remove_dots(path: str) -> str:
     """Resolve dot segments (RFC 3986, 5.2.4); ``urljoin`` keeps those of absolute references."""
     if "/." not in path:
         return path

@@ -18,7 +18,8 @@ from components.core.stored_files import store_of
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
-from components.tools.takedown.stored import find_copies, find_current, find_outdated_objects, open_bucket
+from components.tools.takedown.stored import find_copies, find_current, open_bucket
+from components.tools.takedown.versions import find_outdated
 from components.web.erase import erase
 from components.web.store import FetchStore
 from components.web.stored_snapshots import fetch_snapshot, keep_snapshot, named_objects
@@ -71,7 +72,7 @@ def test_exactly_the_older_versions_leave_the_bucket(two_versions: dict[str, Any
     old_table = next(iter(sorted(two_versions["old"])))
     bucket.store.fetch(old_table, root / "copy")  # leaves a copy on this machine
     current = find_current(root, graph, bucket)
-    outdated = find_outdated_objects(bucket, search, current)
+    outdated = find_outdated(bucket, search, current, {})
     assert len(outdated.tainted) == 1 and sum(path.startswith("cache/") for path in outdated.paths) == 1
     for path in outdated.paths:
         bucket.remove(path)
@@ -81,7 +82,7 @@ def test_exactly_the_older_versions_leave_the_bucket(two_versions: dict[str, Any
     assert left == {oid for oid in current if len(oid) == 64} and not find_copies(bucket.store, current)
     assert {sha256_bytes(b"same"), sha256_bytes(b"new")} <= left and sha256_bytes(b"old") not in left
     again = open_bucket(root)
-    assert again is not None and not find_outdated_objects(again, search, current).paths
+    assert again is not None and not find_outdated(again, search, current, {}).paths
     assert len(list(again.store.bucket.list("cache"))) == 1
 
 
@@ -91,7 +92,7 @@ def test_a_chain_that_still_holds_what_is_listed_is_refused(two_versions: dict[s
     assert bucket is not None
     search = FileSearch(Matcher(read_takedown(root / NAME)))
     with pytest.raises(HearsightError, match=r"refers to an output that holds what is listed"):
-        find_outdated_objects(bucket, search, set(bucket.ids()))
+        find_outdated(bucket, search, set(bucket.ids()), {})
 
 
 def crawled(folder: Path, *hosts: str) -> str:

@@ -52,10 +52,10 @@ def tag(project: Project, stage: str, name: str, value: str) -> Iterator[None]:
 
 
 @contextmanager
-def changed(path: Path) -> Iterator[None]:
+def changed(path: Path) -> Iterator[Path]:
     before = path.read_bytes()
     path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
-    yield
+    yield path
     path.write_bytes(before)
 
 
@@ -144,6 +144,14 @@ def test_a_broken_manifest_on_disk_is_refused(project: Project) -> None:
     for stage in ("crawl", "split", "pretrain_retrieval"):
         with changed(project.root / f"data/english/{stage}/manifest.json"):
             assert f"data/english/{stage}/manifest.json: does not match" in refused(project)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[]", b"3", b"{}", b'{"parents": [3], "params": {}, "code_sha256": ""}'])
+def test_a_damaged_copy_of_the_lineage_in_mlflow_is_one_line(project: Project, data: bytes) -> None:
+    folder = Path(runs_of(project, "split")[0].info.artifact_uri.removeprefix("file://"))
+    with changed(folder / "output" / "lineage.json") as path:
+        path.write_bytes(data)
+        assert "its copy of the output's records cannot be read" in refused(project)
 
 
 def test_broken_weights_are_refused_in_the_registry_and_on_disk(project: Project) -> None:

@@ -13,8 +13,9 @@ from components.core.stage_output import ShardRef
 from components.tools.release.made import ReleaseInputs
 from components.tools.release.records import Record, published_text
 from components.tools.release.speech import Published
+from components.web.canonical import is_folder_image
 from components.web.takedown_list import NAME as TAKEDOWN
-from components.web.takedown_list import RULE, Takedown, is_folder_image, read_takedown
+from components.web.takedown_list import RULE, Takedown, read_takedown
 
 COLUMNS = ["key", "page_url", "image_url", "image_sha256", "caption", "language", "owner", "post", "labels", "split"]
 NO_ADDRESS = "no_address"

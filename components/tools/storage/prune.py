@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -12,12 +12,12 @@ from typing import Any
 
 import yaml
 
-from components.core.errors import HearsightError
+from components.core.errors import HearsightError, ObjectMissing
 from components.core.graph import load_graph
 from components.core.manifest import NAME, Manifest, parse_manifest
 from components.core.object_store import OBJECTS
 from components.core.params import YAML_LOADER
-from components.core.shard_cache import SHARED
+from components.core.shard_cache import SHARED, read_shared
 from components.core.stored_files import LINEAGES
 from components.tools.storage.transfer import chosen_outputs, require_store
 from components.web.stored_snapshots import named_objects
@@ -40,25 +40,32 @@ def find_unused(root: Path, revisions: Sequence[str], days: float) -> Unused:
 
     Args:
         revisions: names of commits; without any, every branch and tag.
+        days: by the server's clock.
 
     Raises:
-        HearsightError: a revision is unknown, or its manifests are neither in DVC's cache nor in its remotes.
+        HearsightError: a revision is unknown, or its manifests are neither in DVC's cache nor in its remotes; the document of a
+            snapshot is damaged; the server does not state its time.
     """
     store = require_store(root)
+    recent = store.bucket.clock() - days * DAY
     here = [output.manifest for output in chosen_outputs(load_graph(root), [])]
     kept = named_objects(store)
     for manifest in [*here, *_manifests_of(root, revisions or _tips(root))]:
         kept.update(manifest.objects())
     unused = Unused()
     for entry in store.bucket.list(SHARED):
-        files = set(json.loads(store.bucket.read(entry.key) or b"{}").values())
-        if entry.age < days * DAY:
+        try:
+            files = set((read_shared(store, entry.key) or {}).values())
+        except ObjectMissing:
+            unused.entries.append(entry.key)
+            continue
+        if entry.written > recent:
             kept |= files
         elif not files <= kept:
             unused.entries.append(entry.key)
     for stored in store.bucket.list(OBJECTS):
         sha256 = stored.key.rpartition("/")[2]
-        if sha256 not in kept and stored.age >= days * DAY:
+        if sha256 not in kept and stored.written <= recent:
             unused.objects[sha256] = stored.size
     for lineage in store.bucket.list(LINEAGES):
         if lineage.key.split("/")[1] in unused.objects:
@@ -100,11 +107,12 @@ def _manifests_of(root: Path, revisions: Iterable[str]) -> list[Manifest]:
         repo: Any = open_repo(root, locks)
         for objects in open_stores(repo):
             for oid in wanted.keys() - found.keys():
-                if objects.odb.fs.exists(objects.path(oid)):
-                    found[oid] = objects.read(oid)
+                data = objects.read(oid) if objects.odb.fs.exists(objects.path(oid)) else b""
+                if hashlib.md5(data, usedforsecurity=False).hexdigest() == oid:
+                    found[oid] = data
     if absent := wanted.keys() - found.keys():
         where, hint = wanted[min(absent)], "run `dvc fetch --all-commits`, or `dvc push`"
-        raise HearsightError("is in no cache and no remote of DVC", where=where, hint=hint)
+        raise HearsightError("is whole in no cache and no remote of DVC", where=where, hint=hint)
     return [parse_manifest(data, Path(wanted[oid].partition(": ")[2])) for oid, data in found.items()]
 
 

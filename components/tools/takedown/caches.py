@@ -56,7 +56,7 @@ def find_cache_entries(state: Path, search: FileSearch) -> Iterator[Path]:
     """Yield the folders of the shard cache that hold something removed."""
     for folder in sorted(path for path in (state / "cache").glob("*/*") if path.is_dir()):
         is_crawl = may_hold_crawl_addresses(folder.relative_to(state.parent) / "entry")
-        if any(search.in_file(path).resolve_ledger_text(is_crawl).hits for path in sorted(folder.rglob("*")) if path.is_file()):
+        if any(search.in_file(path, crawl=is_crawl).hits for path in sorted(folder.rglob("*")) if path.is_file()):
             yield folder
 
 

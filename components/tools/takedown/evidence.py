@@ -23,7 +23,7 @@ from components.core.shards import read_table
 from components.speech.voices.paid import cache_keys
 from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.stages.filter import boilerplate
-from components.tools.takedown import stored, versions
+from components.tools.takedown import stored
 from components.tools.takedown.matcher import Matcher
 from components.web.snapshot_chain import read_chain
 from components.web.store import FetchStore
@@ -37,7 +37,6 @@ UTTERANCE_COLUMNS = ("key", "record", "audio_sha256", "spoken", "voice", "rate",
 """Columns of an utterance that identify cached results; shards of older versions lack some."""
 ITEM_COLUMNS = ("key", "image_sha256", "audio_sha256", "uses")
 """Columns of a rating item that say what it shows, and whose it is."""
-ADDRESS_COLUMNS = ("page_url", "image_url", "host", "owner")
 Opener = Callable[[], IO[bytes]]
 
 
@@ -147,13 +146,9 @@ def _shard(handle: IO[bytes]) -> pq.ParquetFile | None:
 
 
 def _listed_rows(shard: pq.ParquetFile, matcher: Matcher, keys: set[str]) -> Iterator[dict[str, Any]]:
-    names = [name for name in ADDRESS_COLUMNS if name in shard.schema_arrow.names]
     for batch in shard.iter_batches(4096):
-        for row in batch.to_pylist():
-            is_listed = any((matcher.listed.owner if name == "owner" else matcher.is_listed)(row[name] or "") for name in names)
-            # A table's shards have no owner column: only the crawl's ledger names the key.
-            if is_listed or row["key"] in keys:
-                yield row
+        # A table's shards have no owner column: only the crawl's ledger names the key.
+        yield from (row for row in batch.to_pylist() if row["key"] in keys or matcher.covers(row))
 
 
 def read_known_removals(root: Path, graph: Graph) -> Content:
@@ -229,13 +224,12 @@ def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Co
 def _shards(root: Path, repo: Any) -> Iterator[Opener]:
     for path in sorted((root / ".hearsight" / "cache").glob("*/*/*.parquet")):
         yield partial(_open, path)
-    yield from stored.list_shards(root)
     seen: set[str] = set()
-    for objects in versions.open_stores(repo) if repo else ():
+    for objects in stored.open_stores(root, repo):
         for oid in objects.ids():
             if oid not in seen and not oid.endswith(".dir"):
                 seen.add(oid)
-                yield partial(objects.odb.fs.open, objects.path(oid), "rb")
+                yield partial(objects.open, oid)
 
 
 def _open(path: Path) -> IO[bytes]:

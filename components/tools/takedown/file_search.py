@@ -44,13 +44,14 @@ class FileSearch:
     matcher: Matcher
     keys: frozenset[str] = frozenset()
 
-    def in_file(self, path: Path, *, digests: bool = True) -> SearchResult:
+    def in_file(self, path: Path, *, digests: bool = True, crawl: bool = False) -> SearchResult:
         """Search a file's content and its name, since a thumbnail is named by the digest of its image.
 
         Args:
             digests: whether digests count as hits; false for files that list what was removed.
+            crawl: whether a match in a ledger's text columns is an address of the crawl, a hit; else it is a mention.
         """
-        result = self._search_content(path, digests)
+        result = self._search_content(path, digests, crawl)
         if digests and self.has_removed_name(path.name):
             result.add_hit("the file's name")
         return result
@@ -68,7 +69,7 @@ class FileSearch:
         stem = path.rpartition("/")[2].partition(".")[0]
         return stem in self.keys or stem in self.matcher.digests
 
-    def _search_content(self, path: Path, digests: bool) -> SearchResult:
+    def _search_content(self, path: Path, digests: bool, crawl: bool) -> SearchResult:
         with path.open("rb") as handle:
             if handle.read(16).startswith(b"SQLite format 3"):
                 result = SearchResult(bytes=path.stat().st_size)
@@ -77,16 +78,16 @@ class FileSearch:
                 self._raw(handle, result, digests)
                 return result
             handle.seek(0)
-            return self.in_stream(handle, digests=digests)
+            return self.in_stream(handle, digests=digests, crawl=crawl)
 
-    def in_stream(self, handle: IO[bytes], *, digests: bool = True) -> SearchResult:
-        """Search an open, seekable file of any kind but SQLite."""
+    def in_stream(self, handle: IO[bytes], *, digests: bool = True, crawl: bool = False) -> SearchResult:
+        """Search an open, seekable file of any kind but SQLite, as :meth:`in_file`."""
         result = SearchResult(bytes=handle.seek(0, io.SEEK_END))
         handle.seek(0)
         head = handle.read(512)
         handle.seek(0)
         if head[:4] == b"PAR1":
-            self._parquet(handle, result)
+            self._parquet(handle, result, crawl)
         elif head[:2] == b"\x1f\x8b":
             self._gzip(handle, result, digests)
         elif head[257:262] == b"ustar":
@@ -113,7 +114,7 @@ class FileSearch:
         for match in matches:
             result.add_hit(match)
 
-    def _parquet(self, handle: IO[bytes], result: SearchResult) -> None:
+    def _parquet(self, handle: IO[bytes], result: SearchResult, crawl: bool) -> None:
         try:
             shard = pq.ParquetFile(handle)
             for batch in shard.iter_batches(BATCH):
@@ -124,12 +125,12 @@ class FileSearch:
                     table = table.filter(pa.array([rule != RULE for rule in rules], pa.bool_()))
                 for name in table.column_names:
                     for inner, value in set(iterate_strings(table[name].to_pylist(), name)):
-                        self._value(inner, value, result)
+                        self._value(inner, value, result, crawl)
         except (pa.ArrowException, OSError):
             handle.seek(0)
             self._raw(handle, result, True)
 
-    def _value(self, name: str, value: str, result: SearchResult) -> None:
+    def _value(self, name: str, value: str, result: SearchResult, crawl: bool) -> None:
         if name in KEY_COLUMNS and value.partition(".")[0] in self.keys:
             result.add_hit(f"column {name}")
         elif name == "owner":
@@ -139,10 +140,8 @@ class FileSearch:
         else:
             matches, mentions = self.matcher.split_mentions(value.encode("utf-8", "replace"))
             result.mentions += mentions
-            if matches and name in TEXT_COLUMNS:
+            if name in TEXT_COLUMNS or (name in LEDGER_COLUMNS and not crawl):
                 result.mentions += len(matches)
-            elif matches and name in LEDGER_COLUMNS:
-                result.in_ledger[f"column {name}"] = result.in_ledger.get(f"column {name}", 0) + len(matches)
             elif matches:
                 result.add_hit(f"column {name}", len(matches))
 

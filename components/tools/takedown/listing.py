@@ -10,22 +10,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from components.core.account_names import normalise_account
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.web.takedown_list import NAME, Entry, Takedown, canonicalise_host, canonicalise_url, hash_value, read_takedown
+from components.web.takedown_list import CANONICAL, NAME, Entry, Takedown, hash_value, read_takedown
 
-NORMALISERS = {"url": canonicalise_url, "host": canonicalise_host, "owner": normalise_account}
 HINTS = {
     "url": "give it as http://host/path, or as file:name for an image of a table",
-    "host": "give a bare name, for example example.org",
-    "owner": "give the owner's name",
+    "host": "give a bare name, for example example.org, which covers its subdomains",
+    "owner": "give the account as name, name@server or the address of its profile",
 }
 
 
 def normalise(kind: str, value: str) -> str:
-    """Return ``value`` in the spelling that is hashed; raise HearsightError when it is no url, host or owner."""
-    normal = NORMALISERS[kind](value)
+    """Return ``value`` in the canonical form, which is hashed; raise HearsightError when it is no url, host or owner.
+
+    ``*.example.org`` is the host ``example.org``, which covers its subdomains.
+    """
+    value = value.strip().removeprefix("*.") if kind == "host" else value
+    normal = CANONICAL[kind](value)
     if not normal:
         raise HearsightError(f"'{value}' is no {kind}", where="takedown", hint=HINTS[kind])
     return normal
@@ -48,9 +50,8 @@ def add(root: Path, kind: str, value: str, reason: str = "") -> tuple[Entry, boo
     path = root / NAME
     listed = read_takedown(path)
     plain = normalise(kind, value)
-    for entry in listed.entries:
-        if entry.kind == kind and entry.sha256 == hash_value(entry.salt, kind, plain):
-            return entry, False
+    if (known := listed.find(kind, plain)) is not None:
+        return known, False
     salt = listed.entries[0].salt if listed else secrets.token_hex(16)
     today = datetime.now(UTC).date().isoformat()
     entry = Entry(kind, salt, hash_value(salt, kind, plain), today, " ".join(reason.split()))
@@ -67,5 +68,5 @@ def find_listed_settings(params: Any, listed: Takedown, setting: str = "") -> It
     elif isinstance(params, list):
         if any(True for item in params for _ in find_listed_settings(item, listed, setting)):
             yield setting
-    elif isinstance(params, str) and (listed.url(params) or listed.host(params)):
+    elif isinstance(params, str) and (listed.url(params) or listed.host(params) or ("@" in params and listed.owner(params))):
         yield setting

@@ -109,7 +109,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
             plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
     # Until ratings/ is cleared, the current import of ratings names removed items, which it drops.
     in_versions = replace(search, keys=frozenset(removed.keys)) if _plan_ratings(plan, search) else search
-    tainted = _plan_dvc(plan, repo, in_versions) | _plan_bucket(plan, graph, in_versions)
+    tainted = _plan_stores(plan, graph, repo, in_versions)
     tracker = Tracker(root) if Tracker.exists(root) else None
     if tracker is not None:
         _plan_mlflow(plan, tracker, search, tainted)
@@ -146,34 +146,25 @@ def _strays(root: Path, graph: Graph) -> Iterator[Path]:
             yield path
 
 
-def _plan_dvc(plan: Plan, repo: Any, search: FileSearch) -> set[str]:
-    """Plan for DVC's stores; return the digests of the outputs that hold a removed record."""
+def _plan_stores(plan: Plan, graph: Graph, repo: Any, search: FileSearch) -> set[str]:
+    """Plan for DVC's stores and the bucket; return the digests of the outputs that hold a removed record."""
     tainted: set[str] = set()
     searched: dict[str, SearchResult] = {}
-    current: set[str] | None = None
-    for objects in versions.open_stores(repo) if repo else ():
-        if current is None:  # the cache comes first
-            current = versions.find_current_objects(plan.root, objects)
+    of_dvc: set[str] | None = None
+    for objects in stored.open_stores(plan.root, repo):
+        if isinstance(objects, stored.BucketObjects):
+            current = stored.find_current(plan.root, graph, objects)
+            for copy in stored.find_copies(objects.store, current):
+                plan.add(copy, "a copy of an object that nothing current needs", partial(copy.unlink, missing_ok=True))
+            if objects.store.bucket.keeps_versions():
+                plan.manual.append(f"{objects.name}: {stored.VERSIONING}")
+        else:
+            current = of_dvc = of_dvc or versions.find_current_objects(plan.root, objects)  # of the cache, which comes first
         outdated = versions.find_outdated(objects, search, current, searched)
         tainted |= outdated.tainted
         for path, why in sorted(outdated.paths.items()):
             plan.add(f"{objects.name}: {path.removeprefix(f'{plan.root}/')}", why, partial(objects.remove, path))
     return tainted
-
-
-def _plan_bucket(plan: Plan, graph: Graph, search: FileSearch) -> set[str]:
-    """Plan for the bucket of a project in S3; return the digests of the outputs in it that hold a removed record."""
-    if (objects := stored.open_bucket(plan.root)) is None:
-        return set()
-    current = stored.find_current(plan.root, graph, objects)
-    outdated = stored.find_outdated_objects(objects, search, current)
-    for path, why in sorted(outdated.paths.items()):
-        plan.add(f"{objects.name}/{path}", why, partial(objects.remove, path))
-    for copy in stored.find_copies(objects.store, current):
-        plan.add(copy, "a copy of an object that nothing current needs", partial(copy.unlink, missing_ok=True))
-    if objects.store.bucket.keeps_versions():
-        plan.manual.append(f"{objects.name}: {stored.VERSIONING}")
-    return outdated.tainted
 
 
 def _erase(folder: Path, listed: Takedown, urls: Collection[str]) -> None:

@@ -43,7 +43,7 @@ class Report:
     models: list[dict[str, str]] = field(default_factory=list)
     """Registered versions trained on a removed record: ``model``, and ``tainted`` (``yes`` or ``maybe``)."""
     remotes: list[str] = field(default_factory=list)
-    """DVC's stores that were searched."""
+    """DVC's stores and the bucket, if they were searched."""
 
     def add(self, where: str, result: SearchResult) -> None:
         """Add the result of one file."""
@@ -76,12 +76,12 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
         # Journals list the hashes of what was removed, so a hash in them is no hit; an address is.
         digests = path.name not in (JOURNAL, evidence.REMOVED.name)
         relative = path.relative_to(root)
-        result = search.in_file(path, digests=digests).resolve_ledger_text(may_hold_crawl_addresses(relative))
+        result = search.in_file(path, digests=digests, crawl=may_hold_crawl_addresses(relative))
         if ratings.holds_ratings(relative):
             result.hits |= ratings.find_names(path, search).hits
         report.add(relative.as_posix(), result)
     with ExitStack() as locks:
-        tainted = _scan_dvc(root, open_repo(root, locks), search, report) | _scan_bucket(root, search, report)
+        tainted = _scan_stores(root, open_repo(root, locks), search, report)
     if Tracker.exists(root):
         _scan_mlflow(root, Tracker(root), search, tainted, report)
     return report
@@ -95,33 +95,20 @@ def _files(root: Path) -> Iterator[Path]:
                 yield path
 
 
-def _scan_dvc(root: Path, repo: Any, search: FileSearch, report: Report) -> set[str]:
-    """Search DVC's stores; return the digests of the outputs that hold a removed record."""
+def _scan_stores(root: Path, repo: Any, search: FileSearch, report: Report) -> set[str]:
+    """Search DVC's stores and the bucket; return the digests of the outputs that hold a removed record."""
     tainted: set[str] = set()
     searched: dict[str, SearchResult] = {}
-    for objects in versions.open_stores(repo) if repo else ():
+    for objects in stored.open_stores(root, repo):
         tainted |= versions.find_outdated(objects, search, set(), searched).tainted
         report.remotes.append(objects.name)
         for oid in objects.ids():
             if oid in searched:
                 report.add(f"{objects.name}: {oid}", searched[oid])
-        for path, content in objects.run_cache_files():
+        for path, content in objects.cache_entries():
             result = SearchResult(bytes=len(content))
             result.hits = dict.fromkeys(search.matcher.find_in_text(content), 1)
             report.add(f"{objects.name}: {path.removeprefix(f'{root}/')}", result)
-    return tainted
-
-
-def _scan_bucket(root: Path, search: FileSearch, report: Report) -> set[str]:
-    """Search the bucket of a project in S3; return the digests of the outputs that hold a removed record."""
-    if (objects := stored.open_bucket(root)) is None:
-        return set()
-    searched: dict[str, SearchResult] = {}
-    tainted = versions.find_outdated(objects, search, set(), searched).tainted
-    report.remotes.append(objects.name)
-    for oid in objects.ids():
-        if oid in searched:
-            report.add(f"{objects.name}: {oid}", searched[oid])
     return tainted
 
 

@@ -16,8 +16,6 @@ class SearchResult:
 
     hits: dict[str, int] = field(default_factory=dict)
     """Part of the file → number of hits."""
-    in_ledger: dict[str, int] = field(default_factory=dict)
-    """The same for a ledger's text columns, until :meth:`resolve_ledger_text` decides between hits and mentions."""
     mentions: int = 0
     bytes: int = 0
     """Size of the file."""
@@ -25,16 +23,6 @@ class SearchResult:
     def add_hit(self, part: str, count: int = 1) -> None:
         """Count hits in a part of the file."""
         self.hits[part] = self.hits.get(part, 0) + count
-
-    def resolve_ledger_text(self, is_crawl: bool) -> SearchResult:
-        """Count matches in a ledger's text columns as hits in the crawl's ledger, as mentions in others; return self."""
-        for part, count in self.in_ledger.items():
-            if is_crawl:
-                self.add_hit(part, count)
-            else:
-                self.mentions += count
-        self.in_ledger = {}
-        return self
 
 
 def may_hold_crawl_addresses(path: Path) -> bool:

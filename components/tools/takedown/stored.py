@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
+from components.core.digests import sha256_bytes
 from components.core.graph import Graph
 from components.core.manifest import NAME, parse_manifest
-from components.core.object_store import OBJECTS, ObjectStore, object_key
+from components.core.object_store import OBJECTS, REPAIR, ObjectStore, object_key
 from components.core.shard_cache import SHARED
 from components.core.stage_output import StageOutput
 from components.core.stored_files import LINEAGES, provide_all, store_of
-from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.search_result import SearchResult
-from components.tools.takedown.versions import Objects, Outdated, find_outdated
+from components.tools.takedown import versions
+from components.tools.takedown.versions import Objects
 from components.web.stored_snapshots import fetch_snapshot, named_objects, stored_snapshots
+
+if TYPE_CHECKING:
+    from dvc.repo import Repo
 
 VERSIONING = "the bucket keeps versions of what is deleted: let its life cycle remove them, or delete them by hand"
 
@@ -52,19 +55,30 @@ class BucketObjects(Objects):
         """Return the key of an id."""
         return oid if oid.startswith(f"{LINEAGES}/") else object_key(oid.removesuffix(".dir"))
 
+    def open(self, oid: str) -> IO[bytes]:
+        """Open an object. Raises as :meth:`read`."""
+        return io.BytesIO(self.read(oid))
+
     def read(self, oid: str) -> bytes:
-        """Return the bytes of an object or lineage; of a manifest as a folder, its listing in DVC's form."""
-        data = self.store.bucket.read(self.path(oid)) or b""
+        """Return the bytes of an object or lineage; of a manifest as a folder, its listing in DVC's form.
+
+        Raises:
+            ObjectMissing: it is damaged, so that nobody can tell what it holds.
+        """
+        key = self.path(oid)
+        data, digest = self.store.bucket.read(key) or b"", key.rpartition("/")[2]
+        if sha256_bytes(data) != digest:
+            raise self.store.bucket.damaged(key, REPAIR)
         if not oid.endswith(".dir"):
             return data
-        digest = oid.removesuffix(".dir")
         files = parse_manifest(data, Path(NAME)).expected_files()
         listing = [{"relpath": name, "md5": sha256} for name, (_, sha256) in files.items()]
         return json.dumps([*listing, {"relpath": NAME, "md5": digest}]).encode()
 
-    def run_cache_files(self) -> Iterator[tuple[str, str]]:
-        """Yield nothing: the shard cache names digests alone."""
-        yield from ()
+    def cache_entries(self) -> Iterator[tuple[str, str]]:
+        """Yield (key, text) of every entry of the shard cache."""
+        for entry in self.store.bucket.list(SHARED):
+            yield entry.key, (self.store.bucket.read(entry.key) or b"").decode("utf-8", "replace")
 
     def remove(self, path: str) -> None:
         """Delete a key, and this machine's copy of the object."""
@@ -89,11 +103,12 @@ def fetch_current(graph: Graph) -> None:
             fetch_snapshot(graph.root / "data" / "store" / name)
 
 
-def list_shards(root: Path) -> Iterator[Callable[[], IO[bytes]]]:
-    """Yield a function that opens each object of the bucket."""
-    if (objects := open_bucket(root)) is not None:
-        for stored in objects.store.bucket.list(OBJECTS):
-            yield partial(_open, objects.store, stored.key)
+def open_stores(root: Path, repo: Repo | None) -> Iterator[Objects]:
+    """Yield DVC's stores, the cache first, and the project's bucket. Raises as :func:`versions.open_stores`."""
+    if repo is not None:
+        yield from versions.open_stores(repo)
+    if (bucket := open_bucket(root)) is not None:
+        yield bucket
 
 
 def find_current(root: Path, graph: Graph, objects: BucketObjects) -> set[str]:
@@ -108,21 +123,6 @@ def find_current(root: Path, graph: Graph, objects: BucketObjects) -> set[str]:
     return current
 
 
-def find_outdated_objects(objects: BucketObjects, search: FileSearch, current: set[str]) -> Outdated:
-    """Return what has to be deleted from the bucket: objects of tainted outputs, and cache entries that name them."""
-    searched: dict[str, SearchResult] = {}
-    outdated = find_outdated(objects, search, current, searched)
-    deleted = {path.rpartition("/")[2] for path in outdated.paths}
-    for entry in objects.store.bucket.list(SHARED):
-        if deleted & set(json.loads(objects.store.bucket.read(entry.key) or b"{}").values()):
-            outdated.paths[entry.key] = "an entry of the shard cache"
-    return outdated
-
-
 def find_copies(store: ObjectStore, current: set[str]) -> list[Path]:
     """Return this machine's copies of objects that nothing current needs; they can be fetched again, if they are still there."""
     return sorted(path for path in store.cache.glob("*/*") if path.name not in current)
-
-
-def _open(store: ObjectStore, key: str) -> IO[Any]:
-    return io.BytesIO(store.bucket.read(key) or b"")

@@ -140,7 +140,7 @@ class Tracker:
         run_id = artefact.run.info.run_id
         with tempfile.TemporaryDirectory() as scratch:
             local = Path(self.client.download_artifacts(run_id, artefact.path, scratch)) if artefact.redact else None
-            lineage = json.loads(search.matcher.redact(local.read_text(encoding="utf-8"))) if local else None
+            lineage = _redacted(local, search) if local else None
             refuse_foreign(self.find_foreign_folder(artefact.run.info.artifact_uri))
             get_artifact_repository(artefact.run.info.artifact_uri).delete_artifacts(artefact.path)
             if lineage is not None and local is not None:
@@ -228,6 +228,15 @@ class Tracker:
                         steps.add((tag(run, "stage"), digest))
                         pending += _parents(run)
             return steps
+
+
+def _redacted(path: Path, search: FileSearch) -> dict[str, Any] | None:
+    """Return a lineage file's content without listed addresses; None when it is damaged, so that it is deleted."""
+    try:
+        content = json.loads(search.matcher.redact(path.read_text(encoding="utf-8")))
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) and "params" in content else None
 
 
 def _listed_cells(base: sqlite3.Connection, search: FileSearch) -> Iterator[tuple[str, str, str]]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import yaml
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 RECORDS = ("shards/", "ledger/", "media/")
 """Folders of an output that hold records."""
+_ID = re.compile(r"[0-9a-f]{32,}(?:\.dir)?")
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,18 @@ class Objects:
         """Return an object's path in the store's file system."""
         return str(self.odb.oid_to_path(oid))
 
+    def open(self, oid: str) -> IO[bytes]:
+        """Open an object."""
+        handle: IO[bytes] = self.odb.fs.open(self.path(oid), "rb")
+        return handle
+
     def read(self, oid: str) -> bytes:
         """Return an object's bytes."""
-        with self.odb.fs.open(self.path(oid), "rb") as handle:
+        with self.open(oid) as handle:
             return bytes(handle.read())
 
-    def run_cache_files(self) -> Iterator[tuple[str, str]]:
-        """Yield (path, text) of every entry of the run cache."""
+    def cache_entries(self) -> Iterator[tuple[str, str]]:
+        """Yield (path, text) of every entry of the run cache: it names objects by their ids."""
         if self.odb.fs.exists(self.runs):
             for path in sorted(self.odb.fs.find(self.runs)):
                 with self.odb.fs.open(path, "rb") as handle:
@@ -131,7 +138,7 @@ def find_current_objects(root: Path, cache: Objects) -> set[str]:
     }
     for oid in [oid for oid in oids if oid.endswith(".dir")]:
         with suppress(FileNotFoundError):
-            oids.update(_listing(cache.read(oid)).values())
+            oids.update(_listing(cache, oid).values())
     return oids
 
 
@@ -154,7 +161,7 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
     after_crawl -= {oid for v in versions if v.stage in ("", "crawl") for oid in v.files.values()}
     for oid in ids:
         if not oid.endswith(".dir") and oid not in searched:
-            searched[oid] = search.in_stream(io.BytesIO(objects.read(oid))).resolve_ledger_text(oid not in after_crawl)
+            searched[oid] = search.in_stream(io.BytesIO(objects.read(oid)), crawl=oid not in after_crawl)
     for path, oid in {(path, oid) for v in versions if v.oid not in current for path, oid in v.files.items()}:
         if oid in searched and search.has_removed_name(path):
             searched[oid].add_hit("the file's name")
@@ -184,24 +191,38 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
         files = {*v.files.values(), *v.lineages} & set(ids) - kept
         outdated.paths.update((objects.path(oid), reason) for oid in sorted(files))
     outdated.paths.update((objects.path(oid), "holds what is listed") for oid in hits)
-    folders = {v.oid for v in deleted}
-    for path, content in objects.run_cache_files():
-        if any(oid in content for oid in folders) or search.matcher.find_in_text(content):
-            outdated.paths[path] = "an entry of the run cache"
+    gone = {oid for oid in ids if objects.path(oid) in outdated.paths}
+    for path, content in objects.cache_entries():
+        if gone & set(_ID.findall(content)) or search.matcher.find_in_text(content):
+            outdated.paths[path] = "an entry of a cache that names it"
     return outdated
 
 
-def _listing(raw: bytes) -> dict[str, str]:
-    return {entry["relpath"]: entry["md5"] for entry in json.loads(raw)}
+def _listing(objects: Objects, oid: str) -> dict[str, str]:
+    try:
+        entries = json.loads(objects.read(oid))
+        if not isinstance(entries, list):
+            raise TypeError
+        return {entry["relpath"]: entry["md5"] for entry in entries}
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(objects, oid) from None
 
 
 def _version(objects: Objects, oid: str, ids: set[str]) -> Version:
-    version = Version(oid, _listing(objects.read(oid)))
+    version = Version(oid, _listing(objects, oid))
     manifest = version.files.get("manifest.json", "")
     if manifest in ids:
         raw = objects.read(manifest)
-        version.digest, version.stage = sha256_bytes(raw), json.loads(raw).get("stage", "")
+        try:
+            version.digest, version.stage = sha256_bytes(raw), json.loads(raw)["stage"]
+        except (ValueError, KeyError, TypeError):
+            raise _damaged(objects, manifest) from None
     return version
+
+
+def _damaged(objects: Objects, oid: str) -> HearsightError:
+    hint = "delete it, and run `dvc push` or `dvc fetch` where another copy is; nobody can tell what it holds"
+    return HearsightError("is damaged", where=f"{objects.name}: {objects.path(oid)}", hint=hint)
 
 
 def _add_parents(objects: Objects, versions: list[Version]) -> None:

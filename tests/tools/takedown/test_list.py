@@ -93,9 +93,10 @@ def test_a_name_of_any_text_can_be_requested(tmp_path_factory, host, other):
 
 
 def test_parameters_with_a_listed_item_are_reported(tmp_path):
-    taken = listed(tmp_path, host="a.sample")
+    taken = listed(tmp_path, host="a.sample", owner="english@b.sample")
     params = {"english": {"crawl": {"source": {"seeds": ["http://a.sample/", "http://b.sample/"], "depth": 3}}}}
     assert list(find_listed_settings(params, taken)) == ["english.crawl.source.seeds"]
+    assert list(find_listed_settings({"accounts": ["https://b.sample/@English"]}, taken)) == ["accounts"]
 
 
 def test_a_picture_of_a_folder_is_listed_as_records_name_it(tmp_path):

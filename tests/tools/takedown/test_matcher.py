@@ -127,9 +127,7 @@ def test_addresses_in_ledgers_are_matched_as_addresses_in_the_crawl_and_as_quota
         ("data/english/filter/ledger/00000.parquet", False),
         (".hearsight/cache/filter/1/ledger.parquet", False),
     ):
-        result = (
-            FileSearch(HASHES).in_file(tmp_path / "ledger.parquet").resolve_ledger_text(may_hold_crawl_addresses(Path(place)))
-        )
+        result = FileSearch(HASHES).in_file(tmp_path / "ledger.parquet", crawl=may_hold_crawl_addresses(Path(place)))
         assert (bool(result.hits), bool(result.mentions)) == (hit, not hit), place
 
 
