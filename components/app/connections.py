@@ -36,7 +36,9 @@ class BoundedConnection(H11Protocol):
         self._follow()
         if len(self.connections) > most_connections():
             waiting = [each for each in self.connections if isinstance(each, BoundedConnection) and each._awaited]
-            min(waiting, key=lambda each: each._since).transport.abort()
+            oldest = min(waiting, key=lambda each: each._since)
+            self.connections.discard(oldest)  # it would be chosen again until the loop has ended it
+            oldest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing any more."""

@@ -13,7 +13,7 @@ from components.app.invitations import invitation
 from components.ratings.items import RatingItems
 from components.ratings.running import follow, items_folder
 from components.ratings.store import RatingStore
-from tests.app.server import SECRET, running, settings_of
+from tests.app.server import SECRET, TOKEN, running, settings_of
 from tests.ratings.made_items import make_items
 
 PUBLIC = ("127.0.0.1", "rate.example")
@@ -28,6 +28,11 @@ class RatingApp:
     root: Path
     store: RatingStore
     items: RatingItems
+
+    @property
+    def start_link(self) -> str:
+        """The link that logs the owner in."""
+        return f"{self.url}/login?token={TOKEN}"
 
     def link(self, rater: str = "", days: float = 14) -> str:
         """The invitation of a rater, a new one without a name."""

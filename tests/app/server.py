@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fastapi import FastAPI
+from playwright.sync_api import Page
 
 from components.app.factory import create_app
 from components.app.serve import new_server, open_socket
@@ -39,12 +40,17 @@ class Running:
         """The link that logs the owner in."""
         return f"{self.url}/login?token={TOKEN}"
 
+    def show(self, page: Page, path: str = "/") -> None:
+        """Open a page as its owner."""
+        page.goto(self.start_link)
+        page.goto(self.url + path, wait_until="networkidle" if path.startswith("/files/") else "load")
+
 
 @contextmanager
 def running(settings: AppSettings) -> Iterator[Running]:
     """Serve an application on a free port of loopback until the block ends."""
     app, listening = create_app(settings), open_socket("127.0.0.1", 0)
-    server = new_server(app, settings)
+    app.state.server = server = new_server(app, settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     until(lambda: server.started)
