@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
 from components.app.invitations import invitation
@@ -25,6 +26,7 @@ class RatingApp:
     """A running application, its store and items."""
 
     url: str
+    app: FastAPI
     root: Path
     store: RatingStore
     items: RatingItems
@@ -48,7 +50,7 @@ def rating_app(root: Path, hosts: tuple[str, ...] = PUBLIC, **made: int) -> Iter
     items, store = RatingItems.open(items_folder(root, "english")), RatingStore(settings.database)
     follow(store, "english", items)
     with running(settings) as app:
-        yield RatingApp(app.url, root, store, items)
+        yield RatingApp(app.url, app.app, root, store, items)
     store.close()
 
 

@@ -44,7 +44,12 @@ def csrf_of(text: str) -> str:
 def test_nobody_is_the_owner_without_the_token_wherever_the_application_listens_and_whatever_host_is_named(tmp_path, changes):
     with running(settings_of(tmp_path, **changes)) as app, httpx.Client(base_url=app.url) as stranger:
         for path in PAGES:
-            for header in ({}, {"authorization": "Bearer"}, {"authorization": "Bearer none"}, {"authorization": f"Basic {TOKEN}"}):
+            for header in (
+                {},
+                {"authorization": "Bearer"},
+                {"authorization": "Bearer none"},
+                {"authorization": f"Basic {TOKEN}"},
+            ):
                 assert stranger.get(path, headers={"host": "127.0.0.1"} | header).status_code == 403, path
         for path in ("/describe", "/search", "/feedback", "/rate/self", "/logout"):
             assert stranger.post(path, data={"text": "x", "dataset": "x", "index": "x"}).status_code == 403, path
