@@ -151,6 +151,7 @@ def test_a_postgresql_server_that_is_gone_is_one_line_and_one_that_comes_back_is
                 text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> {mine} AND datname = 'postgres'")
             )
         store.save(rater, key, "GOOD")
+        store.close()  # the server waits for its clients
     for ask in (lambda: store.save(rater, key, "BAD"), store.campaigns, lambda: RatingStore(url)):
         with pytest.raises(DatabaseError, match="cannot be used") as fault:
             ask()
