@@ -1,4 +1,4 @@
-"""A database that fails while people rate: a page that says so and keeps their answer, one line in the terminal, no half export."""
+"""A database that fails while people rate: a page that says so and keeps their answer, one line of a command, no half export."""
 
 from __future__ import annotations
 
