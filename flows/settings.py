@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from components.core.private import keep_private
+
 PORTS = {"app": 8010, "mlflow": 5000, "prefect": 4200}
 """Option → default port of ``python -m flows.ui`` on loopback."""
 
@@ -58,4 +60,5 @@ def read_login(root: Path) -> str:
             file.flush()
             with suppress(FileExistsError):  # another process was faster
                 os.link(file.name, path)
+    keep_private(path)
     return path.read_text(encoding="utf-8").strip()
