@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from components.core.errors import HearsightError
-from components.core.files import disk_error
-from components.core.private import keep_private, write_private
+from components.core.private import read_private, write_private
 
 PORT = 8010
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -69,20 +66,6 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _write_secret(path: Path) -> None:
-    """Write a new key that nobody else could read for a moment, unless another process was faster."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with NamedTemporaryFile(dir=path.parent) as file:  # readable by its owner only
-            file.write(secrets.token_urlsafe(48).encode())
-            file.flush()
-            os.fsync(file.fileno())
-            with suppress(FileExistsError):
-                os.link(file.name, path)
-    except OSError as error:
-        raise disk_error(error, path) from error
-
-
 def read_secret(root: Path) -> str:
     """Return the signing key, and write it to a file that only the owner can read if there is none.
 
@@ -93,11 +76,7 @@ def read_secret(root: Path) -> str:
     where: str | Path = SECRET
     secret = os.environ.get(SECRET, "")
     if not secret:
-        where = path
-        if not path.exists():
-            _write_secret(path)
-        keep_private(path)
-        secret = path.read_text(encoding="utf-8").strip()
+        where, secret = path, read_private(path, lambda: secrets.token_urlsafe(48))
     if len(secret) < LEAST_SECRET:
         hint = f"use at least {LEAST_SECRET} random characters, or delete it: a new one is made"
         raise HearsightError("is too short to sign sessions", where=where, hint=hint)
