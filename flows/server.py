@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from components.core.errors import HearsightError
+from components.core.private import MODE, keep_private
 from flows.settings import set_login
 
 PATIENCE = 180.0
@@ -50,6 +51,8 @@ def run_server(name: str, command: Sequence[str], health: str, root: Path) -> It
     if _answers(health):
         raise HearsightError(f"something already answers at {health}", hint=f"end it, or choose another port for {name}")
     guarded = [sys.executable, "-m", "flows.guard", "1e9", str(os.getpid()), "--", *command]
+    log.touch(MODE)
+    keep_private(log)  # the application prints its token
     with log.open("wb") as handle:
         process = subprocess.Popen(guarded, cwd=root, stdout=handle, stderr=subprocess.STDOUT, start_new_session=True)
         try:

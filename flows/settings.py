@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+
+from components.core.private import read_private
 
 PORTS = {"app": 8010, "mlflow": 5000, "prefect": 4200}
 """Option → default port of ``python -m flows.ui`` on loopback."""
@@ -50,12 +50,4 @@ def login_path(root: Path) -> Path:
 
 def read_login(root: Path) -> str:
     """Return the login of the project's Prefect server; the first call writes it to a file that only its owner can read."""
-    path = login_path(root)
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", dir=path.parent) as file:  # readable by its owner only
-            file.write(f"hearsight:{secrets.token_urlsafe(32)}")
-            file.flush()
-            with suppress(FileExistsError):  # another process was faster
-                os.link(file.name, path)
-    return path.read_text(encoding="utf-8").strip()
+    return read_private(login_path(root), lambda: f"hearsight:{secrets.token_urlsafe(32)}")

@@ -51,12 +51,13 @@ def without_login(url: str) -> str:
 
 @contextmanager
 def application(root: Path, port: int, links: Mapping[str, str]) -> Iterator[str]:
-    """Yield the URL of the application's start page, which links the servers ``links`` by name."""
+    """Yield the link that logs the owner in to the application, whose start page links the servers ``links`` by name."""
     url = f"http://{LOOPBACK}:{port}"
     options = [word for name, address in links.items() for word in (f"--{name}", address)]
     command = [sys.executable, "-m", "components.cli.entry", "app", "--host", LOOPBACK, "--port", str(port), *options]
     with run_server("app", command, f"{url}/static/app.css", root):
-        yield f"{url}/"
+        token = (root / ".hearsight" / "app" / "token").read_text(encoding="utf-8").strip()
+        yield f"{url}/login?token={token}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from components.app import access, pages
-from components.app.forms import ForbiddenError
+from components.app.owners import Owners
 from components.app.routes import ROUTERS
 from components.app.security import BodyLimit, RateLimit, SecurityHeaders, secure
 from components.app.services import Services
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 def create_app(settings: AppSettings) -> FastAPI:
     """Return the application of a project."""
-    services = Services(settings)
+    services, owners = Services(settings), Owners(settings.token)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -47,15 +47,15 @@ def create_app(settings: AppSettings) -> FastAPI:
         services.close()
 
     app = FastAPI(title="Hearsight", openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
-    app.state.settings, app.state.services = settings, services
+    app.state.settings, app.state.services, app.state.owners = settings, services, owners
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     for router in (access.router, pages.router, *ROUTERS):
         app.include_router(router)
     # The last one added sees a request first.
-    app.add_middleware(BodyLimit, local=settings.local)
+    app.add_middleware(BodyLimit, owners=owners)
     app.add_middleware(RateLimit, limits=LIMITS)
     app.add_middleware(
-        SessionMiddleware, secret_key=settings.secret, session_cookie="hearsight", max_age=SESSION_SECONDS, same_site="lax",
+        SessionMiddleware, secret_key=settings.secret, session_cookie=settings.cookie, max_age=SESSION_SECONDS, same_site="lax",
         https_only=settings.https,
     )  # fmt: skip
     hosts = [f"[{host}]" if ":" in host else host for host in settings.hosts]  # as the header Host has addresses of IPv6
@@ -70,7 +70,17 @@ def create_app(settings: AppSettings) -> FastAPI:
 
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, HearsightError)
-    return pages.render_error(request, 403 if isinstance(error, ForbiddenError) else 400, error.what, error.hint or "")
+    status = pages.status_of(error)
+    if status > 500:
+        log.error("%s could not be answered: %s", request.url.path, error)
+    again = await request.form() if request.method == "POST" else {}
+    return pages.render_error(request, status, error.what, error.hint, {} if status < 500 else _texts(again))
+
+
+def _texts(form: Mapping[str, object]) -> dict[str, str]:
+    """Return a form's fields; none if it has a file, which no page can send again."""
+    texts = {name: value for name, value in form.items() if isinstance(value, str)}
+    return texts if len(texts) == len(form) else {}
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from typing import Annotated
+from typing import Annotated, TypeGuard
 from urllib.parse import urlsplit
 
 from fastapi import Form, Request, UploadFile
 
-from components.app.security import UPLOAD_BODY
+from components.app.owners import owners_of
 from components.core.errors import HearsightError
 
 CSRF = "csrf"
@@ -27,9 +27,13 @@ def csrf_token(request: Request) -> str:
 async def protect(request: Request, csrf: Annotated[str, Form()] = "") -> None:
     """Refuse a form that does not come from a page of this session; a dependency of every route that changes something.
 
+    A program that sends the owner's token in a header needs no page.
+
     Raises:
         ForbiddenError: the token is missing or another session's, or a browser names another origin.
     """
+    if owners_of(request).sends_token(request):
+        return
     expected = str(request.session.get(CSRF, ""))
     origin = request.headers.get("origin", "")
     same_origin = not origin or urlsplit(origin).netloc == request.headers.get("host", "")
@@ -37,15 +41,6 @@ async def protect(request: Request, csrf: Annotated[str, Form()] = "") -> None:
         raise ForbiddenError("the form is not from this session", hint="open the page again and repeat")
 
 
-async def read_upload(upload: UploadFile | None, what: str) -> bytes:
-    """Return the bytes of an uploaded file.
-
-    Raises:
-        HearsightError: no file was given, or it is too large.
-    """
-    data = await upload.read(UPLOAD_BODY + 1) if upload is not None else b""
-    if not data:
-        raise HearsightError("no file was given", hint=what)
-    if len(data) > UPLOAD_BODY:
-        raise HearsightError(f"the file has more than {UPLOAD_BODY >> 20} MiB", hint="give a smaller one")
-    return data
+def is_file(upload: UploadFile | None) -> TypeGuard[UploadFile]:
+    """Return whether somebody chose a file in a form."""
+    return upload is not None and bool(upload.filename)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,13 +11,28 @@ from fastapi import APIRouter, Depends, Form, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from components.app.access import is_owner
-from components.app.forms import csrf_token, protect
+from components.app.access import is_owner, require_owner
+from components.app.forms import ForbiddenError, csrf_token, protect
+from components.app.owners import owners_of
 from components.app.translations import LANGUAGES, choose_language, translate
+from components.app.turns import BusyError
+from components.core.errors import HearsightError
+from components.ratings.faults import DatabaseError, DatabaseFullError
+from components.ratings.revocation import RevokedError
 from components.reporting.pages import FILTERS
 
 FOLDER = Path(__file__).parent / "data" / "templates"
 LANGUAGE = "language"
+STATUS: dict[type[HearsightError], int] = {
+    ForbiddenError: 403,
+    RevokedError: 403,
+    BusyError: 503,
+    DatabaseFullError: 507,
+    DatabaseError: 503,
+}
+"""Error → status of its answer, the first that fits; others have 400."""
+RETRY_SECONDS = "10"
+"""When to ask again what was answered with 503."""
 router = APIRouter()
 
 
@@ -53,12 +69,20 @@ def render_page(request: Request, template: str, status: int = 200, **values: An
         "owner": is_owner(request),
         "path": request.url.path,
     }
-    return HTMLResponse(_environment().get_template(template).render(**common, **values), status)
+    headers = {"retry-after": RETRY_SECONDS} if status == 503 else {}
+    return HTMLResponse(_environment().get_template(template).render(**common, **values), status, headers)
 
 
-def render_error(request: Request, status: int, message: str, hint: str = "") -> HTMLResponse:
-    """Render the page of an error: what happened, and what to do."""
-    return render_page(request, "error.html", status, message=message, hint=hint)
+def render_error(
+    request: Request, status: int, message: str, hint: str = "", again: Mapping[str, str] | None = None
+) -> HTMLResponse:
+    """Render the page of an error: what happened, what to do, and a button that sends the fields ``again`` of a form again."""
+    return render_page(request, "error.html", status, message=message, hint=hint, again=again)
+
+
+def status_of(error: HearsightError) -> int:
+    """Return the status of the answer to a request that failed with this error."""
+    return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 400)
 
 
 @router.post("/language", dependencies=[Depends(protect)])
@@ -68,3 +92,10 @@ def set_language(request: Request, language: Annotated[str, Form()], back: Annot
         request.session[LANGUAGE] = language
     safe = back.startswith("/") and not back.startswith(("//", "/\\"))  # never to another site
     return RedirectResponse(back if safe else "/", 303)
+
+
+@router.post("/logout", dependencies=[Depends(require_owner), Depends(protect)])
+def log_out(request: Request) -> Response:
+    """End the owner's session, in every copy of its cookie."""
+    owners_of(request).log_out(request)
+    return render_page(request, "left.html", explained="left_owner")

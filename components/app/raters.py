@@ -10,7 +10,6 @@ from fastapi import Request
 from components.app.access import is_owner
 from components.app.forms import CSRF, ForbiddenError
 from components.app.services import Services
-from components.core.errors import HearsightError
 from components.ratings.items import RatingItems
 from components.ratings.running import datasets_with_items, follow, items_folder, open_items
 from components.ratings.store import RatingStore
@@ -19,8 +18,6 @@ RATER = "rater"
 """Key of the session: the rater's identifier."""
 UNTIL = "until"
 """Key of the session: when the invitation ends (s since 1970)."""
-OWN = "own"
-"""Key of the session: dataset → the owner's own identifier as a rater."""
 
 
 def services_of(request: Request) -> Services:
@@ -83,10 +80,7 @@ def rater_of(request: Request) -> str:
         raise ForbiddenError("this page is for people who were invited to rate", hint="open your invitation link")
     if request.session.get(UNTIL, 0) < time.time() and not is_owner(request):
         raise ForbiddenError("your invitation has expired", hint="ask for a new one")
-    try:
-        rating_store(services_of(request)).require_invited(str(rater))
-    except HearsightError as error:
-        raise ForbiddenError(error.what, hint=error.hint) from None
+    rating_store(services_of(request)).require_invited(str(rater))
     return str(rater)
 
 

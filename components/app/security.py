@@ -11,8 +11,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from components.app.owners import Owners
 
 FILES = "/files/"
 """Path below which the pages that stages wrote are served; they have styles in the page."""
@@ -68,19 +71,18 @@ class BodyLimit:
     """Refuses a body that is too large, by its declared and by its real size.
 
     Args:
-        local: whether everybody is the owner. Else only sessions of the owner send files: a form is read before its sender is
-            checked.
+        owners: only the owner sends files: a form is read before its sender is checked.
     """
 
-    def __init__(self, app: ASGIApp, local: bool) -> None:
-        self.app, self.local = app, local
+    def __init__(self, app: ASGIApp, owners: Owners) -> None:
+        self.app, self.owners = app, owners
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        files = scope["path"].startswith(UPLOAD_PATHS) and (self.local or scope["session"].get("owner"))
+        files = scope["path"].startswith(UPLOAD_PATHS) and self.owners.knows(HTTPConnection(scope))
         limit = UPLOAD_BODY if files else SMALL_BODY
         declared = Headers(scope=scope).get("content-length", "0")
         refusal = PlainTextResponse(f"The request has more than {limit >> 10} KiB.", 413, {"connection": "close"})

@@ -6,7 +6,9 @@ import socket
 import sys
 
 import uvicorn
+from fastapi import FastAPI
 
+from components.app.connections import BoundedConnection
 from components.app.factory import create_app
 from components.app.settings import AppSettings
 from components.core.errors import HearsightError
@@ -36,8 +38,19 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 def serve(settings: AppSettings, listening: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM; requests in flight are answered first."""
-    config = uvicorn.Config(
-        create_app(settings), log_level="warning", access_log=False, proxy_headers=settings.https, timeout_graceful_shutdown=10
-    )
     sys.setswitchinterval(SWITCH_SECONDS)
-    uvicorn.Server(config).run(sockets=[listening])
+    new_server(create_app(settings), settings).run(sockets=[listening])
+
+
+def new_server(app: FastAPI, settings: AppSettings) -> uvicorn.Server:
+    """Return the server of an application."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=BoundedConnection,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=settings.https,
+            timeout_graceful_shutdown=10,
+        )
+    )

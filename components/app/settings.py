@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from components.core.errors import HearsightError
-from components.core.files import disk_error
+from components.core.private import read_private, write_private
 
 PORT = 8010
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -19,6 +18,8 @@ SECRET = "HEARSIGHT_APP_SECRET"  # pragma: allowlist secret
 """Environment variable with the key that signs sessions and links; without it, a file of random bytes in ``.hearsight/app``."""
 LEAST_SECRET = 32
 """Characters of a usable key."""
+TOKEN = Path(".hearsight") / "app" / "token"
+"""File with the token of the application that was started last."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,22 @@ class AppSettings:
     """Whether browsers reach the application by HTTPS, through a proxy; cookies are then sent by HTTPS only."""
     links: dict[str, str] = field(default_factory=dict)
     """Name → address of other servers that the start page links: mlflow, prefect."""
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    """Makes its holder the owner; another one for each start."""
+
+    @property
+    def cookie(self) -> str:
+        """The name of the session's cookie: browsers share cookies between all ports of a host, so it is the project's."""
+        return f"hearsight-{sha256(self.secret.encode()).hexdigest()[:8]}"
+
+    @property
+    def login(self) -> str:
+        """The path that logs the owner in."""
+        return f"/login?token={self.token}"
 
     @property
     def local(self) -> bool:
-        """Whether only this machine can connect, so that everybody who does is the owner.
-
-        The Host header alone shows nothing: a stranger can send ``localhost``, and a proxy may rewrite it.
-        """
+        """Whether only this machine can connect; links for raters then work here only."""
         return not self.https and all(_is_loopback(host) for host in (self.address, *self.hosts))
 
 
@@ -54,20 +64,6 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _write_secret(path: Path) -> None:
-    """Write a new key that nobody else could read for a moment, unless another process was faster."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with NamedTemporaryFile(dir=path.parent) as file:  # readable by its owner only
-            file.write(secrets.token_urlsafe(48).encode())
-            file.flush()
-            os.fsync(file.fileno())
-            with suppress(FileExistsError):
-                os.link(file.name, path)
-    except OSError as error:
-        raise disk_error(error, path) from error
 
 
 def read_secret(root: Path) -> str:
@@ -80,11 +76,13 @@ def read_secret(root: Path) -> str:
     where: str | Path = SECRET
     secret = os.environ.get(SECRET, "")
     if not secret:
-        where = path
-        if not path.exists():
-            _write_secret(path)
-        secret = path.read_text(encoding="utf-8").strip()
+        where, secret = path, read_private(path, lambda: secrets.token_urlsafe(48))
     if len(secret) < LEAST_SECRET:
         hint = f"use at least {LEAST_SECRET} random characters, or delete it: a new one is made"
         raise HearsightError("is too short to sign sessions", where=where, hint=hint)
     return secret
+
+
+def write_token(settings: AppSettings) -> None:
+    """Write the token to a file that only the owner can read, for programs and for a link that was lost."""
+    write_private(settings.root / TOKEN, f"{settings.token}\n".encode())

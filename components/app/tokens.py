@@ -1,4 +1,4 @@
-"""Signed, expiring links: a rater's invitation and the owner's login."""
+"""Signed, expiring links: a rater's invitation, and the speech of a caption."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from itsdangerous import BadSignature, SignatureExpired, URLSafeTimedSerializer
 
 from components.core.errors import HearsightError
 
-INVITATION, LOGIN = "invitation", "login"
-"""Purposes; a link for one is invalid for the other."""
-INVITATION_SECONDS = 14 * 24 * 3600
-LOGIN_SECONDS = 12 * 3600
+INVITATION = "invitation"
+"""A purpose; a link for one is invalid for another."""
 
 
 def sign(secret: str, purpose: str, content: Any) -> str:

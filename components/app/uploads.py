@@ -15,6 +15,8 @@ MOST_PIXELS = 50_000_000
 """Pixels of a picture; a telephone's have up to 50 million, which take 200 MB decoded."""
 MOST_SECONDS = 60
 """Of a sound; a spoken query has some seconds. 20 MiB of FLAC can hold ten minutes, which took 1.3 GB and 19 s."""
+MOST_SAMPLES = MOST_SECONDS * 2 * 96_000
+"""Of a sound, over its channels: a minute of stereo at 96 kHz. A header can name 8 channels at 655 kHz."""
 
 
 def limit_picture(data: bytes) -> None:
@@ -36,8 +38,12 @@ def limit_sound(data: bytes) -> None:
     """Raise HearsightError for a sound that is too long, by its header: nothing is decoded. Other files pass."""
     try:
         with soundfile.SoundFile(io.BytesIO(data)) as sound:
-            seconds = sound.frames / sound.samplerate  # huge where the header does not tell
+            # Huge where the header does not tell.
+            seconds, samples = sound.frames / sound.samplerate, sound.frames * sound.channels
     except Exception:  # no sound, or damaged: what reads it says so
         return
     if seconds > MOST_SECONDS:
         raise HearsightError(f"the sound has more than {MOST_SECONDS} s", hint="give a shorter one")
+    if samples > MOST_SAMPLES:
+        hint = "give one with fewer channels or a lower rate"
+        raise HearsightError(f"the sound has more than {MOST_SAMPLES:,} samples", hint=hint)

@@ -30,13 +30,11 @@ def application(
 ) -> None:
     """Open the start page, rating, search and description in a browser; Ctrl-C ends it.
 
-    With --https, or a host name or an address other than this machine's, its owner logs in with the link printed here, and
-    raters come with the links of `hearsight ratings invite`.
+    The link printed here logs its owner in while the application runs. Raters come with the links of `hearsight ratings invite`.
     """
     # Here: FastAPI takes a second to import.
     from components.app.serve import open_socket, serve
-    from components.app.settings import LOOPBACK_HOSTS, AppSettings, read_secret
-    from components.app.tokens import LOGIN, sign
+    from components.app.settings import LOOPBACK_HOSTS, AppSettings, read_secret, write_token
     from components.ratings.running import database_url
 
     root = find_root()
@@ -46,10 +44,8 @@ def application(
     listening = open_socket(host, port)
     shown = name[0] if name else LOOPBACK_HOSTS[0] if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     address = f"https://{shown}" if https else f"http://{shown}:{listening.getsockname()[1]}"
-    if settings.local:
-        print(f"Hearsight  {address}/", flush=True)
-    else:
-        print(f"Hearsight  {address}/login?token={sign(settings.secret, LOGIN, True)}   (for its owner, 12 hours)", flush=True)
-        if not https:
-            print_error("warning: without HTTPS, sessions can be read in the network; put a proxy before it and use --https")
+    write_token(settings)
+    print(f"Hearsight  {address}{settings.login}   (for its owner, while this runs)", flush=True)
+    if not settings.local and not https:
+        print_error("warning: without HTTPS, sessions can be read in the network; put a proxy before it and use --https")
     serve(settings, listening)

@@ -10,23 +10,12 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
 from components.core.printing import print_text
 from components.ratings.items import RatingItems
 from components.ratings.store import RatingStore, RefusedRatingError
 
 QUESTION = "good (g), bad (b), undo (u) or quit (q)? "
 VERDICTS = {"g": "GOOD", "good": "GOOD", "b": "BAD", "bad": "BAD"}
-
-
-def own_rater(root: Path, store: RatingStore, dataset: str) -> str:
-    """Return the rater who rates in this project's terminal, a new one at the first time."""
-    path = root / ".hearsight" / "ratings" / f"{dataset}.rater"
-    rater = path.read_text(encoding="utf-8").strip() if path.exists() else ""
-    if rater not in store.raters(dataset):
-        rater = store.invite(dataset)[0]
-        publish_bytes(path, f"{rater}\n".encode())
-    return rater
 
 
 def rate_in_terminal(store: RatingStore, items: RatingItems, rater: str, ask: Callable[[str], str] = input) -> None:

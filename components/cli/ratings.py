@@ -108,14 +108,13 @@ def rate(
     rater: Annotated[str, typer.Option(help="Go on as this rater; without it, as the one of this project's last time.")] = "",
 ) -> None:
     """Rate in the terminal: the picture's file, the description, then g (good), b (bad), u (undo) or q (quit)."""
-    from components.cli.rating_terminal import own_rater, rate_in_terminal
+    from components.cli.rating_terminal import rate_in_terminal
+    from components.ratings.running import own_rater
 
     root = find_root()
     store, items, _ = _opened(root, dataset)
     if rater and (invited := store.dataset_of(rater)) != dataset:
         raise HearsightError(f"was invited to rate {invited}", where=rater, hint=f"add --dataset {invited}")
-    if rater:
-        store.require_invited(rater)
     rate_in_terminal(store, items, rater or own_rater(root, store, dataset))
 
 

@@ -5,8 +5,9 @@ SQLite in WAL mode with ``synchronous=FULL``, or PostgreSQL with psycopg; a comm
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from threading import Lock
 from typing import Any
 
@@ -33,8 +34,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from components.core.errors import HearsightError
+from components.ratings.faults import DatabaseError, explain
+from components.ratings.sqlite_file import LOG, SqliteFile
 
 METADATA = MetaData()
 CAMPAIGNS = Table(
@@ -141,13 +145,15 @@ class Database:
         url: SQLAlchemy URL, ``sqlite:///<path>`` or ``postgresql+psycopg://<user>@<host>/<database>``.
 
     Raises:
-        HearsightError: the database cannot be used.
+        HearsightError: the URL is wrong, or a package is missing.
+        DatabaseError: the database cannot be used; so do all methods.
     """
 
     def __init__(self, url: str) -> None:
         parsed = _parse(url)
         self.sqlite = parsed.get_backend_name() == "sqlite"
         self.where = parsed.render_as_string(hide_password=True)
+        self.file = SqliteFile.of(parsed)
         try:
             self.engine = _engine(parsed, self.sqlite)
             with self.writing(alone=True) as connection:
@@ -155,9 +161,6 @@ class Database:
         except ModuleNotFoundError as error:
             hint = "pip install 'hearsight[postgres]'"
             raise HearsightError(f"needs the package {error.name}", where=self.where, hint=hint) from None
-        except DBAPIError as error:
-            reason = str(error.orig).strip().splitlines()[0]
-            raise HearsightError(f"the ratings' database cannot be used: {reason}", where=self.where, hint=_HINT) from None
 
     # SQLite wakes waiting writers late, so the writers of one process queue here instead.
     _lock = Lock()
@@ -165,7 +168,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a transaction that changes nothing and waits for nobody."""
-        with self.engine.connect() as connection, connection.begin():
+        with self._explained(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -176,22 +179,26 @@ class Database:
             alone: whether it waits for all others that are alone, e.g. since it makes what must exist once. In SQLite all are.
         """
         with (
-            self._lock if self.sqlite else nullcontext(),
+            self._explained(),
+            self._queue(),
             self.engine.connect().execution_options(**{WRITE: True}) as connection,
-            connection.begin(),
         ):
-            if alone and not self.sqlite:
-                connection.execute(_ALONE)
-            yield connection
+            with connection.begin():
+                if alone and not self.sqlite:
+                    connection.execute(_ALONE)
+                yield connection
+            if self.file:
+                self.file.require_committed(connection)
 
     def compact(self) -> None:
         """Rewrite the tables without what was erased: free pages and the log of SQLite, old versions of rows of PostgreSQL."""
         if self.sqlite:
-            with closing(self.engine.raw_connection()) as raw:  # SQLAlchemy's own would begin a transaction
+            # SQLAlchemy's own connection would begin a transaction.
+            with self._explained(), closing(self.engine.raw_connection()) as raw:
                 for command in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
                     raw.cursor().execute(command)
             return
-        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        with self._explained(), self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             for table in (ITEMS, PLACES):
                 connection.execute(text(f"VACUUM (FULL) {table.name}"))
 
@@ -199,9 +206,35 @@ class Database:
         """Close all connections."""
         self.engine.dispose()
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise the database's errors as DatabaseError, and refuse a file that is not the one that was opened."""
+        if self.file:
+            self.file.require()
+        try:
+            yield
+        except (DBAPIError, NoConnectionError, sqlite3.Error) as error:
+            fault = explain(error, self.where)
+            if fault is None:
+                raise
+            raise fault from error
+
+    @contextmanager
+    def _queue(self) -> Iterator[None]:
+        """Let the writers of one process to SQLite wait for each other, and not for ever."""
+        if not self.sqlite:
+            yield
+        elif self._lock.acquire(timeout=WAIT_SECONDS):
+            try:
+                yield
+            finally:
+                self._lock.release()
+        else:
+            what = "the ratings' database is busy: nothing was saved"
+            raise DatabaseError(what, where=self.where, hint="try again in a minute")
+
 
 _ALONE = text("SELECT pg_advisory_xact_lock(5019)")
-_HINT = "check HEARSIGHT_RATINGS_DB, and that the server runs or the file can be written"
 
 
 def _parse(url: str) -> URL:
@@ -229,9 +262,10 @@ def _engine(url: URL, sqlite: bool) -> Engine:
         raise HearsightError(str(error), where="HEARSIGHT_RATINGS_DB", hint=_FORMS) from None
 
     @event.listens_for(engine, "connect")
-    def _prepare(connection: Any, _: Any) -> None:
+    def _prepare(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # the module sqlite3 begins no transaction by itself
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        record.info[LOG] = connection.execute("PRAGMA journal_mode=WAL").fetchone() == ("wal",)
+        for pragma in ("synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import publish
 from components.ratings.formats.csv import COLUMNS
 from components.ratings.items import RatingItems
 from components.ratings.store import RatingStore
@@ -43,9 +43,12 @@ def export_ratings(store: RatingStore, dataset: str, items: RatingItems, path: P
         raise HearsightError(
             "there is no rating to export", where=dataset, hint=f"run `hearsight rate -d {dataset}`, or invite raters"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    publish_bytes(path, csv_text(COLUMNS, rows).encode())
-    store.note_export(dataset, len(rows))
+
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(csv_text(COLUMNS, rows).encode())
+        store.note_export(dataset, len(rows))  # where this fails, no file is left
+
+    publish(path, write)
     return len(rows)
 
 

@@ -21,6 +21,10 @@ _FIND = select(REVOKED.c.rater).where(REVOKED.c.rater == bindparam("rater"))
 _RELEASE = update(PLACES).where(PLACES.c.rater == bindparam("who"), PLACES.c.state == SHOWN).values(state=LOST)
 
 
+class RevokedError(HearsightError):
+    """A rater whose invitation was revoked asks for something."""
+
+
 def revoke(connection: Connection, raters: Sequence[str], now: str) -> list[str]:
     """Make the invitations of raters void and give their reserved items to others; return those that were not void before."""
     new = [rater for rater in dict.fromkeys(raters) if connection.execute(_FIND, {"rater": rater}).first() is None]
@@ -30,7 +34,12 @@ def revoke(connection: Connection, raters: Sequence[str], now: str) -> list[str]
     return new
 
 
+def revoked(connection: Connection) -> set[str]:
+    """Return all raters whose invitations were revoked."""
+    return set(connection.execute(select(REVOKED.c.rater)).scalars())
+
+
 def require_invited(connection: Connection, rater: str) -> None:
-    """Raise HearsightError when a rater's invitation was revoked."""
+    """Raise RevokedError when a rater's invitation was revoked."""
     if connection.execute(_FIND, {"rater": rater}).first() is not None:
-        raise HearsightError("your invitation was revoked", hint="ask for a new one")
+        raise RevokedError("your invitation was revoked", hint="ask for a new one")

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from components.core.errors import HearsightError
+from components.core.private import keep_private, write_private
 from components.ratings.items import STAGE, RatingItems
 from components.ratings.store import RatingStore
 
@@ -49,3 +50,14 @@ def follow(store: RatingStore, dataset: str, items: RatingItems) -> dict[str, in
     """Open the dataset's campaign with these items, or replace its items by them; see :meth:`RatingStore.open_campaign`."""
     wanted = dict(zip(items.keys, items.column("raters"), strict=True))
     return store.open_campaign(dataset, items.digest, wanted)
+
+
+def own_rater(root: Path, store: RatingStore, dataset: str) -> str:
+    """Return who the owner is as a rater, in the terminal and in the application; a new rater at the first time."""
+    path = root / FILE.with_name(f"{dataset}.rater")
+    keep_private(path)
+    rater = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    if rater not in store.raters(dataset, invited=True):
+        rater = store.invite(dataset)[0]
+        write_private(path, f"{rater}\n".encode())
+    return rater

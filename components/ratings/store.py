@@ -97,32 +97,34 @@ class RatingStore:
                 self._note(connection, campaign, "invited", rater)
             return raters
 
-    def raters(self, dataset: str) -> set[str]:
-        """Return the identifiers of all raters of a campaign."""
+    def raters(self, dataset: str, invited: bool = False) -> set[str]:
+        """Return the identifiers of all raters of a campaign; with ``invited`` without those who were revoked."""
         with self.database.reading() as connection:
-            return summaries.raters(connection, dataset)
+            return summaries.raters(connection, dataset) - (revocation.revoked(connection) if invited else set())
 
     def dataset_of(self, rater: str) -> str:
         """Return the dataset that a rater was invited to; raises HearsightError for an unknown rater."""
         return self._campaign_of(rater)[1]
 
     def join(self, rater: str) -> None:
-        """Note that a rater has opened the invitation; raises HearsightError for an unknown rater."""
+        """Note that a rater has opened the invitation; raises HearsightError for an unknown or revoked rater."""
         campaign, _ = self._campaign_of(rater)
-        with self.database.writing() as connection:
+        with self._campaign(campaign, rater) as connection:
             self._note(connection, campaign, "joined", rater)
 
     def revoke(self, raters: Iterable[str]) -> list[str]:
         """End invitations and sessions of raters; return those that were valid. Raises HearsightError for an unknown one."""
-        campaigns = {rater: self._campaign_of(rater)[0] for rater in raters}
+        campaigns = {rater: self._campaign_of(rater) for rater in raters}
         with self.database.writing(alone=True) as connection:
+            for campaign in sorted({campaign for campaign, _ in campaigns.values()}):
+                self._lock(connection, campaign)  # a rating in flight is saved before, or refused after
             revoked = revocation.revoke(connection, list(campaigns), self._now())
             for rater in revoked:
-                self._note(connection, campaigns[rater], "revoked", rater)
+                self._note(connection, campaigns[rater][0], "revoked", rater)
         return revoked
 
     def require_invited(self, rater: str) -> None:
-        """Raise HearsightError for a rater whose invitation was revoked."""
+        """Raise RevokedError for a rater whose invitation was revoked."""
         with self.database.reading() as connection:
             revocation.require_invited(connection, rater)
 
@@ -133,7 +135,7 @@ class RatingStore:
             held = assignment.held_item(connection, rater, self.clock())
         if held is not None and held[1]:
             return held[0]
-        with self._campaign(campaign) as connection:
+        with self._campaign(campaign, rater) as connection:
             return assignment.assign(connection, campaign, rater, self.clock())
 
     def save(self, rater: str, item: str, verdict: str, seconds: float | None = None) -> None:
@@ -146,11 +148,12 @@ class RatingStore:
 
         Raises:
             RefusedRatingError: the rater was not given the item, it was removed, or the reservation ended and others rated it.
+            RevokedError: the invitation was revoked; nothing is saved from then on.
         """
         if verdict not in VERDICTS:
             raise HearsightError(f"'{verdict}' is no verdict", hint=f"give {' or '.join(VERDICTS)}")
         campaign, _ = self._campaign_of(rater)
-        with self._campaign(campaign) as connection:
+        with self._campaign(campaign, rater) as connection:
             now = self.clock()
             place = assignment.find_place(connection, campaign, rater, item, now)
             refusal = place.refusal if place else "this item was not given to you"
@@ -173,7 +176,7 @@ class RatingStore:
     def undo(self, rater: str) -> str | None:
         """Make the rater's last rating void and return its item's key, which is shown to this rater again; None without one."""
         campaign, _ = self._campaign_of(rater)
-        with self._campaign(campaign) as connection:
+        with self._campaign(campaign, rater) as connection:
             last = connection.execute(_LAST, {"rater": rater}).first()
             if last is None:
                 return None
@@ -238,12 +241,16 @@ class RatingStore:
             return erase_items(connection, keys, self._now())
 
     @contextmanager
-    def _campaign(self, campaign: int) -> Iterator[Connection]:
-        """Give a transaction that no other one of the campaign overlaps."""
+    def _campaign(self, campaign: int, rater: str) -> Iterator[Connection]:
+        """Give a transaction of an invited rater that no other one of the campaign overlaps."""
         with self.database.writing() as connection:
-            if not self.database.sqlite:
-                connection.execute(_LOCK, {"campaign": campaign})
+            self._lock(connection, campaign)
+            revocation.require_invited(connection, rater)
             yield connection
+
+    def _lock(self, connection: Connection, campaign: int) -> None:
+        if not self.database.sqlite:  # whose writers wait for each other anyway
+            connection.execute(_LOCK, {"campaign": campaign})
 
     def _campaign_of(self, rater: str) -> tuple[int, str]:
         if rater not in self._raters:

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
 from components.app.invitations import invitation
 from components.ratings.items import RatingItems
 from components.ratings.running import follow, items_folder
 from components.ratings.store import RatingStore
-from tests.app.server import SECRET, running, settings_of
+from tests.app.server import SECRET, TOKEN, running, settings_of
 from tests.ratings.made_items import make_items
 
 PUBLIC = ("127.0.0.1", "rate.example")
@@ -25,9 +26,15 @@ class RatingApp:
     """A running application, its store and items."""
 
     url: str
+    app: FastAPI
     root: Path
     store: RatingStore
     items: RatingItems
+
+    @property
+    def start_link(self) -> str:
+        """The link that logs the owner in."""
+        return f"{self.url}/login?token={TOKEN}"
 
     def link(self, rater: str = "", days: float = 14) -> str:
         """The invitation of a rater, a new one without a name."""
@@ -43,7 +50,7 @@ def rating_app(root: Path, hosts: tuple[str, ...] = PUBLIC, **made: int) -> Iter
     items, store = RatingItems.open(items_folder(root, "english")), RatingStore(settings.database)
     follow(store, "english", items)
     with running(settings) as app:
-        yield RatingApp(app.url, root, store, items)
+        yield RatingApp(app.url, app.app, root, store, items)
     store.close()
 
 

@@ -8,20 +8,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
 from fastapi import FastAPI
+from playwright.sync_api import Page
 
 from components.app.factory import create_app
-from components.app.serve import open_socket
+from components.app.serve import new_server, open_socket
 from components.app.settings import AppSettings
 from tests.support import until
 
 SECRET = "a key of tests with more than 32 characters"  # pragma: allowlist secret
+TOKEN = "a token of tests"  # pragma: allowlist secret
+OWNER = {"authorization": f"Bearer {TOKEN}"}
+"""The header by which programs are the owner."""
 
 
 def settings_of(root: Path, **changes: object) -> AppSettings:
     """The settings of a local application whose project is ``root``."""
-    values: dict[str, object] = {"database": f"sqlite:///{root / 'ratings.sqlite'}", "secret": SECRET}
+    values: dict[str, object] = {"database": f"sqlite:///{root / 'ratings.sqlite'}", "secret": SECRET, "token": TOKEN}
     return AppSettings(root, **(values | changes))  # type: ignore[arg-type]
 
 
@@ -32,12 +35,22 @@ class Running:
     url: str
     app: FastAPI
 
+    @property
+    def start_link(self) -> str:
+        """The link that logs the owner in."""
+        return f"{self.url}/login?token={TOKEN}"
+
+    def show(self, page: Page, path: str = "/") -> None:
+        """Open a page as its owner."""
+        page.goto(self.start_link)
+        page.goto(self.url + path, wait_until="networkidle" if path.startswith("/files/") else "load")
+
 
 @contextmanager
 def running(settings: AppSettings) -> Iterator[Running]:
     """Serve an application on a free port of loopback until the block ends."""
     app, listening = create_app(settings), open_socket("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    app.state.server = server = new_server(app, settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     until(lambda: server.started)

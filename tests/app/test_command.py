@@ -1,4 +1,4 @@
-"""``hearsight app``: the address it prints is the start page; of a public one, a link that logs the owner in."""
+"""``hearsight app``: the link it prints logs the owner in, at the default address as at a public one."""
 
 from __future__ import annotations
 
@@ -41,12 +41,17 @@ def listens(address: str) -> bool:
         return False
 
 
-def test_the_printed_address_is_the_start_page_or_logs_the_owner_in(tmp_path: Path):
+def test_the_printed_link_logs_the_owner_in_and_its_token_is_in_a_private_file(tmp_path: Path):
     new_project(tmp_path)
     with started(tmp_path) as line:
-        address = line.split()[1].rstrip("/")
+        address, _, token = line.split()[1].partition("/login?token=")
         until(lambda: listens(address))
-        assert httpx.get(f"{address}/", timeout=60).is_success
+        file = tmp_path / ".hearsight" / "app" / "token"
+        assert file.read_text().strip() == token and file.stat().st_mode & 0o777 == 0o600
+        with httpx.Client(base_url=address, timeout=60) as client:
+            assert client.get("/").status_code == 403
+            assert client.get("/", headers={"authorization": f"Bearer {token}"}).is_success
+            assert client.get(f"/login?token={token}").status_code == 303 and client.get("/").is_success
     with started(tmp_path, "--name", "rate.example") as line:
         found = re.search(r"http://rate\.example(:\d+)(/login\?token=\S+)", line)
         assert found
@@ -54,6 +59,8 @@ def test_the_printed_address_is_the_start_page_or_logs_the_owner_in(tmp_path: Pa
         until(lambda: listens(address))
         with httpx.Client(base_url=address, headers={"host": "rate.example"}, timeout=60) as client:
             assert client.get("/").status_code == 403
+            assert token not in found[2], "another one for each start"
             assert client.get(found[2]).status_code == 303
-            client.cookies.set("hearsight", client.cookies["hearsight"], domain="127.0.0.1")
+            ((name, value),) = client.cookies.items()
+            client.cookies.set(name, value, domain="127.0.0.1")
             assert client.get("/").is_success

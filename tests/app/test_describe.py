@@ -12,12 +12,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from components.app.routes import describe
-from components.app.tokens import LOGIN, sign
+from components.app.tokens import INVITATION, sign
 from components.sample.serving import SampleWeb
 from components.tools.describe.sources import describe_address
 from components.web.settings import FetchSettings
 from tests.app.conftest import assert_accessible
-from tests.app.server import SECRET, Running, running, settings_of
+from tests.app.server import OWNER, SECRET, Running, running, settings_of
 from tests.tools.describe.world import make_project, picture
 
 pytestmark = pytest.mark.long
@@ -62,12 +62,12 @@ def result(page: Page) -> None:
 
 
 def test_an_uploaded_picture_is_described_with_its_confidence_and_limits_and_read_aloud(page, site, root):
-    page.goto(f"{site.url}/describe")
+    site.show(page, "/describe")
     page.set_input_files("#file", root / "red.png")
     result(page)
     text = page.inner_text("main")
     assert "a red square" in text and "confidence" in text and "Text in the image is not read." in text
-    answer = httpx.get(site.url + page.get_by_label("Read aloud").get_attribute("src"), timeout=60)
+    answer = httpx.get(site.url + page.get_by_label("Read aloud").get_attribute("src"), timeout=60, headers=OWNER)
     assert answer.content.startswith(b"fLaC") and answer.headers["content-type"] == "audio/flac"
     assert_accessible(page)
 
@@ -82,7 +82,7 @@ def test_a_changed_index_is_not_quoted_any_more_and_unknown_languages_are_refuse
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setattr(describe.Describer, "open", note)
     monkeypatch.setattr(describe, "stamp_of", lambda found: (found.name, changed[0]))
-    with running(settings_of(root)) as app, httpx.Client(base_url=app.url, timeout=60) as client:
+    with running(settings_of(root)) as app, httpx.Client(base_url=app.url, timeout=60, headers=OWNER) as client:
 
         def ask(language: str) -> int:
             token = re.search(r'name="csrf" value="([^"]+)"', client.get("/feedback").text)
@@ -97,12 +97,12 @@ def test_a_changed_index_is_not_quoted_any_more_and_unknown_languages_are_refuse
 
 def test_only_captions_of_this_application_are_read_aloud(site):
     forged = sign("another key " * 4, describe.SPEECH, ["anything", "en"])
-    for token in (forged, sign(SECRET, LOGIN, ["anything", "en"]), "x"):
-        assert httpx.get(f"{site.url}/describe/speech/{token}").status_code == 400
+    for token in (forged, sign(SECRET, INVITATION, ["anything", "en"]), "x"):
+        assert httpx.get(f"{site.url}/describe/speech/{token}", headers=OWNER).status_code == 400
 
 
 def test_a_pages_images_get_proposals_and_the_page_is_downloaded_with_them(page, site, web):
-    page.goto(f"{site.url}/describe")
+    site.show(page, "/describe")
     page.fill("#address", "http://a.sample/page.html")
     page.keyboard.press("Enter")
     expect(page.locator("#result")).to_be_focused()
@@ -110,11 +110,11 @@ def test_a_pages_images_get_proposals_and_the_page_is_downloaded_with_them(page,
     assert "a red square" in rows.nth(0).inner_text() and "cannot be fetched" in rows.nth(1).inner_text()
     assert_accessible(page)
     links = [page.get_by_role("link", name=name).get_attribute("href") for name in ("HTML", "JSON")]
-    written, proposals = (httpx.get(site.url + link) for link in links)
+    written, proposals = (httpx.get(site.url + link, headers=OWNER) for link in links)
     assert b'alt="a red square"' in written.content and b"<script>" in written.content
     assert "attachment" in written.headers["content-disposition"] and "sandbox" in written.headers["content-security-policy"]
     assert proposals.json()["images"][0]["alt"].endswith("a red square") and "error" in proposals.json()["images"][1]
-    assert httpx.get(f"{site.url}/describe/page/guessed.html").status_code == 404
+    assert httpx.get(f"{site.url}/describe/page/guessed.html", headers=OWNER).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_pages_images_get_proposals_and_the_page_is_downloaded_with_them(page,
     [("http://127.0.0.1:1/x.png", "private_address"), ("ftp://a.sample/x", "is not an http or https address")],
 )
 def test_addresses_that_may_not_be_fetched_are_refused_in_one_line(page, site, address, message):
-    page.goto(f"{site.url}/describe")
+    site.show(page, "/describe")
     page.fill("#address", address)
     page.locator("button.main").click()
     expect(page.get_by_role("alert")).to_contain_text(message)
@@ -133,7 +133,7 @@ def test_addresses_that_may_not_be_fetched_are_refused_in_one_line(page, site, a
 def test_the_description_works_without_a_script_and_in_portuguese(browser, site, root):
     context = browser.new_context(locale="pt-BR", java_script_enabled=False, viewport={"width": 320, "height": 700})
     page = context.new_page()
-    page.goto(f"{site.url}/describe")
+    site.show(page, "/describe")
     page.select_option("#captions", "en")
     page.set_input_files("#file", root / "red.png")
     page.get_by_role("button", name="Descrever").click()
@@ -146,7 +146,7 @@ def test_an_alt_text_gets_remarks_in_the_language_of_the_interface(browser, site
     for locale, title, missing in (("en-GB", "Remarks", "Remove the repeated word."), ("pt-BR", "Comentários", "palavra")):
         context = browser.new_context(locale=locale, viewport={"width": 320, "height": 700})
         page = context.new_page()
-        page.goto(f"{site.url}/feedback")
+        site.show(page, "/feedback")
         assert_accessible(page)
         page.fill("#text", "Foto de um cachorro cachorro correndo na grama verde do parque.")
         page.select_option("#text_language", "pt")
@@ -157,16 +157,17 @@ def test_an_alt_text_gets_remarks_in_the_language_of_the_interface(browser, site
         context.close()
 
 
-def test_forms_need_the_sessions_token_and_pages_the_owner(site, root):
-    for path in ("/describe", "/feedback"):
-        assert httpx.post(f"{site.url}{path}", data={"text": "x"}).status_code == 403
-    with running(settings_of(root, hosts=("127.0.0.1", "rate.example"))) as app:
+def test_forms_need_the_sessions_token_and_pages_the_owner(site):
+    with httpx.Client(base_url=site.url, timeout=60) as client:
         for path in ("/describe", "/feedback", "/describe/speech/x", "/describe/page/x.html"):
-            assert httpx.get(f"{app.url}{path}").status_code == 403
+            assert client.get(path).status_code == 403
+        client.get(site.start_link)
+        for path in ("/describe", "/feedback"):
+            assert client.post(path, data={"text": "x"}).status_code == 403
 
 
 def test_an_empty_text_is_refused_above_the_form(site):
-    with httpx.Client(base_url=site.url, timeout=60) as client:
+    with httpx.Client(base_url=site.url, timeout=60, headers=OWNER) as client:
         token = re.search(r'name="csrf" value="([^"]+)"', client.get("/feedback").text)
         assert token
         answer = client.post("/feedback", data={"text": " ", "csrf": token[1]})
@@ -175,7 +176,7 @@ def test_an_empty_text_is_refused_above_the_form(site):
 
 def ask(site: Running, address: str) -> httpx.Response:
     """Send the form with an address, without a browser."""
-    with httpx.Client(base_url=site.url, timeout=60) as client:
+    with httpx.Client(base_url=site.url, timeout=60, headers=OWNER) as client:
         found = re.search(r'name="csrf" value="([^"]+)"', client.get("/describe").text)
         assert found
         return client.post("/describe", data={"csrf": found[1], "captions": "en", "address": address})

@@ -151,6 +151,7 @@ def test_every_page_is_accessible_and_fits_a_small_screen(browser: Browser, tmp_
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
     with rating_app(tmp_path, hosts=("127.0.0.1",), captions=1, retrieved=0, voiced=1) as app:
+        page.goto(app.start_link)
         page.goto(f"{app.url}/rate")
         check()
         page.locator("form[action='/rate/invitations'] button").press("Enter")

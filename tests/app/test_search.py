@@ -25,7 +25,7 @@ from components.tools.describe import models as found_models
 from components.tracking.registered import RegisteredFolder
 from tests.app.conftest import OPTIONS, assert_accessible
 from tests.app.project import new_project
-from tests.app.server import Running, running, settings_of
+from tests.app.server import OWNER, Running, running, settings_of
 from tests.stages.build_search_index.world import clip, models, picture, run, spoken_set
 from tests.support import until
 
@@ -59,7 +59,7 @@ def served(site: Running) -> Engines:
 
 def ask(page: Page, site: Running, **values: Path | str) -> None:
     """Fill the form, and wait for the results."""
-    page.goto(f"{site.url}/search")
+    site.show(page, "/search")
     if "file" in values:
         page.set_input_files("#file", values["file"])
     else:
@@ -112,15 +112,15 @@ def test_stored_speech_is_sent_and_other_captions_are_synthesised(site, root, pa
     object.__setattr__(engine, "speech", None)
     made = engine.sound("03es.0", 0)
     assert made.voice.endswith("es-es") and not made.stored and soundfile.info(io.BytesIO(made.flac)).samplerate == RATE_HZ
-    assert httpx.get(f"{site.url}/search/speech/stamps/none/0").status_code == 400
-    assert httpx.get(f"{site.url}/search/speech/stamps/03es.0/7").status_code == 400
+    assert httpx.get(f"{site.url}/search/speech/stamps/none/0", headers=OWNER).status_code == 400
+    assert httpx.get(f"{site.url}/search/speech/stamps/03es.0/7", headers=OWNER).status_code == 400
     site.app.state.services.forget("search engine of stamps")
 
 
 def test_the_form_works_without_a_script_and_in_portuguese(browser, site, root):
     context = browser.new_context(locale="pt-BR", java_script_enabled=False)
     page = context.new_page()
-    page.goto(f"{site.url}/search")
+    site.show(page, "/search")
     assert not page.locator("#voice").is_visible()
     page.set_input_files("#file", root / "query.flac")
     page.get_by_role("button", name="Buscar").click()
@@ -137,7 +137,7 @@ def test_the_microphone_records_a_query(playwright_of_tests: Playwright, site, t
     program = shutil.which("chromium")
     browser = playwright_of_tests.chromium.launch(executable_path=program, args=OPTIONS + flags)
     page = browser.new_page(locale="en-GB")
-    page.goto(f"{site.url}/search")
+    site.show(page, "/search")
     button = page.locator("#record")
     button.focus()
     page.keyboard.press("Enter")
@@ -180,7 +180,7 @@ def gif(size: tuple[int, int]) -> bytes:
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_one_line_above_the_form(page, site, name, data, message):
-    page.goto(f"{site.url}/search")
+    site.show(page, "/search")
     page.fill("#text", "kept")
     page.set_input_files("#file", {"name": name, "mimeType": "image/png", "buffer": data})
     page.get_by_role("button", name="Search").click()
@@ -192,6 +192,7 @@ def test_what_cannot_be_searched_is_refused_in_one_line_above_the_form(page, sit
 
 def test_an_empty_form_and_a_form_without_the_sessions_token_are_refused(site):
     with httpx.Client(base_url=site.url, timeout=60) as client:
+        client.get(site.start_link)
         token = re.search(r'name="csrf" value="([^"]+)"', client.get("/search").text)
         assert token
         assert "nothing was asked" in client.post("/search", data={"index": "stamps", "csrf": token[1]}).text
@@ -220,7 +221,7 @@ def test_the_registered_version_answers_and_a_moved_alias_is_noticed(site, root,
 def test_form_and_results_are_accessible_and_fit(page, site, root, width):
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme="dark" if width == 320 else "light")
-    page.goto(f"{site.url}/search")
+    site.show(page, "/search")
     assert_accessible(page)
     ask(page, site, file=root / "query.png")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -228,6 +229,6 @@ def test_form_and_results_are_accessible_and_fit(page, site, root, width):
 
 
 def test_nobody_but_the_owner_searches(root):
-    with running(settings_of(root, hosts=("127.0.0.1", "rate.example"))) as app:
+    with running(settings_of(root)) as app:
         assert httpx.get(f"{app.url}/search").status_code == 403
         assert httpx.get(f"{app.url}/search/speech/stamps/03es.0/0").status_code == 403

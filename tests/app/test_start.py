@@ -14,7 +14,7 @@ from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from tests.app.conftest import assert_accessible
 from tests.app.project import check, finish, new_project
-from tests.app.server import Running, running, settings_of
+from tests.app.server import OWNER, Running, running, settings_of
 from tests.support import leave_warning
 
 pytestmark = pytest.mark.long
@@ -62,7 +62,7 @@ def site(root: Path) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def client(site: Running) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=site.url, timeout=60) as client:
+    with httpx.Client(base_url=site.url, timeout=60, headers=OWNER) as client:
         yield client
 
 
@@ -97,7 +97,7 @@ def test_only_pages_and_their_files_are_served(client, place):
 
 
 def test_nobody_but_the_owner_sees_the_project(root):
-    with running(settings_of(root, hosts=("127.0.0.1", "rate.example"))) as app:
+    with running(settings_of(root)) as app:
         for path in ("/", *(f"/files/{place}" for place in PAGES)):
             assert httpx.get(f"{app.url}{path}").status_code == 403
 
@@ -109,7 +109,7 @@ def test_nobody_but_the_owner_sees_the_project(root):
 def test_the_state_of_each_output_is_in_the_drawing_and_in_a_table(browser, site, locale, states):
     context = browser.new_context(locale=locale, java_script_enabled=False)
     page = context.new_page()
-    page.goto(site.url)
+    site.show(page)
     summary(page, "english").click()  # a <details> opens without a script
     for stage, state in zip(("crawl", "filter", "hypernymize", "dedup", "split"), states, strict=True):
         row = page.locator("tr", has=page.get_by_role("rowheader", name=stage, exact=True)).filter(visible=True)
@@ -121,7 +121,7 @@ def test_the_state_of_each_output_is_in_the_drawing_and_in_a_table(browser, site
 
 
 def test_what_checks_found_is_listed_with_its_page(page, site):
-    page.goto(site.url)
+    site.show(page)
     found = page.locator("ul.found li")
     assert found.count() == 2
     assert "english/hypernymize" in found.nth(0).inner_text() and "key expect_it found <3>" in found.nth(0).inner_text()
@@ -134,14 +134,14 @@ def test_the_page_is_accessible_and_fits_with_everything_open(page, site, width)
     page.set_viewport_size({"width": width, "height": 800})
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.goto(site.url)
+        site.show(page)
         page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert_accessible(page)
 
 
 def test_every_page_is_reached_by_keyboard(page, site):
-    page.goto(site.url)
+    site.show(page)
     summary(page, "stamps").focus()
     page.keyboard.press("Enter")
     for _ in range(30):
@@ -154,6 +154,6 @@ def test_every_page_is_reached_by_keyboard(page, site):
 
 def test_a_project_without_a_run_names_the_first_command(page, tmp_path):
     with running(settings_of(new_project(tmp_path))) as app:
-        page.goto(app.url)
+        app.show(page)
         assert "make demo" in page.inner_text("main") and "dvc repro" in page.inner_text("main")
         assert_accessible(page)

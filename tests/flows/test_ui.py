@@ -50,11 +50,15 @@ def test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c(tmp_path
         try:
             until(lambda: "Ctrl-C" in out.read_text() or process.poll() is not None)
             lines = out.read_text().splitlines()
-            assert lines[0].split() == ["start", "page", f"http://127.0.0.1:{port}/"]
+            start, token = lines[0].split()[-1].split("/login?token=")
+            assert lines[0].startswith("start page ") and start == f"http://127.0.0.1:{port}"
             assert lines[1].endswith("http://127.0.0.1:9/") and len(lines) == 3
             (warning,) = err.read_text().splitlines()
             assert warning.startswith("hearsight: warning: without prefect: ")
-            page = urllib.request.urlopen(f"http://127.0.0.1:{port}/").read().decode()
+            log = tmp_path / ".hearsight" / "app-server.log"
+            assert token in log.read_text() and log.stat().st_mode & 0o077 == 0
+            owner = urllib.request.Request(f"{start}/", headers={"Authorization": f"Bearer {token}"})
+            page = urllib.request.urlopen(owner).read().decode()
             assert 'href="http://127.0.0.1:9/"' in page, "and no login in it"
         finally:
             process.send_signal(signal.SIGINT)

@@ -12,7 +12,6 @@ from components.app.forms import protect
 from components.app.invitations import DAYS, invitation, invitation_link
 from components.app.pages import render_page
 from components.app.raters import (
-    OWN,
     RATER,
     UNTIL,
     known_datasets,
@@ -21,6 +20,7 @@ from components.app.raters import (
     services_of,
 )
 from components.core.errors import HearsightError
+from components.ratings.running import own_rater
 from components.ratings.summaries import CampaignProgress
 
 router = APIRouter(dependencies=[Depends(require_owner)])
@@ -52,15 +52,10 @@ def invite(
 
 @router.post("/rate/self", dependencies=[Depends(protect)])
 def rate_oneself(request: Request, dataset: Annotated[str, Form()]) -> Response:
-    """Let the owner rate, too, under an identifier of their own for each dataset."""
+    """Let the owner rate, too, as the rater of this project's terminal."""
     services = services_of(request)
     rating_items(services, dataset)
-    own = dict(request.session.get(OWN, {}))
-    store = rating_store(services)
-    if own.get(dataset) not in store.raters(dataset):  # none yet, or the database is another one
-        own[dataset] = store.invite(dataset)[0]
-        request.session[OWN] = own
-    request.session[RATER] = own[dataset]
+    request.session[RATER] = own_rater(services.settings.root, rating_store(services), dataset)
     request.session[UNTIL] = 0  # the owner needs no invitation
     return RedirectResponse("/rate/task#item", 303)
 

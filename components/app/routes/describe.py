@@ -10,14 +10,14 @@ from threading import BoundedSemaphore, Lock, Thread
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from components.app.access import require_owner
-from components.app.forms import protect, read_upload
-from components.app.pages import language_of, render_page
+from components.app.forms import is_file, protect
+from components.app.pages import language_of, render_page, status_of
 from components.app.tokens import sign, verify
+from components.app.turns import BusyError, turns_of
 from components.app.uploads import limit_picture
 from components.core.errors import HearsightError
 from components.core.printing import json_line
@@ -107,7 +107,7 @@ def form(request: Request) -> Response:
 
 
 @router.post("", dependencies=[Depends(protect)])
-async def describe(
+def describe(
     request: Request,
     captions: Annotated[str, Form()] = "en",
     address: Annotated[str, Form(max_length=2000)] = "",
@@ -115,10 +115,9 @@ async def describe(
 ) -> Response:
     """Show the description of an uploaded picture, or of what an address names."""
     try:
-        data = await read_upload(file, "") if file is not None and file.filename else b""
-        return await run_in_threadpool(_answer, request, captions, address.strip(), data)
+        return _answer(request, captions, address.strip(), file)
     except HearsightError as error:
-        return await run_in_threadpool(_page, request, captions, status=400, address=address, error=error)
+        return _page(request, captions, status=status_of(error), address=address, error=error)
 
 
 @router.get("/speech/{token}")
@@ -151,30 +150,40 @@ def _address_slot(request: Request) -> Iterator[None]:
     """Hold one of the places for addresses, so that slow sites never take the threads that raters need.
 
     Raises:
-        HearsightError: all places are taken.
+        BusyError: all places are taken.
     """
     slots: BoundedSemaphore = request.app.state.services.get("address slots", lambda: BoundedSemaphore(ADDRESSES_AT_ONCE))
     if not slots.acquire(blocking=False):
-        raise HearsightError("other addresses are being described", hint="try again in a minute")
+        raise BusyError("other addresses are being described", hint="try again in a minute")
     try:
         yield
     finally:
         slots.release()
 
 
-def _answer(request: Request, captions: str, address: str, data: bytes) -> Response:
-    if not data and not address:
+def _answer(request: Request, captions: str, address: str, file: UploadFile | None) -> Response:
+    if not is_file(file) and not address:
         raise HearsightError("nothing was given", hint="choose a picture, or give an address")
     describer = _describer(request, captions)
+    turns = turns_of(request.app.state.services)
     found: Description | DescribedPage
-    if data:
-        limit_picture(data)
-        found = describer.describe(data, "the picture")
+    if is_file(file):
+        with turns.for_upload():
+            data = file.file.read()
+            limit_picture(data)
+            found = describer.describe(data, "the picture")
         shown = data_uri(data) if len(data) <= SHOWN_BYTES else ""
         return _page(request, captions, description=found, shown=shown, aloud=_aloud(request, found))
+
+    @contextmanager
+    def turn(image: bytes) -> Iterator[None]:
+        limit_picture(image)
+        with turns.for_image_of_address():
+            yield
+
     with _address_slot(request):
         root = request.app.state.settings.root
-        at, found = describe_address(describer, address, root=root, most=MOST_IMAGES_OF_PAGE)
+        at, found = describe_address(describer.guarded(turn), address, root=root, most=MOST_IMAGES_OF_PAGE)
     if isinstance(found, Description):
         return _page(request, captions, address=address, description=found, aloud=_aloud(request, found))
     name = _pages_of(request).keep(at, found)

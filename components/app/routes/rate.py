@@ -44,9 +44,7 @@ def _to_task(note: str = "") -> Response:
 def invitation(request: Request, token: str) -> Response:
     """Begin or resume a rater's session."""
     rater, until = read_invitation(request.app.state.settings.secret, token)
-    store = rating_store(services_of(request))
-    store.require_invited(rater)
-    store.join(rater)
+    rating_store(services_of(request)).join(rater)
     request.session[RATER], request.session[UNTIL] = rater, until
     return _to_task()
 
@@ -119,7 +117,7 @@ def end(request: Request) -> Response:
     """Log the rater out of this browser."""
     leave(request)
     request.session.pop(GUIDED, None)
-    return render_page(request, "rate_left.html")
+    return render_page(request, "left.html", explained="left_explained")
 
 
 @router.get("/rate/picture/{key}")

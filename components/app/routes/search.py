@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from components.app.access import require_owner
 from components.app.engines import Engines
-from components.app.forms import protect, read_upload
-from components.app.pages import language_of, render_page
+from components.app.forms import is_file, protect
+from components.app.pages import language_of, render_page, status_of
+from components.app.turns import turns_of
 from components.app.uploads import limit_picture, limit_sound
 from components.core.errors import HearsightError
 from components.reporting.pages import data_uri
@@ -79,7 +79,7 @@ def form(request: Request) -> Response:
 
 
 @router.post("", dependencies=[Depends(protect)])
-async def search(
+def search(
     request: Request,
     index: Annotated[str, Form()],
     file: Annotated[UploadFile | None, File()] = None,
@@ -92,10 +92,13 @@ async def search(
     """Show what is nearest to a file or a spoken text; what is wrong with it is said above the form."""
     asked = Asked(index, text, text_language, kind if kind in KINDS else "both", count if count in COUNTS else COUNTS[0], only)
     try:
-        data = await read_upload(file, "") if file is not None and file.filename else b""
-        return await run_in_threadpool(_answer, request, asked, data)
+        if is_file(file):
+            engines_of(request).get(index)  # loads its model before the turn
+            with turns_of(request.app.state.services).for_upload():
+                return _answer(request, asked, file.file.read())
+        return _answer(request, asked, b"")
     except HearsightError as error:
-        return await run_in_threadpool(_page, request, asked, error=error, status=400)
+        return _page(request, asked, error=error, status=status_of(error))
 
 
 @router.get("/speech/{dataset}/{key}/{number}")

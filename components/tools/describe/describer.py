@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,6 +130,15 @@ class Describer:
             version=self.found.version,
             limits=(*limits, limit(self.interface, "check")),
         )
+
+    def guarded(self, guard: Callable[[bytes], AbstractContextManager[None]]) -> Describer:
+        """Return this describer with a guard around each picture, which may refuse it or wait."""
+
+        def write(data: bytes, where: str) -> _Written:
+            with guard(data):
+                return self._write(data, where)
+
+        return replace(self, _write=write)
 
 
 _Source = tuple[Callable[[bytes, str], _Written], tuple[str, ...]]

@@ -38,15 +38,15 @@ def export_tasks(graph: Graph, dataset: str, tool: str, out: Path, address: str)
     graph.require(ITEMS, dataset)
     output = StageOutput(graph.output(ITEMS, dataset))
     items = sorted(output.table().to_pylist(), key=lambda item: str(item["key"]))
-    written = []
-    for name, speech in (("text", False), ("speech", True)):
-        chosen = [item for item in items if bool(item["audio_sha256"]) == speech]
-        if chosen:
-            written += _write_tasks(tool, name, chosen, out, address)
     for item in items:
         publish_bytes(out / _picture(item), output.read_media(item["picture"]), durable=False)
         if item["audio_sha256"]:
             publish_bytes(out / _audio(item), output.read_media(item["audio"]), durable=False)
+    written = []  # last, so that there are no tasks without their media
+    for name, speech in (("text", False), ("speech", True)):
+        chosen = [item for item in items if bool(item["audio_sha256"]) == speech]
+        if chosen:
+            written += _write_tasks(tool, name, chosen, out, address)
     return {"written": str(out), "files": written, "items": len(items), "ratings_asked": sum(item["raters"] for item in items)}
 
 

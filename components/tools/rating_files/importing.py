@@ -18,6 +18,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import Graph
+from components.core.private import read_private
 from components.ratings.formats import csv, read_ratings
 
 STAGE = "import_ratings"
@@ -72,10 +73,7 @@ def read_salt(root: Path) -> str:
         HearsightError: the file holds no salt.
     """
     path = root / ".hearsight" / "ratings" / "salt"
-    if not path.exists():
-        publish_bytes(path, (secrets.token_hex(16) + "\n").encode())
-        path.chmod(0o600)
-    salt = path.read_text(encoding="utf-8", errors="replace").strip()
+    salt = read_private(path, lambda: secrets.token_hex(16))
     if not _SALT.fullmatch(salt):
         raise HearsightError("is not a salt", where=path, hint="restore it; if it is lost, delete it and import all files again")
     return salt

@@ -1,0 +1,124 @@
+"""Images and sounds of several requests: one is decoded at a time, some wait for a while, others are told to try again."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+
+from components.app.routes import describe
+from components.app.turns import BusyError, Turns, turns_of
+from components.app.uploads import limit_picture
+from components.core.errors import HearsightError
+from components.tools.describe.confidence import Evidence
+from components.tools.describe.describer import Describer, _Written
+from tests.app.project import new_project
+from tests.app.server import Running, running, settings_of
+
+
+def test_one_decodes_at_a_time_and_those_beyond_the_waiting_ones_are_refused():
+    turns, at_once, most = Turns(waiting=3, seconds=30), [0], [0]
+
+    def work(_: int) -> str:
+        try:
+            with turns.for_upload():
+                at_once[0] += 1
+                most[0] = max(most[0], at_once[0])
+                time.sleep(0.2)
+                at_once[0] -= 1
+        except BusyError as error:
+            return str(error)
+        return "done"
+
+    with ThreadPoolExecutor(10) as pool:
+        results = list(pool.map(work, range(10)))
+    assert most == [1] and results.count("done") == 4 and all("try again" in each for each in results if each != "done")
+    with turns.for_upload():  # nothing is left of the refused ones
+        pass
+
+
+def test_who_waits_too_long_is_refused_and_a_failure_gives_the_turn_back():
+    turns = Turns(seconds=0.05)
+    with turns.for_image_of_address(), pytest.raises(BusyError), turns.for_upload():
+        pass
+    for take in (turns.for_upload, turns.for_image_of_address, turns.for_upload):
+        with pytest.raises(ZeroDivisionError), take():
+            raise ZeroDivisionError
+
+
+def large_image(width: int, height: int) -> bytes:
+    """A PNG of few bytes and many pixels."""
+    target = io.BytesIO()
+    Image.new("1", (width, height)).save(target, "PNG", optimize=False)
+    return target.getvalue()
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch) -> Any:
+    """An application whose describer notes what it gets instead of decoding it."""
+    got: list[bytes] = []
+
+    def write(data: bytes, where: str) -> _Written:
+        got.append(data)
+        return _Written("a dog", Evidence(0.5, 0.5, 1))
+
+    found = SimpleNamespace(kind="captioner", name="made", version="1", folder=tmp_path)
+    described = Describer("en", found, "en", None, write, ())  # type: ignore[arg-type]
+    monkeypatch.setattr(describe.Describer, "open", lambda *words, **options: described)
+    monkeypatch.setattr(describe, "stamp_of", lambda found: ("made", 1))
+    with running(settings_of(new_project(tmp_path))) as app:
+        yield SimpleNamespace(running=app, got=got)
+
+
+def send(site: Running, data: bytes = b"", address: str = "") -> httpx.Response:
+    with httpx.Client(base_url=site.url, timeout=60) as client:
+        client.get(site.start_link)
+        token = re.search(r'name="csrf" value="([^"]+)"', client.get("/feedback").text)
+        assert token
+        files = {"file": ("image.png", data)} if data else None
+        return client.post("/describe", data={"csrf": token[1], "captions": "en", "address": address}, files=files)
+
+
+def test_an_upload_while_others_are_read_is_answered_with_503_and_one_after_them_with_its_description(site):
+    image = large_image(100, 100)
+    turns_of(site.running.app.state.services).seconds = 0.1
+    busy, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with turns_of(site.running.app.state.services).for_image_of_address():
+            busy.set()
+            over.wait()
+
+    holding = threading.Thread(target=hold)
+    holding.start()
+    busy.wait()
+    try:
+        answer = send(site.running, image)
+        assert answer.status_code == 503 and answer.headers["retry-after"] == "10" and "try again" in answer.text
+    finally:
+        over.set()
+        holding.join()
+    assert send(site.running, image).status_code == 200 and site.got == [image]
+
+
+def test_an_image_of_too_many_pixels_is_refused_by_its_header_whether_uploaded_or_fetched(site, monkeypatch):
+    large, small = large_image(10_000, 5_001), large_image(100, 100)
+    with pytest.raises(HearsightError, match="50 million pixels"):
+        limit_picture(large)
+    assert "50 million pixels" in send(site.running, large).text and not site.got
+
+    def fetched(describer: Describer, address: str, **options: object) -> tuple[str, object]:
+        return address, describer.describe(large if "large" in address else small, address)
+
+    monkeypatch.setattr(describe, "describe_address", fetched)
+    answer = send(site.running, address="http://a.sample/large.png")
+    assert answer.status_code == 400 and "50 million pixels" in answer.text and not site.got
+    assert send(site.running, address="http://a.sample/small.png").status_code == 200 and site.got == [small]
