@@ -39,17 +39,11 @@ class Rules:
         429 counts as a server error: it states load, not permission.
         """
         if 200 <= status < 300:
-            product, named = agent.lower(), False
-
-            def reduce_group(line: re.Match[str]) -> str:
-                # Protego would compare the version too, and take "hear" for a name of "hearsight".
-                nonlocal named
-                is_own = line[2].lower() == product
-                named |= is_own
-                return line[1] + (product if is_own else "?")
-
-            lines = "\n".join(decode_text(body[:MAX_BYTES], "replace").splitlines())
-            return cls(Protego.parse(_GROUP.sub(reduce_group, lines)), agent, named=named)
+            text, product = "\n".join(decode_text(body[:MAX_BYTES], "replace").splitlines()), agent.lower()
+            named = any(name.lower() == product for _, name in _GROUP.findall(text))
+            # Protego would compare the version too, and take "hear" for a name of "hearsight".
+            text = _GROUP.sub(lambda line: line[1] + (product if line[2].lower() == product else "?"), text)
+            return cls(Protego.parse(text), agent, named=named)
         return cls(None, agent, everything=400 <= status < 500 and status != 429)
 
     def allow(self, url: str) -> bool:

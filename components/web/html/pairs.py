@@ -54,7 +54,8 @@ def read_tags(source: Source, context: bool, budget: Budget) -> Page | None:
     """
     if len(source.html) > LONG:
         return None
-    return _read_from_tags(source, context, budget) or (_read_from_tree(source, budget) if len(source.html) <= SMALL else None)
+    read = read_tags_or_tree if len(source.html) <= SMALL else _read_from_tags
+    return read(source, context, budget)
 
 
 def read_tags_or_tree(source: Source, context: bool, budget: Budget) -> Page:
@@ -63,7 +64,8 @@ def read_tags_or_tree(source: Source, context: bool, budget: Budget) -> Page:
     Raises:
         PageOverBudget: the page has too many images.
     """
-    return _read_from_tags(source, context, budget) or _read_from_tree(source, budget)
+    page = _read_from_tags(source, context, budget)
+    return page or read_page(*source, most_images=budget.page_images, most_links=0)
 
 
 def _read_from_tags(source: Source, context: bool, budget: Budget) -> Page | None:
@@ -78,10 +80,6 @@ def _read_from_tags(source: Source, context: bool, budget: Budget) -> Page | Non
     metas = ((meta["name"], meta["content"]) for meta in scanned.metas)
     statements = tuple(parse_meta_statements(metas, source.agent))
     return Page(_candidates(scanned, source.url), [], declared or UNKNOWN, statements)
-
-
-def _read_from_tree(source: Source, budget: Budget) -> Page:
-    return read_page(*source, most_images=budget.page_images, most_links=0)
 
 
 def _has_figcaption(markup: str | bytes) -> bool:

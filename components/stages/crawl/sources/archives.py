@@ -14,7 +14,7 @@ from typing import Any
 
 from components.core.ledger import kept
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.consent import drop_reserved, read_consent, require_consent
+from components.stages.crawl.sources.consent import read_consent, require_consent
 from components.stages.crawl.sources.found import SourcePage, chunk_pages
 from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
 from components.web.answers import Answers, NotFetched
@@ -71,13 +71,12 @@ class ArchivesSource(FileSource):
 
 
 def _judge(answers: Answers, page: SourcePage) -> SourcePage:
-    if not page.candidates:
-        return page
     try:
-        page = drop_reserved(answers, page)
+        return require_consent(answers, page) if page.candidates else page
     except NotFetched:
-        pass  # a snapshot of a version that asked the hosts of images alone
-    return require_consent(answers, page)
+        if answers.consent.opt_in:
+            raise
+        return page  # in a snapshot of a version that asked the hosts of images alone
 
 
 def read_archive_job(spec: dict[str, str], task: Task, folder: Path) -> None:

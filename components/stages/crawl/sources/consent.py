@@ -20,29 +20,22 @@ def read_consent(page: SourcePage, statements: Collection[Statement]) -> SourceP
 
 
 def require_consent(answers: Answers, page: SourcePage) -> SourcePage:
-    """Return a page; the row that drops it where the crawl needs a consent that neither the page nor its host gives.
+    """Return a page, or the row that drops it: ``tdmrep.json`` of its host reserves it, or it lacks a needed consent.
 
     A page's consent counts for the images of its host.
 
     Raises:
         NotFetched: what its host states is missing.
     """
-    if page.consents:
-        images = (candidate.image_url for candidate in page.candidates)
-        answers.grant([image for image in images if image and host_of(image) == host_of(page.url)])
-    elif answers.consent.opt_in and page.row and not page.row["rule"] and not answers.host_agrees(page.url):
-        return _drop(page, "no_consent", "said nothing", "a yes", f"neither {page.location} nor by its host")
-    return page
-
-
-def drop_reserved(answers: Answers, page: SourcePage) -> SourcePage:
-    """Return a page; the row that drops it where the ``tdmrep.json`` of its host reserves it.
-
-    Raises:
-        NotFetched: the file is missing.
-    """
-    if page.row and not page.row["rule"] and answers.reserved(page.url):
+    if page.row is None or page.row["rule"]:
+        return page
+    if answers.reserved(page.url):
         return _drop(page, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(page.url), f"said of {page.url}")
+    if page.consents:
+        images = (candidate.image_url or "" for candidate in page.candidates)
+        answers.grant([image for image in images if host_of(image) == host_of(page.url)])
+    elif answers.consent.opt_in and not answers.host_agrees(page.url):
+        return _drop(page, "no_consent", "said nothing", "a yes", f"neither {page.location} nor by its host")
     return page
 
 
