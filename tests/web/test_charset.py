@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -140,6 +141,17 @@ def test_bytes_that_an_encoding_lacks_become_replacement_characters():
     assert set(decode(b"<meta charset=hz-gb-2312>~{<:Ky~}")) == {"\ufffd"}
 
 
+@pytest.mark.parametrize(
+    "piece",
+    ["<", "<a ", "<a b='", "<!--", "<meta>", "<script>", "<style></style>", '<meta charset=x a="', "<!", "<?xml encoding=", "</"],
+)
+def test_no_document_makes_the_search_slow(piece):
+    started = time.process_time()
+    for document in (piece * 300_000, "<title></title>" + piece * 300_000, "<meta content='" + "charset  " * 300_000):
+        find_codec(document.encode())
+    assert time.process_time() - started < 5.0
+
+
 LABELS = st.sampled_from(["windows-1251", "koi8-r", "ISO-8859-2", "utf-8"])  # the reference stops at an unknown one
 QUOTED = st.sampled_from(["{}", "'{}'", '"{}"', " '{}' ", "\t{}"])
 TYPE = st.sampled_from(["http-equiv=content-type", "http-equiv='Content-Type'", "http-equiv=refresh", "name=d", ""])
@@ -160,7 +172,7 @@ PIECE = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(PIECE, max_size=6))
 def test_declarations_are_found_as_by_an_independent_prescan(pieces):
     document = "".join([*pieces, "é"]).encode()
