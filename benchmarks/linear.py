@@ -54,7 +54,7 @@ PAGES: dict[str, tuple[int, Callable[[int], str]]] = {
 def _page(html: str, url: str = PAGE) -> None:
     from components.web.html.page_limits import Source, read_pages_within
 
-    (found,) = read_pages_within([Source(html, url, None)], "hearsight", _budget())
+    (found,) = read_pages_within([Source(html, url, None)], _budget())
     if isinstance(found, Exception):
         raise found
 

@@ -10,7 +10,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from components.web.consent_policy import Reservations, find_refusal, gives_consent, parse_header_statements, tdmrep_url
+from components.web.consent_policy import (
+    Reservations,
+    Statement,
+    find_refusal,
+    gives_consent,
+    parse_header_statements,
+    tdmrep_url,
+)
 from components.web.robots import Rules, robots_url
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
@@ -130,7 +137,8 @@ class Answers:
                 return end("tdm_reserved", "tdmrep.json: 1", tdmrep_url(current))
             entry = self.store.get(current)
             if entry is None:
-                raise NotFetched(current)
+                # An image may name the host's tdmrep.json, which has to be stored as such.
+                raise NotFetched(current, robots=current == tdmrep_url(current))
             if entry.failure == RULE:
                 return _listed_outcome(url, entry.detail)
             if entry.failure:
@@ -149,9 +157,13 @@ class Answers:
             return _listed_outcome(url, mark)
         return end("redirect", f"{len(hops)} hops", str(MAX_REDIRECTS), hops[-1])
 
+    def read_statements(self, entry: Entry) -> list[Statement]:
+        """Return what an answer's headers state about being collected."""
+        return parse_header_statements(entry.robots, entry.tdm, self.agent)
+
     def _find_opt_out(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
         """Return the rule that drops an image by its headers, and the statement; two empty strings when it may be used."""
-        statements = parse_header_statements(entry.robots, entry.tdm, self.agent)
+        statements = self.read_statements(entry)
         if refused := find_refusal(statements):
             return refused
         if self.consent.opt_in and not (gives_consent(statements) or self.host_agrees(at) or {url, at} & self._granted):

@@ -21,6 +21,8 @@ RULES = ("noai", "noimageai", "noindex", "noimageindex", "tdm_reserved", "no_con
 """Every rule of the consent policy except those of robots.txt."""
 # Directives with a value after a colon; the part before the colon is not a robot's name.
 _VALUED = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
+_ROBOT = re.compile(r"\s*([\w*-]+)(?:/[\w.]*)?\s*:")
+_SEPARATORS = re.compile(r"""[\s,;"']+""")
 _AGREES = ("all", "index", "ai")
 _MOST_RULES = 1000
 
@@ -49,30 +51,31 @@ def parse_header_statements(robots: str, tdm: str, agent: str) -> list[Statement
     for line in robots.split("\n"):
         robot = ""
         for part in line.split(","):
-            name, colon, rest = part.partition(":")
-            if colon and name.strip().lower() not in _VALUED:
-                robot, part = name.strip().lower(), rest
-            if (word := part.strip().lower()) and robot in ("", "*", agent.lower()):
-                statements.append(Statement(word, "X-Robots-Tag", robot == agent.lower()))
+            if (named := _ROBOT.match(part)) and named[1].lower() not in _VALUED:
+                robot, part = named[1].lower(), part[named.end() :]
+            if robot in ("", "*", agent.lower()):
+                statements += _directives(part, "X-Robots-Tag", robot == agent.lower())
     return statements + _reservation(tdm, "header tdm-reservation")
 
 
-def parse_meta_statements(metas: Iterable[tuple[str, str]], agent: str) -> list[Statement]:
+def parse_meta_statements(metas: Iterable[tuple[str | None, str | None]], agent: str) -> list[Statement]:
     """Return the directives for ``agent`` in a page's ``<meta name content>``."""
     statements: list[Statement] = []
     for name, content in metas:
-        name = name.strip().lower()
+        name = (name or "").strip().lower()
         if name in ("robots", agent.lower()):
-            words = (word.strip().lower() for word in content.split(","))
-            statements += [Statement(word, f"meta {name}", name != "robots") for word in words if word]
+            statements += _directives(content or "", f"meta {name}", name != "robots")
         elif name == "tdm-reservation":
-            statements += _reservation(content, "meta tdm-reservation")
+            statements += _reservation(content or "", "meta tdm-reservation")
     return statements
 
 
-def _reservation(value: str, place: str) -> list[Statement]:
-    value = value.strip().strip("\"'")
-    return [Statement(f"tdm-reservation: {value}", place)] if value in ("0", "1") else []
+def _directives(text: str, place: str, named: bool) -> list[Statement]:
+    return [Statement(word, place, named) for word in _SEPARATORS.split(text.lower()) if word]
+
+
+def _reservation(text: str, place: str) -> list[Statement]:
+    return [Statement(f"tdm-reservation: {value}", place) for value in _SEPARATORS.split(text) if value in ("0", "1")]
 
 
 def find_refusal(statements: Iterable[Statement]) -> tuple[str, str] | None:
@@ -84,6 +87,11 @@ def find_refusal(statements: Iterable[Statement]) -> tuple[str, str] | None:
     if "tdm-reservation: 1" in words:
         return "tdm_reserved", f"{words['tdm-reservation: 1'].place}: 1"
     return None
+
+
+def asks_nofollow(statements: Iterable[Statement]) -> bool:
+    """Return whether a statement asks robots not to follow the page's links."""
+    return any(statement.word in ("nofollow", "none") for statement in statements)
 
 
 def gives_consent(statements: Iterable[Statement]) -> bool:

@@ -19,8 +19,9 @@ from typing import Any
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes
+from components.web.charset import parse_charset
 from components.web.gzip_record import build_filler
-from components.web.html.page import parse_charset, read_page
+from components.web.html.page import read_page
 from components.web.segments import index_line, read_index
 from components.web.snapshot_chain import find_dependents, read_chain
 from components.web.store import FetchStore
@@ -145,7 +146,7 @@ def _hash_shown(store: FetchStore, removed: Iterable[Entry]) -> tuple[set[str], 
                 body = store.body(entry.url)
             except HearsightError:  # overwritten already, by a killed call that recorded it, or in its base
                 continue
-            page = read_page(body, entry.url, parse_charset(entry.type.partition(";")[2]))
+            page = read_page(body, entry.url, parse_charset(entry.type))
             texts.update(sha256_bytes(candidate.alt.encode()) for candidate in page.candidates if candidate.alt)
             images.update(sha256_bytes(candidate.image_url.encode()) for candidate in page.candidates if candidate.image_url)
     return texts, images

@@ -62,25 +62,31 @@ class Fetcher(Client):
         """Request until the store has an outcome for each of ``urls``; errors of the web are outcomes too.
 
         Args:
+            role: ``robots`` for what the hosts of ``urls`` state about them, without the URLs themselves.
             hosts: hosts that redirects may lead to; None for any.
             wait: wait for all; if False, return once at most :data:`WINDOW` are pending, which later calls finish.
 
         Raises:
             HearsightError: the disk is full, or the network is lost (fetched answers are kept).
         """
-        new = [url for url in dict.fromkeys(urls) if url not in self._pending and self._missing(url, hosts)]
+        request = _Request(role, hosts)
+        new = [url for url in dict.fromkeys(urls) if url not in self._pending and self._missing(url, request)]
         if not new and (not wait or not self._pending):
             return
-        self._pending |= dict.fromkeys(new, _Request(role, hosts))
+        self._pending |= dict.fromkeys(new, request)
         try:
             self._runner.run(self._work(interleave_hosts(new), wait, desc or f"fetching {role}s"))
         finally:
             self.store.sync()
 
-    def _missing(self, url: str, hosts: Collection[str] | None) -> NotFetched | None:
+    def _missing(self, url: str, request: _Request) -> NotFetched | None:
         """Return the answer that the outcome of ``url`` needs next; None when the outcome is known."""
         try:
-            self.answers.outcome(url, hosts)
+            if request.role == "robots":
+                self.answers.rules(url)
+                self.answers.reserved(url)
+            else:
+                self.answers.outcome(url, request.hosts)
         except NotFetched as missing:
             return missing
         return None
@@ -121,7 +127,7 @@ class Fetcher(Client):
     def _route(self, url: str) -> None:
         """Queue a pending URL at the host whose answer it needs next; count it as finished when it needs none."""
         request = self._pending[url]
-        missing = self._missing(url, request.hosts)
+        missing = self._missing(url, request)
         if missing is None:
             del self._pending[url]
             self._finished.put_nowait(None)

@@ -11,9 +11,12 @@ from urllib.parse import urlsplit
 
 from protego import Protego
 
+from components.core.text_encoding import decode_text
+
 MAX_BYTES = 500 * 1024
 """Bytes of a robots.txt that must be read (RFC 9309, section 2.5); the rest is ignored."""
-_GROUP = re.compile(r"^[ \t]*user-agent[ \t]*:[ \t]*([^#\r\n]*)", re.I | re.M)
+_GROUP = re.compile(r"^([^\S\n]*user[- ]?agent[^\S\n]*(?::|(?<=\s))[^\S\n]*)([^\s#/*;,(:]+).*", re.I | re.M)
+"""A line that names a product, with or without a version; as lenient as Protego."""
 
 
 def robots_url(url: str) -> str:
@@ -36,9 +39,11 @@ class Rules:
         429 counts as a server error: it states load, not permission.
         """
         if 200 <= status < 300:
-            text = body[:MAX_BYTES].decode("utf-8", "replace")
-            groups = {name.strip().lower() for name in _GROUP.findall(text)}
-            return cls(Protego.parse(text), agent, named=agent.lower() in groups)
+            text, product = "\n".join(decode_text(body[:MAX_BYTES], "replace").splitlines()), agent.lower()
+            named = any(name.lower() == product for _, name in _GROUP.findall(text))
+            # Protego would compare the version too, and take "hear" for a name of "hearsight".
+            text = _GROUP.sub(lambda line: line[1] + (product if line[2].lower() == product else "?"), text)
+            return cls(Protego.parse(text), agent, named=named)
         return cls(None, agent, everything=400 <= status < 500 and status != 429)
 
     def allow(self, url: str) -> bool:

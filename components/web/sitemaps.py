@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from components.core.ledger import dropped
+from components.core.text_encoding import decode_text
 from components.web.answers import Answers
 from components.web.robots import robots_url
 from components.web.urls import host_of, make_absolute
@@ -45,10 +46,10 @@ def read_sitemap(data: bytes, url: str) -> Sitemap:
         data = _decompress(data, sitemap)
     if len(data) > MAX_BYTES:
         data, sitemap.problem = data[:MAX_BYTES], f"over {MAX_BYTES} bytes"
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+    if decode_text(data[:1024], "replace").lstrip().startswith("<"):
         _read_xml(data, url, sitemap)
     else:
-        for line in data.decode("utf-8-sig", "replace").splitlines():
+        for line in decode_text(data, "replace").splitlines():
             if line.strip().startswith(("http://", "https://")):
                 _add(sitemap, sitemap.pages, line, "", url)
     if not (sitemap.pages or sitemap.sitemaps or sitemap.problem):

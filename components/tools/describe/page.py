@@ -18,8 +18,9 @@ from components.tools.describe.describer import Describer, Description
 from components.tools.describe.image_tags import Alt, ImageTag, find_image_tags, write_alts
 from components.tools.describe.local import HOST
 from components.web.budget import Budget
+from components.web.charset import find_codec
 from components.web.html.offers import read_image_offers
-from components.web.html.page import PageOverBudget, find_codec
+from components.web.html.page import PageOverBudget
 from components.web.html.page_limits import Source, read_pages_within
 
 MOST_IMAGES = 500
@@ -108,13 +109,13 @@ def find_images(
     Raises:
         HearsightError: the page exceeds the limits of a crawl, or has too many such images.
     """
-    (parsed,) = read_pages_within([Source(page, url, charset)], "hearsight", budget or Budget())
+    (parsed,) = read_pages_within([Source(page, url, charset)], budget or Budget())
     if isinstance(parsed, PageOverBudget):
         raise HearsightError(f"is too large a page: {parsed.reason}", where=url, hint=f"the limit is {parsed.threshold}")
     if isinstance(parsed, Exception):
         raise parsed
-    codec = _codec(page, charset)
-    tags = find_image_tags(page) if not codec.startswith(("utf-16", "utf-32")) else []
+    codec = find_codec(page, charset)[0].name
+    tags = find_image_tags(page) if not codec.startswith(("utf-16", "replacement")) else []
     writable = len(tags) == len(parsed.candidates) and all(
         (tag.value("alt", codec) is not None) == candidate.has_alt and _same_source(tag, codec, candidate.source)
         for tag, candidate in zip(tags, parsed.candidates, strict=True)
@@ -177,20 +178,6 @@ def _describe(describer: Describer, image: PageImage, read: Callable[[str], byte
         return describer.describe(image.inline if image.inline is not None else read(image.address), where)
     except HearsightError as error:
         return str(error)
-
-
-def _codec(page: bytes, charset: str | None) -> str:
-    """Return the codec that :func:`components.web.html.page.decode` reads a page with."""
-    for mark, name in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
-        if page.startswith(mark):
-            return name
-    if codec := find_codec(page, charset):
-        return codec
-    try:
-        page.decode("utf-8")
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
 
 
 def _same_source(tag: ImageTag, codec: str, source: str) -> bool:

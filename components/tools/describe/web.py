@@ -14,8 +14,8 @@ from pathlib import Path
 
 from components.core.errors import HearsightError
 from components.web.answers import Outcome
+from components.web.charset import parse_charset
 from components.web.fetch import Fetcher
-from components.web.html.page import parse_charset
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
 from components.web.takedown_list import EMPTY_LIST, NAME, read_takedown
@@ -67,9 +67,9 @@ class Web:
         if outcome.rule or outcome.entry is None:
             value = f" ({outcome.value})" if outcome.value else ""
             raise HearsightError(f"cannot be fetched: {outcome.rule}{value}", where=outcome.url, hint=HINT)
-        kind, _, options = outcome.entry.type.partition(";")
+        kind = outcome.entry.type.partition(";")[0]
         data = self._fetcher.store.body(outcome.final)
-        return Answer(outcome.final, kind.strip().lower(), parse_charset(options), data)
+        return Answer(outcome.final, kind.strip().lower(), parse_charset(outcome.entry.type), data)
 
 
 @contextmanager

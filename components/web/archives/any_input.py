@@ -87,8 +87,8 @@ def _read_html(stream: Stream, path: str, page_url: str, headers: object) -> Arc
         page = read_fast(data, address, charset, context=False)
     except PageOverBudget as error:
         text = f"{error.reason}, asked {error.threshold}"
-        return ArchivePage(address or path, [], UNKNOWN, False, path, 0, "page_over_budget", text)
-    result = ArchivePage(address or path, page.candidates, page.language, page.noindex, path, 0, failure, detail)
+        return ArchivePage(address or path, [], UNKNOWN, (), path, 0, "page_over_budget", text)
+    result = ArchivePage(address or path, page.candidates, page.language, page.statements, path, 0, failure, detail)
     if address.startswith("file://"):
         return replace(result, candidates=[_resolve_local(candidate, address) for candidate in page.candidates])
     return result

@@ -16,6 +16,7 @@ from components.web.archives.responses import parse_response
 from components.web.archives.wacz import ZIP, iter_inner_files
 from components.web.archives.wat import read_wat_page
 from components.web.budget import Budget
+from components.web.consent_policy import Statement
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, Page, PageOverBudget
 from components.web.html.page_limits import Source, read_in_child
@@ -35,8 +36,8 @@ class ArchivePage:
     """The page's ``<img>`` in document order; empty for a failure."""
     language: str
     """ISO 639-1 code, declared or guessed; ``un`` when unknown."""
-    noindex: bool
-    """Whether a meta tag or X-Robots-Tag of the page asks to be kept out of collections."""
+    statements: tuple[Statement, ...]
+    """What the page's headers and meta tags state about being collected."""
     archive: str
     """The archive's path or address as given; for a WACZ followed by ``/`` and the inner file's name."""
     offset: int
@@ -50,7 +51,9 @@ class ArchivePage:
     """The name of the file inside a WACZ."""
 
 
-def read_archive(path: str, *, context: bool = True, budget: Budget = _DEFAULT) -> Iterator[ArchivePage]:
+def read_archive(
+    path: str, *, context: bool = True, budget: Budget = _DEFAULT, agent: str = "hearsight"
+) -> Iterator[ArchivePage]:
     """Yield the pages of a WARC, WAT or WACZ file, and a failure for each part that cannot be read.
 
     A page is an HTML response with a 2xx status, or the metadata record that describes one. Equal bytes give equal results in the
@@ -59,18 +62,21 @@ def read_archive(path: str, *, context: bool = True, budget: Budget = _DEFAULT) 
     Args:
         path: a file, ``-``, ``s3://bucket/key`` or an http(s) address.
         context: whether pages' text is read for their language and figcaptions; see ``read_fast``.
+        agent: our product token.
 
     Raises:
         HearsightError: the archive is missing or may not be read.
     """
     with open_archive(path) as stream:
-        yield from read_stream(stream, path, context=context, budget=budget)
+        yield from read_stream(stream, path, context=context, budget=budget, agent=agent)
 
 
-def read_stream(stream: Stream, archive: str, *, context: bool = True, budget: Budget = _DEFAULT) -> Iterator[ArchivePage]:
+def read_stream(
+    stream: Stream, archive: str, *, context: bool = True, budget: Budget = _DEFAULT, agent: str = "hearsight"
+) -> Iterator[ArchivePage]:
     """Yield pages as ``read_archive`` does, from an open stream."""
     peeked = stream if isinstance(stream, PeekedStream) else PeekedStream(stream)
-    reader = _Reader(archive, "", context, budget, Expansion())
+    reader = _Reader(archive, "", context, budget, agent, Expansion())
     if not peeked.head.startswith(ZIP):
         yield from reader.pages(peeked)
         return
@@ -80,7 +86,7 @@ def read_stream(stream: Stream, archive: str, *, context: bool = True, budget: B
             inner_reader = replace(reader, archive=f"{archive}/{inner.name}", inner=inner.name)
             yield from inner_reader.pages(inner)
             if inner.fault:
-                yield ArchivePage("", [], UNKNOWN, False, inner_reader.archive, 0, "bad_zip", inner.fault, inner.name)
+                yield ArchivePage("", [], UNKNOWN, (), inner_reader.archive, 0, "bad_zip", inner.fault, inner.name)
 
 
 PAGES_PER_BATCH, BYTES_PER_BATCH = 64, 1 << 24
@@ -90,8 +96,8 @@ PAGES_PER_BATCH, BYTES_PER_BATCH = 64, 1 << 24
 class _QueuedPage(NamedTuple):
     source: Source
     offset: int
-    opted_out: bool
-    """Whether the headers ask to be kept out of collections."""
+    statements: list[Statement]
+    """Those of the headers."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,7 @@ class _Reader:
     inner: str
     context: bool
     budget: Budget
+    agent: str
     expansion: Expansion
 
     def pages(self, stream: Stream) -> Iterator[ArchivePage]:
@@ -136,7 +143,7 @@ class _Reader:
             if isinstance(page, Exception):
                 yield self._make_failure(url, item.offset, page)
             else:
-                yield self._make_page(url, item.offset, item.opted_out, page)
+                yield self._make_page(url, item.offset, item.statements, page)
 
     def _read_record(self, record: Record) -> ArchivePage | _QueuedPage | None:
         """Return the page or failure of a record; None when it holds no page."""
@@ -160,23 +167,23 @@ class _Reader:
         response = parse_response(record.block)
         if not 200 <= response.status < 300 or not response.html:
             return None
-        url, offset, opted_out = record.url, record.offset, response.noindex
-        source = Source(response.body(self.budget.record_bytes), url, response.charset)
+        url, offset, statements = record.url, record.offset, response.read_statements(self.agent)
+        source = Source(response.body(self.budget.record_bytes), url, response.charset, self.agent)
         page = read_tags(source, self.context, self.budget)
-        return _QueuedPage(source, offset, opted_out) if page is None else self._make_page(url, offset, opted_out, page)
+        return _QueuedPage(source, offset, statements) if page is None else self._make_page(url, offset, statements, page)
 
     def _read_metadata(self, record: Record) -> ArchivePage | None:
         url = record.url
-        page = read_wat_page(record.block, url)
+        page = read_wat_page(record.block, url, self.agent)
         if page is None:
             return None
         if len(page.candidates) > self.budget.page_images:
             raise PageOverBudget(f"{len(page.candidates)} images", str(self.budget.page_images))
-        return self._make_page(url, record.offset, False, page)
+        return self._make_page(url, record.offset, [], page)
 
-    def _make_page(self, url: str, offset: int, opted_out: bool, page: Page) -> ArchivePage:
-        opted_out = opted_out or page.noindex
-        return ArchivePage(url, page.candidates, page.language, opted_out, self.archive, offset, inner=self.inner)
+    def _make_page(self, url: str, offset: int, statements: list[Statement], page: Page) -> ArchivePage:
+        every = (*statements, *page.statements)
+        return ArchivePage(url, page.candidates, page.language, every, self.archive, offset, inner=self.inner)
 
     def _make_failure(self, url: str, offset: int, error: Exception) -> ArchivePage:
         """Return the failure for an error; an unforeseen error is a defect and costs one record."""
@@ -187,4 +194,4 @@ class _Reader:
         else:
             _log.warning("%s in %s at %d could not be read: %r", url, self.archive, offset, error)
             failure, detail = "internal_error", type(error).__name__
-        return ArchivePage(url, [], UNKNOWN, False, self.archive, offset, failure, detail, self.inner)
+        return ArchivePage(url, [], UNKNOWN, (), self.archive, offset, failure, detail, self.inner)

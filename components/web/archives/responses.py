@@ -10,13 +10,16 @@ import re
 from dataclasses import dataclass
 
 from components.web.archives.encodings import BadRecord, decode_body
+from components.web.charset import parse_charset
+from components.web.consent_policy import Statement, parse_header_statements
 
 HEAD_LIMIT = 1 << 18
 """Maximum bytes of a response's head."""
 CHUNKS = 100_000
 """Maximum chunks of a chunked body."""
+ROBOTS = b"x-robots-tag"
+"""The header of which each one may address another robot."""
 HTML = (b"text/html", b"application/xhtml+xml")
-_CHARSET = re.compile(r"""charset\s*+=\s*+["']?+\s*+([A-Za-z0-9_.:-]{1,40})""", re.I)
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 
 
@@ -32,7 +35,8 @@ def parse_fields(data: bytes, at: int, limit: int) -> tuple[bytes, Fields, int]:
     """Return the first line, the fields, and the position after the empty line, of the head at ``at``.
 
     The position is -1 when there is no empty line before ``limit``, or more than ``LINES`` lines. Names are lower-case; values of
-    equal names are joined by a comma. Lines may end in LF alone, as some servers write them. Time is linear in the head's size.
+    equal names are joined by a comma, those of X-Robots-Tag by a line break. Lines may end in LF alone, as some servers write
+    them. Time is linear in the head's size.
     """
     empty = _EMPTY_LINE.search(data, at, limit)
     # Without an empty line, the last line counts only if it is complete.
@@ -53,7 +57,7 @@ def parse_fields(data: bytes, at: int, limit: int) -> tuple[bytes, Fields, int]:
             else:
                 parsed[name] = value
     if repeated is not None:
-        parsed |= {name: b", ".join(values) for name, values in repeated.items()}
+        parsed |= {name: (b"\n" if name == ROBOTS else b", ").join(values) for name, values in repeated.items()}
     return lines[0], parsed, after
 
 
@@ -75,17 +79,12 @@ class Response:
     @property
     def charset(self) -> str | None:
         """The charset of the Content-Type."""
-        match = _CHARSET.search(self.headers.get(b"content-type", b"").decode("latin-1"))
-        return match[1] if match else None
+        return parse_charset(self.headers.get(b"content-type", b"").decode("latin-1"))
 
-    @property
-    def noindex(self) -> bool:
-        """Whether an X-Robots-Tag, for any robot, asks to be kept out of collections."""
-        tag = self.headers.get(b"x-robots-tag")
-        if tag is None:
-            return False
-        directives = re.split(rb"[,:;\s]+", tag.lower())
-        return not {b"noindex", b"none", b"noimageindex"}.isdisjoint(directives)
+    def read_statements(self, agent: str) -> list[Statement]:
+        """Return what the headers state for ``agent`` about being collected."""
+        robots, tdm = (self.headers.get(name, b"").decode("utf-8", "replace") for name in (ROBOTS, b"tdm-reservation"))
+        return parse_header_statements(robots, tdm, agent) if robots or tdm else []
 
     def body(self, limit: int) -> bytes:
         """Return the body without its encodings.

@@ -13,9 +13,10 @@ import orjson
 from numba import njit, types
 
 from components.web.archives.encodings import BadRecord
+from components.web.consent_policy import parse_header_statements, parse_meta_statements
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page
-from components.web.html.pairs import asks_noindex, make_candidate
+from components.web.html.pairs import make_candidate
 from components.web.html.resolve import Resolver
 from components.web.urls import make_absolute
 
@@ -82,8 +83,8 @@ def find_image_links(data):  # type: ignore[no-untyped-def]
     return rows[:count]
 
 
-def read_wat_page(block: bytes, page_url: str) -> Page | None:
-    """Return the page that a WAT record describes; None when it describes no HTML page.
+def read_wat_page(block: bytes, page_url: str, agent: str = "hearsight") -> Page | None:
+    """Return the page that a WAT record describes, with its statements for ``agent``; None when it describes no HTML page.
 
     Raises:
         BadRecord: the block is not a WAT record.
@@ -101,9 +102,10 @@ def read_wat_page(block: bytes, page_url: str) -> Page | None:
         metas = [meta for meta in head.get("Metas") or [] if isinstance(meta, dict)]
         headers = response.get("Headers") or {}
         base = (make_absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
-        opted_out = (b"robots" in lowered or b"hearsight" in lowered) and _noindex(metas, headers)
         language = _language(metas, headers) if b"content-language" in lowered else UNKNOWN
-        return Page(_candidates(html.get("Links") or [], base), [], opted_out, language)
+        statements = parse_header_statements(_header(headers, "x-robots-tag"), _header(headers, "tdm-reservation"), agent)
+        statements += parse_meta_statements(((_string(meta.get("name")), _string(meta.get("content"))) for meta in metas), agent)
+        return Page(_candidates(html.get("Links") or [], base), [], language, tuple(statements))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadRecord("bad_metadata", f"{type(error).__name__}: {error}"[:200]) from None
 
@@ -137,23 +139,18 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
     return candidates
 
 
-def _noindex(metas: list[dict[str, Any]], headers: dict[str, Any]) -> bool:
-    directives: list[dict[str, str | None]] = [{key: _string(meta.get(key)) for key in ("name", "content")} for meta in metas]
-    for name, value in headers.items():
-        if name.lower() == "x-robots-tag":
-            directives.append({"name": "robots", "content": _string(value).replace(":", ",")})
-    return asks_noindex(directives)
-
-
 def _language(metas: list[dict[str, Any]], headers: dict[str, Any]) -> str:
     """Return the language that a meta tag or header states; a WAT holds neither the ``lang`` attribute nor the text."""
     for meta in metas:
         if _string(meta.get("http-equiv")).lower() == "content-language":
             return parse_lang(_string(meta.get("content"))) or UNKNOWN
-    for name, value in headers.items():
-        if name.lower() == "content-language":
-            return parse_lang(_string(value)) or UNKNOWN
-    return UNKNOWN
+    return parse_lang(_header(headers, "content-language")) or UNKNOWN
+
+
+def _header(headers: dict[str, Any], wanted: str) -> str:
+    """Return a header, one line per value: writers of WAT keep repeated headers as a list, or under names of different case."""
+    values = [value for name, value in headers.items() if name.lower() == wanted]
+    return "\n".join(_string(value) for item in values for value in (item if isinstance(item, list) else [item]))
 
 
 def _string(value: object) -> str:

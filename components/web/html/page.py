@@ -6,23 +6,20 @@ Any input is accepted: broken entities, unclosed tags, wrong charsets, relative 
 
 from __future__ import annotations
 
-import codecs
 import html as entities
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from components.web.consent_policy import parse_meta_statements
+from components.web.charset import UTF8, find_codec
+from components.web.consent_policy import Statement, asks_nofollow, parse_meta_statements
 from components.web.html.figures import CAPTION_LIMIT, find_figure, read_figcaptions
 from components.web.html.language import detect_language
 from components.web.html.nesting import cut_deep_nesting
 from components.web.html.offers import NO_CHOICE, Choice, choose, pick_larger, read_image_offers, read_source_offers
 from components.web.urls import make_absolute
 
-_META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.I)
-_XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{2,40})""", re.I)
 _ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8}\d?);", re.I)
 _LONG_NUMBER = re.compile(r"&#(?:0++)?([0-9]{8})?[0-9]*+")
 _CONTROLS = re.compile(
@@ -33,8 +30,6 @@ _CONTROLS = re.compile(
 marks of direction, annotation and language. Joiners and variation selectors are kept: emoji, Indic scripts and Mongolian need
 them."""
 SURROGATES = re.compile(r"[\ud800-\udfff]")
-# Labels that browsers read as another charset (WHATWG Encoding Standard, section 4.2).
-_AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
 
 
 class PageOverBudget(Exception):
@@ -75,52 +70,21 @@ class Page:
     candidates: list[Candidate]
     links: list[str]
     """Absolute addresses in document order, each once; empty when the page asks not to be followed."""
-    noindex: bool
-    """Whether a meta tag asks robots to keep the page or its images out of collections."""
     language: str = "un"
     """ISO 639-1, declared or guessed."""
-    metas: tuple[tuple[str, str], ...] = ()
-    """(name, content) of meta tags for robots and of its text-and-data-mining reservation; see ``web.consent_policy``."""
+    statements: tuple[Statement, ...] = ()
+    """What its meta tags state about being collected."""
 
 
 def decode(data: bytes, charset_hint: str | None = None) -> str:
-    """Return a page's text; the charset is that of the byte-order mark, else ``charset_hint`` (HTTP header), the page, or UTF-8.
+    """Return a page's text, read with :func:`find_codec`; undecodable bytes become U+FFFD.
 
-    Undecodable bytes become U+FFFD; but a page without a stated charset that is not UTF-8 is read as Windows-1252, as browsers
-    do.
+    Args:
+        charset_hint: the charset of its HTTP header.
     """
-    for mark, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
-        if data.startswith(mark):
-            return data[len(mark) :].decode(name, "replace")
-    codec = find_codec(data, charset_hint)
-    if codec:
-        text = data.decode(codec, "replace")
-        return text if codec == "utf-8" else SURROGATES.sub("\ufffd", text)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
-
-
-def find_codec(data: bytes, charset_hint: str | None = None) -> str | None:
-    """Return Python's name of the charset stated by the HTTP header, else by the page; None when neither is known."""
-    codec = _codec(charset_hint)
-    if codec is None:
-        match = _META_CHARSET.search(data[:4096]) or _XML_ENCODING.search(data[:200])
-        codec = _codec(match.group(1).decode("ascii")) if match else None
-    return codec
-
-
-@lru_cache(maxsize=256)
-def _codec(name: str | None) -> str | None:
-    try:
-        info = codecs.lookup((name or "").strip("\"' \t"))
-    except (LookupError, ValueError):
-        return None
-    # Python also registers codecs that are not charsets (rot13, zlib) and would raise.
-    if not getattr(info, "_is_text_encoding", True) or info.name in ("idna", "punycode", "undefined", "unicode_escape"):
-        return None
-    return _AS_BROWSERS_DO.get(info.name, info.name)
+    codec, start = find_codec(data, charset_hint)
+    text, _ = codec.decode(data[start:], "replace")
+    return text if codec == UTF8 else SURROGATES.sub("\ufffd", text)
 
 
 def fold(text: str) -> str:
@@ -166,12 +130,8 @@ def read_page(
     for node in tree.css("base[href]"):
         base = make_absolute(str(node.attributes.get("href") or ""), page_url) or page_url
         break
-    metas = tuple(
-        (name, node.attributes.get("content") or "")
-        for node in tree.css("meta[name][content]")
-        if (name := (node.attributes.get("name") or "").strip().lower()) in ("robots", "tdm-reservation", agent.lower())
-    )
-    directives = {statement.word for statement in parse_meta_statements(metas, agent)}
+    metas = (node.attributes for node in tree.css("meta[name][content]"))
+    statements = parse_meta_statements(((meta["name"], meta["content"]) for meta in metas), agent)
     captions = (
         {figure: fold(caption)[:CAPTION_LIMIT].rstrip() for figure, caption in read_figcaptions(tree).items()} if images else {}
     )
@@ -180,8 +140,8 @@ def read_page(
         _candidate(node, position, base, pictures, _figcaption(node, captions) if captions else "")
         for position, node in enumerate(images)
     ]
-    links: list[str] = [] if directives & {"nofollow", "none"} else _links(tree, base, most_links)
-    return Page(candidates, links, bool(directives & {"noindex", "none", "noimageindex"}), detect_language(tree), metas)
+    links: list[str] = [] if asks_nofollow(statements) else _links(tree, base, most_links)
+    return Page(candidates, links, detect_language(tree), tuple(statements))
 
 
 def check_image_count(count: int, most: int | None) -> None:
@@ -233,12 +193,3 @@ def _candidate(node: LexborNode, position: int, base: str, pictures: dict[int, C
         has_alt=alt is not None,
         figcaption=figcaption,
     )
-
-
-def parse_charset(options: str) -> str | None:
-    """Return the charset in the parameters of a Content-Type; None without one."""
-    for option in options.split(";"):
-        name, _, value = option.partition("=")
-        if name.strip().lower() == "charset":
-            return value.strip().strip("\"'")
-    return None

@@ -29,13 +29,15 @@ class Source(NamedTuple):
     url: str
     charset: str | None
     """Charset of its HTTP header."""
+    agent: str = "hearsight"
+    """Our product token; what the page states for it is read."""
 
 
-def read_pages_within(sources: Sequence[Source], agent: str, budget: Budget) -> list[Page | Exception]:
+def read_pages_within(sources: Sequence[Source], budget: Budget) -> list[Page | Exception]:
     """Read pages with ``read_page``; one child reads all that are not small. Returns as :func:`read_in_child`."""
 
     def read_source(source: Source) -> Page:
-        return read_page(*source, agent, most_images=budget.page_images, most_links=budget.page_links)
+        return read_page(*source, most_images=budget.page_images, most_links=budget.page_links)
 
     outcomes = iter(read_in_child(read_source, [source for source in sources if len(source.html) > SMALL], budget))
     return [next(outcomes) if len(source.html) > SMALL else _outcome(read_source, source) for source in sources]

@@ -5,16 +5,16 @@ Pages that the scanner gives up on (see ``scan``) are read from the tree. Tests 
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from components.web.budget import Budget
+from components.web.charset import UTF8, find_codec
+from components.web.consent_policy import parse_meta_statements
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.offers import LAZY, NO_CHOICE, Choice, choose, pick_larger, read_image_offers, read_source_offers
-from components.web.html.page import SURROGATES, Candidate, Page, decode, find_codec, fold, read_page
+from components.web.html.page import SURROGATES, Candidate, Page, decode, fold, read_page
 from components.web.html.page_limits import SMALL, Source, call_limited
 from components.web.html.resolve import Resolver
 from components.web.html.scan import Attributes, Scan, scan
@@ -24,15 +24,13 @@ _OFFERS = frozenset((*LAZY, "srcset", "data-srcset"))
 _FIGCAPTION, _FIGCAPTION_BYTES = re.compile("<figcaption", re.I), re.compile(b"<figcaption", re.I)
 LONG = 1_000_000
 """Bytes or characters up to which a page is scanned without a child: the worst case, non-ASCII addresses, takes 1.5 s."""
-_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_OPT_OUTS = {"noindex", "none", "noimageindex"}
 _DEFAULT = Budget()
 
 
 def read_fast(
     html: bytes | str, page_url: str, charset_hint: str | None = None, *, context: bool = True, budget: Budget = _DEFAULT
 ) -> Page:
-    """Return a page's candidates, language and opt-out as ``read_page`` does, without its links.
+    """Return a page's candidates, language and statements as ``read_page`` does, without its links.
 
     The language of a page without candidates is ``un`` unless it is declared: guessing costs more than everything else.
 
@@ -56,7 +54,8 @@ def read_tags(source: Source, context: bool, budget: Budget) -> Page | None:
     """
     if len(source.html) > LONG:
         return None
-    return _read_from_tags(source, context, budget) or (_read_from_tree(source, budget) if len(source.html) <= SMALL else None)
+    read = read_tags_or_tree if len(source.html) <= SMALL else _read_from_tags
+    return read(source, context, budget)
 
 
 def read_tags_or_tree(source: Source, context: bool, budget: Budget) -> Page:
@@ -65,54 +64,35 @@ def read_tags_or_tree(source: Source, context: bool, budget: Budget) -> Page:
     Raises:
         PageOverBudget: the page has too many images.
     """
-    return _read_from_tags(source, context, budget) or _read_from_tree(source, budget)
+    page = _read_from_tags(source, context, budget)
+    return page or read_page(*source, most_images=budget.page_images, most_links=0)
 
 
 def _read_from_tags(source: Source, context: bool, budget: Budget) -> Page | None:
     """Return the page as its tags describe it; None where the tree is needed."""
     markup = _markup(source.html, source.charset)
-    scanned = scan(markup, budget.page_images)
+    scanned = scan(markup, budget.page_images, source.agent)
     if scanned is None:
         return None
     declared = parse_lang(scanned.language)
     if context and scanned.images and (declared is None or _has_figcaption(markup)):
         return None
-    return Page(_candidates(scanned, source.url), [], asks_noindex(scanned.metas), declared or UNKNOWN)
-
-
-def _read_from_tree(source: Source, budget: Budget) -> Page:
-    page = read_page(*source, most_images=budget.page_images, most_links=0)
-    return replace(page, metas=())
+    metas = ((meta["name"], meta["content"]) for meta in scanned.metas)
+    statements = tuple(parse_meta_statements(metas, source.agent))
+    return Page(_candidates(scanned, source.url), [], declared or UNKNOWN, statements)
 
 
 def _has_figcaption(markup: str | bytes) -> bool:
     return (_FIGCAPTION_BYTES if isinstance(markup, bytes) else _FIGCAPTION).search(markup) is not None  # type: ignore[arg-type]
 
 
-def asks_noindex(metas: list[Attributes]) -> bool:
-    """Return whether any ``<meta>`` asks robots to keep the page or its images out of collections."""
-    for meta in metas:
-        if (meta.get("name") or "").strip().lower() in ("robots", "hearsight"):
-            directives = {word.strip().lower() for word in (meta.get("content") or "").split(",")}
-            if directives & _OPT_OUTS:
-                return True
-    return False
-
-
 def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
     """Return the page's text as the tree builder receives it (no lone surrogates, no NUL), or a plain UTF-8 page's bytes."""
     if isinstance(html, str):
-        text = SURROGATES.sub("\ufffd", html)
-    elif (
-        b"\x00" not in html
-        and html[:3] != codecs.BOM_UTF8
-        and html[:2] not in _MARKS
-        and find_codec(html, charset_hint) == "utf-8"
-    ):
+        return SURROGATES.sub("\ufffd", html).replace("\x00", "\ufffd")
+    if b"\x00" not in html and find_codec(html, charset_hint) == (UTF8, 0):
         return html
-    else:
-        text = decode(html, charset_hint)
-    return text.replace("\x00", "\ufffd")
+    return decode(html, charset_hint).replace("\x00", "\ufffd")
 
 
 def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:

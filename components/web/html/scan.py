@@ -39,19 +39,20 @@ class Scan:
     """Each ``<meta>`` with a name and content that may address robots."""
 
 
-def scan(text: str | bytes, most_images: int | None = None) -> Scan | None:
+def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsight") -> Scan | None:
     """Return the images of a page's text; None when the tree is needed.
 
     Args:
         text: decoded, without NUL characters and lone surrogates; or its UTF-8 bytes. Broken UTF-8 sequences are allowed: they
             never extend into the ASCII characters of markup, so values can be decoded one by one.
         most_images: maximum ``<img>`` elements.
+        agent: our product token, whose ``<meta>`` tags are returned.
 
     Raises:
         PageOverBudget: the page has more than ``most_images``.
     """
     data = text.encode() if isinstance(text, str) else text
-    plain, rows = find_tags(np.frombuffer(data, np.uint8))
+    plain, rows = find_tags(np.frombuffer(data, np.uint8), np.frombuffer(agent.lower().encode(), np.uint8))
     if not plain:
         return None
     if most_images is not None and len(rows) > most_images:

@@ -34,7 +34,7 @@ _ATTRIBUTE_SIZES = np.array([len(name) for name in ATTRIBUTES])
 for _row, _name in enumerate(ATTRIBUTES):
     _ATTRIBUTES[_row, : len(_name)] = np.frombuffer(_name.encode(), np.uint8)
 LT, _GT, SLASH, BANG, _DASH, _EQUALS, _QUERY, _AND = (ord(character) for character in "<>/!-=?&")
-_ROBOTS, _HEARSIGHT = (np.frombuffer(name, np.uint8) for name in (b"robots", b"hearsight"))
+_ROBOTS, _TDM = (np.frombuffer(name, np.uint8) for name in (b"robots", b"tdm-reservation"))
 _NAME = ATTRIBUTES.index("name")
 
 
@@ -212,8 +212,8 @@ def find_tag(data, at, end, word, size, closing):  # type: ignore[no-untyped-def
 
 
 @njit
-def may_address_robots(data, rows, first, last):  # type: ignore[no-untyped-def]
-    """Return whether a meta tag's name addresses robots, or may: it has a character reference or is not ASCII."""
+def may_address_robots(data, rows, first, last, agent):  # type: ignore[no-untyped-def]
+    """Return whether a meta tag's name addresses robots or ``agent``, or may: it has a character reference or is not ASCII."""
     for row in range(first, last):
         if rows[row, 0] == _NAME:
             at, end = rows[row, 1], rows[row, 2]
@@ -224,5 +224,6 @@ def may_address_robots(data, rows, first, last):  # type: ignore[no-untyped-def]
                 at += 1
             while at < end and data[end - 1] <= 32:
                 end -= 1
-            return is_name(data, at, end, _ROBOTS, 6) or is_name(data, at, end, _HEARSIGHT, 9)
+            ours = is_name(data, at, end, _ROBOTS, 6) or is_name(data, at, end, agent, len(agent))
+            return ours or is_name(data, at, end, _TDM, 15)
     return False

@@ -147,11 +147,12 @@ def _read_picture(data, name_end, end, rows, count):  # type: ignore[no-untyped-
 
 
 @njit
-def _find_tags(data):  # type: ignore[no-untyped-def]
+def _find_tags(data, agent):  # type: ignore[no-untyped-def]
     """Return the tags that hold images, the base address, the language and robots directives.
 
     Args:
         data: uint8, the page's UTF-8 bytes. Broken sequences are allowed: they never extend into ASCII characters.
+        agent: uint8, our product token in lower case.
 
     Returns:
         Whether the page can be read without its tree, and int64 rows ``(code, start, end)``. A tag's row has its negative code;
@@ -206,11 +207,14 @@ def _find_tags(data):  # type: ignore[no-untyped-def]
                 break
             if misplaced and kind in (IMG, BASE):
                 return False, rows[:0]
-            if kind == META and not may_address_robots(data, rows, before + 1, count):
+            if kind == META and not may_address_robots(data, rows, before + 1, count, agent):
                 count = before
         else:  # a source outside a picture, a form control
             position = end_of_tag(data, name_end, end)
     return True, rows[:count]
+
+
+_BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 
 
 def _compile(others: str) -> Any:
@@ -219,10 +223,10 @@ def _compile(others: str) -> Any:
     The cache notices changes of this file only. ``others``, the digest of the other compiled files, becomes part of its key.
     """
 
-    @njit((types.Array(types.uint8, 1, "C", readonly=True),), cache=True)
-    def find_tags(data):  # type: ignore[no-untyped-def]
+    @njit((_BYTES, _BYTES), cache=True)
+    def find_tags(data, agent):  # type: ignore[no-untyped-def]
         _ = others
-        return _find_tags(data)
+        return _find_tags(data, agent)
 
     return find_tags
 

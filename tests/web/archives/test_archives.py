@@ -23,7 +23,7 @@ def test_every_page_has_its_candidates_and_the_offset_of_its_record(gzipped):
     assert [page.offset for page in pages] == [0, len(parts[0]), len(parts[0]) + len(parts[1])]
     assert pages[1].candidates[0].image_url == "http://a.sample/1/a.png"
     assert pages[1].candidates[0].alt == "A red kite"
-    assert (pages[1].language, pages[1].noindex, pages[1].archive) == ("en", False, "x.warc.gz")
+    assert (pages[1].language, pages[1].statements, pages[1].archive) == ("en", (), "x.warc.gz")
 
 
 def test_records_in_one_gzip_member_are_all_read():
@@ -49,12 +49,6 @@ def test_only_html_answers_of_success_are_pages():
         )
     )
     assert urls(read(data)) == ["http://a.sample/4"]
-
-
-def test_noindex_by_header_or_meta():
-    header = ("200 OK", [*OK[1], ("X-Robots-Tag", "otherbot: noindex, nofollow")])
-    pages = read(record(status=header) + record(body=b"<meta name=Robots content='NOINDEX'>" + PAGE) + record())
-    assert [page.noindex for page in pages] == [True, True, False]
 
 
 def test_the_headers_charset_is_used():

@@ -22,15 +22,14 @@ def test_a_wat_record_gives_its_image_links():
         ("http://cdn.sample/c.png", "", 1, False, False),
         (None, "", 2, True, True),
     ]
-    assert (page.language, page.noindex) == ("un", False)
+    assert (page.language, page.statements) == ("un", ())
 
 
-def test_base_language_and_opt_outs_of_a_wat_record():
-    metas = [{"name": "ROBOTS", "content": "noindex"}, {"http-equiv": "Content-Language", "content": "pt-BR"}]
+def test_base_and_language_of_a_wat_record():
+    metas = [{"http-equiv": "Content-Language", "content": "pt-BR"}]
     page = read_wat_page(dumped(envelope(head={"Base": "http://b.sample/z/", "Metas": metas})), "http://a.sample/x/y")
     assert page.candidates[0].image_url == "http://b.sample/z/a%20b.png"
-    assert (page.language, page.noindex) == ("pt", True)
-    assert read_wat_page(dumped(envelope(headers={"X-Robots-Tag": "googlebot: noindex"})), "http://a.sample/").noindex
+    assert page.language == "pt"
 
 
 TEXT = st.text(max_size=12) | st.sampled_from(['"IMG@/src"', '{"path":"IMG@/src"', '"}]', '"Head":{', "\\", '\\"', "robots"])

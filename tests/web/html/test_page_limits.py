@@ -132,7 +132,7 @@ SLOW = {
 
 def read_within(html, budget):
     """One page read within a budget."""
-    (result,) = read_pages_within([Source(html, PAGE, None)], "hearsight", budget)
+    (result,) = read_pages_within([Source(html, PAGE, None)], budget)
     if isinstance(result, Exception):
         raise result
     return result
@@ -166,7 +166,7 @@ def test_a_page_read_without_a_child_uses_little_memory(kind):
 def test_pages_of_a_batch_are_independent():
     slow, good = SLOW["attributes"](MANY), "<img src=x>" + "<p>word" * 5_000
     pages = [Source(html, PAGE, None) for html in (good, slow, "<img src=small>", good, slow)]
-    result = read_pages_within(pages, "hearsight", Budget(page_seconds=0.5))
+    result = read_pages_within(pages, Budget(page_seconds=0.5))
     assert [getattr(page, "reason", "") or len(page.candidates) for page in result] == [
         1,
         "out of CPU time",
@@ -184,7 +184,7 @@ def test_an_internal_error_is_reported_for_its_page(monkeypatch):
 
     monkeypatch.setattr("components.web.html.page_limits.read_page", broken)
     pages = [Source(html, PAGE, None) for html in (b"odd", b"fine", b"odd" * SMALL, b"fine" * SMALL)]
-    assert [type(one).__name__ for one in read_pages_within(pages, "hearsight", Budget())] == ["ZeroDivisionError", "Page"] * 2
+    assert [type(one).__name__ for one in read_pages_within(pages, Budget())] == ["ZeroDivisionError", "Page"] * 2
 
 
 @pytest.mark.parametrize("html", ["<img src=a>" * 11, "<img src=a>" * 40_000])

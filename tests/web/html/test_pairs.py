@@ -121,18 +121,19 @@ def test_the_fast_reader_equals_the_dom_reader(html):
 @given(MARKUP)
 def test_language_figcaptions_and_opt_outs_equal_those_of_the_tree(html):
     fast, slow = read_fast(html, PAGE), read_page(html, PAGE)
-    assert (fast.candidates, fast.noindex) == (slow.candidates, slow.noindex)
+    assert (fast.candidates, fast.statements) == (slow.candidates, slow.statements)
     if slow.candidates:
         assert fast.language == slow.language
-    assert read_fast(html, PAGE, context=False).noindex == slow.noindex
+    assert read_fast(html, PAGE, context=False).statements == slow.statements
 
 
 @pytest.mark.parametrize("name", [" robots", "robots\n", "&#32;robots", "\xa0robots", "HearSight\x1f"])
 def test_white_space_around_a_robots_name_is_ignored_by_both_readers(name):
     html = f'<img src=a><meta name="{name}" content=noindex>'
     for markup in (html, html.encode(), f"<meta charset=utf-8>{html}".encode()):
-        assert read_page(markup, PAGE).noindex
-        assert read_fast(markup, PAGE).noindex and read_fast(markup, PAGE, context=False).noindex
+        statements = read_page(markup, PAGE).statements
+        assert [statement.word for statement in statements] == ["noindex"]
+        assert read_fast(markup, PAGE).statements == read_fast(markup, PAGE, context=False).statements == statements
 
 
 REAL = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>A "b" page</title><base href="/x/">
@@ -163,7 +164,7 @@ def test_mutated_pages_read_equally_from_tags_and_tree(changes, end):
     for markup in (html, html.encode()):
         tags, tree = read_fast(markup, PAGE, context=False), read_page(markup, PAGE)
         assert [replace(c, figcaption="") for c in tags.candidates] == [replace(c, figcaption="") for c in tree.candidates]
-        assert tags.noindex == tree.noindex
+        assert tags.statements == tree.statements
 
 
 @pytest.mark.parametrize("name", ["figcaption", "FigCaption"])

@@ -14,9 +14,10 @@ from typing import Any
 
 from components.core.ledger import kept
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.found import SourcePage
+from components.stages.crawl.sources.consent import read_consent, require_consent
+from components.stages.crawl.sources.found import SourcePage, chunk_pages
 from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
-from components.web.answers import Answers
+from components.web.answers import Answers, NotFetched
 from components.web.archives import ArchivePage, read_archive
 from components.web.budget import Budget
 from components.web.fetch import Fetcher
@@ -31,10 +32,18 @@ class ArchivesSource(FileSource):
 
     def read(self, jobs: list[Job]) -> list[Path]:
         budget = {name: getattr(self.params.budget, name) for name in BUDGET_SETTINGS}
-        return self.run_jobs(read_archive_job, jobs, budget=budget)
+        return self.run_jobs(read_archive_job, jobs, budget=budget, agent=self.params.user_agent)
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
-        """Yield every page record, each page once (memory: 16 bytes and the set's overhead per page)."""
+        """Yield every page record; a live run only requests what the hosts of pages state, and a replay judges by it."""
+        asks_hosts = answers.consent.tdmrep or answers.consent.opt_in
+        for chunk in chunk_pages(self._first_captures(answers, live)):
+            if live and asks_hosts:
+                live.ensure([page.url for page in chunk if page.candidates], "robots", None, "hosts of pages", wait=False)
+            yield from chunk if live else (_judge(answers, page) for page in chunk)
+
+    def _first_captures(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
+        """Yield each page once, and a row for each further capture (memory: 16 bytes and the set's overhead per page)."""
         seen: set[bytes] = set()
 
         def add_key(key: str) -> bool:
@@ -61,10 +70,19 @@ class ArchivesSource(FileSource):
                 yield replace(page, row={**(page.row or {}), "key": unique_key})
 
 
+def _judge(answers: Answers, page: SourcePage) -> SourcePage:
+    try:
+        return require_consent(answers, page) if page.candidates else page
+    except NotFetched:
+        if answers.consent.opt_in:
+            raise
+        return page  # in a snapshot of a version that asked the hosts of images alone
+
+
 def read_archive_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """Job: write the pages of one archive."""
     budget = Budget(**task.params["budget"])
-    archive = read_archive(input_path(spec, task), budget=budget)
+    archive = read_archive(input_path(spec, task), budget=budget, agent=task.params["agent"])
     write_found(folder, task, (archive_to_page(record, spec["name"]) for record in archive))
 
 
@@ -81,10 +99,8 @@ def archive_to_page(record: ArchivePage, archive: str) -> SourcePage:
     url = normalise(record.url)
     if url is None:
         return SourcePage.drop(location, "unusable_url", _fold(record.url), "http or https", where, **common)
-    if record.noindex:
-        return SourcePage.drop(url, "noindex", "robots meta tag or header", "none", where, url=url, **common)
     row = kept(url, kind="page", detail=f"{len(record.candidates)} images, {where}")
-    return SourcePage(row, record.candidates, url, record.language, **common)
+    return read_consent(SourcePage(row, record.candidates, url, record.language, **common), record.statements)
 
 
 def _fold(text: str) -> str:

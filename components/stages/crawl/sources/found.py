@@ -34,7 +34,7 @@ MAX_SHOWN_ADDRESS = 2048
 """Characters of an address that is shown in full. A truncated one could neither be searched for nor matched by a takedown."""
 MAX_SHOWN_TEXT = 300
 """Characters kept of page text that stands in place of an address."""
-ORIGIN = ("url", "language", "archive", "offset", "owner", "post", "posted", "collected", "note")
+ORIGIN = ("url", "language", "archive", "offset", "owner", "post", "posted", "collected", "note", "consents")
 """Fields of :class:`SourcePage` besides its ledger row and images."""
 _TEXT = pa.string()
 
@@ -53,7 +53,7 @@ _CANDIDATE = pa.struct(
 SCHEMA = pa.schema(
     [
         *_required(url=_TEXT, language=_TEXT, archive=_TEXT, offset=pa.int64()),
-        *_required(owner=_TEXT, post=_TEXT, posted=_TEXT, collected=_TEXT, note=_TEXT),
+        *_required(owner=_TEXT, post=_TEXT, posted=_TEXT, collected=_TEXT, note=_TEXT, consents=pa.bool_()),
         pa.field("row", pa.struct(list(LEDGER))),
         *_required(images=pa.list_(_CANDIDATE)),
     ]
@@ -87,6 +87,8 @@ class SourcePage:
     """Time at which a snapshot first held the post, ISO 8601 UTC."""
     note: str = ""
     """Further facts from a table, for the ledger."""
+    consents: bool = False
+    """Whether its headers or meta tags give consent."""
 
     @classmethod
     def drop(cls, key: str, rule: str, value: str, threshold: object, detail: str = "", **origin: Any) -> SourcePage:

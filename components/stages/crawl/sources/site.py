@@ -13,13 +13,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
-from components.core.ledger import dropped, kept
+from components.core.ledger import kept
 from components.execution.stage import Stage
+from components.stages.crawl.sources.consent import read_consent, require_consent
 from components.stages.crawl.sources.found import Source, SourcePage
 from components.web.answers import Answers, Outcome
-from components.web.consent_policy import find_refusal, gives_consent, parse_header_statements, parse_meta_statements
+from components.web.charset import parse_charset
+from components.web.consent_policy import asks_nofollow
 from components.web.fetch import Fetcher
-from components.web.html.page import Page, PageOverBudget, parse_charset
+from components.web.html.page import Page, PageOverBudget
 from components.web.html.page_limits import Source as Html
 from components.web.html.page_limits import read_pages_within
 from components.web.sitemaps import ListedPages, read_listed
@@ -195,11 +197,11 @@ def _html_source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage
     """Return the HTML of a successful answer; None, with a ledger row in ``pages``, for another content type."""
     assert outcome.entry is not None
     url = outcome.final
-    kind, _, options = outcome.entry.type.partition(";")
+    kind = outcome.entry.type.partition(";")[0]
     body = answers.store.body(url)
     kind = kind.strip().lower()
     if kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024]):
-        return Html(body, url, parse_charset(options))
+        return Html(body, url, parse_charset(outcome.entry.type), answers.agent)
     pages[url] = SourcePage.drop(url, "not_html", kind or "unknown", "text/html", url=url)
     return None
 
@@ -207,7 +209,7 @@ def _html_source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage
 def _parse_batch(
     answers: Answers, batch: Sequence[tuple[Outcome, Html]], pages: dict[str, SourcePage]
 ) -> Iterator[tuple[Outcome, Page]]:
-    contents = read_pages_within([source for _, source in batch], answers.agent, answers.budget)
+    contents = read_pages_within([source for _, source in batch], answers.budget)
     for (outcome, source), content in zip(batch, contents, strict=True):
         url = source.url
         if isinstance(content, PageOverBudget):
@@ -223,20 +225,9 @@ def _parse_batch(
 def _add_page(answers: Answers, outcome: Outcome, content: Page, pages: dict[str, SourcePage], step: int) -> list[str]:
     """Add one parsed page to ``pages`` and return its links; opt-out statements drop the page or its images."""
     assert outcome.entry is not None
-    url, entry = outcome.final, outcome.entry
-    headers = parse_header_statements(entry.robots, entry.tdm, answers.agent)
-    statements = [*headers, *parse_meta_statements(content.metas, answers.agent)]
-    consents = gives_consent(statements)
-    candidates = content.candidates
-    if opt_out := find_refusal(statements):
-        row, candidates = dropped(url, opt_out[0], opt_out[1], "not said", kind="page", detail=f"said by {url}"), []
-    elif answers.consent.opt_in and not (consents or answers.host_agrees(url)):
-        row = dropped(url, "no_consent", "said nothing", "a yes", kind="page", detail=f"neither {url} nor its host")
-        candidates = []
-    else:
-        row = kept(url, kind="page", detail=f"{len(candidates)} images, {step} links from a seed")
-        if consents:
-            image_urls = (candidate.image_url for candidate in candidates)
-            answers.grant([image for image in image_urls if image and host_of(image) == host_of(url)])
-    pages[url] = SourcePage(row, candidates, url, content.language)
-    return [] if {statement.word for statement in headers} & {"nofollow", "none"} else content.links
+    url = outcome.final
+    headers = answers.read_statements(outcome.entry)
+    row = kept(url, kind="page", detail=f"{len(content.candidates)} images, {step} links from a seed")
+    page = SourcePage(row, content.candidates, url, content.language)
+    pages[url] = require_consent(answers, read_consent(page, [*headers, *content.statements]))
+    return [] if asks_nofollow(headers) else content.links
