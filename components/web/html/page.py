@@ -154,12 +154,7 @@ def read_page(
         PageOverBudget: the page has more than ``most_images``.
         MemoryError: there is not enough memory.
     """
-    text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
-    # A NUL ends a C string in the parser; the HTML standard replaces it too.
-    try:
-        tree = LexborHTMLParser(cut_deep_nesting(text.replace("\x00", "\ufffd")))
-    except SelectolaxError as error:  # every text is valid input: only memory can fail
-        raise MemoryError("the parser ran out of memory") from error
+    tree = parse_tree(html, charset_hint)
     images = tree.css("img")
     check_image_count(len(images), most_images)
     base: str = page_url
@@ -178,6 +173,16 @@ def read_page(
     candidates = _candidates(images, base, captions)
     links: list[str] = [] if directives & {"nofollow", "none"} else _links(tree, base, most_links)
     return Page(candidates, links, bool(directives & {"noindex", "none", "noimageindex"}), detect_language(tree), metas)
+
+
+def parse_tree(html: bytes | str, charset_hint: str | None = None) -> LexborHTMLParser:
+    """Return the tree of a page. Raises MemoryError: there is not enough memory."""
+    text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
+    # A NUL ends a C string in the parser; the HTML standard replaces it too.
+    try:
+        return LexborHTMLParser(cut_deep_nesting(text.replace("\x00", "\ufffd")))
+    except SelectolaxError as error:  # every text is valid input: only memory can fail
+        raise MemoryError("the parser ran out of memory") from error
 
 
 def check_image_count(count: int, most: int | None) -> None:
