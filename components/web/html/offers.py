@@ -108,9 +108,9 @@ def choose(offers: list[Offer], resolve: Callable[[str], str | None]) -> Choice:
     """Return the best offer whose address ``resolve`` makes absolute (None: not fetchable); of equal offers the first."""
     if not offers:
         return NO_CHOICE
-    for *rank, raw in sorted(offers, key=lambda offer: offer[:3], reverse=True):
+    for lazy, width, density, raw in sorted(offers, key=lambda offer: offer[:3], reverse=True):
         if url := resolve(raw):
-            return raw, (*rank, url)
+            return raw, (lazy, width, density, url)
     return offers[0][3], None
 
 
