@@ -132,7 +132,8 @@ def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
         if without_script and join_twin(candidates, before, choice, fold(alt or ""), position):
             continue
         before = choice
-        candidates.append(make_candidate(choice[1][3] if choice[1] else None, alt, position, choice[0]))
+        source, best = choice
+        candidates.append(make_candidate(best[3] if best else None, alt, position, source))
     return candidates
 
 
