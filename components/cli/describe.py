@@ -79,7 +79,10 @@ class Printer:
     """Prints descriptions, writes their speech, and remembers whether anything failed."""
 
     def __init__(self, describer: Describer, out: Path, *, speak: bool, as_json: bool) -> None:
-        self.describer, self.out, self.speak, self.as_json, self.failed = describer, out, speak, as_json, False
+        from components.tools.describe.result_names import ResultNames
+
+        self.describer, self.speak, self.as_json, self.failed = describer, speak, as_json, False
+        self.names = ResultNames(out)
         self._voice = ""
         if speak:
             from components.tools.describe.speech import default_voice
@@ -104,20 +107,15 @@ class Printer:
         if limits and not self.as_json:
             print_text("\n".join(f"  {line}" for line in limits))
 
-    def write_speech(self, name: str, text: str) -> None:
-        """Write a caption's speech below the folder, if asked for; nothing without a text."""
+    def write_speech(self, name: str, source: str | Path, text: str, *, reused: bool = False) -> None:
+        """Write the speech of a caption of an input, if asked for; nothing without a text, or where a reused one has it."""
         if not self.speak or not text:
             return
         from components.tools.describe.speech import say
 
-        path = self.out / f"{name}.flac"
-        publish_bytes_below(path, say(text, self._voice).clip.flac)
-
-
-def publish_bytes_below(path: Path, data: bytes) -> None:
-    """Write a file and the folders it is in."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    publish_bytes(path, data)
+        path = self.names.path(f"{name}.flac", source)
+        if not (reused and path.is_file()):
+            publish_bytes(path, say(text, self._voice).clip.flac)
 
 
 def _line(description: Description) -> dict[str, Any]:
@@ -127,13 +125,13 @@ def _line(description: Description) -> dict[str, Any]:
 def _describe_file(printer: Printer, source: str) -> None:
     from components.vision.picture_files import read_picture_file
 
-    _show_one(printer, source, printer.describer.describe(read_picture_file(Path(source)), source))
+    _show_one(printer, source, Path(source), printer.describer.describe(read_picture_file(Path(source)), source))
 
 
-def _show_one(printer: Printer, name: str, description: Description) -> None:
+def _show_one(printer: Printer, name: str, source: str | Path, description: Description) -> None:
     printer.show(name, _line(description))
     printer.show_limits(description.limits)
-    printer.write_speech(Path(name).name, description.alt)
+    printer.write_speech(Path(name).name, source, description.alt)
 
 
 def _describe_folder(printer: Printer, folder: Path) -> None:
@@ -142,13 +140,12 @@ def _describe_folder(printer: Printer, folder: Path) -> None:
     files = find_pictures(folder)
     if not files:
         raise HearsightError("holds no pictures", where=folder, hint="name a folder with JPEG, PNG, GIF, WebP, BMP or TIFF files")
-    printer.out.mkdir(parents=True, exist_ok=True)
-
+    path = printer.names.path(RESULTS, folder)
     reused, limits = 0, list[str]()
-    results = describe_folder(printer.describer, folder, printer.out, files)
+    results = describe_folder(printer.describer, folder, path, files)
     for result in progress(results, total=len(files), desc=f"{folder}: pictures"):
-        if not result.error and not (result.reused and (printer.out / f"{result.file}.flac").is_file()):
-            printer.write_speech(result.file, result.line["alt"])
+        if not result.error:
+            printer.write_speech(result.file, folder / result.file, result.line["alt"], reused=result.reused)
         if result.error:
             printer.fail(result.error)
         elif result.reused:
@@ -157,7 +154,7 @@ def _describe_folder(printer: Printer, folder: Path) -> None:
             printer.show(result.file, result.line)
             limits = result.line["limits"]
     printer.show_limits(limits)
-    print_error(f"{printer.out / RESULTS}: {len(files)} pictures, {reused} of them described before")
+    print_error(f"{path}: {len(files)} pictures, {reused} of them described before")
 
 
 def _describe_local_page(printer: Printer, source: str, out: Path | None, format_: str, empty: bool) -> None:
@@ -165,7 +162,7 @@ def _describe_local_page(printer: Printer, source: str, out: Path | None, format
     from components.tools.describe.sources import describe_local_page
 
     page = describe_local_page(printer.describer, Path(source), root=find_root(), empty=empty)
-    _show_page(printer, source, Path(source).stem, page, out, format_)
+    _show_page(printer, source, Path(source), Path(source).stem, page, out, format_)
 
 
 def _describe_address(printer: Printer, url: str, out: Path | None, format_: str, empty: bool) -> None:
@@ -175,12 +172,14 @@ def _describe_address(printer: Printer, url: str, out: Path | None, format_: str
     at, found = describe_address(printer.describer, url, root=find_root(), empty=empty)
     if isinstance(found, DescribedPage):
         name = Path(at.partition("?")[0].partition("//")[2].partition("/")[2]).name.partition(".")[0] or "page"
-        _show_page(printer, url, name, found, out, format_)
+        _show_page(printer, url, url, name, found, out, format_)
     else:
-        _show_one(printer, url, found)
+        _show_one(printer, url, url, found)
 
 
-def _show_page(printer: Printer, where: str, name: str, page: DescribedPage, out: Path | None, format_: str) -> None:
+def _show_page(
+    printer: Printer, where: str, source: str | Path, name: str, page: DescribedPage, out: Path | None, format_: str
+) -> None:
     """Print the proposals of a page, and write it back to ``out``."""
     for proposal in page.proposals:
         image = f"{where} image {proposal.image.position}"
@@ -188,16 +187,17 @@ def _show_page(printer: Printer, where: str, name: str, page: DescribedPage, out
             printer.fail(f"{image}: {proposal.error}")
         else:
             printer.show(image, _line(proposal.description) | {"src": proposal.image.source})
-            printer.write_speech(f"{name}-{proposal.image.position}", proposal.description.alt)
+            printer.write_speech(f"{name}-{proposal.image.position}", source, proposal.description.alt)
     printer.show_limits(next((one.description.limits for one in page.proposals if one.description), ()))
     if not page.proposals:
         print_error(f"{where}: every image has an alt-text")
     if out is None:
         return
     if format_ == "html":
-        written, data = out / f"{name}.html", page.html()
+        data = page.html()
     else:
         about = {"page": where, "images": [proposal.plain() for proposal in page.proposals]}
-        written, data = out / f"{name}.json", (json_line(about) + "\n").encode()
-    publish_bytes_below(written, data)
+        data = (json_line(about) + "\n").encode()
+    written = printer.names.path(f"{name}.{format_}", source)
+    publish_bytes(written, data)
     print_error(f"wrote {written}")

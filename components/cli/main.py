@@ -36,6 +36,7 @@ from components.cli import (
     texts,
     voices,
 )
+from components.cli.options import refuse_empty_paths
 from components.cli.stages import report_errors
 
 app = typer.Typer(
@@ -84,7 +85,7 @@ for name, group_app in {
 def main() -> None:
     """The console script."""
     try:
-        raise SystemExit(report_errors(app))
+        raise SystemExit(report_errors(refuse_empty_paths(typer.main.get_command(app))))
     except BrokenPipeError:
         # The reading process (e.g. head) has closed the pipe.
         raise SystemExit(0) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -91,19 +92,27 @@ def pairs(
     base: Annotated[str, typer.Option(help="The base address of an HTML file's relative addresses.")] = "",
     every: Annotated[bool, typer.Option("--all", help="Print images without alt-text or address, too.")] = False,
 ) -> None:
-    """Print page, image address and alt-text as JSON lines. Unreadable input: a line on standard error, and exit code 2."""
+    """Print page, image address and alt-text as JSON lines; what an archive holds besides pages is counted on standard error.
+
+    Unreadable input: a line on standard error, and exit code 2.
+    """
+    from components.web.archives import summarize
     from components.web.archives.any_input import iter_pairs, read_input
 
     failed = False
     for path in what:
-        pages = read_input(path, base)
+        skipped, readable = Counter[str](), Counter[bool]()
+        pages = read_input(path, base, skipped)
         try:
             for page in progress(pages, desc=f"{path}: pages") if sys.stderr.isatty() else pages:
+                readable[not page.failure] += 1
                 if page.failure:
                     failed = True
                     print_error(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
                 for pair in iter_pairs(page, every):
                     sys.stdout.write(json_line(pair) + "\n")
+            if skipped or not readable:
+                print_error(f"{path}: {summarize(readable[True], skipped)}")
         except HearsightError as error:
             failed = True
             print_error(str(error))

@@ -68,6 +68,8 @@ def read_picture_file(path: Path, where: str = "") -> bytes:
     """Return the bytes of a file, unchecked; raise HearsightError if it cannot be read or has more than ``LARGEST_BYTES``."""
     where = where or str(path)
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device may never answer
+            raise HearsightError("is no regular file", where=where, hint="name a picture")
         with path.open("rb") as handle:
             data = handle.read(LARGEST_BYTES + 1)
     except OSError as error:

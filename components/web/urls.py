@@ -17,6 +17,8 @@ LONGEST = 8_192
 character."""
 DEEPEST = 256
 """Maximum slashes of an address and its path: joining takes a step for each."""
+LOCAL = "page.invalid"
+"""Host that stands for files of this machine; the name can never exist (RFC 2606)."""
 _LONG_HOST = re.compile(r"[^/?#]{0,12}//[^/?#]{300}")
 _ABSOLUTE = re.compile(r"https?://[^/]", re.I)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
@@ -105,6 +107,11 @@ def remove_dots(path: str) -> str:
     if segments[-1] in (".", ".."):
         kept.append("")
     return "/".join(kept)
+
+
+def is_local(url: str) -> bool:
+    """Return whether a URL stands for a file of this machine."""
+    return host_of(url) == LOCAL
 
 
 def host_of(url: str) -> str:

@@ -161,7 +161,9 @@ TESTED = {
     r"hearsight data( .*)?|make data": "tests/sample/test_sample.py::test_a_second_call_fetches_nothing",
     r"hearsight cache repair.*": "tests/tools/cache/test_repair.py::test_undamaged_stores_need_no_repair",
     r"make ui": "tests/flows/test_ui.py::test_the_start_page_links_what_runs_and_everything_ends_with_ctrl_c",
-    r"hearsight app( .*)?": "tests/app/test_command.py::test_the_printed_link_logs_the_owner_in_and_its_token_is_in_a_private_file",
+    r"hearsight app( .*)?": (
+        "tests/app/test_command.py::test_the_printed_link_logs_the_owner_in_and_its_token_is_in_a_private_file"
+    ),
     r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
     r"python -m flows\.rating .*": "tests/flows/test_rating.py::test_the_flow_waits_for_the_last_rating_exports_and_goes_on",
     r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_starts_the_flow_and_completes_its_stages",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,14 @@ from typing import Any
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.files import disk_error, publish_bytes
+from components.core.files import publish_bytes
 from components.core.printing import json_line
 from components.tools.describe.describer import Describer
+from components.tools.describe.result_names import append_line, read_lines
 from components.vision.picture_files import read_picture_file
 
 RESULTS = "descriptions.jsonl"
+_FIELDS = {"file", "sha256", "model", "version", "language"}
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 
 
@@ -45,10 +46,10 @@ def find_pictures(folder: Path) -> list[str]:
 def describe_folder(
     describer: Describer,
     folder: Path,
-    out: Path,
+    path: Path,
     files: Sequence[str],
 ) -> Iterator[PictureResult]:
-    """Yield the result of each file, and keep descriptions in ``out/descriptions.jsonl``.
+    """Yield the result of each file, and keep the descriptions in the JSON lines file ``path``.
 
     Each description is stored at once, so a run that is ended continues where it was. One is reused if the file's content and
     the model are the same. At the end the file holds the described files alone, in order.
@@ -56,36 +57,18 @@ def describe_folder(
     Args:
         files: of :func:`find_pictures`.
     """
-    path = out / RESULTS
-    stored = {(line["file"], line["sha256"]): line for line in read_results(path) if _is_of(line, describer)}
+    stored = {(line["file"], line["sha256"]): line for line in read_lines(path, _FIELDS) if _is_of(line, describer)}
     by_content = {sha256: line for (_, sha256), line in stored.items()}
     lines = []
     for file in files:
         result = _describe(describer, folder, file, stored, by_content)
         if not result.error:
             if not result.reused:
-                _append(path, result.line)
+                append_line(path, result.line)
             by_content[result.line["sha256"]] = result.line
             lines.append(result.line)
         yield result
     publish_bytes(path, "".join(json_line(line) + "\n" for line in lines).encode())
-
-
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a results file; a torn last line, as a killed run leaves it, is left out."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return []
-    lines = []
-    for line in text.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict) and {"file", "sha256", "model", "version", "language"} <= set(value):
-            lines.append(value)
-    return lines
 
 
 def _is_of(line: dict[str, Any], describer: Describer) -> bool:
@@ -109,11 +92,3 @@ def _describe(
     settings = {"interface": describer.interface, "threshold": describer.threshold}
     line = {"file": file, "sha256": sha256, "alt": description.alt} | description.plain() | settings
     return PictureResult(file, line)
-
-
-def _append(path: Path, line: dict[str, Any]) -> None:
-    try:
-        with path.open("a", encoding="utf-8") as handle:
-            handle.write(json_line(line) + "\n")
-    except OSError as error:
-        raise disk_error(error, path) from error

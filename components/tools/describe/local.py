@@ -7,9 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from components.core.errors import HearsightError
 from components.vision.picture_files import read_picture_file
-
-HOST = "page.invalid"
-"""Host that stands for the page's folder; the name can never exist (RFC 2606)."""
+from components.web.urls import LOCAL
 
 
 class LocalFolder:
@@ -17,12 +15,8 @@ class LocalFolder:
 
     def __init__(self, page: Path) -> None:
         self.folder = page.resolve().parent
-        self.url = f"http://{HOST}/{quote(page.name)}"
+        self.url = f"http://{LOCAL}/{quote(page.name)}"
         """Address of the page."""
-
-    def holds(self, address: str) -> bool:
-        """Return whether an address is of a file beside the page."""
-        return urlsplit(address).netloc == HOST
 
     def read(self, address: str) -> bytes:
         """Return a file's bytes; raise HearsightError if it is outside the folder, also through a link, or cannot be read."""

@@ -1,7 +1,7 @@
 """Alt-texts for a page: every image without one gets a proposal, and the page is written back with them.
 
 By the HTML standard (4.8.4.4) an image without the attribute ``alt`` has no alternative, and one with an empty ``alt`` is
-decorative. So the first are described, and the second only if asked for, and never where ``role`` says presentation.
+decorative. So the first are described, and the second only if asked for, and neither where ``exempt`` says that none is needed.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ import binascii
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import unquote_to_bytes
 
 from components.core.errors import HearsightError
 from components.tools.describe.describer import Describer, Description
+from components.tools.describe.exempt import TreeImage, read_tree_images
 from components.tools.describe.image_tags import Alt, ImageTag, find_image_tags, write_alts
-from components.tools.describe.local import HOST
 from components.web.budget import Budget
 from components.web.charset import find_codec
-from components.web.html.offers import read_image_offers
-from components.web.html.page import PageOverBudget
-from components.web.html.page_limits import Source, read_pages_within
+from components.web.html.page import Page, PageOverBudget, read_page
+from components.web.html.page_limits import SMALL, call_limited
+from components.web.urls import is_local
 
 MOST_IMAGES = 500
 """Images of one page that are described; a page with more is refused."""
 PROPOSED, NOT_SURE = "proposed", "not-sure"
 """Values of ``data-hearsight`` in a written page."""
-_DECORATIVE = ("presentation", "none")
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,8 @@ class PageImage:
     """Of a ``data:`` address its bytes."""
     tag: ImageTag | None
     """None where the page's markup does not allow to write into it."""
+    twin: ImageTag | None = None
+    """The same image in ``<noscript>``, for browsers without scripts."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Proposal:
 
     def plain(self) -> dict[str, Any]:
         """Return the proposal as JSON values."""
-        address = "" if urlsplit(self.image.address).netloc == HOST else self.image.address
+        address = "" if is_local(self.image.address) else self.image.address
         about: dict[str, Any] = {"position": self.image.position, "src": self.image.source, "address": address}
         if self.description is None:
             return about | {"error": self.error}
@@ -83,9 +84,10 @@ class DescribedPage:
             what = "its markup or charset does not show which tag is which image"
             raise HearsightError(what, where="the page", hint="write the proposals as JSON (--format json)")
         alts = [
-            Alt(one.image.tag, one.description.alt, PROPOSED if one.description.sure else NOT_SURE)
+            Alt(tag, one.description.alt, PROPOSED if one.description.sure else NOT_SURE)
             for one in self.proposals
-            if one.image.tag is not None and one.description is not None and one.description.caption
+            for tag in (one.image.tag, one.image.twin)
+            if tag is not None and one.description is not None and one.description.caption
         ]
         return write_alts(self.page, alts, self.codec)
 
@@ -109,27 +111,31 @@ def find_images(
     Raises:
         HearsightError: the page exceeds the limits of a crawl, or has too many such images.
     """
-    (parsed,) = read_pages_within([Source(page, url, charset)], budget or Budget())
-    if isinstance(parsed, PageOverBudget):
-        raise HearsightError(f"is too large a page: {parsed.reason}", where=url, hint=f"the limit is {parsed.threshold}")
-    if isinstance(parsed, Exception):
-        raise parsed
+    limits = budget or Budget()
+
+    def read() -> tuple[Page, list[TreeImage]]:
+        return read_page(page, url, charset, most_images=limits.page_images, most_links=0), read_tree_images(page, charset)
+
+    try:
+        parsed, tree_images = read() if len(page) <= SMALL else call_limited(read, limits)
+    except PageOverBudget as error:
+        hint = f"the limit is {error.threshold}"
+        raise HearsightError(f"is too large a page: {error.reason}", where=url, hint=hint) from None
     codec = find_codec(page, charset)[0].name
     tags = find_image_tags(page) if not codec.startswith(("utf-16", "replacement")) else []
-    writable = len(tags) == len(parsed.candidates) and all(
-        (tag.value("alt", codec) is not None) == candidate.has_alt and _same_source(tag, codec, candidate.source)
-        for tag, candidate in zip(tags, parsed.candidates, strict=True)
+    by_position = {candidate.position: candidate for candidate in parsed.candidates}
+    writable = [(tag.value("src", codec) or "").strip() for tag in tags] == [image.src for image in tree_images] and all(
+        (tags[place].value("alt", codec) is not None) == candidate.has_alt for place, candidate in by_position.items()
     )
     images = []
-    for place, candidate in enumerate(parsed.candidates):
+    for place, candidate in by_position.items():
         tag = tags[place] if writable else None
-        role = (tag.value("role", codec) or "").strip().lower() if tag else ""
+        twin = tags[place + 1] if writable and place + 1 < len(tags) and place + 1 not in by_position else None
         # The tree has no value for `alt` alone, which is an empty alt-text.
         has_alt = candidate.has_alt or (tag is not None and "alt" in tag.attributes)
-        if not has_alt or (empty and not candidate.alt and role not in _DECORATIVE):
+        if not tree_images[place].exempt and (not has_alt or (empty and not candidate.alt)):
             inline = _inline(tag.value("src", codec) or "") if tag and candidate.data_uri else None
-            address = candidate.image_url or ""
-            images.append(PageImage(candidate.position, address, candidate.source, inline, tag))
+            images.append(PageImage(place, candidate.image_url or "", candidate.source, inline, tag, twin))
     if len(images) > most:
         hint = "split it" if most == MOST_IMAGES else f"`hearsight describe` takes up to {MOST_IMAGES}"
         raise HearsightError(f"has {len(images)} images without alt-text, more than {most}", where=url, hint=hint)
@@ -178,13 +184,6 @@ def _describe(describer: Describer, image: PageImage, read: Callable[[str], byte
         return describer.describe(image.inline if image.inline is not None else read(image.address), where)
     except HearsightError as error:
         return str(error)
-
-
-def _same_source(tag: ImageTag, codec: str, source: str) -> bool:
-    """Return whether a tag offers first what the tree's image offers first; without an offer its ``<picture>`` may."""
-    names = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
-    offers = read_image_offers({name: tag.value(name, codec) for name in names})
-    return not offers or offers[0][2][:200] == source
 
 
 def _inline(address: str) -> bytes | None:

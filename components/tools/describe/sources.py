@@ -10,6 +10,7 @@ from components.tools.describe.page import MOST_IMAGES, DescribedPage, describe_
 from components.tools.describe.web import FETCHING, open_web
 from components.vision.picture_files import read_picture_file
 from components.web.settings import FetchSettings
+from components.web.urls import is_local
 
 
 def describe_address(
@@ -61,9 +62,9 @@ def describe_local_page(
     with open_web(root, settings, proxy) as web:
 
         def read(address: str) -> bytes:
-            return local.read(address) if local.holds(address) else web.picture(address)
+            return local.read(address) if is_local(address) else web.picture(address)
 
         def fetch(addresses: list[str]) -> None:
-            web.request([address for address in addresses if not local.holds(address)])
+            web.request([address for address in addresses if not is_local(address)])
 
         return describe_page(describer, data, local.url, read, empty=empty, prepare=fetch)

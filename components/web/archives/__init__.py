@@ -7,6 +7,6 @@
 from __future__ import annotations
 
 from components.web.archives.paths import is_path_list, read_paths
-from components.web.archives.reading import ArchivePage, read_archive, read_stream
+from components.web.archives.reading import ArchivePage, read_archive, read_stream, summarize
 
-__all__ = ["ArchivePage", "is_path_list", "read_archive", "read_paths", "read_stream"]
+__all__ = ["ArchivePage", "is_path_list", "read_archive", "read_paths", "read_stream", "summarize"]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urljoin
 
 from components.core.errors import HearsightError
 from components.web.archives.encodings import BadRecord, decode_body
@@ -18,24 +18,26 @@ from components.web.archives.gzip_members import MAGIC
 from components.web.archives.members import Expansion
 from components.web.archives.opening import PeekedStream, Stream, open_archive, read_fully
 from components.web.archives.reading import ArchivePage, read_stream
-from components.web.archives.records import open_members
+from components.web.archives.records import is_arc, open_members
 from components.web.archives.wacz import ZIP
 from components.web.archives.zstd_members import is_zstd
 from components.web.budget import Budget
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, PageOverBudget
 from components.web.html.pairs import read_fast
+from components.web.urls import LOCAL, is_local
 
 _BUDGET = Budget()
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
 
 
-def read_input(path: str, page_url: str = "") -> Iterator[ArchivePage]:
+def read_input(path: str, page_url: str = "", skipped: Counter[str] | None = None) -> Iterator[ArchivePage]:
     """Yield the pages and failures of ``path`` in order; one page for HTML.
 
     Args:
         path: a file, ``-``, ``s3://bucket/key`` or an http(s) address.
         page_url: for HTML, the base of relative addresses; '' for the address it was read from, or the file's own.
+        skipped: as of :func:`components.web.archives.read_archive`.
 
     Raises:
         HearsightError: the input is missing, cannot be read, or is not HTML, WARC, WAT or WACZ.
@@ -44,8 +46,8 @@ def read_input(path: str, page_url: str = "") -> Iterator[ArchivePage]:
         with open_archive(path) as opened:
             stream = PeekedStream(opened)
             head = _decompress_head(stream.head)
-            if head.startswith((b"WARC/", *ZIP)) or (_is_compressed(stream.head) and not head):
-                yield from read_stream(stream, path, context=False)
+            if head.startswith((b"WARC/", *ZIP)) or is_arc(head) or (_is_compressed(stream.head) and not head):
+                yield from read_stream(stream, path, context=False, skipped=skipped)
             elif _TAG.search(head) and not _is_binary(head):
                 yield _read_html(stream, path, page_url, getattr(opened, "headers", None))
             else:
@@ -84,24 +86,20 @@ def _read_html(stream: Stream, path: str, page_url: str, headers: object) -> Arc
     charset = headers.get_content_charset() if hasattr(headers, "get_content_charset") else None
     address = page_url or (path if "://" in path else Path(path).absolute().as_uri() if path != "-" else "")
     try:
-        page = read_fast(data, address, charset, context=False)
+        page = read_fast(data, re.sub("^file://", f"http://{LOCAL}", address), charset, context=False)
     except PageOverBudget as error:
         text = f"{error.reason}, asked {error.threshold}"
         return ArchivePage(address or path, [], UNKNOWN, (), path, 0, "page_over_budget", text)
     result = ArchivePage(address or path, page.candidates, page.language, page.statements, path, 0, failure, detail)
     if address.startswith("file://"):
-        return replace(result, candidates=[_resolve_local(candidate, address) for candidate in page.candidates])
+        return replace(result, candidates=[_to_file(candidate) for candidate in page.candidates])
     return result
 
 
-def _resolve_local(candidate: Candidate, address: str) -> Candidate:
-    """Resolve a candidate's image against a page on disk."""
-    if candidate.image_url is not None or candidate.data_uri or not candidate.source:
-        return candidate
-    try:
-        return replace(candidate, image_url=urljoin(address, candidate.source))
-    except ValueError:
-        return candidate
+def _to_file(candidate: Candidate) -> Candidate:
+    """Return the candidate of a page on disk, whose address stands for a file."""
+    url = candidate.image_url or ""
+    return replace(candidate, image_url=f"file://{url.removeprefix(f'http://{LOCAL}')}") if is_local(url) else candidate
 
 
 def iter_pairs(page: ArchivePage, every: bool = False) -> Iterator[dict[str, object]]:

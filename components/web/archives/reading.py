@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from components.core.errors import HearsightError
 from components.web.archives.encodings import BadRecord
-from components.web.archives.members import Expansion
+from components.web.archives.members import RATIO, Expansion
 from components.web.archives.opening import PeekedStream, Stream, open_archive, open_seekable
 from components.web.archives.records import Record, read_records
-from components.web.archives.responses import parse_response
+from components.web.archives.responses import Response, parse_response
 from components.web.archives.wacz import ZIP, iter_inner_files
 from components.web.archives.wat import read_wat_page
 from components.web.budget import Budget
@@ -24,6 +26,11 @@ from components.web.html.pairs import read_tags, read_tags_or_tree
 
 _log = logging.getLogger(__name__)
 _DEFAULT = Budget()
+DEEPEST = 4
+"""Maximum WACZ files inside each other."""
+_ABOUT_OTHERS = (b"warcinfo", b"request", b"metadata")
+"""Types of records that describe other records."""
+_REPEATING = (b"revisit", b"continuation")
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class ArchivePage:
     """Start of the record in bytes of the stored archive, or of the file inside a WACZ."""
     failure: str = ""
     """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_zip | bad_record | wrong_length | too_large |
-    bad_encoding | bad_metadata | page_over_budget."""
+    bad_encoding | bad_metadata | page_over_budget | segmented | arc_file."""
     detail: str = ""
     """One line that describes the failure."""
     inner: str = ""
@@ -52,41 +59,49 @@ class ArchivePage:
 
 
 def read_archive(
-    path: str, *, context: bool = True, budget: Budget = _DEFAULT, agent: str = "hearsight"
+    path: str,
+    *,
+    context: bool = True,
+    budget: Budget = _DEFAULT,
+    agent: str = "hearsight",
+    skipped: Counter[str] | None = None,
 ) -> Iterator[ArchivePage]:
     """Yield the pages of a WARC, WAT or WACZ file, and a failure for each part that cannot be read.
 
-    A page is an HTML response with a 2xx status, or the metadata record that describes one. Equal bytes give equal results in the
-    same order.
+    A page is an HTML response with a 2xx status, a resource or conversion that is HTML, or the metadata record that describes a
+    page. Equal bytes give equal results in the same order.
 
     Args:
         path: a file, ``-``, ``s3://bucket/key`` or an http(s) address.
         context: whether pages' text is read for their language and figcaptions; see ``read_fast``.
         agent: our product token.
+        skipped: counts by reason the records that hold no page, apart from those that describe other records.
 
     Raises:
         HearsightError: the archive is missing or may not be read.
     """
     with open_archive(path) as stream:
-        yield from read_stream(stream, path, context=context, budget=budget, agent=agent)
+        yield from read_stream(stream, path, context=context, budget=budget, agent=agent, skipped=skipped)
 
 
 def read_stream(
-    stream: Stream, archive: str, *, context: bool = True, budget: Budget = _DEFAULT, agent: str = "hearsight"
+    stream: Stream,
+    archive: str,
+    *,
+    context: bool = True,
+    budget: Budget = _DEFAULT,
+    agent: str = "hearsight",
+    skipped: Counter[str] | None = None,
 ) -> Iterator[ArchivePage]:
     """Yield pages as ``read_archive`` does, from an open stream."""
-    peeked = stream if isinstance(stream, PeekedStream) else PeekedStream(stream)
-    reader = _Reader(archive, "", context, budget, agent, Expansion())
-    if not peeked.head.startswith(ZIP):
-        yield from reader.pages(peeked)
-        return
-    with open_seekable(peeked, archive) as file:
-        for inner in iter_inner_files(file, archive):
-            reader.expansion.scale = inner.scale
-            inner_reader = replace(reader, archive=f"{archive}/{inner.name}", inner=inner.name)
-            yield from inner_reader.pages(inner)
-            if inner.fault:
-                yield ArchivePage("", [], UNKNOWN, (), inner_reader.archive, 0, "bad_zip", inner.fault, inner.name)
+    counted = Counter[str]() if skipped is None else skipped
+    yield from _Reader(archive, "", context, budget, agent, Expansion(), counted).read(stream)
+
+
+def summarize(pages: int, skipped: Counter[str]) -> str:
+    """Return one line that says how many pages an archive gave, and what else it held."""
+    reasons = ", ".join(f"{reason} ({count})" for reason, count in sorted(skipped.items()))
+    return (f"{pages} pages read" if pages else "has no page") + (f"; left out: {reasons}" if reasons else "")
 
 
 PAGES_PER_BATCH, BYTES_PER_BATCH = 64, 1 << 24
@@ -102,7 +117,7 @@ class _QueuedPage(NamedTuple):
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the records of one WARC or WAT file."""
+    """Reads one WARC, WAT or WACZ file."""
 
     archive: str
     inner: str
@@ -110,6 +125,34 @@ class _Reader:
     budget: Budget
     agent: str
     expansion: Expansion
+    skipped: Counter[str]
+
+    def read(self, stream: Stream, depth: int = 1) -> Iterator[ArchivePage]:
+        """Yield the pages of the file, which is inside ``depth`` - 1 WACZ files.
+
+        Raises:
+            HearsightError: it is a ZIP file but no WACZ, or cannot be copied.
+        """
+        peeked = stream if isinstance(stream, PeekedStream) else PeekedStream(stream)
+        if not peeked.head.startswith(ZIP):
+            yield from self.pages(peeked)
+            return
+        scale = self.expansion.scale
+        if depth > DEEPEST or scale * RATIO < 1:
+            what = f"is inside {depth - 1} other WACZ files" if depth > DEEPEST else f"expands more than {RATIO} times"
+            raise HearsightError(what, where=self.archive, hint="unpack it first")
+        with open_seekable(peeked, self.archive) as file:
+            for inner in iter_inner_files(file, self.archive):
+                self.expansion.scale = scale * inner.scale
+                reader = replace(
+                    self, archive=f"{self.archive}/{inner.name}", inner=f"{self.inner}/{inner.name}".removeprefix("/")
+                )
+                try:
+                    yield from reader.read(inner, depth + 1)
+                except HearsightError as error:
+                    inner.fault = inner.fault or f"{error.what} — {error.hint}"
+                if inner.fault:
+                    yield reader._make_failure("", 0, BadRecord("bad_zip", inner.fault))
 
     def pages(self, stream: Stream) -> Iterator[ArchivePage]:
         queue: list[ArchivePage | _QueuedPage] = []
@@ -150,23 +193,29 @@ class _Reader:
         try:
             if record.fault:
                 raise BadRecord(record.fault, record.detail)
-            kind = record.type
-            if kind == b"response":
-                return self._read_response(record)
-            if kind == b"metadata" and record.headers.get(b"content-type", b"").startswith(b"application/json"):
+            if record.type in (b"response", b"resource", b"conversion"):
+                return self._read_content(record)
+            if record.type == b"metadata" and record.headers.get(b"content-type", b"").startswith(b"application/json"):
                 return self._read_metadata(record)
         except Exception as error:
             return self._make_failure(record.url, record.offset, error)
+        if record.type not in _ABOUT_OTHERS:
+            self.skipped[f"{record.type.decode()} records" if record.type in _REPEATING else "records of unknown types"] += 1
         return None
 
-    def _read_response(self, record: Record) -> ArchivePage | _QueuedPage | None:
-        if not record.block.startswith(b"HTTP/"):
-            if record.headers.get(b"content-type", b"").startswith(b"application/http"):
-                raise BadRecord("bad_record", "the HTTP response has no status line")
-            return None  # dns: and ftp: answers are responses too
-        response = parse_response(record.block)
+    def _read_content(self, record: Record) -> ArchivePage | _QueuedPage | None:
+        content_type = record.headers.get(b"content-type", b"")
+        if record.block.startswith(b"HTTP/"):
+            response = parse_response(record.block)
+        elif content_type.startswith(b"application/http"):
+            raise BadRecord("bad_record", "the HTTP response has no status line")
+        else:  # a resource or conversion; dns: and ftp: answers are responses too
+            response = Response(200, {b"content-type": content_type}, record.block)
         if not 200 <= response.status < 300 or not response.html:
+            self.skipped["answers that are not HTML" if 200 <= response.status < 300 else "answers with another status"] += 1
             return None
+        if b"warc-segment-number" in record.headers:
+            raise BadRecord("segmented", "the record continues in others, which are not read: join its segments first")
         url, offset, statements = record.url, record.offset, response.read_statements(self.agent)
         source = Source(response.body(self.budget.record_bytes), url, response.charset, self.agent)
         page = read_tags(source, self.context, self.budget)
@@ -176,6 +225,8 @@ class _Reader:
         url = record.url
         page = read_wat_page(record.block, url, self.agent)
         if page is None:
+            if b'"HTTP-Response-Metadata"' in record.block:
+                self.skipped["answers that are not HTML"] += 1
             return None
         if len(page.candidates) > self.budget.page_images:
             raise PageOverBudget(f"{len(page.candidates)} images", str(self.budget.page_images))

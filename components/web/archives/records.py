@@ -21,6 +21,8 @@ HEAD_LIMIT = 1 << 16
 """Maximum bytes of a record's head."""
 FAULTS = 1000
 """Consecutive faults reported individually; then a compressed member is abandoned, and the rest of a plain archive is counted."""
+_ARC = re.compile(rb"[A-Za-z-]+:\S+ \d{1,3}(?:\.\d{1,3}){3} \d{12,14} \S+ (?:\S+ ){0,6}\d+\r?\n")
+"""First line of an ARC file, the format before WARC: address, IP address, date, type, length."""
 _START = re.compile(rb"WARC/1\.\d\r?\n")
 _STOP = re.compile(rb"\n\r?\n|WARC/1\.\d\r?\n")
 """End of a head: an empty line, or the start of another record (then this record is truncated)."""
@@ -40,7 +42,7 @@ class Record:
     offset: int
     """Start of the record in bytes of the stored archive; in a gzip member of several records, the member's start."""
     fault: str = ""
-    """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_record | wrong_length | too_large."""
+    """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_record | wrong_length | too_large | arc_file."""
     detail: str = ""
 
     @property
@@ -108,6 +110,11 @@ def read_records(stream: Stream, limit: int, expansion: Expansion | None = None)
     faults = _Faults()
     while members.next():
         data = members.read_piece()
+        if not members.offset and is_arc(data):
+            yield Record(
+                {}, b"", 0, "arc_file", "ARC files are not read: convert it with `warcio recompress OLD.arc NEW.warc.gz`"
+            )
+            return
         if members.is_complete:  # fast path: the member holds one record
             _, headers, start = parse_fields(data, 0, HEAD_LIMIT)
             if start > 0 and _length(headers) == len(data) - start - 4 and data.startswith(b"WARC/") and data.endswith(_END):
@@ -129,6 +136,11 @@ def read_records(stream: Stream, limit: int, expansion: Expansion | None = None)
             if faults.count(fault):
                 yield fault
     yield from faults.end()
+
+
+def is_arc(head: bytes) -> bool:
+    """Return whether ``head`` begins an ARC file."""
+    return _ARC.match(head) is not None
 
 
 def open_members(stream: Stream, expansion: Expansion) -> Members:

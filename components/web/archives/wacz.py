@@ -1,11 +1,13 @@
-"""Read the WARC files inside a WACZ: a ZIP file with WARC files under ``archive/``, compressed or not.
+"""Read the WARC files inside a WACZ: a ZIP file with WARC files under ``archive/``, compressed or not, or with other WACZ files.
 
-A file that cannot be read is reported as a fault of that file. Indexes and page lists are not used. Format:
-https://specs.webrecorder.net/wacz/1.1.1.
+A WACZ that was packed again may have a folder above ``archive/``, backslashes in its names, and hidden files. A file that cannot
+be read is reported as a fault of that file. Indexes and page lists are not used. Format:
+https://specs.webrecorder.net/wacz/1.1.1, https://specs.webrecorder.net/multi-wacz/.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 import zipfile
 import zlib
@@ -17,7 +19,7 @@ from components.web.archives.members import FREE_MEMBER, RATIO
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of a ZIP file."""
-FOLDER = "archive/"
+FOLDER, PACKAGE, WACZ = "archive/", "datapackage.json", ".wacz"
 DIRECTORY_LIMIT = 1 << 22
 """Maximum bytes of a ZIP directory: more than 30,000 files."""
 _LOCAL_HEAD = 30
@@ -33,7 +35,7 @@ class InnerFile:
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, refused: str) -> None:
         self._archive, self._info = archive, info
-        self.name = _plain(info.filename)
+        self.name = _plain(_name(info))
         self.fault = refused
         """Why the file could not be read, or not to its end; '' otherwise."""
         self.scale = min(1.0, info.compress_size / info.file_size) if info.file_size else 1.0
@@ -71,7 +73,11 @@ class _Directory:
 
 
 def iter_inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
-    """Yield the files under ``archive/`` in stored order. Raises HearsightError: the file is not a ZIP file, or not a WACZ."""
+    """Yield the files under ``archive/``, and the WACZ files, in stored order.
+
+    Raises:
+        HearsightError: the file is not a ZIP file, or not a WACZ.
+    """
     guarded = _Directory(file)
     try:
         archive = zipfile.ZipFile(guarded)
@@ -83,11 +89,31 @@ def iter_inner_files(file: IO[bytes], path: str) -> Iterator[InnerFile]:
     with archive:
         entries = sorted(archive.infolist(), key=lambda info: (info.header_offset, info.filename))
         refused = _find_refusals(entries, archive.start_dir)
-        warc_indices = [index for index, info in enumerate(entries) if info.filename.startswith(FOLDER) and not info.is_dir()]
+        warc_indices = _find_warcs([_name(info) for info in entries])
         if not warc_indices:
             raise HearsightError(f"is a ZIP file without {FOLDER}", where=path, hint="give a WACZ, or the WARC files themselves")
         for index in warc_indices:
             yield InnerFile(archive, entries[index], refused[index])
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    return info.filename.replace("\\", "/")
+
+
+def _find_warcs(names: list[str]) -> list[int]:
+    """Return the indices of the files that may hold pages: below ``archive/`` beside the package's description, or a WACZ."""
+    shown = [("" if re.search(r"(?:^|/)(?:\.[^/]+$|__MACOSX/)", name) else name) for name in names]
+    packages = [name for name in shown if name.rpartition("/")[2] == PACKAGE]
+    below = min(packages, key=len).removesuffix(PACKAGE) + FOLDER if packages else ""
+
+    def is_inside(name: str) -> bool:
+        return name.startswith(below) if below else f"/{FOLDER}" in f"/{name}"
+
+    return [
+        index
+        for index, name in enumerate(shown)
+        if name and not name.endswith("/") and (is_inside(name) or name.lower().endswith(WACZ))
+    ]
 
 
 def _find_refusals(entries: list[zipfile.ZipInfo], end: int) -> list[str]:

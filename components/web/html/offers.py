@@ -1,6 +1,8 @@
-"""Collect the addresses that an image offers (``src``, lazy loading, ``srcset``, ``<source>``) and choose the largest.
+"""Collect the addresses that an image offers (``src``, lazy loading, ``srcset``, ``<source>``) and choose the best.
 
-Both page readers, from the tree (``page``) and from the tags (``pairs``), use these functions. All take time linear in the input.
+A script that loads images lazily puts a placeholder into ``src`` and the image into another attribute, which therefore goes
+first. Both page readers, from the tree (``page``) and from the tags (``pairs``), use these functions. All take time linear in
+the input.
 """
 
 from __future__ import annotations
@@ -8,26 +10,42 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-LAZY = ("data-src", "data-original", "data-lazy-src")
+LAZY = (
+    "data-src", "data-lazy-src", "data-original", "data-original-src", "data-lazy", "data-lazyload", "data-hi-res-src",
+    "data-orig-src", "data-cfsrc", "data-ezsrc", "data-echo", "data-flickity-lazyload", "data-pagespeed-lazy-src",
+    "nitro-lazy-src",
+)  # fmt: skip
+"""Attributes of lazy loading that hold an address: of lazysizes, jQuery Lazy Load, Slick, Flickity, WordPress and CDNs."""
+LAZY_SETS = (
+    "data-srcset", "data-lazy-srcset", "data-original-set", "data-orig-srcset", "data-ezsrcset", "data-flickity-lazyload-srcset",
+    "nitro-lazy-srcset",
+)  # fmt: skip
+"""Attributes of lazy loading that hold a ``srcset``."""
+OFFERING = ("src", "srcset", *LAZY, *LAZY_SETS)
+"""All attributes that offer an address."""
 DECODABLE = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/jpg")
 _ADDRESS = re.compile(r"[ \t\r\n\f,]*+([^ \t\r\n\f]++)")
 _DENSITY = re.compile(r"\d{1,4}(?:\.\d{1,6})?", re.ASCII)
+_NO_IMAGE = re.compile(
+    r"[\[#]|[\d.]+$|[^./]*$|.*[{}<>\"]|[^?#]*\.(?:html?|js|json|css|pdf|mp4|webm|mp3|m3u8)(?:[?#]|$)", re.I | re.S
+)
+"""Values that those attributes have for other purposes: words, numbers, selectors, JSON, unfilled templates, other media."""
 
-Offer = tuple[int, float, str]
-"""Width in px or 0, density or 1, address."""
+Offer = tuple[bool, int, float, str]
+"""Whether it is loaded lazily, width in px or 0, density or 1, address. They are compared without the address."""
 Attributes = Mapping[str, str | None]
 Choice = tuple[str, Offer | None]
-"""The first address as spelled ('' for none), and the best offer with its absolute address."""
+"""An address as spelled (of the best offer, else the first; '' for none), and the best offer with its absolute address."""
 NO_CHOICE: Choice = ("", None)
 
 
-def parse_srcset(text: str) -> list[Offer]:
-    """Return the offers of a ``srcset`` in order, with addresses as spelled.
+def parse_srcset(text: str) -> list[tuple[int, float, str]]:
+    """Return the width, density and address (as spelled) of each offer of a ``srcset``, in order.
 
     Follows the HTML standard (4.8.4.2.1): an address extends to white space and may hold commas; one that ends in a comma has no
     descriptor. Offers with invalid descriptors are left out.
     """
-    offers: list[Offer] = []
+    offers: list[tuple[int, float, str]] = []
     position = 0
     while match := _ADDRESS.match(text, position):
         url, position = match[1], match.end()
@@ -61,11 +79,11 @@ def read_image_offers(attributes: Attributes) -> list[Offer]:
     """Return the offers of an ``<img>`` element."""
     offers: list[Offer] = []
     for name in ("src", *LAZY):
-        if spelled := (attributes.get(name) or "").strip():
-            offers.append((0, 1.0, spelled))
-    for name in ("srcset", "data-srcset"):
-        offers += parse_srcset(attributes.get(name) or "")
-    return offers
+        spelled = (attributes.get(name) or "").strip()
+        lazy = name != "src"
+        if spelled and not (lazy and _NO_IMAGE.match(spelled)):
+            offers.append((lazy, 0, 1.0, spelled))
+    return offers + _read_sets(attributes)
 
 
 def read_source_offers(sources: Iterable[Attributes]) -> list[Offer]:
@@ -73,23 +91,31 @@ def read_source_offers(sources: Iterable[Attributes]) -> list[Offer]:
     offers: list[Offer] = []
     for source in sources:
         if (source.get("type") or DECODABLE[0]).strip().lower() in DECODABLE:
-            offers += parse_srcset(source.get("srcset") or "")
+            offers += _read_sets(source)
+    return offers
+
+
+def _read_sets(attributes: Attributes) -> list[Offer]:
+    offers: list[Offer] = []
+    for name in ("srcset", *LAZY_SETS):
+        if text := attributes.get(name):
+            lazy = name != "srcset"
+            offers += [(lazy, *offer) for offer in parse_srcset(text) if not (lazy and _NO_IMAGE.match(offer[2]))]
     return offers
 
 
 def choose(offers: list[Offer], resolve: Callable[[str], str | None]) -> Choice:
-    """Return the largest offer whose address ``resolve`` makes absolute (None: not fetchable); of equal offers the first."""
+    """Return the best offer whose address ``resolve`` makes absolute (None: not fetchable); of equal offers the first."""
     if not offers:
         return NO_CHOICE
-    for width, density, raw in sorted(offers, key=lambda offer: offer[:2], reverse=True):
+    for lazy, width, density, raw in sorted(offers, key=lambda offer: offer[:3], reverse=True):
         if url := resolve(raw):
-            return offers[0][2], (width, density, url)
-    return offers[0][2], None
+            return raw, (lazy, width, density, url)
+    return offers[0][3], None
 
 
-def pick_larger(image: Choice, picture: Choice) -> tuple[str, str | None]:
-    """Return the first address as spelled and the best absolute one, from an image's choice and then its picture's."""
-    best = image[1]
-    if picture[1] and (best is None or picture[1][:2] > best[:2]):
-        best = picture[1]
-    return image[0] or picture[0], best[2] if best else None
+def pick_better(image: Choice, picture: Choice) -> Choice:
+    """Return the better of an image's choice and its picture's; of equal ones the image's."""
+    if picture[1] and (image[1] is None or picture[1][:3] > image[1][:3]):
+        return picture
+    return image if image[0] else picture

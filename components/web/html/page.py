@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html as entities
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -17,7 +17,7 @@ from components.web.consent_policy import Statement, asks_nofollow, parse_meta_s
 from components.web.html.figures import CAPTION_LIMIT, find_figure, read_figcaptions
 from components.web.html.language import detect_language
 from components.web.html.nesting import cut_deep_nesting
-from components.web.html.offers import NO_CHOICE, Choice, choose, pick_larger, read_image_offers, read_source_offers
+from components.web.html.offers import NO_CHOICE, Choice, choose, pick_better, read_image_offers, read_source_offers
 from components.web.urls import make_absolute
 
 _ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8}\d?);", re.I)
@@ -45,13 +45,13 @@ class Candidate:
     """One ``<img>`` of a page."""
 
     image_url: str | None
-    """Absolute address of the largest version; None when none can be fetched."""
+    """Absolute address of the best version; None when none can be fetched."""
     alt: str
     """Alt-text with entities decoded and white space folded; may be empty."""
     position: int
-    """Index among the page's ``<img>``, from 0."""
+    """Index among the page's ``<img>``, from 0; an image in ``<noscript>`` that stands for the one before it has none."""
     source: str
-    """The address as spelled, cut to 200 characters (a ``data:`` URI holds the whole image)."""
+    """That address as spelled, cut to 200 characters (a ``data:`` URI holds the whole image)."""
     data_uri: bool = False
     """Whether its only image is inside the page."""
     has_alt: bool = True
@@ -118,12 +118,7 @@ def read_page(
         PageOverBudget: the page has more than ``most_images``.
         MemoryError: there is not enough memory.
     """
-    text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
-    # A NUL ends a C string in the parser; the HTML standard replaces it too.
-    try:
-        tree = LexborHTMLParser(cut_deep_nesting(text.replace("\x00", "\ufffd")))
-    except SelectolaxError as error:  # every text is valid input: only memory can fail
-        raise MemoryError("the parser ran out of memory") from error
+    tree = parse_tree(html, charset_hint)
     images = tree.css("img")
     check_image_count(len(images), most_images)
     base: str = page_url
@@ -135,13 +130,19 @@ def read_page(
     captions = (
         {figure: fold(caption)[:CAPTION_LIMIT].rstrip() for figure, caption in read_figcaptions(tree).items()} if images else {}
     )
-    pictures: dict[int, Choice] = {}
-    candidates = [
-        _candidate(node, position, base, pictures, _figcaption(node, captions) if captions else "")
-        for position, node in enumerate(images)
-    ]
+    candidates = _candidates(images, base, captions)
     links: list[str] = [] if asks_nofollow(statements) else _links(tree, base, most_links)
     return Page(candidates, links, detect_language(tree), tuple(statements))
+
+
+def parse_tree(html: bytes | str, charset_hint: str | None = None) -> LexborHTMLParser:
+    """Return the tree of a page. Raises MemoryError: there is not enough memory."""
+    text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
+    # A NUL ends a C string in the parser; the HTML standard replaces it too.
+    try:
+        return LexborHTMLParser(cut_deep_nesting(text.replace("\x00", "\ufffd")))
+    except SelectolaxError as error:  # every text is valid input: only memory can fail
+        raise MemoryError("the parser ran out of memory") from error
 
 
 def check_image_count(count: int, most: int | None) -> None:
@@ -169,27 +170,59 @@ def _figcaption(node: LexborNode, captions: dict[int, str]) -> str:
     return captions.get(figure.mem_id, "") if figure is not None else ""
 
 
-def _candidate(node: LexborNode, position: int, base: str, pictures: dict[int, Choice], figcaption: str) -> Candidate:
-    attributes = node.attributes
-    alt = attributes.get("alt")
-
+def _candidates(images: list[LexborNode], base: str, captions: dict[int, str]) -> list[Candidate]:
     def resolve(reference: str) -> str | None:
         return make_absolute(reference, base)
 
-    shared, parent = NO_CHOICE, node.parent
-    if parent is not None and parent.tag == "picture":
-        if parent.mem_id not in pictures:  # once per picture
-            sources = (child.attributes for child in parent.iter() if child.tag == "source")
-            pictures[parent.mem_id] = choose(read_source_offers(sources), resolve)
-        shared = pictures[parent.mem_id]
-    # A data: URI next to a real address is a placeholder for lazy loading.
-    spelled, url = pick_larger(choose(read_image_offers(attributes), resolve), shared)
-    return Candidate(
-        image_url=url,
-        alt=fold(alt or ""),
-        position=position,
-        source=spelled[:200],
-        data_uri=url is None and spelled[:5].lower() == "data:",
-        has_alt=alt is not None,
-        figcaption=figcaption,
-    )
+    pictures: dict[int, Choice] = {}
+    lone: dict[int, bool] = {}
+    candidates: list[Candidate] = []
+    before = NO_CHOICE
+    for position, node in enumerate(images):
+        attributes, holder, shared = node.attributes, node.parent, NO_CHOICE
+        if holder is not None and holder.tag == "picture":
+            if holder.mem_id not in pictures:  # once per picture
+                sources = (child.attributes for child in holder.iter() if child.tag == "source")
+                pictures[holder.mem_id] = choose(read_source_offers(sources), resolve)
+            shared, holder = pictures[holder.mem_id], holder.parent
+        choice, alt = pick_better(choose(read_image_offers(attributes), resolve), shared), attributes.get("alt")
+        if holder is not None and holder.tag == "noscript":
+            if holder.mem_id not in lone:
+                lone[holder.mem_id] = _is_lone(holder)
+            if lone[holder.mem_id] and join_twin(candidates, before, choice, fold(alt or ""), position):
+                continue
+        before, (spelled, best) = choice, choice
+        candidates.append(
+            Candidate(
+                image_url=best[3] if best else None,
+                alt=fold(alt or ""),
+                position=position,
+                source=spelled[:200],
+                data_uri=best is None and spelled[:5].lower() == "data:",
+                has_alt=alt is not None,
+                figcaption=_figcaption(node, captions) if captions else "",
+            )
+        )
+    return candidates
+
+
+def _is_lone(holder: LexborNode) -> bool:
+    """Return whether an element holds one element and nothing else but white space and comments."""
+    children = (child for child in holder.iter(include_text=True) if child.tag != "-comment")
+    return sum(1 for child in children if child.tag != "-text" or (child.text_content or "").strip("\t\n\f\r ")) == 1
+
+
+def join_twin(candidates: list[Candidate], before: Choice, choice: Choice, alt: str, position: int) -> bool:
+    """Return whether an image in ``<noscript>`` is the one before it again, for browsers without scripts.
+
+    It is when both have the same alt-text, or the same address and it has none. The last of ``candidates`` then takes its
+    address, unless its own is that of lazy loading or larger (``before``).
+    """
+    last, best = candidates[-1] if candidates else None, choice[1]
+    if last is None or best is None or last.position != position - 1:
+        return False
+    if alt != last.alt if alt else best[3] != last.image_url:
+        return False
+    if before[1] is None or best[:3] >= before[1][:3]:
+        candidates[-1] = replace(last, image_url=best[3], source=choice[0][:200], data_uri=False)
+    return True

@@ -13,14 +13,14 @@ from components.web.budget import Budget
 from components.web.charset import UTF8, find_codec
 from components.web.consent_policy import parse_meta_statements
 from components.web.html.language import UNKNOWN, parse_lang
-from components.web.html.offers import LAZY, NO_CHOICE, Choice, choose, pick_larger, read_image_offers, read_source_offers
-from components.web.html.page import SURROGATES, Candidate, Page, decode, fold, read_page
+from components.web.html.offers import NO_CHOICE, OFFERING, Choice, choose, pick_better, read_image_offers, read_source_offers
+from components.web.html.page import SURROGATES, Candidate, Page, decode, fold, join_twin, read_page
 from components.web.html.page_limits import SMALL, Source, call_limited
 from components.web.html.resolve import Resolver
 from components.web.html.scan import Attributes, Scan, scan
 from components.web.urls import make_absolute
 
-_OFFERS = frozenset((*LAZY, "srcset", "data-srcset"))
+_OFFERS = frozenset(OFFERING) - {"src"}
 _FIGCAPTION, _FIGCAPTION_BYTES = re.compile("<figcaption", re.I), re.compile(b"<figcaption", re.I)
 LONG = 1_000_000
 """Bytes or characters up to which a page is scanned without a child: the worst case, non-ASCII addresses, takes 1.5 s."""
@@ -104,11 +104,16 @@ def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
     resolve = Resolver(base)
     candidates: list[Candidate] = []
     last: Sequence[Attributes] = ()
-    shared = NO_CHOICE
-    for position, (image, sources) in enumerate(scanned.images):
+    shared = before = NO_CHOICE
+    for position, (image, sources, without_script) in enumerate(scanned.images):
         if sources is not last:  # once per picture
             last, shared = sources, choose(read_source_offers(sources), resolve)
-        candidates.append(_candidate(image, shared, position, resolve))
+        choice, alt = _choose(image, shared, resolve), image.get("alt")
+        if without_script and join_twin(candidates, before, choice, fold(alt or ""), position):
+            continue
+        before = choice
+        source, best = choice
+        candidates.append(make_candidate(best[3] if best else None, alt, position, source))
     return candidates
 
 
@@ -142,11 +147,9 @@ def make_candidate(
     return made
 
 
-def _candidate(image: Attributes, shared: Choice, position: int, resolve: Resolver) -> Candidate:
-    alt = image.get("alt")
-    source = (image.get("src") or "").strip()
+def _choose(image: Attributes, shared: Choice, resolve: Resolver) -> Choice:
     if shared is NO_CHOICE and _OFFERS.isdisjoint(image):
+        source = (image.get("src") or "").strip()
         url = resolve(source) if source else None
-        return make_candidate(url, alt, position, source)
-    spelled, url = pick_larger(choose(read_image_offers(image), resolve), shared)
-    return make_candidate(url, alt, position, spelled)
+        return source, (False, 0, 1.0, url) if url else None
+    return pick_better(choose(read_image_offers(image), resolve), shared)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from components.web.html.page import check_image_count
-from components.web.html.tag_kinds import BASE, HTML, IMG, META, PICTURE, SOURCE
+from components.web.html.tag_kinds import BASE, HTML, IMG, META, NOSCRIPT, NOSCRIPT_END, PICTURE, SOURCE
 from components.web.html.tag_syntax import ATTRIBUTES
 from components.web.html.tags import find_tags
 
@@ -29,8 +29,9 @@ _WINDOWS = {n: bytes([n]).decode("cp1252") for n in range(0x80, 0xA0) if n not i
 class Scan:
     """The parts of a page's markup that candidates need."""
 
-    images: list[tuple[Attributes, Sequence[Attributes]]] = field(default_factory=list)
-    """For each ``<img>`` its attributes, and those of each ``<source>`` of its ``<picture>``."""
+    images: list[tuple[Attributes, Sequence[Attributes], bool]] = field(default_factory=list)
+    """For each ``<img>`` its attributes, those of each ``<source>`` of its ``<picture>``, and whether it is all of a
+    ``<noscript>``."""
     base: str | None = None
     """``href`` of the first ``<base>`` that has one."""
     language: str | None = None
@@ -61,6 +62,7 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
     others: list[tuple[int, Attributes]] = []
     attributes: Attributes = {}
     sources: list[Attributes] | tuple[()] = ()
+    without_script = False
     for code, start, end in rows.tolist():
         if code >= 0:
             name = ATTRIBUTES[code]
@@ -69,9 +71,11 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
             continue
         attributes = {}
         if code == IMG:
-            scanned.images.append((attributes, sources))
+            scanned.images.append((attributes, sources, without_script))
         elif code == SOURCE:
             sources.append(attributes)  # type: ignore[union-attr]
+        elif code in (NOSCRIPT, NOSCRIPT_END):
+            without_script = code == NOSCRIPT
         elif code in (BASE, HTML, META):
             others.append((code, attributes))
         else:

@@ -7,11 +7,11 @@ from numba import njit
 
 from components.web.html.tag_syntax import LETTER, SLASH, end_of_name
 
-IMG, SOURCE, PICTURE, PICTURE_END, BASE, HTML, META = -1, -2, -3, -4, -5, -6, -7
+IMG, SOURCE, PICTURE, PICTURE_END, BASE, HTML, META, NOSCRIPT, NOSCRIPT_END = range(-1, -10, -1)
 """Codes of the tags that are reported."""
 
 # Codes of the other tags, by what they mean for the images after or inside them.
-PLAIN, CELL, NO_CELL, SCRIPT, RAW, QUIET, SVG, MATH, SELECT, TEMPLATE, ODD, FORM = range(12)
+PLAIN, CELL, NO_CELL, SCRIPT, RAW, QUIET, SVG, MATH, SELECT, TEMPLATE, ODD, FORM, IGNORED = range(13)
 # After a cell's start tag an image stays where it is; after other table tags the parser may move it before the table.
 _START = {
     **dict.fromkeys(("td", "th", "caption"), CELL),
@@ -20,8 +20,9 @@ _START = {
     **dict.fromkeys(("style", "title"), QUIET),
     **dict.fromkeys(("image", "plaintext", "frameset"), ODD),
     **dict.fromkeys(("input", "keygen", "button"), FORM),
+    **dict.fromkeys(("head", "body", "form", "frame"), IGNORED),
     **dict(script=SCRIPT, svg=SVG, math=MATH, select=SELECT, template=TEMPLATE),  # noqa: C408
-    **dict(img=IMG, source=SOURCE, picture=PICTURE, base=BASE, html=HTML, meta=META),  # noqa: C408
+    **dict(img=IMG, source=SOURCE, picture=PICTURE, base=BASE, html=HTML, meta=META, noscript=NOSCRIPT),  # noqa: C408
 }
 _CLOSE = _START | {"table": CELL, "td": NO_CELL, "th": NO_CELL, "caption": NO_CELL}
 

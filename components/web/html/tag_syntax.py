@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-ATTRIBUTES = (
-    "src", "alt", "srcset", "data-src", "data-original", "data-lazy-src", "data-srcset",
-    "type", "href", "lang", "name", "content",
-)  # fmt: skip
+from components.web.html.offers import OFFERING
+
+ATTRIBUTES = ("alt", *OFFERING, "type", "href", "lang", "name", "content")
 """The attributes that are reported, by their code."""
 
 
@@ -29,8 +28,8 @@ _SPACE, _ENDS_NAME, _ENDS_ATTRIBUTE = _byte_set("\t\n\f\r "), _byte_set("\t\n\f\
 LETTER = _byte_set(string.ascii_letters)
 _LOWER = np.arange(256, dtype=np.uint8)
 _LOWER[65:91] += 32
-_ATTRIBUTES = np.zeros((len(ATTRIBUTES), 16), np.uint8)
 _ATTRIBUTE_SIZES = np.array([len(name) for name in ATTRIBUTES])
+_ATTRIBUTES = np.zeros((len(ATTRIBUTES), _ATTRIBUTE_SIZES.max()), np.uint8)
 for _row, _name in enumerate(ATTRIBUTES):
     _ATTRIBUTES[_row, : len(_name)] = np.frombuffer(_name.encode(), np.uint8)
 LT, _GT, SLASH, BANG, _DASH, _EQUALS, _QUERY, _AND = (ord(character) for character in "<>/!-=?&")
@@ -190,6 +189,19 @@ def _end_of_comment(data, at, end):  # type: ignore[no-untyped-def]
             if data[at + 2] == BANG and end - at > 3 and data[at + 3] == _GT:
                 return at + 4
         at += 1
+
+
+@njit
+def skip_blank(data, at, end):  # type: ignore[no-untyped-def]
+    """Return the position after white space and comments; -1 where the text ends in them, or a character reference follows."""
+    while 0 <= at < end:
+        if begins_comment(data, at, end):
+            at = _end_of_comment(data, at + 4, end)
+        elif _SPACE[data[at]]:
+            at += 1
+        else:
+            return -1 if data[at] == _AND else at
+    return -1
 
 
 @njit

@@ -18,10 +18,13 @@ from components.web.html.tag_kinds import (
     CELL,
     FORM,
     HTML,
+    IGNORED,
     IMG,
     MATH,
     META,
     NO_CELL,
+    NOSCRIPT,
+    NOSCRIPT_END,
     ODD,
     PICTURE,
     PICTURE_END,
@@ -46,6 +49,7 @@ from components.web.html.tag_syntax import (
     has_comment,
     may_address_robots,
     read_attributes,
+    skip_blank,
     skip_no_tag,
 )
 
@@ -67,7 +71,7 @@ def _end_of_raw_text(data, word, name_end, end, kind):  # type: ignore[no-untype
 
 @njit
 def _forbidden(region, kind):  # type: ignore[no-untyped-def]
-    if kind in (PLAIN, SOURCE):
+    if kind in (PLAIN, SOURCE, NOSCRIPT, IGNORED):
         return False
     if kind == FORM:
         return region == SELECT
@@ -147,6 +151,47 @@ def _read_picture(data, name_end, end, rows, count):  # type: ignore[no-untyped-
 
 
 @njit
+def _read_noscript(data, name_end, end, rows, count):  # type: ignore[no-untyped-def]
+    """Add the image that is all of a ``<noscript>`` to ``rows``.
+
+    Returns:
+        The position of its end tag; of its content where that is something else; -1 where it is unclear.
+    """
+    inside = end_of_tag(data, name_end, end)
+    at = skip_blank(data, inside, end)
+    if at < 0:
+        return -1, rows, count
+    begun, before = False, count
+    while True:
+        if data[at] != LT:
+            return inside, rows, before
+        if skip_no_tag(data, at, end) != at:
+            return -1, rows, count
+        closing, _, name_end, kind = read_name(data, at, end)
+        if closing and kind == NOSCRIPT:
+            return at, rows, count
+        if closing or kind in (CELL, NO_CELL, HTML, ODD, IGNORED) or (begun and kind != IMG):
+            return -1, rows, count  # tree building may ignore these tags, or end the element before them
+        if begun or kind not in (IMG, PICTURE):
+            return inside, rows, before
+        begun = True
+        rows, count = add_row(rows, count, NOSCRIPT, 0, 0)
+        rows, count = add_row(rows, count, kind, 0, 0)
+        if kind == IMG:
+            at, rows, count = read_attributes(data, name_end, end, rows, count)
+        else:
+            at, rows, count = _read_picture(data, name_end, end, rows, count)
+            if at >= 0:
+                rows, count = add_row(rows, count, PICTURE_END, 0, 0)
+                _, _, name_end, _ = read_name(data, at, end)
+                at = end_of_tag(data, name_end, end)
+        rows, count = add_row(rows, count, NOSCRIPT_END, 0, 0)
+        at = skip_blank(data, at, end)
+        if at < 0:
+            return -1, rows, count
+
+
+@njit
 def _find_tags(data, agent):  # type: ignore[no-untyped-def]
     """Return the tags that hold images, the base address, the language and robots directives.
 
@@ -157,7 +202,8 @@ def _find_tags(data, agent):  # type: ignore[no-untyped-def]
     Returns:
         Whether the page can be read without its tree, and int64 rows ``(code, start, end)``. A tag's row has its negative code;
         its attributes' rows follow, each with its index in ``ATTRIBUTES`` and its value's bounds (-1: no value). Images and
-        sources between ``PICTURE`` and ``PICTURE_END`` belong together. Repeated attributes are repeated.
+        sources between ``PICTURE`` and ``PICTURE_END`` belong together; those between ``NOSCRIPT`` and ``NOSCRIPT_END`` are all
+        of a ``<noscript>``. Repeated attributes are repeated.
     """
     end = len(data)
     rows, count = np.empty((256, 3), np.int64), 0
@@ -176,7 +222,7 @@ def _find_tags(data, agent):  # type: ignore[no-untyped-def]
         if kind in (CELL, NO_CELL):
             position = end_of_tag(data, name_end, end)
             misplaced = kind == NO_CELL
-        elif kind == PLAIN or closing:
+        elif kind in (PLAIN, IGNORED) or closing:
             position = end_of_tag(data, name_end, end)
         elif kind in (SCRIPT, RAW, QUIET):
             position = _end_of_raw_text(data, word, name_end, end, kind)
@@ -194,6 +240,11 @@ def _find_tags(data, agent):  # type: ignore[no-untyped-def]
             if position < 0:
                 return False, rows[:0]
             rows, count = add_row(rows, count, PICTURE_END, 0, 0)
+        elif kind == NOSCRIPT:
+            before = count
+            position, rows, count = _read_noscript(data, name_end, end, rows, count)
+            if position < 0 or (misplaced and count > before):
+                return False, rows[:0]
         elif kind == ODD:
             if end_of_tag(data, name_end, end) >= 0:
                 return False, rows[:0]
@@ -231,6 +282,6 @@ def _compile(others: str) -> Any:
     return find_tags
 
 
-_OTHERS = [Path(__file__).with_name(name).read_bytes() for name in ("tag_kinds.py", "tag_syntax.py")]
+_OTHERS = [Path(__file__).with_name(name).read_bytes() for name in ("tag_kinds.py", "tag_syntax.py", "offers.py")]
 find_tags = _compile(sha256_bytes(b"".join(_OTHERS)))
 """See :func:`_find_tags`; compiled at import, once, before a pool of workers is forked."""

@@ -51,8 +51,8 @@ def alts(data: bytes) -> None:
         images, codec, writable = find_images(data, PAGE, hint)
     except HearsightError:
         return  # too many images
-    tags = [image.tag for image in images if image.tag is not None]
-    assert len(tags) == (len(images) if writable else 0)
+    assert all((image.tag is not None) == writable for image in images)
+    tags = [tag for image in images for tag in (image.tag, image.twin) if tag is not None]
     mark = '"><script>é猫'
     written = write_alts(data, [Alt(tag, mark, "proposed") for tag in tags], codec)
     added = (

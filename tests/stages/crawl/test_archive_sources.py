@@ -9,6 +9,7 @@ from backports import zstd
 
 from components.web.budget import Budget
 from tests.web.archived import archive_web, wacz, web_pages, zstd_frames
+from tests.web.archives.samples import record
 
 
 def page_rows(output):
@@ -55,6 +56,29 @@ def test_a_record_or_page_over_its_budget_is_dropped_by_rule(crawl, web, tmp_pat
     assert "too_large" in {row["rule"] for row in page_rows(small)} and len(page_rows(small)) >= len(web_pages(web))
     few = crawl("warc/*.warc.gz", snapshot="few", budget=Budget(page_images=1))
     assert "page_over_budget" in {row["rule"] for row in page_rows(few)}
+
+
+def test_records_without_a_page_are_counted_in_one_row_and_an_archive_without_a_page_says_so(crawl, web, tmp_path, caplog):
+    pages = archive_web(web, tmp_path / "warc", 1)[0].read_bytes()
+    image = record("http://a.sample/i", kind="resource", content_type="image/png")
+    (tmp_path / "some.warc.gz").write_bytes(pages + image * 2 + record("http://a.sample/s", status=("404 Not Found", [])))
+    (tmp_path / "none.warc.gz").write_bytes(image)
+    (tmp_path / "empty.warc.gz").write_bytes(b"")
+    (tmp_path / "old.arc.gz").write_bytes(gzip.compress(b"http://a.sample/ 192.0.2.1 20010101000000 text/html 9\n<img src=a>"))
+    (tmp_path / "two.wacz").write_bytes(wacz({"in.wacz": wacz({"b.warc.gz": image})}))
+    output = crawl("*.gz", "two.wacz", snapshot="counted")
+    rows = {row["key"]: (row["rule"], row["value"]) for row in page_rows(output) if row["verdict"] == "dropped"}
+    some = "answers that are not HTML (2), answers with another status (1)"
+    left_out = "has no page; left out: answers that are not HTML (1)"
+    assert rows == {
+        "some.warc.gz": ("not_html", f"{len(web_pages(web))} pages read; left out: {some}"),
+        "none.warc.gz": ("no_page", left_out),
+        "empty.warc.gz": ("no_page", "has no page"),
+        "two.wacz": ("no_page", left_out),
+        "old.arc.gz:0": ("arc_file", "ARC files are not read: convert it with `warcio recompress OLD.arc NEW.warc.gz`"),
+    }  # fmt: skip
+    warned = [line.getMessage() for line in caplog.records]
+    assert sorted(warned) == ["empty.warc.gz: has no page", f"none.warc.gz: {left_out}", f"two.wacz: {left_out}"]
 
 
 def test_a_broken_file_in_a_wacz_gets_a_ledger_row(crawl, web, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -69,6 +70,16 @@ def test_a_changed_table_does_not_change_a_complete_snapshot(table, tmp_path):
     with pytest.raises(HearsightError, match=r"made of other inputs or settings .* new name"):
         table("cc3m", "train.tsv", language="de")
     assert table("cc3m", "train.tsv", snapshot="next").table().num_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("layout", "content"),
+    [("cc3m", b""), ("flickr8k", gzip.compress(b"")), ("coco", b'{"images": [], "annotations": []}'), ("pracegover", b"[]")],
+)
+def test_a_table_without_rows_says_so_in_one_line(table, tmp_path, layout, content):
+    (tmp_path / "set.x").write_bytes(content)
+    with pytest.raises(HearsightError, match=r"^set\.x: holds no rows"):
+        table(layout, "set.x", image_folder="" if layout == "cc3m" else ".")
 
 
 @pytest.mark.long

@@ -50,7 +50,8 @@ def test_a_page_is_writable_only_where_its_tags_are_the_trees_images(pieces: lis
     if not writable:
         assert all(image.tag is None for image in images)
         return
-    alts = [Alt(image.tag, f"alt {image.position}", "proposed") for image in images if image.tag is not None]
+    tags = [(tag, image.position) for image in images for tag in (image.tag, image.twin) if tag is not None]
+    alts = [Alt(tag, f"alt {position}", "proposed") for tag, position in tags]
     written = write_alts(page, alts, codec)
     again, *_ = find_images(written, "http://a.sample/", "utf-8")
     assert not again

@@ -11,7 +11,7 @@ from components.core.errors import HearsightError
 from components.sample.serving import SampleWeb
 from components.sample.sites import Site
 from components.tools.describe.describer import Describer, Description
-from components.tools.describe.page import DescribedPage
+from components.tools.describe.page import DescribedPage, find_images
 from components.tools.describe.sources import describe_address, describe_local_page
 from components.web.settings import FetchSettings
 from tests.tools.describe.world import picture
@@ -56,6 +56,45 @@ def test_empty_alt_texts_are_described_on_request_but_not_those_for_presentation
     page = describe_local_page(english, folder / "page.html", empty=True)
     assert outcomes(page)[2] == "a green square" and 6 not in outcomes(page)
     assert b'<img src=green.png alt="a green square" data-hearsight="proposed" class=x>' in page.html()
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        *(
+            f"<img src=a.png {role}>"
+            for role in ("role=presentation", "role=' NONE img'", "aria-hidden=true", "aria-hidden=TRUE")
+        ),
+        *(f"<img src=a.png {name}>" for name in ("aria-label='A cat'", "aria-labelledby='x cat'", "aria-labelledby=said")),
+        "<div aria-hidden=true><p><picture><img src=a.png></picture></p></div>",
+        "<span role=img aria-label='Five stars'><img src=a.png><img src=a.png></span>",
+    ],
+)
+def test_images_that_are_left_out_or_have_a_name_are_left_alone(markup: str) -> None:
+    page = f"<p id=cat>A cat</p><p id=none> <img></p><i id=said aria-label='A cat'></i>{markup}<img id=last>".encode()
+    for empty in (False, True):
+        images, _, writable = find_images(page, "http://a.sample/", "utf-8", empty=empty)
+        assert writable and len(images) == 2 and images[1].tag is not None and "id" in images[1].tag.attributes
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ["role=img", "role=''", "aria-hidden=false", "aria-hidden", "aria-label=' '", "aria-labelledby='none lost'", "title=x"],
+)
+def test_other_roles_and_empty_names_do_not_exempt_an_image(attributes: str) -> None:
+    page = f"<p id=none> <img alt=x></p><img src=a.png {attributes}>".encode()
+    images, *_ = find_images(page, "http://a.sample/", "utf-8")
+    assert [image.address for image in images] == ["http://a.sample/a.png"]
+
+
+def test_a_lazily_loaded_image_is_described_and_not_its_placeholder(english: Describer, folder: Path) -> None:
+    lazy = '<img src="spacer.gif" data-src="red.png">'
+    twin = '<img src="data:image/gif;base64,R0" data-srcset="sub/blue.png 2x"><noscript><img src="sub/blue.png"></noscript>'
+    (folder / "page.html").write_text(f"<html lang=en>{lazy}<p>{twin}<img src=green.png>")
+    page = describe_local_page(english, folder / "page.html")
+    assert outcomes(page) == {0: "a red square", 1: "a blue square", 3: "a green square"}
+    assert [one.image.source for one in page.proposals] == ["red.png", "sub/blue.png", "green.png"]
+    assert page.html().count(b'alt="a blue square"') == 2 and page.html().count(b"alt=") == 4
 
 
 def test_an_unsure_alt_text_is_marked_in_the_page(project: Path, folder: Path) -> None:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
+from collections import Counter
 from hashlib import sha256
 
 import pytest
+from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.web.archives import read_stream
+from components.web.archives.any_input import read_input
 from components.web.budget import Budget
+from tests.web.archived import wacz
 from tests.web.archives.samples import OK, PAGE, read, record, urls, warc
+
+LATIN = "<html lang=pt><img src=a.png alt='Maçã'></html>".encode("latin-1")
 
 
 @pytest.mark.parametrize("gzipped", [True, False])
@@ -38,17 +44,77 @@ def test_records_longer_than_every_buffer_are_read_whole():
         assert [page.candidates[0].alt for page in pages] == ["last", "A red kite"]
 
 
-def test_only_html_answers_of_success_are_pages():
-    data = b"".join(
-        (
-            record("http://a.sample/1", status=("404 Not Found", OK[1])),
-            record("http://a.sample/2", status=("200 OK", [("Content-Type", "image/png")])),
-            record("http://a.sample/3", kind="resource", content_type="text/html"),
-            record("dns:a.sample", body=b"a.sample. 300 IN A 192.0.2.1", kind="resource", content_type="text/dns"),
-            record("http://a.sample/4"),
-        )
+def other(number, kind, content_type, body=PAGE):
+    return record(f"http://a.sample/{number}", kind=kind, content_type=content_type, body=body, gzipped=False)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_html_answers_of_success_resources_and_conversions_are_pages_and_the_others_are_counted(pack):
+    parts = (
+        record("http://a.sample/1", status=("404 Not Found", OK[1]), gzipped=False),
+        record("http://a.sample/2", status=("200 OK", [("Content-Type", "image/png")]), gzipped=False),
+        other(3, "resource", "text/html; charset=iso-8859-1", LATIN),
+        other(4, "conversion", "Application/XHTML+XML"),
+        other(4, "conversion", "text/plain"),
+        other(4, "resource", "text/dns", b"a.sample. 300 IN A 192.0.2.1"),
+        record("http://a.sample/5", gzipped=False).replace(b"WARC-Type: response", b"WARC-Type: revisit"),
+        other(5, "metadata", "application/warc-fields"),
+        other(6, "novelty", "text/html"),
+        record("http://a.sample/7", gzipped=False),
     )
-    assert urls(read(data)) == ["http://a.sample/4"]
+    data = b"".join(pack(part) for part in parts)
+    skipped = Counter()
+    pages = read(data, skipped=skipped)
+    assert urls(pages) == [f"http://a.sample/{number}" for number in (3, 4, 7)]
+    assert pages[0].candidates[0].alt == "Maçã" and pages[1].candidates[0].image_url == "http://a.sample/a.png"
+    assert skipped == {
+        "answers with another status": 1,
+        "answers that are not HTML": 3,
+        "revisit records": 1,
+        "records of unknown types": 1,
+    }
+
+
+@pytest.mark.parametrize("kind", ["response", "resource"])
+def test_a_segmented_page_is_refused_and_its_other_segments_are_counted(kind):
+    options = {"kind": kind, "content_type": "text/html" if kind == "resource" else None, "gzipped": False}
+    first, image = (
+        record(f"http://a.sample/{name}", **options | more).replace(b"WARC-Type", b"WARC-Segment-Number: 1\r\nWARC-Type", 1)
+        for name, more in (("p", {}), ("i", {"kind": "resource", "content_type": "image/png"}))
+    )
+    rest = record("http://a.sample/p", kind="continuation", body=PAGE, gzipped=False)
+    skipped = Counter()
+    pages = read(first + image + rest + rest + record("http://a.sample/q", gzipped=False), skipped=skipped)
+    assert urls(pages) == ["segmented", "http://a.sample/q"] and pages[0].url == "http://a.sample/p"
+    assert skipped == {"answers that are not HTML": 1, "continuation records": 2}
+
+
+ARC = b"""filedesc://old.arc 0.0.0.0 20010101000000 text/plain 76
+1 0 InternetArchive
+URL IP-address Archive-date Content-type Archive-length
+
+http://one.sample/ 192.0.2.1 20010101000000 text/html 90
+HTTP/1.1 200 OK
+Content-Type: text/html
+
+<html lang=en><img src=/a.png alt="A red kite"></html>
+"""
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd.compress, lambda data: wacz({"old.arc": data})])
+@pytest.mark.parametrize(
+    "data",
+    [
+        ARC,
+        ARC[ARC.index(b"http:") :],
+        b"filedesc://a.arc.gz 0.0.0.0 19960923142103 text/plain 200 - - 0 a.arc 122\n2 0 Alexa\n" + ARC,
+    ],
+)
+def test_an_arc_file_is_refused_in_one_line(data, packed, tmp_path):
+    (failure,) = read(packed(data))
+    assert failure.failure == "arc_file" and "warcio recompress" in failure.detail
+    (tmp_path / "old").write_bytes(packed(data))
+    assert [page.failure for page in read_input(str(tmp_path / "old"))] == ["arc_file"]
 
 
 def test_the_headers_charset_is_used():

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.web.archives import opening as opened
-from components.web.archives import read_archive, read_stream
+from components.web.archives import read_archive, read_stream, reading
 from components.web.archives.any_input import read_input
 from components.web.archives.zstd_members import read_frame_size
 from tests.web.archived import skippable, wacz, zstd_frames
@@ -185,6 +185,60 @@ def test_a_wacz_in_s3_is_read_in_ranges(bucket, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
     assert len(list(read_archive("s3://archive/set.wacz"))) == 5
+
+
+def zipped(files, compression=zipfile.ZIP_STORED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, compression)
+    return out.getvalue()
+
+
+ONE, OTHERS = (
+    b"".join(warc(2)),
+    {"pages/pages.jsonl": b"{}", "datapackage.json": b"{}", "indexes/index.cdx.gz": gzip.compress(b"x")},
+)
+PACKED = OTHERS | {"archive/": b"", "archive/data.warc.gz": ONE}
+
+
+@pytest.mark.parametrize("above", ["", "crawl/", "archive/", "a/b/archive/", ".\\crawl\\"])
+@pytest.mark.parametrize("separator", ["/", "\\"])
+@pytest.mark.parametrize("without", ["", "datapackage.json"])
+def test_a_wacz_that_was_packed_again_is_read(above, separator, without):
+    if without and "archive" in above:
+        return  # nothing says which of both folders it is
+    files = {f"{above}{name}".replace("/", separator): data for name, data in PACKED.items() if name != without}
+    hidden = {
+        f"__MACOSX/{above}archive/._data.warc.gz": b"x",
+        f"{above}archive/.DS_Store": b"x",
+        "__MACOSX/._datapackage.json": b"x",
+    }
+    pages = read(zipped(files | hidden, zipfile.ZIP_DEFLATED))
+    assert urls(pages) == ["http://a.sample/0/p", "http://a.sample/1/p"]
+    assert "\\" not in pages[0].inner and pages[0].inner.endswith("archive/data.warc.gz")
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_wacz_in_a_wacz_is_read_up_to_a_depth(compression):
+    data = zipped(PACKED)
+    for depth in range(2, reading.DEEPEST + 3):
+        broken = zipped({"one.wacz": b"PK\x03\x04 no", "two.WACZ": data, "three.wacz": zipped({"a": b"x"})}, compression)
+        data = zipped(OTHERS | {f"all/{depth}.wacz": data}, compression)
+        if depth <= reading.DEEPEST:
+            assert urls(read(broken)) == ["bad_zip", "http://a.sample/0/p", "http://a.sample/1/p", "bad_zip"]
+            assert read(data)[1].archive.endswith(".wacz/archive/data.warc.gz")
+        else:
+            (failure,) = read(data)
+            assert failure.failure == "bad_zip" and "inside" in failure.detail
+
+
+def test_a_wacz_in_a_wacz_that_expands_too_much_is_refused():
+    data = zipped({"archive/a.warc": bytes(60_000_000)}, zipfile.ZIP_DEFLATED)
+    zeros = zipped({"one.wacz": zipped({"archive/a.warc": bytes(60_000_000)})}, zipfile.ZIP_DEFLATED)
+    for bomb in (zeros, zipped({"two.wacz": zeros}), zipped({"one.wacz": data} | {f"{at}.wacz": data for at in range(3)})):
+        failures = read(bomb)
+        assert failures and {page.failure for page in failures} <= {"bad_zip", "bad_record", "too_large"}
 
 
 def test_a_wacz_too_large_to_copy_raises(monkeypatch):

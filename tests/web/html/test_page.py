@@ -24,7 +24,8 @@ def one(html: str | bytes, hint: str | None = None):
 )
 def test_arbitrary_pages_never_raise(html, hint):
     page = read_page(html, PAGE, hint)
-    assert [c.position for c in page.candidates] == list(range(len(page.candidates)))
+    positions = [c.position for c in page.candidates]
+    assert positions == sorted(set(positions))
 
 
 PIECES = st.sampled_from(

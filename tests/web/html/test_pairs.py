@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from components.web.budget import Budget
 from components.web.html import pairs as fast
+from components.web.html.offers import LAZY, LAZY_SETS, OFFERING
 from components.web.html.page import fold, read_page
 from components.web.html.page_limits import PageOverBudget, Source
 from components.web.html.pairs import read_fast
@@ -38,10 +39,11 @@ TAGS = words("""img image picture source base script style title textarea iframe
 noembed noframes noscript svg math select option optgroup template plaintext frameset frame html head body table tr td
 th tbody thead tfoot figure figcaption caption colgroup col a b i p div span
 form button input br hr li ul nobr object video meta link pre h1 dd ruby rt font foreignObject desc mi annotation-xml""")
-NAMES = words("src alt srcset data-src data-original data-lazy-src data-srcset href lang name content type class SRC Alt =x")
+NAMES = words("src alt srcset href lang name content type class SRC Alt =x data-src data-lazy-srcset")
+NAMES += OFFERING
 VALUES = words("""a.png /b.png ../c.png ./d e%20f //h.sample/x http://h.sample/y.jpg?a=1&amp;b=2 data:image/gif;base64,R0
 &copy=1 &copy; &amp;quot; &#128; &#0; &#x110000; &notit; &not robots noindex image/avif image/webp en-GB <img> > --> </script>
-a.png,b.png&#32;2x""")
+a.png,b.png&#32;2x {{image}} true ["a.png"] 1.5""")
 VALUES += ["", "a 300w, b 900w", "c 1.5x,d 2x", "x > y", 'say "hi"', "it's", "caf\xe9\r\nx", " \t", "\u200b", "日本"]
 TEXTS = [
     "x",
@@ -97,11 +99,22 @@ def tag(draw):
 
 MARKUP = st.lists(st.one_of(tag(), tag(), tag(), st.sampled_from(TEXTS)), max_size=25).map("".join)
 WELL = st.recursive(
-    st.one_of(
-        st.sampled_from(["x", "<img src=a.png alt='A b'>", "<!-- <td> -->", "<br>", "<svg><title>t</title><path d=x /></svg>"])
+    st.sampled_from(
+        [
+            *("x", " ", "<!-- <td> -->", "<br>", "&#32;", "<svg><title>t</title><path d=x /></svg>"),
+            *(
+                "<img src=a.png alt='A b'>",
+                "<img src=blank.gif data-src=a.png alt='A b'>",
+                "<img alt='A b' src=data:,>",
+                "<img src=b>",
+            ),
+        ]
     ),
     lambda inner: st.tuples(
-        st.sampled_from(words("div p table tr td th b a picture template svg select noscript ul li script style title caption")),
+        st.sampled_from(
+            words("div p table tr td th b a picture template svg select ul li script style title caption body form")
+            + ["noscript"] * 8
+        ),
         st.lists(inner, max_size=4),
     ).map(lambda part: f"<{part[0]}>{''.join(part[1])}</{part[0]}>"),
     max_leaves=20,
@@ -115,6 +128,65 @@ EVERY = settings(max_examples=300, deadline=None)
 @given(st.one_of(MARKUP, WELL))
 def test_the_fast_reader_equals_the_dom_reader(html):
     assert pairs_of(html, PAGE) == dom_pairs_of(html, PAGE)
+
+
+PHOTO = "http://a.sample/photo.jpg"
+PLACEHOLDERS = ["/blank.gif", "data:image/gif;base64,R0", "", "/loading.svg"]
+TWIN = "<noscript>\n<!-- c --><img src=/photo.jpg alt='A cat'></noscript>"
+
+
+def urls(html):
+    """What both readers say."""
+    fast, slow = pairs_of(html, PAGE), dom_pairs_of(html, PAGE)
+    assert fast == slow
+    return [candidate.image_url for candidate in fast]
+
+
+@pytest.mark.parametrize("placeholder", PLACEHOLDERS)
+@pytest.mark.parametrize("name", LAZY + LAZY_SETS)
+def test_an_address_of_lazy_loading_goes_before_the_placeholder(name, placeholder):
+    for tag_ in (
+        f"<img src='{placeholder}' srcset='{placeholder or 'x'} 1w' {name}=/photo.jpg alt='A cat'>",
+        f"<picture><source srcset='{placeholder or 'x'} 99w'><img src='{placeholder}' {name}='/photo.jpg' alt='A cat'></picture>",
+    ):
+        assert scan(tag_) is not None
+        assert urls(tag_) == [PHOTO]
+    if name in LAZY_SETS:
+        small = f"{name}='/small.jpg 300w, /photo.jpg 900w'"
+        assert urls(f"<picture><source {small}><img src='{placeholder}' srcset='/b.png 999w' alt='A cat'></picture>") == [PHOTO]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *words('{{photo.url}} <%=/a%> [[+image.src]] ["/a.jpg"] true 1200 1.5 #photo.jpg javascript:a.b /film.mp4 /${id}.jpg'),
+        "",
+        " ",
+    ],
+)
+def test_what_is_no_address_of_an_image_leaves_src(value):
+    for name in LAZY:
+        assert urls(f"<img src=/photo.jpg alt='A cat' {name}='{value}'>") == [PHOTO]
+    for name in LAZY_SETS:
+        assert urls(f"<img src=/photo.jpg alt='A cat' {name}='{value} 900w'>") == [PHOTO]
+
+
+@pytest.mark.parametrize("lazy", ["data-src=/photo.jpg", "data-src={{x}}", "class=lazy"])
+@pytest.mark.parametrize("placeholder", PLACEHOLDERS)
+def test_an_image_and_its_twin_for_browsers_without_scripts_are_one(placeholder, lazy):
+    image = f"<img src='{placeholder}' {lazy} alt='A cat'>"
+    for html in (image + TWIN, f"<picture>{image}</picture> {TWIN}", f"<a>{image}</a><p>{TWIN.replace('<img', '<img srcset=x')}"):
+        assert scan(html) is not None
+        assert urls(html + "<img src=/other.jpg>") == [PHOTO, "http://a.sample/other.jpg"]
+    picture = f"{image}<noscript><picture><source srcset='/photo.jpg 900w'><img src=/small.jpg alt='A cat'></picture></noscript>"
+    assert urls(picture) == [PHOTO]
+
+
+def test_other_images_without_script_are_images_of_their_own():
+    assert urls(f"<img src=/a.jpg alt='A dog'>{TWIN}") == ["http://a.sample/a.jpg", PHOTO]
+    assert urls(f"{TWIN}<noscript><div><img src=/pixel.gif></div></noscript>") == [PHOTO, "http://a.sample/pixel.gif"]
+    assert urls("<img src=/a.jpg alt=''><noscript><img src=/pixel.gif alt=''></noscript>")[1] == "http://a.sample/pixel.gif"
+    assert urls("<img src=/large.jpg data-src=/b.jpg alt='A cat'>" + TWIN) == ["http://a.sample/b.jpg"]
 
 
 @EVERY

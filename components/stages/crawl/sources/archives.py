@@ -7,6 +7,8 @@ its class, and reading continues.
 from __future__ import annotations
 
 import hashlib
+import logging
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +20,12 @@ from components.stages.crawl.sources.consent import read_consent, require_consen
 from components.stages.crawl.sources.found import SourcePage, chunk_pages
 from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
 from components.web.answers import Answers, NotFetched
-from components.web.archives import ArchivePage, read_archive
+from components.web.archives import ArchivePage, read_archive, summarize
 from components.web.budget import Budget
 from components.web.fetch import Fetcher
 from components.web.urls import normalise
 
+_log = logging.getLogger(__name__)
 BUDGET_SETTINGS = ("record_bytes", "page_seconds", "page_memory", "page_images")
 """Budget settings that affect what is read from an archive; the others do not cause archives to be read again."""
 
@@ -54,6 +57,8 @@ class ArchivesSource(FileSource):
 
         for page in super().pages(answers, live):
             key = page.row["key"] if page.row else page.url
+            if live and page.row and page.row["rule"] == "no_page":
+                _log.warning("%s: %s", page.archive, page.row["value"])
             if add_key(key):
                 yield page
                 continue
@@ -82,8 +87,19 @@ def _judge(answers: Answers, page: SourcePage) -> SourcePage:
 def read_archive_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """Job: write the pages of one archive."""
     budget = Budget(**task.params["budget"])
-    archive = read_archive(input_path(spec, task), budget=budget, agent=task.params["agent"])
-    write_found(folder, task, (archive_to_page(record, spec["name"]) for record in archive))
+    agent = task.params["agent"]
+    write_found(folder, task, _read_pages(input_path(spec, task), spec["name"], budget, agent))
+
+
+def _read_pages(path: str, archive: str, budget: Budget, agent: str) -> Iterator[SourcePage]:
+    """Yield the pages of one archive, then a ledger row that counts the records without a page, or says that it has no page."""
+    skipped, readable = Counter[str](), Counter[bool]()
+    for record in read_archive(path, budget=budget, agent=agent, skipped=skipped):
+        readable[not record.failure] += 1
+        yield archive_to_page(record, archive)
+    if skipped or not readable:
+        rule = "not_html" if readable[True] else "no_page"
+        yield SourcePage.drop(archive, rule, summarize(readable[True], skipped), "HTML", f"in {archive}", archive=archive)
 
 
 def archive_to_page(record: ArchivePage, archive: str) -> SourcePage:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -78,6 +79,10 @@ def read_table_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     layout = layout_named(task.params["layout"])
     folder_of_images, languages = task.params["folder"], task.params["languages"]
     rows = layout.rows(Path(input_path(spec, task)), spec["name"])
+    first = [*islice(rows, 1)]
+    if not first and not layout.has_languages:  # a stamp may have no caption
+        raise HearsightError("holds no rows", where=spec["name"], hint="bring the whole file, or name another as input")
+    rows = chain(first, rows)
     if layout.has_languages:
         rows = (row for row in rows if row.rule or row.language in languages)
     if task.params["beside"]:
