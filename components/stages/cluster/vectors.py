@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from PIL.Image import DecompressionBombError
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
@@ -22,6 +21,7 @@ from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
 from components.vision.features import WIDTH, ImageFeatures, feature_key, flatten
 from components.vision.image_encoders import EncodedPicture, MobileNetFile
+from components.web.images.opening import UnreadableImageError
 
 BATCH = 256
 """Pictures whose features (43 KB each as stored) are in memory at a time."""
@@ -87,7 +87,7 @@ def _payload(media: StageOutput, reference: str, sha: str) -> tuple[bytes, str, 
     data = media.read_media(reference)
     try:
         flatten(data)
-    except (OSError, ValueError, SyntaxError, DecompressionBombError) as error:
+    except UnreadableImageError as error:
         # Not an OSError: the cache would take that for a fault of its own file.
         raise Unreadable(type(error).__name__) from error
     return data, sha, 0
