@@ -60,7 +60,7 @@ _UPRIGHT = {
 """EXIF's orientation → what makes the stored pixels upright."""
 
 
-class UnreadableImageError(OSError):
+class UnreadableImageError(ValueError):
     """An image that cannot be decoded completely; the text says why in one line."""
 
 
