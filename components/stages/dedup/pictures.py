@@ -22,7 +22,7 @@ from components.stages.dedup.matching import match_pairs
 from components.stages.dedup.sketches import SKETCH, cut_content, flatten, make_sketch, miniatures
 from components.vision.features import WIDTH, feature_key
 from components.vision.image_encoders import MobileNetFile
-from components.web.images.image import has_contrast
+from components.web.images.contrast import has_contrast
 
 MINIATURE_SLACK = 0.01
 """Tolerance of a miniature's correlation below the threshold of the whole sketch."""

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from components.core.stage_output import ShardRef, StageOutput
-from components.web.images.image import EXACT
+from components.web.images.contrast import EXACT
 
 TEXTS = ["key", "caption", "image_sha256"]
 ORDERED = ["collected", "posted", "width", "height"]

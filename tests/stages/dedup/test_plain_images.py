@@ -14,7 +14,8 @@ from PIL import Image
 
 from components.stages.dedup import PerceptualHash
 from components.vision.features import ImageFeatures
-from components.web.images.image import EXACT, decode_image, has_contrast
+from components.web.images.contrast import EXACT, has_contrast
+from components.web.images.image import decode_image
 from tests.stages.dedup.support import dedup, encoded, post, settings, verdicts
 from tests.stages.dedup.support import picture as shapes
 
