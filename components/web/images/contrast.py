@@ -34,5 +34,5 @@ def has_contrast(image: Any) -> bool:
 def _cut_even_rows(levels: Any) -> Any:
     """Return what is left without the even rows at both edges."""
     inner = levels[:, 1:-1] if levels.shape[1] > 2 else levels  # the ends mix with a bar beside the row
-    uneven = np.flatnonzero(inner.max(1) - inner.min(1) > EVEN) if levels.size else ()
+    uneven = np.flatnonzero(inner.max(1) - inner.min(1) > EVEN) if levels.size else np.empty(0, np.int64)
     return levels[uneven[0] : uneven[-1] + 1] if len(uneven) else levels[:0]
