@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from PIL import Image
 
 from components.core.errors import HearsightError
 from components.core.printing import print_text
 from components.ratings.items import RatingItems
 from components.ratings.store import RatingStore, RefusedRatingError
+from components.web.images.opening import open_header
 
 QUESTION = "good (g), bad (b), undo (u) or quit (q)? "
 VERDICTS = {"g": "GOOD", "good": "GOOD", "b": "BAD", "bad": "BAD"}
@@ -40,9 +38,8 @@ def _show(store: RatingStore, items: RatingItems, rater: str, key: str, folder: 
     progress, item = store.progress(rater), items.item(key)
     picture, speech = folder / f"{key}.jpg", folder / f"{key}.flac"
     picture.write_bytes(items.picture(key))
-    with Image.open(io.BytesIO(items.picture(key))) as image:
-        size = f"{image.width} by {image.height} pixels"
-    print_text(f"\nItem {progress.answered + 1} of {progress.items}\nPicture: {picture} ({size})")
+    width, height = open_header(items.picture(key)).size
+    print_text(f"\nItem {progress.answered + 1} of {progress.items}\nPicture: {picture} ({width} by {height} pixels)")
     if audio := items.audio(key):
         speech.write_bytes(audio)
         print_text(f"Spoken description: {speech}")

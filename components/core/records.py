@@ -43,7 +43,7 @@ CANDIDATE = _schema(
     _field("height", I32, "px"),
     _field("bytes", I64, "B"),
     _field("image_sha256", STR),
-    _field("phash", STR, "64-bit perceptual hash, 16 hex digits"),
+    _field("phash", STR, "64-bit perceptual hash, 16 hex digits; of an image without contrast = and 15 of its pixels"),
     _field("media", STR, "tar shard / member"),
     _field("archive", STR, "the WARC, WAT or table it was read from; empty for a live page"),
     _field("archive_offset", I64, "B into a WARC or WAT, or a table's row from 1; -1 = none"),

@@ -5,13 +5,13 @@ For frozen features: :func:`load_backbone` returns the network to be trained, :f
 
 from __future__ import annotations
 
-import io
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from components.execution.process import keep_freed_memory
+from components.web.images.opening import read_image
 
 if TYPE_CHECKING:
     import torch
@@ -38,19 +38,8 @@ def load_backbone() -> torch.nn.Module:
 
 
 def decode_picture(data: bytes) -> Image.Image:
-    """Return an encoded picture in RGB: transparency is white, as in a browser; of an animation the first frame.
-
-    Raises:
-        OSError: the bytes cannot be decoded completely.
-    """
-    # Imported here, as above.
-    from PIL import Image
-
-    with Image.open(io.BytesIO(data)) as image:
-        picture = image.convert("RGBA")
-    ground = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-    ground.alpha_composite(picture)
-    return ground.convert("RGB")
+    """Return an encoded image in RGB; raise UnreadableImageError if it cannot be decoded completely."""
+    return read_image(data).pixels
 
 
 def to_input(picture: Image.Image) -> torch.Tensor:

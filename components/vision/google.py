@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from components.google.method import Requester, request_one
+from components.web.images.opening import UnreadableImageError, read_image
 
 MOST_LABELS = 20
 """Maximum labels per picture (CC §3: 5 to 20)."""
@@ -26,7 +27,7 @@ class GoogleVision:
     """``images:annotate`` with LABEL_DETECTION and SAFE_SEARCH_DETECTION."""
 
     name = "google.vision"
-    version = 1
+    version = 2
     model = "vision-v1"
     codec = "json"
     service, rpc, most, room = "vision", "batch_annotate_images", 16, 7_100_000
@@ -64,13 +65,9 @@ class GoogleVision:
 
 
 def _resized(data: bytes) -> bytes:
-    # Imported on use: only processes that decode pictures need Pillow.
-    from PIL import Image
-
     try:
-        with Image.open(io.BytesIO(data)) as image:
-            picture = image.convert("RGB")
-    except OSError:
+        picture = read_image(data, enough=SIDE).pixels
+    except UnreadableImageError:
         return b""
     picture.thumbnail((SIDE, SIDE))
     out = io.BytesIO()

@@ -76,7 +76,7 @@ class EncodedPicture:
     """
 
     name = "encoded-picture"
-    version = 3
+    version = 4
     codec = "compressed-array"
 
     def __init__(

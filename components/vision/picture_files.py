@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import base64
 import binascii
-import io
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, UnidentifiedImageError
-
 from components.core.errors import HearsightError
+from components.web.images.opening import (
+    OPENED,
+    ReadImage,
+    TooLargeImageError,
+    UnknownImageError,
+    UnreadableImageError,
+    open_header,
+    read_image,
+)
 
 LEAST_SIDE = 8
 """Minimum side of a picture in px; nothing can be recognised in smaller ones."""
-MOST_PIXELS = 89_000_000
-"""Maximum pixels of a picture, as of a crawl (``Budget.image_pixels``); Pillow warns of larger ones."""
 MOST_SIDE = 10_000
 """Maximum side of a picture in px: encoders pad it to a square, whose pixels grow with the square of this."""
 LARGEST_BYTES = 1 << 26
-FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
-"""Formats that are opened. Pillow knows others; some start programs (EPS) or are rarely tested decoders."""
 
 
-def require_picture(data: bytes, where: str, refusal: str = "is not a picture that can be read", hint: str = "") -> None:
-    """Raise unless a picture can be decoded completely and has a usable size.
+def require_picture(data: bytes, where: str, refusal: str = "is not a picture that can be read", hint: str = "") -> ReadImage:
+    """Return the decoded image; raise unless it can be decoded completely and has a usable size.
 
     Args:
         refusal: the error for what is no picture.
@@ -36,26 +37,19 @@ def require_picture(data: bytes, where: str, refusal: str = "is not a picture th
         HearsightError: it is no picture, damaged, too small or too large. Sizes are read before pixels are decoded.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
-                width, height = image.size
-                if min(width, height) < LEAST_SIDE:
-                    what = f"is a picture of {width} × {height} px, smaller than {LEAST_SIDE} px a side"
-                    raise HearsightError(what, where=where, hint="give a larger one")
-                if width * height > MOST_PIXELS or max(width, height) > MOST_SIDE:
-                    raise HearsightError(f"is a picture of {width} × {height} px", where=where, hint="make it smaller")
-                image.convert("RGBA")
-    except UnidentifiedImageError:
-        hint = hint or f"give one of {', '.join(FORMATS)}"
+        width, height = open_header(data, max_side=MOST_SIDE).size
+        if min(width, height) < LEAST_SIDE:
+            what = f"is a picture of {width} × {height} px, smaller than {LEAST_SIDE} px a side"
+            raise HearsightError(what, where=where, hint="give a larger one")
+        return read_image(data)
+    except UnknownImageError:
+        hint = hint or f"give one of {', '.join(OPENED)}"
         raise HearsightError(refusal, where=where, hint=hint) from None
-    except Image.DecompressionBombError:
-        raise HearsightError(f"is a picture of more than {MOST_PIXELS:,} px", where=where, hint="make it smaller") from None
-    except HearsightError:
-        raise
-    # Pillow's readers raise any exception for damaged files, including struct.error and IndexError.
-    except Exception as error:
-        raise HearsightError(f"is a damaged picture ({one_line(error)})", where=where, hint="give another file") from error
+    except TooLargeImageError as error:
+        what = f"is a picture of {error.width} × {error.height} px"
+        raise HearsightError(what, where=where, hint="make it smaller") from None
+    except UnreadableImageError as error:
+        raise HearsightError(f"is a damaged picture ({error})", where=where, hint="give another file") from error
 
 
 def one_line(error: Exception) -> str:

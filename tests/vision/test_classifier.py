@@ -12,6 +12,7 @@ from components.core.result_cache import Annotator
 from components.vision.classifier import SIDE, classify, decode_picture, load_backbone, read_picture
 from components.vision.labels import match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
+from components.web.images.opening import UnreadableImageError
 from tests.knowledge.dictionary import extract
 
 DOG, DRAKE, SOCK = 207, 97, 806
@@ -48,8 +49,8 @@ def test_transparency_becomes_white() -> None:
     assert float(read_picture(out.getvalue()).min()) == 1.0
 
 
-def test_a_truncated_picture_raises_an_os_error() -> None:
-    with pytest.raises(OSError):
+def test_a_truncated_picture_is_unreadable() -> None:
+    with pytest.raises(UnreadableImageError):
         read_picture(picture()[:60])
 
 

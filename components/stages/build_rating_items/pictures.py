@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 from pathlib import Path
 
-from PIL import Image as images
-from PIL import ImageOps
-from PIL.Image import Image, Resampling
+from PIL.Image import Resampling
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
@@ -20,8 +17,6 @@ from components.vision.training_pictures import open_picture
 SIDE = 640
 """px, of the longer side at most: a picture fills half of a common screen beside its caption."""
 QUALITY = 85
-ORIENTATION = 0x0112
-"""EXIF's tag of the camera's rotation."""
 UNREADABLE_FILE = "unreadable.json"
 
 
@@ -64,28 +59,12 @@ def shown_picture(data: bytes, crop: str) -> bytes:
     Raises:
         HearsightError: the bytes cannot be decoded.
     """
-    picture = _upright(open_picture(data, SIDE), _orientation(data))
+    picture = open_picture(data, SIDE)
     if crop == "centre":
         window = evaluation_window(*picture.size, "centre")
         picture = crop_window(picture, window, min(SIDE, int(window.side)))
     else:
         picture.thumbnail((SIDE, SIDE), Resampling.BICUBIC)
-    # Pillow would write the comment of the opened file.
-    plain = images.new("RGB", picture.size)
-    plain.paste(picture)
     target = io.BytesIO()
-    plain.save(target, "JPEG", quality=QUALITY)
+    picture.save(target, "JPEG", quality=QUALITY)
     return target.getvalue()
-
-
-def _orientation(data: bytes) -> int:
-    with contextlib.suppress(Exception), images.open(io.BytesIO(data)) as opened:  # broken EXIF makes no picture unusable
-        return int(opened.getexif().get(ORIENTATION, 1))
-    return 1
-
-
-def _upright(picture: Image, orientation: int) -> Image:
-    plain: Image = images.new("RGB", picture.size)
-    plain.paste(picture)
-    plain.getexif()[ORIENTATION] = orientation
-    return ImageOps.exif_transpose(plain)

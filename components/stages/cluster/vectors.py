@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from PIL.Image import DecompressionBombError
 
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
-from components.vision.features import WIDTH, ImageFeatures, feature_key, flatten
+from components.vision.features import WIDTH, ImageFeatures, feature_key
 from components.vision.image_encoders import EncodedPicture, MobileNetFile
+from components.web.images.opening import UnreadableImageError
 
 BATCH = 256
 """Pictures whose features (43 KB each as stored) are in memory at a time."""
@@ -79,18 +79,8 @@ def read_vectors(
     return vectors
 
 
-class Unreadable(ValueError):
-    """A picture that no decoder reads; the text is the decoder's error."""
-
-
 def _payload(media: StageOutput, reference: str, sha: str) -> tuple[bytes, str, int]:
-    data = media.read_media(reference)
-    try:
-        flatten(data)
-    except (OSError, ValueError, SyntaxError, DecompressionBombError) as error:
-        # Not an OSError: the cache would take that for a fault of its own file.
-        raise Unreadable(type(error).__name__) from error
-    return data, sha, 0
+    return media.read_media(reference), sha, 0
 
 
 def _compute(
@@ -103,11 +93,11 @@ def _compute(
         batch = digests[start : start + BATCH]
         try:
             annotations.annotate(annotator, {feature_key(sha, 0): pictures[sha] for sha in batch})
-        except Unreadable:
+        except UnreadableImageError:
             for sha in batch:  # the batch has an unreadable picture; computed ones are cached
                 try:
                     annotations.annotate(annotator, {feature_key(sha, 0): pictures[sha]})
-                except Unreadable as error:
+                except UnreadableImageError as error:
                     broken[sha] = str(error)
     return broken
 

@@ -105,17 +105,28 @@ def same_pictures(
 ) -> Iterator[Pairs]:
     """Yield edges between records with matching pictures, enough to connect all that match."""
     yield _equals(records.pictures)
+    plain = np.flatnonzero(records.exact >= 0)
+    yield plain, plain[_first_equal(records.exact[plain])[0]]
     if signal.kind == "phash":
-        distinct, first, of = np.unique(records.hashes, return_index=True, return_inverse=True)
-        yield np.arange(len(records)), first[of]
-        for i, j in near_hashes(distinct, signal.max_distance):
+        others = np.flatnonzero(records.exact < 0)
+        same, first = _first_equal(records.hashes[others])
+        yield others, others[same]
+        first = others[first]
+        for i, j in near_hashes(records.hashes[first], signal.max_distance):
             yield first[i], first[j]
         return
     assert pictures is not None
     shown = _firsts(records.pictures)
     first = np.array([shown[sha256] for sha256 in pictures.rows], np.int64)
     for i, j in repeats:
-        yield first[i], first[j]
+        exact = records.exact[first[i]] == records.exact[first[j]]
+        yield first[i[exact]], first[j[exact]]
+
+
+def _first_equal(numbers: NDArray[Any]) -> Pairs:
+    """Return for each number the index of the first equal one, and the indices of all first ones."""
+    _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+    return first[of], first
 
 
 class Duplicates:
@@ -140,7 +151,9 @@ class Duplicates:
         self._picture = np.array([pictures.rows[records.pictures[n]] for n in self.known.tolist()], np.int64)
         self._rows = captions.vectors(distinct, idf)
         self._vectors = pictures.vectors
-        self._pairs: PostPairs = PostPairs(self._rows, self._caption, self._vectors, self._picture)
+        exact = np.full(len(pictures.rows), -1, np.int64)
+        exact[self._picture] = records.exact[self.known]
+        self._pairs: PostPairs = PostPairs(self._rows, self._caption, self._vectors, self._picture, exact)
         self._position = np.full(len(records), -1, np.int64)
         self._position[self.known] = np.arange(len(self.known))
 

@@ -22,6 +22,7 @@ from components.stages.dedup.matching import match_pairs
 from components.stages.dedup.sketches import SKETCH, cut_content, flatten, make_sketch, miniatures
 from components.vision.features import WIDTH, feature_key
 from components.vision.image_encoders import MobileNetFile
+from components.web.images.contrast import has_contrast
 
 MINIATURE_SLACK = 0.01
 """Tolerance of a miniature's correlation below the threshold of the whole sketch."""
@@ -47,7 +48,7 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
             unreadable[sha256] = " ".join(str(error).split())[:120]
             continue
         sketches[sha256] = make_sketch(picture)
-        if content is not None:
+        if content is not None and has_contrast(content):
             contents[sha256] = content_key(content), make_sketch(content)
 
     def payload(sha256: str, inner: bool) -> Callable[[], Any]:

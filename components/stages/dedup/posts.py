@@ -50,6 +50,7 @@ class PostPairs:
         caption: index of each post's caption.
         vectors: features of the distinct pictures, (m, d), any float type.
         picture: index of each post's picture.
+        exact: a number for each distinct picture; those with different numbers are never near. None for no such numbers.
     """
 
     def __init__(
@@ -58,8 +59,10 @@ class PostPairs:
         caption: NDArray[np.int64],
         vectors: NDArray[np.floating],
         picture: NDArray[np.int64],
+        exact: NDArray[np.int64] | None = None,
     ) -> None:
         self.captions, self.vectors, self.picture = captions, vectors, picture
+        self.exact = np.full(len(vectors), -1) if exact is None else exact
         self.units = np.empty(vectors.shape, np.float32)
         for at in range(0, len(vectors), BLOCK):
             self.units[at : at + BLOCK] = unit_rows(vectors[at : at + BLOCK])
@@ -104,6 +107,7 @@ class PostPairs:
         near = np.concatenate([np.empty(0, bool), *decisions])
         if matched is not None:
             near |= matched(one, other)
+        near &= self.exact[one] == self.exact[other]
         return i[near], j[near]
 
     def _blocks(self, first: int, second: int, max_distance: float, matched: Matched | None) -> Iterator[Pairs]:
@@ -122,7 +126,8 @@ class PostPairs:
                 i, j = down[row], across[column]
                 once = np.ones(len(i), bool) if first != second else i < j
                 i, j, rough = i[once], j[once], rough[row[once], column[once]]
-                near = self._decided(rough, self.picture[self.order[i]], self.picture[self.order[j]], max_distance)
+                one, other = self.picture[self.order[i]], self.picture[self.order[j]]
+                near = self._decided(rough, one, other, max_distance) & (self.exact[one] == self.exact[other])
                 yield i[near], j[near]
 
     def _decided(

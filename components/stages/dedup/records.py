@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from components.core.stage_output import ShardRef, StageOutput
+from components.web.images.contrast import EXACT
 
 TEXTS = ["key", "caption", "image_sha256"]
 ORDERED = ["collected", "posted", "width", "height"]
@@ -27,7 +28,9 @@ class Records:
     pictures: list[str]
     """sha256 of each record's picture."""
     hashes: NDArray[np.uint64]
-    """Perceptual hashes."""
+    """Perceptual hashes, which say nothing where ``exact`` is not -1."""
+    exact: NDArray[np.int64]
+    """The digest of the pixels of an image without contrast, -1 of any other. Images with different numbers are not the same."""
     rank: NDArray[np.int64]
     """Rank of each record in the order of precedence, 0 first: see :func:`ranks`."""
 
@@ -35,16 +38,20 @@ class Records:
     def read(source: StageOutput) -> Records:
         """Return the records of a CAPTION output."""
         starts, texts = [0], {name: list[str]() for name in TEXTS}
-        hashes, ordered = [np.empty(0, np.uint64)], []
+        hashes, ordered = list[str](), []
         for shard in source.shards:
             table = shard.read([*TEXTS, "phash", *ORDERED])
             for name in TEXTS:
                 texts[name].extend(table[name].to_pylist())
-            hashes.append(np.array([int(text, 16) for text in table["phash"].to_pylist()], np.uint64))
+            hashes.extend(table["phash"].to_pylist())
             ordered.append(table.select(["key", *ORDERED]))
             starts.append(len(texts["key"]))
         rank = ranks(pa.concat_tables(ordered)) if ordered else np.empty(0, np.int64)
-        return Records(source.shards, starts, texts["key"], texts["caption"], texts["image_sha256"], np.concatenate(hashes), rank)
+        plain = np.array([text.startswith(EXACT) for text in hashes], bool)
+        numbers = np.array([int(text.removeprefix(EXACT), 16) for text in hashes], np.uint64)
+        # A digest has 60 bits, so it is a positive number.
+        exact = np.where(plain, numbers.astype(np.int64), -1)
+        return Records(source.shards, starts, texts["key"], texts["caption"], texts["image_sha256"], numbers, exact, rank)
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from components.stages.dedup.frames import content_box
+from components.web.images.opening import read_image
 
 SKETCH = 64
 """Side in pixels of a sketch."""
@@ -21,15 +21,8 @@ FLAT = 1e-3
 
 
 def flatten(data: bytes) -> Image.Image:
-    """Return a picture as RGB on white, a large JPEG reduced; raise OSError if it cannot be decoded."""
-    with Image.open(io.BytesIO(data)) as opened:
-        opened.draft(None, (4 * SKETCH, 4 * SKETCH))
-        picture = opened.convert("RGBA") if "A" in opened.getbands() or "transparency" in opened.info else opened.convert("RGB")
-    if picture.mode == "RGBA":
-        ground = Image.new("RGBA", picture.size, "white")
-        ground.alpha_composite(picture)
-        picture = ground.convert("RGB")
-    return picture
+    """Return an image in RGB, a large one reduced; raise UnreadableImageError if it cannot be decoded."""
+    return read_image(data, enough=4 * SKETCH).pixels
 
 
 def cut_content(picture: Image.Image) -> Image.Image | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from PIL import Image
 
 from components.core.graph import find_root
 from components.core.ledger import dropped, kept, ledger_table
@@ -16,6 +15,7 @@ from components.core.view_arrays import SUFFIX, npy_bytes, pack_views
 from components.execution.stage import ShardOut, Task
 from components.metrics.tokens import tokenize
 from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key
+from components.web.images.opening import read_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,12 +124,9 @@ def _encoded(
 
 
 def make_thumbnail(data: bytes, side: int) -> bytes:
-    """Return a picture as a JPEG on white, with a longer side of at most ``side`` px."""
-    with Image.open(io.BytesIO(data)) as opened:
-        picture = opened.convert("RGBA")
-    picture.thumbnail((side, side))
-    plain = Image.new("RGB", picture.size, "white")
-    plain.paste(picture, mask=picture.getchannel("A"))
+    """Return an image as an upright JPEG on white, with a longer side of at most ``side`` px."""
+    image = read_image(data, enough=2 * side).pixels
+    image.thumbnail((side, side))
     target = io.BytesIO()
-    plain.save(target, "JPEG", quality=85)
+    image.save(target, "JPEG", quality=85)
     return target.getvalue()

@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from components.stages.posts_report.clusters import Sheet
 from components.stages.posts_report.words import Topic
+from components.web.images.opening import UnreadableImageError, read_image
 
 CELL, GAP, LABEL, FRAME = 150, 14, 22, 6
 """Pixels: side of a picture, gap between pictures, height of a label, width of a frame."""
@@ -75,18 +76,13 @@ def _thumbnail(data: bytes | None) -> Image.Image | None:
     if data is None:
         return None
     try:
-        with Image.open(io.BytesIO(data)) as opened:
-            opened.draft("RGB", (2 * CELL, 2 * CELL))
-            picture = opened.convert("RGBA")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        picture = read_image(data, enough=2 * CELL).pixels
+    except UnreadableImageError:
         return None
     inside = CELL - 2 * FRAME - 4
     scale = inside / max(picture.size)
     size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
-    picture = picture.resize(size, Image.Resampling.LANCZOS)
-    white = Image.new("RGBA", picture.size, "white")
-    white.alpha_composite(picture)
-    return white.convert("RGB")
+    return picture.resize(size, Image.Resampling.LANCZOS)
 
 
 def _frame(pen: Any, left: int, top: int, colour: str, line: str) -> None:

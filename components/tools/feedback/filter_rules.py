@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
-from PIL import Image
 
 from components.core.graph import load_graph
 from components.core.params import YAML_LOADER, stage_params
@@ -61,11 +59,10 @@ def image_remarks(root: Path, text: str, image: bytes, interface: str, where: st
     Raises:
         HearsightError: the image is unusable.
     """
-    require_picture(image, where)
+    opened = require_picture(image, where)
     params: Any = stage_params(root / "params.yaml", load_graph(root).params, DATASET, "filter", filtering.Params)
     subject = make_subject(text, load_boilerplate(params.language), params.max_characters)
-    with Image.open(io.BytesIO(image)) as opened:
-        subject = replace(subject, format=opened.format or "", width=opened.width, height=opened.height)
+    subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
     parse = subject.parse = EnglishParser().compute(subject.text)
     provider = EmbeddedLabels()
     stored = provider.annotator.compute(image)

@@ -7,12 +7,14 @@ Pixel data are copied byte for byte. Colour profiles, sizes, animation and EXIF'
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Callable, Iterator
+
+from components.web.images.opening import read_orientation
 
 PNG_KEPT = frozenset(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD hIST pHYs sPLT cICP mDCv cLLi acTL fcTL fdAT".split()
 )
-WEBP_DROPPED = frozenset({b"EXIF", b"XMP "})
 
 
 class Unreadable(ValueError):
@@ -63,8 +65,8 @@ def _jpeg(data: bytes) -> bytes:
 def _jpeg_segment(marker: int, segment: bytes) -> bytes:
     body = segment[4:]
     if marker == 0xE1 and body.startswith(b"Exif\0\0"):
-        orientation = _orientation(body[6:])
-        return _exif(orientation) if orientation > 1 else b""
+        exif = _only_orientation(body)
+        return b"\xff\xe1" + struct.pack(">H", 8 + len(exif)) + body[:6] + exif if exif else b""
     if marker == 0xE0:
         return segment if body.startswith(b"JFIF\0") else b""  # JFXX holds a thumbnail
     if marker == 0xE2:
@@ -86,24 +88,10 @@ def _scan_end(data: bytes, at: int) -> int:
     raise Unreadable("a scan has no end")
 
 
-def _orientation(tiff: bytes) -> int:
-    """Return EXIF's orientation, 1 to 8; 1 when there is none."""
-    try:
-        order = {b"II": "<", b"MM": ">"}[tiff[:2]]
-        (first,) = struct.unpack_from(f"{order}I", tiff, 4)
-        (number,) = struct.unpack_from(f"{order}H", tiff, first)
-        for at in range(first + 2, first + 2 + 12 * number, 12):
-            tag, kind, _, value = struct.unpack_from(f"{order}HHIH", tiff, at)
-            if (tag, kind) == (0x0112, 3):
-                return value if 1 <= value <= 8 else 1
-    except (KeyError, struct.error):
-        pass
-    return 1
-
-
-def _exif(orientation: int) -> bytes:
-    tiff = b"II*\0" + struct.pack("<IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0)
-    return b"\xff\xe1" + struct.pack(">H", 8 + len(tiff)) + b"Exif\0\0" + tiff
+def _only_orientation(exif: bytes) -> bytes:
+    """Return EXIF data with the orientation alone; empty where that is upright."""
+    orientation = read_orientation(exif)
+    return b"II*\0" + struct.pack("<IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0) if orientation > 1 else b""
 
 
 def _png(data: bytes) -> bytes:
@@ -117,6 +105,8 @@ def _png(data: bytes) -> bytes:
             raise Unreadable("a chunk is cut off")
         if name in PNG_KEPT:
             out.append(chunk)
+        if name == b"eXIf" and (exif := _only_orientation(chunk[8:-4])):
+            out.append(struct.pack(">I", len(exif)) + name + exif + struct.pack(">I", zlib.crc32(name + exif)))
         if name == b"IEND":
             return b"".join(out)
 
@@ -124,11 +114,14 @@ def _png(data: bytes) -> bytes:
 def _webp(data: bytes) -> bytes:
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         raise Unreadable("no WEBP")
-    chunks = [b"WEBP"]
-    for name, body in _riff(data):
+    chunks, parts = [b"WEBP"], list(_riff(data))
+    exif = next((_only_orientation(body) for name, body in parts if name == b"EXIF"), b"")
+    for name, body in parts:
         if name == b"VP8X":
-            body = bytes([body[0] & ~0x0C]) + body[1:]  # flags: neither EXIF nor XMP
-        if name not in WEBP_DROPPED:
+            body = bytes([body[0] & ~0x0C | (0x08 if exif else 0)]) + body[1:]  # flags: EXIF, XMP
+        if name == b"EXIF":
+            body, exif = exif, b""  # a second one is ignored
+        if body and name != b"XMP ":
             chunks.append(name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2))
     content = b"".join(chunks)
     return b"RIFF" + struct.pack("<I", len(content)) + content

@@ -36,7 +36,7 @@ class ImageLook:
 
     budget: Budget = _DEFAULT
     name = "image.look"
-    version = 5
+    version = 6
     model = "pillow-12"
     codec = "json"
 

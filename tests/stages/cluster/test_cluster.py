@@ -124,7 +124,7 @@ def test_features_of_mobilenet_v2_come_from_its_file(tmp_path):
     torch.save(MobileNetV2(classes=3).state_dict(), weights)
     cluster(tmp_path, PICTURES[:2], PARAMS.model_copy(update={"mobilenet_v2": str(weights)}))
     names = {path.name for path in (tmp_path / ".hearsight" / "annotations").glob("*.sqlite")}
-    assert [name.startswith("encoded-picture-v3-mobilenet_v2-224-") for name in names] == [True], names
+    assert [name.startswith("encoded-picture-v4-mobilenet_v2-224-") for name in names] == [True], names
 
 
 @pytest.mark.slow
