@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from components.language.hashtags import HASHTAG, MARKS, SIGNS, fold
+from components.core.hashtags import HASHTAG, MARKS, SIGNS, fold
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import count_words
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import yaml
 
-from components.language.hashtags import fold
+from components.core.hashtags import fold
 from components.stages.extract_descriptions import LISTS
 from components.stages.extract_descriptions.words import Phrases
 

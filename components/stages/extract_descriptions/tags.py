@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from components.language.hashtags import SPACED_HASHTAG, fold
+from components.core.hashtags import SPACED_HASHTAG, fold
 from components.stages.extract_descriptions.marks import link_spans
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import Word, words_of

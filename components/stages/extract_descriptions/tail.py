@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.language.hashtags import HASHTAG
+from components.core.hashtags import HASHTAG
 from components.stages.extract_descriptions.bounds import JUNK, is_label
 from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, has_marks, only_marks
 from components.stages.extract_descriptions.plain import without_emoji

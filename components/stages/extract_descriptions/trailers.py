@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from components.language.hashtags import MARKS
+from components.core.hashtags import MARKS
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import Word, words_of
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from components.language.hashtags import MARKS, SIGNS, fold
+from components.core.hashtags import MARKS, SIGNS, fold
 
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 _GAP = re.compile(rf"[\s\-‐‑–_{SIGNS}]{{0,6}}")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.language.hashtags import match_hashtag
+from components.core.hashtags import match_hashtag
 from components.stages.crawl.posts import text as posts_text
 from components.stages.crawl.posts.text import html_to_text
 from components.web.budget import Budget

@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from components.core.hashtags import match_hashtag
 from components.core.shards import read_table, write_table
-from components.language.hashtags import match_hashtag
 from components.stages.crawl.posts.fields import MAX_CAPTION
 
 PRIVATE, GONE, NOINDEX = "account_private", "account_gone", "account_noindex"
