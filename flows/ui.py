@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
+from components.core.streams import run_program
 from components.tracking.record import artifact_environment
 from components.tracking.recorder import flush_or_warn
 from flows.server import LOOPBACK, prefect_server, run_server
@@ -95,4 +96,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_program(main)

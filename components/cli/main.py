@@ -37,6 +37,7 @@ from components.cli import (
     voices,
 )
 from components.cli.stages import report_errors
+from components.core.streams import run_program
 
 app = typer.Typer(
     add_completion=False,
@@ -83,11 +84,7 @@ for name, group_app in {
 
 def main() -> None:
     """The console script."""
-    try:
-        raise SystemExit(report_errors(app))
-    except BrokenPipeError:
-        # The reading process (e.g. head) has closed the pipe.
-        raise SystemExit(0) from None
+    run_program(lambda: report_errors(app))
 
 
 if __name__ == "__main__":
