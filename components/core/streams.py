@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from components.core.home import use_writable_home
+
 _NAMES = ("stdin", "stdout", "stderr")
 _ESCAPE = "hearsight.escape"
 BROKEN_PIPE = 128 + signal.SIGPIPE
@@ -21,13 +23,14 @@ _CLICK_BROKEN_PIPE = 1
 
 
 def run_program(command: Callable[[], int | None]) -> NoReturn:
-    """Run a command and end the process with its exit code.
+    """Run a command and end the process with its exit code; it has a home to write to.
 
     Closed streams are the null device. Characters that a stream lacks are written as JSON escapes (``\\u00e3``). When the reader
     of its output leaves (``| head -1``), the command ends without a message.
     """
     use_utf8()
     open_streams()
+    use_writable_home()
     code: int | str | None = 1
     try:
         code = command()
