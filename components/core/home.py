@@ -17,7 +17,8 @@ def use_writable_home() -> None:
     Otherwise they are in a temporary folder of the user's own. Without any folder to write, nothing changes.
     """
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - does not raise without a home
-    usable = home.is_absolute() and os.access(home, os.R_OK | os.X_OK) and home.is_dir()
+    named = os.environ.get("HOME") != "" and home.is_absolute()
+    usable = named and os.access(home, os.R_OK | os.X_OK) and home.is_dir()
     cache = os.environ.get("XDG_CACHE_HOME") or home / ".cache"
     stored = usable and _is_writable(cache if os.access(cache, os.F_OK) else home)
     if stored:
