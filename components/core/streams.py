@@ -61,9 +61,9 @@ def open_streams() -> None:
             stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115 - until the end
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=_ESCAPE)
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, io.TextIOWrapper):
+            output.reconfigure(errors=_ESCAPE)
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
