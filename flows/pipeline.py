@@ -14,6 +14,7 @@ import httpx
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
+from components.core.streams import run_program
 from flows.settings import configure_prefect
 
 
@@ -53,4 +54,4 @@ def _pool(text: str) -> tuple[str, int]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_program(main)

@@ -17,6 +17,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
+from components.core.streams import run_program
 from flows.settings import configure_prefect
 
 POLL = 60.0
@@ -109,4 +110,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_program(main)

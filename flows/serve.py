@@ -15,6 +15,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
+from components.core.streams import run_program
 from flows.repository import Repository
 from flows.schedules import Schedule, read_pools, read_schedules
 from flows.server import prefect_server
@@ -88,4 +89,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_program(main)

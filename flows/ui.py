@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
+from components.core.streams import run_program
+from components.tracking.moved import follow_move
 from components.tracking.record import artifact_environment
 from components.tracking.recorder import flush_or_warn
 from flows.server import LOOPBACK, prefect_server, run_server
@@ -31,6 +33,7 @@ def mlflow_server(root: Path, port: int) -> Iterator[str]:
     if store.startswith("http"):
         yield store
         return
+    follow_move(root)
     os.environ.update(artifact_environment(root) | os.environ)  # artefacts in S3
     os.environ.setdefault("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "false")  # avoids six idle processes
     url = f"http://{LOOPBACK}:{port}"
@@ -96,4 +99,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_program(main)

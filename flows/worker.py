@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
+from components.core.streams import run_program
 from flows.repository import FLOW_RUN, Repository
 from flows.settings import configure_prefect
 
@@ -66,4 +67,4 @@ def left_by_a_stage(git: Repository) -> bool:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_program(main)

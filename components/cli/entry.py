@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from components.cli.stages import check, report_errors, run
+from components.core.streams import run_program
 
 
 def main() -> None:
@@ -21,7 +22,7 @@ def main() -> None:
 
         return parse_and_run()
     command = run if arguments[0] == "run" else check
-    raise SystemExit(report_errors(lambda: command(arguments[1], arguments[3])))
+    run_program(lambda: report_errors(lambda: command(arguments[1], arguments[3])))
 
 
 if __name__ == "__main__":

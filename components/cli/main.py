@@ -38,6 +38,7 @@ from components.cli import (
 )
 from components.cli.options import refuse_empty_paths
 from components.cli.stages import report_errors
+from components.core.streams import run_program
 
 app = typer.Typer(
     add_completion=False,
@@ -84,11 +85,7 @@ for name, group_app in {
 
 def main() -> None:
     """The console script."""
-    try:
-        raise SystemExit(report_errors(refuse_empty_paths(typer.main.get_command(app))))
-    except BrokenPipeError:
-        # The reading process (e.g. head) has closed the pipe.
-        raise SystemExit(0) from None
+    run_program(lambda: report_errors(refuse_empty_paths(typer.main.get_command(app))))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.core.text_encoding import decode_text
+
 ImageId = int | str
 _LISTED = 5
 
@@ -32,7 +34,7 @@ def read_json(data: bytes) -> Any:
         ValueError: the file is empty, not UTF-8, not JSON, truncated, or contains NaN or infinity.
     """
     try:
-        text = data.decode("utf-8-sig")
+        text = decode_text(data)
     except UnicodeDecodeError as error:
         raise ValueError(f"is not UTF-8 (byte {error.start})") from None
     if not text.strip():

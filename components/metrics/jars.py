@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +12,10 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
+
+_OPTIONS = re.compile(r"JAVA_TOOL_OPTIONS|\w*_?JAVA_OPTIONS")
+"""Variables whose options a Java takes; their names differ by its maker."""
+_NOTICE = re.compile(r"Picked up |NOTE: |WARNING: |.*\bwarning: |\s+(?:at |\.\.\. )", re.I)
 
 
 class JarUnavailable(ValueError):
@@ -31,6 +37,25 @@ def find_java(java: str = "java") -> str:
             f"Java was not found as '{java}': install a Java runtime (Debian: default-jre-headless), or give its path"
         )
     return path
+
+
+def jar_command(java: str, jar: Path, memory: str) -> list[str]:
+    """Return the command line of a jar, to be run in :func:`java_environment`: figures are written as in English."""
+    locale = ["-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8"]
+    return [find_java(java), f"-Xmx{memory}", *locale, "-jar", str(jar)]
+
+
+def java_environment() -> dict[str, str]:
+    """Return this process's environment without what would give Java another locale or other options."""
+    own = {name: value for name, value in os.environ.items() if not _OPTIONS.fullmatch(name)}
+    return own | {"LC_ALL": "C.UTF-8"}
+
+
+def cause_of_end(code: int, output: bytes) -> str:
+    """Return why a Java program ended: its exit code and the first lines that are no notices and no stack."""
+    lines = output.decode("utf-8", errors="replace").strip().splitlines()
+    causes = [line.strip() for line in lines if line.strip() and not _NOTICE.match(line)]
+    return f"it ended with code {code}" + (f": {'; '.join(causes[:2])[:300]}" if causes else "")
 
 
 def find_packaged_file(*inside: str) -> Path | None:
@@ -58,7 +83,12 @@ class JarProcess:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
         try:
             self._process = subprocess.Popen(
-                list(command), cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+                list(command),
+                cwd=folder,
+                env=java_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
             )
         except OSError as error:
             self._errors.close()
@@ -74,7 +104,7 @@ class JarProcess:
         """Write one line and return that many answer lines.
 
         Raises:
-            JarUnavailable: the process ended or timed out; the message has the first line of its standard error.
+            JarUnavailable: the process ended or timed out; the message has its error.
         """
         sent, received = self._process.stdin, self._process.stdout
         assert sent is not None and received is not None
@@ -114,5 +144,4 @@ class JarProcess:
         self._process.kill()
         code = self._process.wait()
         self._errors.seek(0)
-        messages = self._errors.read().decode("utf-8", errors="replace").strip().splitlines()
-        return f"it ended with code {code}" + (f": {messages[0][:300]}" if messages else "")
+        return cause_of_end(code, self._errors.read())

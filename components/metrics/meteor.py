@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
+from components.metrics.jars import JarProcess, JarUnavailable, find_packaged_file, jar_command
 
 JAR = "meteor-1.5.jar"
 TABLES = {"en": "en", "cs": "cz", "de": "de", "es": "es", "fr": "fr", "ru": "ru"}
@@ -94,11 +94,11 @@ def meteor(
     """
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
-    path, program = meteor_jar(jar, language), find_java(java)
+    path = meteor_jar(jar, language)
+    command = jar_command(java, path, "2G")
     if not candidates:
         return 0.0, []
-    options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-jar", str(path)]
-    command = [program, *options, "-", "-", "-stdio", "-l"]
+    command += ["-", "-", "-stdio", "-l"]
     command += [TABLES[language], "-norm"] if language in TABLES else [STEMMERS[language], "-lower"]
     try:
         with JarProcess(command, path.parent, seconds=seconds) as process:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.metrics.jars import JarUnavailable, find_java
+from components.metrics.jars import JarUnavailable, cause_of_end, jar_command, java_environment
 
 JAR, CORENLP = "spice-1.0.jar", "stanford-corenlp-3.6.0"
 ALL = "All"
@@ -115,23 +115,22 @@ def spice(
     """
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
-    path, program = spice_jar(folder), find_java(java)
+    path = spice_jar(folder)
+    command = jar_command(java, path, memory)
     if not candidates:
         return SpiceScores(0.0, [], [])
     with tempfile.TemporaryDirectory() as scratch:
         input_path, output_path = Path(scratch, "in.json"), Path(scratch, "out.json")
         input_path.write_text(json.dumps(spice_input(candidates, references)), encoding="utf-8")
-        options = [f"-Xmx{memory}", "-Dfile.encoding=UTF-8", "-jar", str(path)]
-        command = [program, *options, str(input_path), "-out", str(output_path), "-subset", "-silent"]
+        command += [str(input_path), "-out", str(output_path), "-subset", "-silent"]
         try:
-            result = subprocess.run(command, cwd=path.parent, capture_output=True, check=False, timeout=seconds)
+            result = subprocess.run(
+                command, cwd=path.parent, env=java_environment(), capture_output=True, check=False, timeout=seconds
+            )
         except subprocess.TimeoutExpired:
             raise JarUnavailable(f"SPICE: no answer within {seconds:g} s") from None
         if result.returncode or not output_path.is_file():
-            messages = (result.stderr or result.stdout).decode("utf-8", errors="replace").strip().splitlines()
-            raise JarUnavailable(
-                f"SPICE: it ended with code {result.returncode}" + (f": {messages[0][:300]}" if messages else "")
-            )
+            raise JarUnavailable(f"SPICE: {cause_of_end(result.returncode, result.stderr or result.stdout)}")
         try:
             return read_spice(output_path.read_text(encoding="utf-8", errors="replace"), len(candidates))
         except ValueError as failure:

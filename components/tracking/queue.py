@@ -107,8 +107,8 @@ def sole_client(root: Path) -> Iterator[None]:
 
 
 def tracker_key(root: Path) -> str:
-    """Return a short digest of the tracker's address, which may hold a password."""
-    return hashlib.sha256(tracking_uri(root).encode()).hexdigest()[:12]
+    """Return a short digest of the tracker's address, which may hold a password; a moved project keeps it."""
+    return hashlib.sha256(tracking_uri(root).replace(str(root.resolve()), "").encode()).hexdigest()[:12]
 
 
 def note_failure(root: Path, error: BaseException) -> None:

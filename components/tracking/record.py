@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.addresses import parse_output_name
 from components.core.digests import digest_value
 from components.core.storage import S3Storage, read_storage
+from components.tracking.moved import FOLDER, follow_move
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -105,6 +106,7 @@ def connect(root: Path) -> MlflowClient:
     for logger in ("alembic", "mlflow", "mlflow.store.db.utils"):
         logging.getLogger(logger).setLevel(logging.ERROR)
     uri = tracking_uri(root)
+    follow_move(root)
     mlflow.set_tracking_uri(uri)
     mlflow.set_registry_uri(uri)
     return mlflow.MlflowClient(uri, uri)
@@ -122,7 +124,7 @@ def experiment_id(client: MlflowClient, root: Path, dataset: str) -> str:
     if experiment := client.get_experiment_by_name(name):
         return str(experiment.experiment_id)
     local = tracking_uri(root).startswith("sqlite:")
-    artifacts = (root / "mlartifacts" / name).resolve().as_uri() if local else None
+    artifacts = (root / FOLDER / name).resolve().as_uri() if local else None
     if local and isinstance(storage := read_storage(root), S3Storage):
         artifacts = f"{storage.url}/mlflow/{name}"
     return str(client.create_experiment(name, artifact_location=artifacts))

@@ -53,6 +53,8 @@ OUTSIDE = {
     "components/tools/status/*": "commands that read logs and compare digests",
     "components/tools/snapshots/*": "commands that name the next snapshot, and ask again for what failed",
     "components/tools/storage/*": "commands that move and delete objects of a bucket",
+    "components/core/home.py": "names a home and a cache for libraries; computes no record",
+    "components/core/streams.py": "opens and flushes a command's standard streams",
     "components/execution/shipping.py": "moves items to other nodes; verified by digest",
     "components/tools/takedown/*": "a command that erases; it computes no record",
     "components/tools/voice_check/*": "a command that checks a voice and keeps nothing",

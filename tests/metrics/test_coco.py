@@ -64,7 +64,7 @@ def test_bytes_that_are_not_a_complete_file_are_refused_with_one_line(data: byte
     [
         (b"", "is empty"),
         (b" \n", "is empty"),
-        (b"\xff\xfe[", r"is not UTF-8 \(byte 0\)"),
+        (b"\xff\xfe[", r"is not UTF-8 \(byte 2\)"),
         (b"[{", r"is not JSON: .*\(truncated\?\)"),
         (b'[{"image_id": 1, "caption": "a d', r"is not JSON: Unterminated string .*\(truncated\?\)"),
         (b"[" * 100_000, "nested too deep"),

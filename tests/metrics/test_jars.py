@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -28,6 +29,14 @@ REFERENCES = [
 ]
 
 WORDS = "import sys\nfor line in sys.stdin: print('what?\\n' * (4 if line.startswith('EVAL') else 1), end='', flush=True)"
+
+
+FAULT = 'Exception in thread "main" java.lang.Fault: at 0,5'
+FAILURE = (
+    "Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nOpenJDK 64-Bit Server VM warning: old\n"
+    f"{FAULT}\n\tat edu.cmu.Meteor(Meteor.java:1)\n\t... 3 more\nCaused by: java.io.IOException: no table"
+)
+"""What Java prints when a program fails: notices, the error, its stack and its cause."""
 
 
 def program(folder: Path, name: str, code: str) -> str:
@@ -104,6 +113,7 @@ def jar(tmp_path: Path) -> Path:
     ("code", "message"),
     [
         ("import sys; print('Error: no table', file=sys.stderr); sys.exit(3)", "ended with code 3: Error: no table"),
+        (f"import sys; sys.exit({FAILURE!r})", f"ended with code 1: {FAULT}; Caused by: java.io.IOException: no table$"),
         (WORDS, "did not answer with a number"),
         ("import sys; sys.stdin.readline(); print('1', flush=True); sys.stdin.readline()", "ended with code 0"),
         ("import time; time.sleep(60)", "no answer within 0.5 s"),
@@ -114,6 +124,37 @@ def test_a_failing_meteor_gives_a_one_line_error(jar: Path, tmp_path: Path, code
     with pytest.raises(JarUnavailable, match=message) as problem:
         meteor(CANDIDATES, REFERENCES, jar=jar, java=java, seconds=0.5 if "sleep" in code else 30)
     assert str(problem.value).startswith("METEOR: ") and "\n" not in str(problem.value)
+
+
+HOSTILE = {
+    "JAVA_TOOL_OPTIONS": "-Duser.language=pt -Duser.country=BR",
+    "_JAVA_OPTIONS": "-Duser.language.format=ar -Duser.extensions=u-nu-arab",
+    "JDK_JAVA_OPTIONS": "-Dfile.encoding=ISO-8859-1",
+    "LC_ALL": "pt_BR.UTF-8",
+}
+
+
+def test_java_runs_in_one_locale_whatever_the_environment_says(
+    jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in HOSTILE.items():
+        monkeypatch.setenv(name, value)
+    names = [*HOSTILE, "HOME"]
+    java = program(tmp_path, "java", f"import os, sys; sys.exit(repr([[os.environ.get(n) for n in {names}], sys.argv[1:5]]))")
+    monkeypatch.setenv("HOME", "/home/me")
+    options = ["-Xmx2G", "-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8"]
+    with pytest.raises(JarUnavailable, match=re.escape(repr([[None, None, None, "C.UTF-8", "/home/me"], options]))):
+        meteor(CANDIDATES, REFERENCES, jar=jar, java=java)
+
+
+@pytest.mark.long
+@JAVA
+def test_meteor_is_the_same_in_a_locale_with_decimal_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    captions = [["os", "cachorros", "correm"]], [[["o", "cachorro", "corre"]]]
+    expected = meteor(*captions, language="pt")
+    for name, value in HOSTILE.items():
+        monkeypatch.setenv(name, value)
+    assert meteor(*captions, language="pt") == expected and 0 < expected[0] < 1
 
 
 def test_the_process_ends_after_an_error_in_the_block(tmp_path: Path) -> None:

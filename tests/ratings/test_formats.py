@@ -51,6 +51,12 @@ def test_csv_is_read_as_it_was_written(rows: list[dict[str, Any]]) -> None:
     assert read["row"].to_pylist() == list(range(1, len(rows) + 1))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_a_file_that_a_spreadsheet_saved_is_read(encoding: str) -> None:
+    data = 'item,rater,verdict\r\n"a","ána",GOOD\r\n'.encode(encoding)
+    assert told(read_ratings(data, "file")[1], "item", "rater", "verdict") == [("a", "ána", GOOD)]
+
+
 @given(RATINGS)
 def test_label_studio_is_read_as_it_was_written(rows: list[dict[str, Any]]) -> None:
     written = ratings_table(*rows)

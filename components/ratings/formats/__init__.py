@@ -14,6 +14,7 @@ import orjson
 import pyarrow as pa
 
 from components.core.errors import HearsightError
+from components.core.text_encoding import decode_text
 from components.ratings.formats import argilla, csv, label_studio
 from components.ratings.formats.readings import decode_json, nothing
 
@@ -29,6 +30,10 @@ def read_ratings(data: bytes, where: str) -> tuple[str, pa.Table]:
     Raises:
         HearsightError: the file has no format of these, is damaged, or holds no rating; names the position.
     """
+    try:
+        data = decode_text(data).encode()
+    except UnicodeDecodeError:
+        pass  # the reader of its format names the position
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         raise nothing(where)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
-from components.stages.crawl.sources.layouts import layout_named
+from components.stages.crawl.sources.layouts import Quotes, layout_named
 from components.web.urls import normalise
 
 
@@ -92,6 +92,8 @@ class Table(Files):
     """The language of the captions, ISO 639-1, where the layout's rows do not tell theirs; else empty."""
     languages: list[str] = []
     """Languages to keep, for layouts whose rows state a language (stamps); else empty."""
+    quotes: Quotes = "auto"
+    """Whose the quotation marks around cells are: a spreadsheet's (undone), the captions' (none), or as each file shows. Ours."""
 
     @property
     def is_local(self) -> bool:

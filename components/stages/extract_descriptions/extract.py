@@ -12,7 +12,13 @@ from typing import NamedTuple
 
 from components.stages.extract_descriptions.bounds import before_end_mark, find_closing, is_label, without_frame, without_lead_in
 from components.stages.extract_descriptions.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
-from components.stages.extract_descriptions.marks import without_emoticons, without_hashtags, without_links, without_mentions
+from components.stages.extract_descriptions.marks import (
+    without_emoticons,
+    without_hashtags,
+    without_links,
+    without_mentions,
+    without_quotes,
+)
 from components.stages.extract_descriptions.plain import (
     clean_ends,
     fix_punctuation,
@@ -90,6 +96,7 @@ def extract(
     draft = _Draft(caption, [])
     draft.update("html", without_html(caption), "entities and tags of HTML")
     draft.update("invisible", without_invisible(draft.text), "characters that show nothing; letters composed")
+    draft.update("quote", without_quotes(draft.text), "the link of a quoted post")
     plain = draft.text
     tags, reason = find_tags(plain, rules)
     if not tags:

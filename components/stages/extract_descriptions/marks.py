@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
+from components.core.hashtags import HASHTAG, MARKS, SIGNS, fold
 from components.stages.extract_descriptions.rules import Rules
-from components.stages.extract_descriptions.words import MARKS, count_words, fold
+from components.stages.extract_descriptions.words import count_words
 
 _TAIL = r"\s<>\"“”«»"
 LINK = re.compile(
@@ -16,11 +17,10 @@ LINK = re.compile(
     r"|(?<![\w@.-])(?:[a-z0-9-]++\.)++(?:com|org|net|edu|gov|jus|leg|br|pt|ly|me|ee|io|be|app|page|gl|gle|tv|art)(?:/[^\s<>\"“”«»]*+|(?![\w@]))"
 )
 """Addresses: with a scheme or www, and bare lower-case ones with a common top-level domain."""
+QUOTE = re.compile(rf"(?<!\w)[\[(]?(?i:re|qt)[ \t]*+[:：]\s{{0,4}}+[<\[(]?(?:{LINK.pattern})>?")
+"""What servers add to a post that quotes another, for programs that do not show quotes: "RE: https://…", "QT: [https://…]"."""
 MAIL = re.compile(r"(?<![\w@.+-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++")
 MENTION = re.compile(rf"(?<![\w/])[@＠][\w{MARKS}]++(?:[.\-][\w{MARKS}]++)*+(?:@[\w-]++(?:\.[\w-]++)++)?+")
-HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[\w{MARKS}]++")
-SPACED_HASHTAG = re.compile(rf"(?<![#＃])[#＃]++[ \t]?+[\w{MARKS}]++")
-"""As :data:`HASHTAG`, also with a space after the mark, as only description tags are accepted."""
 _LINK_END = ".,;:!?…)]}'*_"
 _SEPARATED = r"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"
 _OPENING, _CLOSING = "\"'“‘«([{", "\"'”’»)]}"
@@ -30,6 +30,11 @@ _FINISHED = ".!?…:;"
 def link_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of links, without trailing punctuation of the sentence."""
     return [(match.start(), match.start() + len(match[0].rstrip(_LINK_END))) for match in LINK.finditer(text)]
+
+
+def without_quotes(text: str) -> str:
+    """Return the text without the link of a quoted post and its "RE:"."""
+    return QUOTE.sub(" ", text)
 
 
 def without_links(text: str, rules: Rules) -> str:
@@ -56,7 +61,7 @@ def without_hashtags(text: str, rules: Rules) -> str:
         if _is_word(text, start, end, len(run), rules):
             words, previous = [], start
             for first, last in run:
-                words += [text[previous:first], text[first:last].lstrip("#＃ \t_")]
+                words += [text[previous:first], text[first:last].lstrip(SIGNS + " \t_")]
                 previous = last
             pieces.append("".join(words))
         else:
@@ -125,7 +130,7 @@ def _is_word(text: str, start: int, end: int, count: int, rules: Rules) -> bool:
     after = text[end : line_end if line_end >= 0 else end + 400].lstrip(" \t")
     if before and after and before[-1] in _OPENING and after[0] in _CLOSING:
         return before[-1] not in "([{"
-    if text[start:end].lstrip("#＃ \t")[:1].isdigit() and count == 1:
+    if text[start:end].lstrip(SIGNS + " \t")[:1].isdigit() and count == 1:
         return True
     words = re.findall(r"[^\W_]+", before[-40:])
     next_words = re.findall(r"[^\W_]+", after[:40])

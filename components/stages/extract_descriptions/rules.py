@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, get_type_hints
 
 import yaml
 
+from components.core.hashtags import fold
 from components.stages.extract_descriptions import LISTS
-from components.stages.extract_descriptions.words import Phrases, fold
+from components.stages.extract_descriptions.words import Phrases
 
 
 class Rules(NamedTuple):

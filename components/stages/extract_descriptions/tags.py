@@ -7,9 +7,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from components.stages.extract_descriptions.marks import SPACED_HASHTAG, link_spans
+from components.core.hashtags import SPACED_HASHTAG, fold
+from components.stages.extract_descriptions.marks import link_spans
 from components.stages.extract_descriptions.rules import Rules
-from components.stages.extract_descriptions.words import Word, fold, words_of
+from components.stages.extract_descriptions.words import Word, words_of
 
 _LOOK_BACK = 200
 _JOINED = re.compile(r"[\s:：;,.\-–—|/+&*_>→»•·~=!]*+")
@@ -54,7 +55,9 @@ def find_tags(caption: str, rules: Rules) -> tuple[list[Tag], str]:
         return tags, ""
     if mentioned:
         return [], "tag_in_sentence"
-    return [], "tag_in_word" if inside or _anywhere(caption, rules) else "no_tag"
+    folded = fold(caption)
+    inside = inside or any(f"#{tag}" in folded for tag in rules.tag.wholes)
+    return [], "tag_in_word" if inside else "no_tag"
 
 
 def _tag_at(
@@ -143,8 +146,3 @@ def _closer(caption: str, start: int, rules: Rules) -> str:
             before = before[: match.start].rstrip(" \t*_#＃")
             break
     return _OPENERS.get(before[-1:], "")
-
-
-def _anywhere(caption: str, rules: Rules) -> bool:
-    folded = fold(caption).replace("＃", "#")
-    return any(f"#{tag}" in folded for tag in rules.tag.wholes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from components.core.hashtags import HASHTAG
 from components.stages.extract_descriptions.bounds import JUNK, is_label
-from components.stages.extract_descriptions.marks import HASHTAG, LINK, MAIL, MENTION, has_marks, only_marks
+from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, has_marks, only_marks
 from components.stages.extract_descriptions.plain import without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import count_words, words_of

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from components.core.hashtags import MARKS
 from components.stages.extract_descriptions.rules import Rules
-from components.stages.extract_descriptions.words import MARKS, Word, words_of
+from components.stages.extract_descriptions.words import Word, words_of
 
 _BOUND = re.compile(
     r"(?P<blank>[ \t\r\xa0]*\n[ \t\r\xa0]*\n\s*)|(?P<line>\s*\n\s*)|(?P<dash>\s[-–—•|]\s*|(?<=[.!?…])[-–—]\s*)"

@@ -6,15 +6,14 @@ Everything is one pass from left to right, linear in the caption.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-MARKS = "\u0300-\u036f"
-"""Combining accents: "ã" may be encoded as "a" and a tilde."""
+from components.core.hashtags import MARKS, SIGNS, fold
+
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
-_GAP = re.compile(r"[\s\-‐‑–_#＃]{0,6}")
+_GAP = re.compile(rf"[\s\-‐‑–_{SIGNS}]{{0,6}}")
 
 
 class Word(NamedTuple):
@@ -31,13 +30,6 @@ class PhraseMatch(NamedTuple):
     after: int
     start: int
     end: int
-
-
-def fold(text: str) -> str:
-    """Return the text in lower case without accents, compatibility letters as plain ones ("𝗣𝗿𝗮" is "pra")."""
-    if text.isascii():
-        return text.lower()
-    return "".join(char for char in unicodedata.normalize("NFKD", text).casefold() if not unicodedata.combining(char))
 
 
 def words_of(text: str) -> list[Word]:

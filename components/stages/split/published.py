@@ -20,6 +20,7 @@ from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
 from components.core.params import Settings
+from components.core.text_encoding import decode_text
 from components.execution.stage import Stage
 from components.stages.split.records import ACROSS, ONE_SPLIT, groups_of_pictures, is_grouped, read_grouped, write_split
 
@@ -81,7 +82,7 @@ def read_lists(lists: Lists, home: Path) -> dict[str, str]:
 def _names(path: Path, split: str) -> list[str]:
     """Return the file names in a list; of a JSON file those of the split."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = decode_text(path.read_bytes())
         if path.suffix == ".json":
             content = json.loads(text)
             if "images" in content:

@@ -16,6 +16,7 @@ from components.core.files import publish_bytes
 from components.core.graph import NONE, Graph, load_graph
 from components.core.params import read_params_file
 from components.tools.datasets.kinds import NewDataset
+from components.tools.datasets.names import check_name
 from components.tools.datasets.test_sets import CAPTIONERS, captioner_evaluations
 
 AFTER = {
@@ -48,14 +49,11 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         The names of the last checks, with spaces between, to pass to ``dvc repro``.
 
     Raises:
-        HearsightError: the name is taken or has other characters than letters, digits and ``_``, a stage cannot be added,
-            or params.yaml has another shape than this can change; the file is then as it was.
+        HearsightError: the name is taken or means something else, a stage cannot be added, or params.yaml has another shape than
+            this can change; the file is then as it was.
     """
     path, graph = root / "params.yaml", load_graph(root)
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise HearsightError(f"'{name}' cannot name a dataset", where=path, hint="use small letters, digits and _")
-    if name in graph.params or name in graph.datasets:
-        raise HearsightError(f"there is a dataset '{name}' already", where=path, hint="choose another name, or edit it there")
+    check_name(name, graph)
     wiring = wire(name, list(dict.fromkeys(["crawl", *(stages or new.stages)])), graph) | new.inputs
     evaluations = captioner_evaluations(graph) if new.tests_captioners else []
     if missing := sorted(new.needs(name) - set(wiring)):

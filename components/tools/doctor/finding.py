@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -34,6 +35,9 @@ class Finding:
 def run_tool(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str] | None:
     """Run a tool; return None when it does not start or takes too long."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)
+        environment = {**os.environ, "LC_ALL": "C.UTF-8"}  # checks read the output
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace", timeout=seconds, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -18,6 +18,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.text_encoding import decode_text
 from components.ratings.running import ADDRESS, FILE, database_url
 from components.ratings.store import RatingStore
 from components.tools.takedown.file_search import FileSearch, iterate_cells
@@ -57,7 +58,7 @@ def clear_file(path: Path, search: FileSearch) -> None:
     Raises:
         HearsightError: it is neither CSV nor JSON, or names something outside of rows and lists.
     """
-    text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
+    text = decode_text(path.read_bytes(), "surrogateescape")
     try:
         cleared = json.dumps(_without(json.loads(text), search), ensure_ascii=False, indent=1) + "\n"
     except ValueError:

@@ -145,10 +145,10 @@ LINE_LAYOUTS = ["cc3m", "cc3m_labels", "cc12m", "flickr8k", "flickr30k"]
 
 
 @settings(max_examples=150, deadline=None)
-@given(layout=st.sampled_from(LINE_LAYOUTS), lines=st.lists(st.binary(max_size=80) | st.text(alphabet="ab\t|#0 ", max_size=30)))
+@given(layout=st.sampled_from(LINE_LAYOUTS), lines=st.lists(st.binary(max_size=80) | st.text(alphabet='ab\t|#0 "', max_size=30)))
 def test_any_lines_become_rows_or_one_error(tmp_path_factory, layout, lines):
     path = tmp_path_factory.mktemp("lines") / "set"
-    content = b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines)
+    content = b"a\tb\n" + b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines)
     path.write_bytes(content)
     try:
         rows = list(layout_named(layout).rows(path, "set"))
@@ -156,7 +156,9 @@ def test_any_lines_become_rows_or_one_error(tmp_path_factory, layout, lines):
         assert str(error).startswith("set")
         return
     numbers = [row.number for row in rows]
-    assert numbers == sorted(set(numbers)) and len(rows) in (content.count(b"\n"), content.count(b"\n") + 1)
+    assert numbers == sorted(set(numbers))
+    if b'"' not in content and b"\0" not in content:  # no row of several lines, no UTF-16
+        assert len(rows) in (content.count(b"\n"), content.count(b"\n") + 1)
 
 
 @settings(max_examples=150, deadline=None)
@@ -189,7 +191,7 @@ def test_any_json_becomes_rows_or_one_error(tmp_path_factory, layout, content):
 def test_a_very_long_line_uses_bounded_memory(tmp_path):
     path = tmp_path / "set.tsv"
     with path.open("wb") as handle:
-        handle.truncate(300_000_000)
+        handle.truncate(100_000_000)
         handle.seek(0, 2)
         handle.write(f"\na kite\t{sets.WEB}/0000.jpg\n".encode())
     tracemalloc.start()

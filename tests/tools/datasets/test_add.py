@@ -18,6 +18,7 @@ from components.core.graph import load_graph
 from components.execution.runner import stage_settings
 from components.tools.datasets.add import AFTER, add_dataset
 from components.tools.datasets.kinds import of_site
+from components.tools.datasets.names import check_name
 from tests.core.contract import problems
 from tests.support import PROJECT
 
@@ -191,6 +192,32 @@ def test_an_invalid_addition_gives_a_one_line_error_and_changes_no_file(tmp_path
     before = (root / "params.yaml").read_bytes()
     assert message in add(root, *words)
     assert (root / "params.yaml").read_bytes() == before
+
+
+REFUSED = {
+    "none": "absent input", "crawl": "is a stage", "evaluate_captioners": "is a stage", "captioners": "already",
+    "chain": "a key of", "engine": "a key of", "key": "a key of", "true": "YAML", "null": "YAML", "yes": "YAML", "off": "YAML",
+    "y": "YAML", "gates": "a folder of", "store": "a folder of", "con": "Windows", "lpt1": "Windows",
+    "x" * 61: "over 60 characters", "paper": "a dataset 'paper' already", "1": "small letters", "1e5": "small letters",
+    "_a": "small letters", "a/b": "small letters", "..": "small letters", "a b": "small letters", "": "small letters",
+    "a\n": "small letters",
+}  # fmt: skip
+"""Name → part of the reason why a dataset cannot have it."""
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_name_that_means_something_else_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
+    root = project(tmp_path)
+    before = (root / "params.yaml").read_bytes()
+    message = add(root, name, "--site", "https://example.org/")
+    assert REFUSED[name] in message and (root / "params.yaml").read_bytes() == before
+
+
+def test_every_stage_and_every_key_is_refused_as_a_name(tmp_path: Path) -> None:
+    graph = load_graph(project(tmp_path))
+    for name in {*graph.stages, *graph.params, *graph.datasets}:
+        with pytest.raises(HearsightError, match=r"cannot name a dataset|already"):
+            check_name(name, graph)
 
 
 def test_a_file_with_another_structure_is_refused(tmp_path: Path) -> None:

@@ -85,7 +85,12 @@ def test_a_damaged_annotation_store_gives_a_one_line_error(root: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_copied_project_touches_no_file_of_the_original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("with_artefacts", [True, False])
+def test_a_copied_project_touches_no_file_of_the_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_artefacts: bool
+) -> None:
+    from mlflow.tracking._tracking_service import utils
+
     from components.tracking.recorder import record_run
 
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
@@ -96,10 +101,14 @@ def test_a_copied_project_touches_no_file_of_the_original(tmp_path: Path, monkey
     params = {"seeds": ["http://gone.sample/"]}
     assert record_run(finish(first, "crawl", {}, [row("crawl", key="a", page_url="http://stays.sample/")], params=params))
     monkeypatch.delenv("MLFLOW_TRACKING_URI")  # MLflow sets it to what it was connected to
-    shutil.copytree(first, second)  # its database still names the artefacts of the first by absolute addresses
+    # Without the artefacts its database still names those of the first by absolute addresses.
+    shutil.copytree(first, second, ignore=None if with_artefacts else shutil.ignore_patterns("mlartifacts"))
     shutil.rmtree(second / "data")
+    utils._artifact_repos_cache.clear()  # MLflow keeps the folder of a run as long as the process
     before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
     add(second, "host", "gone.sample")
     plan = purge(second, apply=True)
-    assert any(f"{first}/mlartifacts" in line and "outside of this project" in line for line in plan.manual)
+    foreign = any(f"{first}/mlartifacts" in line and "outside of this project" in line for line in plan.manual)
+    assert foreign != with_artefacts
+    assert not any(b"gone.sample" in path.read_bytes() for path in (second / "mlartifacts").rglob("*") if path.is_file())
     assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before

@@ -29,7 +29,8 @@ from components.stages.crawl.posts.found import drop_repeated, post_to_pages
 from components.stages.crawl.posts.post import Media, Post, apply_rules
 from components.stages.crawl.sources.found import SourcePage
 from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
-from components.stages.crawl.sources.layouts.lines import MAX_LINE, read_numbered_lines
+from components.stages.crawl.sources.layouts.lines import read_lines
+from components.stages.crawl.sources.layouts.quotes import Line
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 
@@ -68,12 +69,12 @@ def read_export(path: Path, label: str, tags: Sequence[str]) -> Iterator[SourceP
         HearsightError: none of its first lines is a JSON object, or it is not a complete gzip file.
     """
     objects = 0
-    for number, line in read_numbered_lines(path, label):
-        if not line.strip():
+    for line in read_lines(path, label):
+        if not line.text.strip() and not line.fault:
             continue
-        pages, is_object = _parse_line(number, line, label, tags)
+        pages, is_object = _parse_line(line, label, tags)
         objects += is_object
-        if number >= PROBED_LINES and not objects:
+        if line.number >= PROBED_LINES and not objects:
             break
         yield from pages
     if not objects:
@@ -84,17 +85,16 @@ def read_export(path: Path, label: str, tags: Sequence[str]) -> Iterator[SourceP
         )
 
 
-def _parse_line(number: int, line: bytes, label: str, tags: Sequence[str]) -> tuple[list[SourcePage], bool]:
+def _parse_line(line: Line, label: str, tags: Sequence[str]) -> tuple[list[SourcePage], bool]:
     """Return the source pages of a line, and whether it is a JSON object."""
+    number, text, fault = line
     origin: dict[str, Any] = {"archive": label, "offset": number}
     is_object = False
     try:
-        if len(line) > MAX_LINE:
-            raise Unfit("row_too_long", f"over {MAX_LINE} bytes", f"{MAX_LINE} bytes")
+        if fault:
+            raise Unfit(*fault)
         try:
-            value = json.loads(line.decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise Unfit("bad_encoding", f"byte 0x{line[error.start]:02x} at {error.start}", "UTF-8") from None
+            value = json.loads(text)
         except (ValueError, RecursionError):
             raise Unfit("not_json", "no JSON", "JSON") from None
         is_object = isinstance(value, dict)

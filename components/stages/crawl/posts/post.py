@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from components.core.hashtags import match_hashtag
 from components.core.shards import read_table, write_table
 from components.stages.crawl.posts.fields import MAX_CAPTION
-from components.stages.crawl.posts.text import match_hashtag
 
 PRIVATE, GONE, NOINDEX = "account_private", "account_gone", "account_noindex"
 WITHDRAWING = (PRIVATE, GONE, NOINDEX, "no_consent")

@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from components.core.hashtags import match_hashtag
 from components.stages.crawl.posts.found import list_row_keys
 from components.stages.crawl.posts.post import WITHDRAWING, Account, Owner, Post, State
 from components.stages.crawl.posts.provider import Calls, Provider, Search, window_start
-from components.stages.crawl.posts.text import match_hashtag
 from components.stages.crawl.source_settings import PostsSettings
 from components.web.answers import NotFetched
 from components.web.conditional_fetch import parse_moment

@@ -1,4 +1,4 @@
-"""Text of posts: markup converted to plain text with line breaks, and hashtags matched as words.
+"""Text of posts: markup converted to plain text with line breaks.
 
 Line breaks are kept because later steps cut captions at them; the caption is otherwise left as its author wrote it.
 """
@@ -6,8 +6,6 @@ Line breaks are kept because later steps cut captions at them; the caption is ot
 from __future__ import annotations
 
 import re
-import unicodedata
-from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -20,10 +18,6 @@ _LINE_ENDS = re.compile(r"\r\n?|\u2028|\u2029|\x85")
 _HIDDEN_TAGS = frozenset(("-comment", "script", "style", "template", "head"))
 _PARAGRAPH_TAGS = frozenset(("p", "ul", "ol", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"))
 _LINE_TAGS = frozenset(("div", "li", "tr"))
-_MAX_COMBINING = 30
-"""Maximum consecutive combining characters of any language (Unicode Standard Annex #15, §13)."""
-_HASH = "[#\uff03\ufe5f]"
-"""Signs that start a hashtag: #, and its full-width and small forms."""
 
 
 def clean_text(text: str) -> str:
@@ -68,35 +62,3 @@ def _parse_html(markup: str) -> str:
     # Per line: a pattern of spaces before a line end takes quadratic time on long runs of spaces.
     text = "\n".join(line.strip(" ") for line in "".join(pieces).split("\n"))
     return clean_text(re.sub(r"\n{3,}", "\n\n", text))
-
-
-@lru_cache(maxsize=64)
-def _patterns(tags: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    names = "|".join(sorted((re.escape(_fold_case(tag)) for tag in tags), key=len, reverse=True))
-    return re.compile(rf"(?<!\w){_HASH}(?:{names})(?!\w)"), re.compile(rf"{_HASH}\w*(?:{names})|(?:{names})")
-
-
-def match_hashtag(text: str, tags: tuple[str, ...]) -> str:
-    """Return how the text contains one of the hashtags: ``word`` (a whole word, in any case), ``inside`` (part of a word), ''."""
-    as_word, inside = _patterns(tags)
-    folded = _fold_case(text)
-    if as_word.search(folded):
-        return "word"
-    return "inside" if inside.search(folded) else ""
-
-
-def _limit_combining(text: str) -> str:
-    """Return the text with runs of at most ``_MAX_COMBINING`` combining characters; normalisation sorts runs quadratically."""
-    if len(text) <= _MAX_COMBINING or text.isascii():
-        return text
-    kept, run = [], 0
-    for char in text:
-        run = run + 1 if unicodedata.combining(char) else 0
-        if run <= _MAX_COMBINING:
-            kept.append(char)
-    return "".join(kept)
-
-
-def _fold_case(text: str) -> str:
-    text = _limit_combining(text)
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())

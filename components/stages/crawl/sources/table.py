@@ -6,8 +6,9 @@ that does not fit its layout is a ledger row with its rule.
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
@@ -20,26 +21,45 @@ from components.execution.stage import Job, Task
 from components.stages.crawl.sources.found import SourcePage, record_key
 from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
 from components.stages.crawl.sources.layouts import Row, layout_named
+from components.stages.crawl.sources.layouts.quotes import UNCLEAR_QUOTES
 from components.stages.crawl.sources.local import SCHEME, any_file_exists, file_url, store_files
+from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.html.page import Candidate, fold
 from components.web.urls import normalise
+
+log = logging.getLogger(__name__)
 
 
 class TableSource(FileSource):
     """See :class:`components.stages.crawl.sources.found.Source`."""
 
     layout_settings = ("layout", "image_folder", "language")
+    _warned = False
 
     def settings(self) -> dict[str, Any]:
-        return super().settings() | ({"languages": self.source.languages} if self.source.languages else {})
+        more = {"languages": self.source.languages, "quotes": self.source.quotes}
+        return super().settings() | {name: value for name, value in more.items() if value not in ([], "auto")}
 
     def read(self, jobs: list[Job]) -> list[Path]:
         source = self.source
         layout = layout_named(source.layout)
         beside = layout.relative_to_table or (layout.folder_optional and not source.image_folder)
-        options = {"layout": source.layout, "language": source.language, "languages": source.languages}
+        options = {name: getattr(source, name) for name in ("layout", "language", "languages", "quotes")}
         return self.run_jobs(read_table_job, jobs, folder=self._image_folder(), beside=beside, **options)
+
+    def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
+        """Yield the rows of the tables; warn of those whose quotation marks are unclear."""
+        unclear = 0
+        for page in super().pages(answers, live):
+            unclear += bool(page.row and page.row["rule"] == UNCLEAR_QUOTES)
+            yield page
+        if unclear and not self._warned:
+            self._warned = True
+            log.warning(
+                "crawl: %s rows have unclear quotation marks and are left out: set crawl.source.quotes to spreadsheet or none",
+                f"{unclear:,}",
+            )
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Add images of the folder to the snapshot and request the others from any host."""
@@ -76,7 +96,7 @@ class TableSource(FileSource):
 
 def read_table_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """Job: write the rows of one table as source pages."""
-    layout = layout_named(task.params["layout"])
+    layout = layout_named(task.params["layout"], quotes=task.params["quotes"])
     folder_of_images, languages = task.params["folder"], task.params["languages"]
     rows = layout.rows(Path(input_path(spec, task)), spec["name"])
     first = [*islice(rows, 1)]

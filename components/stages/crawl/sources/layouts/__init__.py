@@ -10,9 +10,10 @@ from pkgutil import resolve_name
 
 from components.core.errors import HearsightError
 from components.core.params import did_you_mean
+from components.stages.crawl.sources.layouts.quotes import Quotes
 from components.stages.crawl.sources.layouts.row import Layout, Row
 
-__all__ = ["LAYOUTS", "Layout", "Row", "layout_named"]
+__all__ = ["LAYOUTS", "Layout", "Quotes", "Row", "layout_named"]
 
 LAYOUTS = {
     "tsv": "components.stages.crawl.sources.layouts.tsv:CaptionedFiles",
@@ -30,9 +31,9 @@ LAYOUTS = {
 """Name → class."""
 
 
-def layout_named(name: str, where: str = "params.yaml: crawl.source.layout") -> Layout:
+def layout_named(name: str, where: str = "params.yaml: crawl.source.layout", quotes: Quotes = "auto") -> Layout:
     """Return the layout with that name. Raises HearsightError: there is none."""
     if name not in LAYOUTS:
         raise HearsightError(f"'{name}' is no layout", where=where, hint=did_you_mean(name, LAYOUTS))
-    layout: Layout = resolve_name(LAYOUTS[name])()
+    layout: Layout = resolve_name(LAYOUTS[name])(quotes)
     return layout

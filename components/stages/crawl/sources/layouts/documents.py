@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from components.core.text_encoding import decode_text
 from components.stages.crawl.sources.layouts.row import Layout, Row
 
 
@@ -51,7 +52,7 @@ class DocumentLayout(Layout):
 def load_json(path: Path, label: str) -> Any:
     """Return the parsed document. Raises HearsightError: it is not JSON; names the line."""
     try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"))
+        return json.loads(decode_text(path.read_bytes()))
     except json.JSONDecodeError as error:
         raise HearsightError(
             f"is not JSON: {error.msg}", where=f"{label}: line {error.lineno}", hint="fetch it again, or fix crawl.source.layout"

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from components.stages.crawl.sources.layouts.quotes import Quotes
+
 
 @dataclass(frozen=True)
 class Row:
@@ -32,7 +34,7 @@ class Row:
     """Further facts for the ledger: its split, its date."""
     rule: str = ""
     """Why it does not fit: missing_field | bad_encoding | row_too_long | unequal_labels | unknown_image |
-    unusable_url | bad_row.
+    unusable_url | bad_row | unclear_quotes.
     """
     value: str = ""
     threshold: str = ""
@@ -52,6 +54,12 @@ class Layout(ABC):
     """Whether file names are relative to the table's own folder when no image folder is set."""
     has_languages: ClassVar[bool] = False
     """Whether its rows state their languages, which ``crawl.source.languages`` selects from."""
+    columns: ClassVar[int] = 0
+    """Number of its fields where they are separated by tabs, so that a spreadsheet could have quoted them; otherwise 0."""
+
+    def __init__(self, quotes: Quotes = "auto") -> None:
+        """Create the layout of files with quotation marks as ``crawl.source.quotes`` says."""
+        self.quotes = quotes
 
     @abstractmethod
     def rows(self, path: Path, label: str) -> Iterator[Row]:

@@ -29,7 +29,7 @@ class Stamps(LineLayout):
     has_languages = True
 
     def rows(self, path: Path, label: str) -> Iterator[Row]:
-        rows = list(self._read_lines(path, label))
+        rows = list(self._read_rows(path, label))
         if len(rows) > 1 and all(row.rule for row in rows[1:]):
             raise HearsightError(
                 f"is not of the layout '{self.name}': {rows[1].value}, and so none of the lines after its first",

@@ -1,4 +1,4 @@
-"""Layouts with one row per line of two or more fields, UTF-8, no quoting: Conceptual Captions, Flickr8k and Flickr30k, own files.
+"""Layouts with one row per line of two or more fields: Conceptual Captions, Flickr8k and Flickr30k, own files.
 
 Conceptual Captions: 3M (CC) is ``caption, url``; its labelled subset ``caption, url, labels, MIDs, confidences``, the last three
 comma-separated and of equal length; 12M (Changpinyo et al. 2021) ``url, caption``. Flickr8k (``Flickr8k.token.txt``) and
@@ -25,6 +25,7 @@ class ConceptualCaptions(LineLayout):
 
     name = "cc3m"
     fields = "caption<TAB>url"
+    columns = 2
     has_urls = True
     caption_column = 0
 
@@ -48,6 +49,7 @@ class ConceptualCaptionsLabels(LineLayout):
 
     name = "cc3m_labels"
     fields = "caption<TAB>url<TAB>labels<TAB>MIDs<TAB>confidences"
+    columns = 5
     has_urls = True
 
     def row(self, number: int, text: str) -> Row:
@@ -80,6 +82,7 @@ class Flickr8k(LineLayout):
 
     name = "flickr8k"
     fields = "name.jpg#0<TAB>caption"
+    columns = 2
     has_files = True
 
     def row(self, number: int, text: str) -> Row:
@@ -118,6 +121,7 @@ class CaptionedFiles(LineLayout):
 
     name = "tsv"
     fields = "caption<TAB>path of a picture"
+    columns = 2
     has_files = True
     folder_optional = True
 
@@ -133,8 +137,6 @@ class CaptionedFiles(LineLayout):
             raise HearsightError("holds no rows", where=label, hint=f"write one row a line: {self.fields}")
 
     def row(self, number: int, text: str) -> Row:
-        if "\0" in text:
-            return Row(number, rule="bad_encoding", value="a NUL character, as in UTF-16", threshold="UTF-8")
         parts = text.split("\t")
         if len(parts) != 2:
             return wrong_field_count(number, len(parts), self.fields)
