@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from components.core.files import publish_bytes
 from components.execution.process import sole_writer
 from flows.repository import Move, PushRefused, Repository
 
@@ -56,9 +57,9 @@ def run_lock(root: Path, patience: float = 0.0) -> Iterator[None]:
 def clone_id(root: Path) -> str:
     """Return the identity of this clone: its machine, folder, and a token that is drawn once."""
     path = root / ".hearsight" / "clone-id"
-    if not path.is_file():
+    if not path.is_file() or not path.stat().st_size:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(uuid.uuid4().hex)
+        publish_bytes(path, uuid.uuid4().hex.encode())
     return f"{socket.gethostname()}:{root.resolve()}:{path.read_text().strip()}"
 
 
