@@ -82,14 +82,19 @@ class RemoteLock:
         deadline = time.monotonic() + patience
         seen, since = "", time.monotonic()
         while True:
-            value, holder = self._read()
-            if value != seen:
-                seen, since = value, time.monotonic()
-            # A lock of this clone is a dead process's, since this one holds the clone's run lock.
-            free = not value or holder.get("clone") == clone_id(self.repository.root) or time.monotonic() - since > self.stale
-            if free and self._move(value):
-                self._thread.start()
-                return
+            try:
+                value, holder = self._read()
+                if value != seen:
+                    seen, since = value, time.monotonic()
+                # A lock of this clone is a dead process's, since this one holds the clone's run lock.
+                free = not value or holder.get("clone") == clone_id(self.repository.root) or time.monotonic() - since > self.stale
+                if free and self._move(value):
+                    self._thread.start()
+                    return
+            except HearsightError:
+                if not seen or time.monotonic() > deadline:
+                    raise
+                free, since = False, time.monotonic()  # the remote cannot be reached now, by its holder neither
             if time.monotonic() > deadline:
                 raise HearsightError(
                     f"the run lock is held by process {holder.get('pid')} on {holder.get('host')} ({holder.get('what')})",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +23,7 @@ from flows.schedules import Schedule, read_schedules, tag_time, time_tag
 from flows.versioned import VersionedRun, last_run, open_run, superseded
 from tests.flows.clones import another_clone, git, make_origin
 from tests.flows.test_versioned import Started
+from tests.support import until
 
 DUE = "2026-11-26T03:00:00+00:00"
 STAGES = {"a": {"cmd": "true", "deps": ["source.txt"], "params": ["day"], "outs": ["a.out"]}}
@@ -80,6 +83,26 @@ def test_a_lock_or_branch_that_is_deleted_by_hand_is_no_error(one: Path) -> None
     with pytest.raises(HearsightError, match="git fetch --quiet"):
         git(one, "remote", "set-url", "origin", str(one / "nowhere"))
         repository.fetch("refs/heads/main")
+
+
+def test_a_run_that_waits_outlives_a_remote_that_is_away_for_a_moment(one: Path) -> None:
+    origin, two = one.with_name("origin.git"), another_clone(one.with_name("origin.git"), "two")
+    holder, waiting = (RemoteLock(Repository(clone, "origin"), "daily", 600) for clone in (two, one))
+    holder.acquire()
+    holder.stop()
+    taken = threading.Thread(target=waiting.acquire, args=(60,), daemon=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("flows.locks.POLL", 0.1)
+        taken.start()
+        until(lambda: git(one, "for-each-ref", "refs/hearsight/fetched"))
+        origin.rename(origin.with_name("away.git"))
+        time.sleep(0.5)
+        assert taken.is_alive()
+        origin.with_name("away.git").rename(origin)
+        holder.release()
+        taken.join(60)
+    assert git(origin, "rev-parse", LOCK_REF) == waiting.value
+    waiting.release()
 
 
 def make_run(root: Path) -> VersionedRun:
