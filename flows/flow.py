@@ -28,7 +28,7 @@ from flows.locks import run_lock
 from flows.schedules import read_pools, read_schedules
 from flows.show import show_funnels
 from flows.tasks import Progress, run_stage, start_snapshot, status_is_clean
-from flows.versioned import open_run, superseded
+from flows.versioned import open_run, read_settings, superseded
 
 POOLS = {"cpu": 1, "gpu": 1, "network": 2}
 """Pool → concurrent stages; one CPU stage uses all cores."""
@@ -94,8 +94,8 @@ def pipeline(
         if reason := superseded(run, context.flow_run, due):
             return Completed(name="Skipped", message=reason, data=0)
         run.update()
-        stages, progress = _run_stages(project, target, sizes, snapshots, run.flow_run)
-        tag = run.publish(stages, sorted(progress.ran))
+        stages, progress, settings = _run_stages(project, target, sizes, snapshots, run.flow_run)
+        tag = run.publish(stages, sorted(progress.ran), settings)
     get_run_logger().info("committed as %s", tag)
     checked = [f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "check"]
     warnings = read_warnings(project, checked)
@@ -107,10 +107,11 @@ def pipeline(
 
 def _run_stages(
     project: Path, target: str, sizes: Mapping[str, int], snapshots: list[str] | None, flow_run: str
-) -> tuple[list[StageTask], Progress]:
-    """Run the tasks of the graph; return them, and what DVC ran."""
+) -> tuple[list[StageTask], Progress, str]:
+    """Run the tasks of the graph; return them, what DVC ran, and the text of params.yaml with which all are up to date."""
     for dataset in snapshots or []:
         start_snapshot(dataset, project)
+    settings = read_settings(project)
     stages, changed = read_plan(project, target.split())
     progress = Progress(changed, [path for stage in stages for path in stage.files])
     affected = affected_by(changed, stages)
@@ -149,14 +150,15 @@ def _run_stages(
             )
         wait(list(futures.values()))
         _raise_first(futures)
-        if progress.ran:  # otherwise the first answer stands
+        if progress.ran:
             show_funnels(project, datasets)
-            status_is_clean([stage.address for stage in stages], project)
+        if progress.ran or read_settings(project) != settings:  # otherwise the first answer stands
+            settings = status_is_clean([stage.address for stage in stages], project)
         finished = True
     finally:
         if runs:
             recorder.close_pipeline(project, runs, finished=finished)
-    return stages, progress
+    return stages, progress, settings
 
 
 def _raise_first(futures: Mapping[str, PrefectFuture[str]]) -> None:

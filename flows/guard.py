@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import psutil
+
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -131,24 +133,7 @@ def _reap() -> None:
 
 def descendants() -> list[int]:
     """Return the pids of all descendants, including zombies; without Linux, of those that have not changed their parent."""
-    if sys.platform != "linux":
-        import psutil  # here: Linux does without
-
-        return [process.pid for process in psutil.Process().children(recursive=True)]
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            continue
-        children.setdefault(parent, []).append(int(stat.parent.name))
-    pids: list[int] = []
-    pending = list(children.get(os.getpid(), []))
-    while pending:
-        pid = pending.pop()
-        pids.append(pid)
-        pending.extend(children.get(pid, []))
-    return pids
+    return [process.pid for process in psutil.Process().children(recursive=True)]
 
 
 if __name__ == "__main__":

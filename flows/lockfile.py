@@ -36,7 +36,7 @@ def read_entries(text: str | None, where: str | Path = LOCK_FILE) -> dict[str, A
     try:
         content = yaml.load(text or "", YAML_LOADER) or {}
         return dict(content.get("stages") or {})
-    except (yaml.YAMLError, AttributeError, ValueError):
+    except (yaml.YAMLError, AttributeError, TypeError, ValueError):
         raise HearsightError("is not a dvc.lock", where=where, hint="restore it with git") from None
 
 

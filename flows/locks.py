@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from components.core.files import publish_bytes
 from components.execution.process import sole_writer
 from flows.repository import Move, PushRefused, Repository
 
@@ -56,9 +57,9 @@ def run_lock(root: Path, patience: float = 0.0) -> Iterator[None]:
 def clone_id(root: Path) -> str:
     """Return the identity of this clone: its machine, folder, and a token that is drawn once."""
     path = root / ".hearsight" / "clone-id"
-    if not path.is_file():
+    if not path.is_file() or not path.stat().st_size:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(uuid.uuid4().hex)
+        publish_bytes(path, uuid.uuid4().hex.encode())
     return f"{socket.gethostname()}:{root.resolve()}:{path.read_text().strip()}"
 
 
@@ -81,14 +82,19 @@ class RemoteLock:
         deadline = time.monotonic() + patience
         seen, since = "", time.monotonic()
         while True:
-            value, holder = self._read()
-            if value != seen:
-                seen, since = value, time.monotonic()
-            # A lock of this clone is a dead process's, since this one holds the clone's run lock.
-            free = not value or holder.get("clone") == clone_id(self.repository.root) or time.monotonic() - since > self.stale
-            if free and self._move(value):
-                self._thread.start()
-                return
+            try:
+                value, holder = self._read()
+                if value != seen:
+                    seen, since = value, time.monotonic()
+                # A lock of this clone is a dead process's, since this one holds the clone's run lock.
+                free = not value or holder.get("clone") == clone_id(self.repository.root) or time.monotonic() - since > self.stale
+                if free and self._move(value):
+                    self._thread.start()
+                    return
+            except HearsightError:
+                if not seen or time.monotonic() > deadline:
+                    raise
+                free, since = False, time.monotonic()  # the remote cannot be reached now, by its holder neither
             if time.monotonic() > deadline:
                 raise HearsightError(
                     f"the run lock is held by process {holder.get('pid')} on {holder.get('host')} ({holder.get('what')})",

@@ -6,15 +6,12 @@ The run is reported to the server of ``PREFECT_API_URL``; without it, Prefect st
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
-
-import httpx
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import run_program
+from flows.entry import exit_code, require_server
 from flows.settings import configure_prefect
 
 
@@ -24,26 +21,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--target", default="", help="a stage, e.g. filter@english; without it, all stages")
     parser.add_argument("--pool", action="append", default=[], metavar="NAME=N", help="concurrent stages of a pool, e.g. cpu=2")
     chosen = parser.parse_args(arguments)
-    try:
-        root = find_root()
+
+    def run() -> None:
         pools = dict(_pool(text) for text in chosen.pool)
-        configure_prefect(root)
+        configure_prefect(find_root())
+        require_server()
         from flows.flow import pipeline  # here: imports Prefect, which reads the settings above
 
-        number = pipeline(target=chosen.target, pools=pools)
-    except httpx.TransportError as error:
-        lost = HearsightError(
-            f"Prefect's server does not answer ({type(error).__name__}), so this run has no state there",
-            where=os.environ.get("PREFECT_API_URL", ""),
-            hint="start it again and repeat the command: finished stages are not run again",
-        )
-        print(f"hearsight: {lost}", file=sys.stderr)
-        return 2
-    except HearsightError as error:
-        print(f"hearsight: {error}", file=sys.stderr)
-        return 2
-    print(f"{number} stages are up to date")
-    return 0
+        print(f"{pipeline(target=chosen.target, pools=pools)} stages are up to date")
+
+    return exit_code(run)
 
 
 def _pool(text: str) -> tuple[str, int]:

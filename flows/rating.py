@@ -18,6 +18,7 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import run_program
+from flows.entry import exit_code, require_server
 from flows.settings import configure_prefect
 
 POLL = 60.0
@@ -97,16 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--poll", type=float, default=POLL, metavar="SECONDS", help="time between two looks at the progress")
     parser.add_argument("--days", type=float, default=DAYS, help="how long to wait for the raters")
     chosen = parser.parse_args(arguments)
-    try:
+
+    def run() -> None:
         configure_prefect(find_root())
+        require_server()
         rate(chosen.dataset, chosen.target, chosen.poll, chosen.days)
-    except HearsightError as error:
-        print(f"hearsight: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("hearsight: ended; start it again to go on: the ratings are kept", file=sys.stderr)
-        return 130
-    return 0
+
+    return exit_code(run)
 
 
 if __name__ == "__main__":

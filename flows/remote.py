@@ -94,7 +94,7 @@ def run_remotely(
         try:
             git.push(Move(ref, last, ""))
         except (PushRefused, HearsightError) as error:
-            log(f"warning: {ref} is left on remote {pool.remote}: {error}")
+            log(f"warning: {ref} may be left on remote {pool.remote}: {error}")
 
 
 def delete_old_refs(root: Path, remote: str, log: Callable[[str], None]) -> None:
@@ -122,8 +122,10 @@ def _wait(stage: StageTask, pool: Pool, parameters: dict[str, Any], log: Callabl
     log(f"{stage.address}: waits for a worker of work pool {pool.work_pool}")
     with get_client(sync_client=True) as client:
         while True:
-            run = client.read_flow_run(started.id)
-            state: Any = run.state
+            try:
+                state: Any = client.read_flow_run(started.id).state
+            except ObjectNotFound:
+                raise StageFailed(stage.address, "its run was deleted on Prefect's server", refused=False) from None
             if state.is_completed():
                 return
             if state.is_final():
@@ -132,7 +134,8 @@ def _wait(stage: StageTask, pool: Pool, parameters: dict[str, Any], log: Callabl
             if state.is_running():
                 deadline = max(deadline, time.monotonic() + 60)  # the worker keeps the stage's limit
             elif time.monotonic() > deadline:
-                client.delete_flow_run(started.id)
+                with suppress(ObjectNotFound):
+                    client.delete_flow_run(started.id)
                 line = f"no worker of work pool {pool.work_pool} took it within {stage.timeout:g} s"
                 raise StageFailed(stage.address, line, refused=False)
             time.sleep(POLL)

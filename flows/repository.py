@@ -1,7 +1,7 @@
 """Commits, tags and pushes through git's plumbing: no checkout, HEAD or index of a person is touched.
 
-A commit is made in an index of its own. A ref moves only from the value that was read, here and on a remote, so of two writers
-one is refused. Does not import Prefect.
+A checkout of the very branch that moves follows it. A commit is made in an index of its own. A ref moves only from the value
+that was read, here and on a remote, so of two writers one is refused. Does not import Prefect.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ LIMIT = 600.0
 OWN_SETTINGS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 """Variables of a surrounding git command, e.g. a hook, that would lead to another repository."""
 
+LOOKS = 5
+"""Times that a ref is fetched which moves meanwhile."""
 LOST_RACE = re.compile(r"stale info|fetch first|already exists|cannot lock ref|failed to update|atomic transaction failed")
 """What git says of a ref that another writer has moved, or whose lock another push holds at this moment."""
 
@@ -70,8 +72,11 @@ class Repository:
         """
         done = self._start(words, stdin, extra)
         if done.returncode and fail:
-            raise HearsightError(_last_line(done.stderr), where=f"git {' '.join(words[:2])} in {self.root}")
+            raise self._failed(words, done.stderr)
         return "" if done.returncode else done.stdout.rstrip("\n")
+
+    def _failed(self, words: Sequence[str], stderr: str) -> HearsightError:
+        return HearsightError(_last_line(stderr), where=f"git {' '.join(words[:2])} in {self.root}")
 
     def _start(
         self, words: Sequence[str], stdin: str = "", extra: Mapping[str, str] | None = None
@@ -110,21 +115,44 @@ class Repository:
             self.run("read-tree", tree or "--empty", extra=index)
             self.run("update-index", "--add", "--remove", "-z", "--stdin", stdin="\0".join(files), extra=index)
             for path, text in (texts or {}).items():
-                blob = self.run("hash-object", "-w", "--stdin", stdin=text)
+                blob = self.run("hash-object", "-w", "--stdin", f"--path={path}", stdin=text)
                 self.run("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", extra=index)
             written = self.run("write-tree", extra=index)
         words = [word for parent in parents for word in ("-p", parent)]
         return self.run("commit-tree", written, *words, "-F", "-", stdin=message)
 
-    def move(self, *moves: Move) -> None:
-        """Move refs of this repository, all or none.
+    def move(self, *moves: Move, written: Sequence[str] = ()) -> None:
+        """Move refs of this repository, all or none; a checkout of a branch that moves follows, as with `git merge --ff-only`.
+
+        Args:
+            written: paths that already have the new content in the project's folder, or the person's edits of it.
 
         Raises:
-            HearsightError: a ref has another value than expected.
+            HearsightError: a ref has another value than expected, or a checkout has changes that its branch would overwrite.
         """
+        for move in moves:
+            self._take_along(move, written)
         zero = "0" * 40
         lines = [f"update {move.ref} {move.new or zero} {move.old or zero}" for move in moves]
         self.run("update-ref", "--stdin", stdin="\n".join(["start", *lines, "commit", ""]))
+
+    def _take_along(self, move: Move, written: Sequence[str]) -> None:
+        """Bring the index and files of the checkout of a branch, if there is one, to the branch's new commit."""
+        folder = self.run("for-each-ref", "--format=%(worktreepath)", move.ref)
+        if not folder or not Path(folder).is_dir():
+            return
+        there = ("-C", folder)
+        if here := bool(written) and Path(folder).samefile(self.root):
+            self.run(*there, "reset", "--quiet", move.new, "--", *written)
+        self.run(*there, "update-index", "-q", "--refresh", fail=False)
+        try:
+            self.run(*there, "read-tree", "-m", "-u", move.old, move.new)
+        except HearsightError as error:
+            if here:
+                self.run(*there, "reset", "--quiet", move.old, "--", *written)
+            branch = move.ref.removeprefix("refs/heads/")
+            hint = f"commit or undo these changes, or check out another branch than {branch} there"
+            raise HearsightError(error.what, where=folder, hint=hint) from None
 
     def push(self, *moves: Move) -> None:
         """Move refs of the remote, all or none.
@@ -152,12 +180,22 @@ class Repository:
         return {ref: value for value, ref in (line.split("\t") for line in lines) if not ref.endswith("^{}")}
 
     def fetch(self, ref: str) -> str:
-        """Fetch a ref of the remote and return its commit; empty when the remote does not have it."""
-        if ref not in self.remote_refs(ref):
-            return ""
+        """Fetch a ref of the remote and return its commit; empty when the remote does not have it, or no longer.
+
+        Raises:
+            HearsightError: the remote cannot be reached.
+        """
         kept = f"refs/hearsight/fetched/{ref.removeprefix('refs/')}"
-        self.run("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", self.remote, f"+{ref}:{kept}")
-        return self.value(kept)
+        words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", self.remote, f"+{ref}:{kept}"]
+        for _ in range(LOOKS):
+            done = self._start(words)
+            if not done.returncode:
+                return self.value(kept)
+            if "couldn't find remote ref" in done.stderr:
+                return ""
+            if "not our ref" not in done.stderr:  # the ref moved or vanished between two requests of this fetch
+                break
+        raise self._failed(words, done.stderr)
 
     def changed_files(self) -> list[str]:
         """Return the tracked files of the project's folder that differ from HEAD."""

@@ -120,5 +120,7 @@ def time_tag(branch: str, moment: datetime) -> str:
 
 def tag_time(branch: str, tag: str) -> datetime | None:
     """Return the time in a tag of :func:`time_tag`; None for other tags."""
-    match = re.fullmatch(rf"{re.escape(branch)}/(\d{{4}}-\d\d-\d\dT\d\d-\d\d-\d\dZ)", tag)
-    return datetime.strptime(match[1], "%Y-%m-%dT%H-%M-%SZ").replace(tzinfo=UTC) if match else None
+    try:
+        return datetime.strptime(tag, f"{branch}/%Y-%m-%dT%H-%M-%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return None

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import run_program
+from flows.entry import exit_code
 from flows.repository import Repository
 from flows.schedules import Schedule, read_pools, read_schedules
 from flows.server import prefect_server
@@ -66,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m flows.serve", description="Serve the pipeline's scheduled deployments.")
     parser.add_argument("--port", type=int, default=4200, help="port of the server that it starts")
     chosen = parser.parse_args(arguments)
-    try:
+
+    def run() -> None:
         root = find_root()
         os.environ["HEARSIGHT_ROOT"] = str(root)  # the runs are processes of this one: they run its project and no other
         configure_prefect(root)
@@ -82,10 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             served = deployments(schedules)
             prepare(root, schedules, served)
             serve(*served, limit=1)
-    except HearsightError as error:
-        print(f"hearsight: {error}", file=sys.stderr)
-        return 2
-    return 0
+
+    return exit_code(run)
 
 
 if __name__ == "__main__":

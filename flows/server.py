@@ -10,10 +10,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 
 from components.core.errors import HearsightError
 from components.core.private import MODE, keep_private
+from flows.entry import require_server
 from flows.settings import set_login
 
 PATIENCE = 180.0
@@ -26,9 +28,10 @@ def prefect_server(root: Path, port: int) -> Iterator[str]:
     """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server that runs until the block ends and asks for the login.
 
     Raises:
-        HearsightError: the server did not start.
+        HearsightError: the server did not start, or the configured one does not answer.
     """
     if configured := os.environ.get("PREFECT_API_URL"):
+        require_server()
         yield configured
         return
     set_login(root)
@@ -73,5 +76,7 @@ def _answers(url: str) -> bool:
             return True
     except urllib.error.HTTPError:
         return True
-    except (urllib.error.URLError, OSError):
+    except OSError:
         return False
+    except HTTPException:  # something else than a web server
+        return True

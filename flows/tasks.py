@@ -23,6 +23,7 @@ from flows.graph import StageTask, read_plan
 from flows.guard import run_guarded
 from flows.schedules import Pool
 from flows.show import show_stage
+from flows.versioned import read_settings
 
 SKIPPED = re.compile(r"^Stage '.*' didn't change, skipping")
 """DVC's line for a stage that it has not run."""
@@ -98,15 +99,19 @@ def run_stage(
 
 
 @task(persist_result=False)
-def status_is_clean(addresses: list[str], root: Path) -> None:
-    """Verify that ``dvc status`` reports the stages as up to date.
+def status_is_clean(addresses: list[str], root: Path) -> str:
+    """Verify that ``dvc status`` reports the stages as up to date; return the text of params.yaml for which it does.
 
     Raises:
         StageFailed: something changed during the flow; names the stages.
     """
+    settings = read_settings(root)
     if stale := read_plan(root, addresses)[1] & set(addresses):
         raise StageFailed("dvc status", f"not clean: {', '.join(sorted(stale))}", refused=True)
+    if settings != read_settings(root):
+        raise StageFailed("params.yaml", "was changed while dvc status read it; start the flow again", refused=True)
     get_run_logger().info("dvc status is clean: %d stages", len(addresses))
+    return settings
 
 
 def start_snapshot(dataset: str, root: Path) -> None:

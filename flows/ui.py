@@ -10,16 +10,17 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
+from components.core.printing import print_error
 from components.core.streams import run_program
 from components.tracking.moved import follow_move
 from components.tracking.record import artifact_environment
 from components.tracking.recorder import flush_or_warn
+from flows.entry import exit_code, without_login
 from flows.server import LOOPBACK, prefect_server, run_server
 from flows.settings import PORTS, configure_prefect, login_path
 
@@ -46,12 +47,6 @@ def mlflow_server(root: Path, port: int) -> Iterator[str]:
         yield url
 
 
-def without_login(url: str) -> str:
-    """Return a URL without user and password: links are printed, shown on a page, and visible in the list of processes."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-
-
 @contextmanager
 def application(root: Path, port: int, links: Mapping[str, str]) -> Iterator[str]:
     """Yield the link that logs the owner in to the application, whose start page links the servers ``links`` by name."""
@@ -69,18 +64,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, port in PORTS.items():
         parser.add_argument(f"--{name}", type=int, default=port, metavar="PORT")
     chosen = parser.parse_args(arguments)
-    try:
+
+    def run() -> None:
         root = find_root()
         load_graph(root)
         configure_prefect(root)
         flush_or_warn(root)
-        with ExitStack() as stack:
+        with ExitStack() as stack, suppress(KeyboardInterrupt):
             links = {}
             for name, server in (("mlflow", mlflow_server), ("prefect", prefect_server)):
                 try:
                     links[name] = without_login(stack.enter_context(server(root, getattr(chosen, name)))).removesuffix("/api")
                 except HearsightError as error:
-                    print(f"hearsight: warning: without {name}: {error}", file=sys.stderr, flush=True)
+                    print_error(f"warning: without {name}: {error}")
             start = stack.enter_context(application(root, chosen.app, links))
             print(f"start page                       {start}", flush=True)
             for name, about in ABOUT.items():
@@ -90,12 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"Prefect asks for a login: the line in {login_path(root).relative_to(root)}", flush=True)
             print("Ctrl-C ends everything", flush=True)
             threading.Event().wait()
-    except KeyboardInterrupt:
-        return 0
-    except HearsightError as error:
-        print(f"hearsight: {error}", file=sys.stderr)
-        return 2
-    return 0
+
+    return exit_code(run)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ plots). A run first takes what other clones have committed to the branch. Does n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.printing import print_error
 from flows.commands import environment, error_line, run_dvc
 from flows.graph import StageTask, read_tasks, seconds
 from flows.lockfile import LOCK_FILE, changed_entries, take_stages
@@ -24,6 +25,8 @@ from flows.repository import FLOW_RUN, Move, PushRefused, Repository
 from flows.schedules import Schedule, tag_time, time_tag
 
 PARAMS = "params.yaml"
+AHEAD = timedelta(minutes=10)
+"""Difference of two machines' clocks that is usual; a later time is not believed."""
 PUSH_LIMIT = 12 * 3600.0
 """Time limit of `dvc push` and `dvc pull` in seconds."""
 
@@ -55,21 +58,31 @@ class VersionedRun:
         """Take what other clones have committed to the branch since this clone's last run: settings, results, and their data.
 
         Raises:
-            HearsightError: ``params.yaml`` was changed there and here in the same lines, or data cannot be pulled.
+            HearsightError: ``params.yaml`` was changed there and here in the same lines, the branch has other commits here than
+                there, or data cannot be pulled.
         """
         git, root = self.repository, self.repository.root
         local = git.value(self._ref)
         theirs = git.fetch(self._ref) if git.remote else ""
-        if not theirs or theirs == local:
+        if not theirs or git.is_ancestor(theirs, local):
             return
+        if local and not git.is_ancestor(local, theirs):
+            raise HearsightError(
+                f"has commits that remote {git.remote} lacks, and lacks others of it",
+                where=f"{self.branch} in {root}",
+                hint=f"check it out and `git merge {theirs[:12]}`",
+            )
         base = local or git.run("merge-base", "HEAD", theirs, fail=False)
         self._merge_params(base, theirs)
         old, new = (git.read(commit, LOCK_FILE) if commit else None for commit in (base, theirs))
+        written = [PARAMS, LOCK_FILE]
         if taken := changed_entries(old, new):
             take_stages(root, new, taken)
-            take_files(git, theirs, [path for stage in read_tasks(root) if stage.address in taken for path in stage.files])
+            files = [path for stage in read_tasks(root) if stage.address in taken for path in stage.files]
+            take_files(git, theirs, files)
             pull(root, taken, self.flow_run)
-        git.move(Move(self._ref, local, theirs))
+            written += files
+        git.move(Move(self._ref, local, theirs), written=written)
 
     def _merge_params(self, base: str, theirs: str) -> None:
         git, path = self.repository, self.repository.root / PARAMS
@@ -86,18 +99,22 @@ class VersionedRun:
             )
         publish_bytes(path, merged.encode("utf-8"))
 
-    def publish(self, stages: Sequence[StageTask], ran: Sequence[str]) -> str:
+    def publish(self, stages: Sequence[StageTask], ran: Sequence[str], settings: str = "") -> str:
         """Commit the run, push data and then branch and tag, and return the tag.
+
+        Args:
+            settings: text of ``params.yaml`` with which the stages are up to date; empty: as it is now.
 
         Raises:
             HearsightError: a push failed, or another run took over the lock; the results stay in this clone, and the next run
                 publishes them.
         """
         git, root = self.repository, self.repository.root
-        files = [PARAMS, LOCK_FILE, *(path for stage in stages for path in stage.files)]
+        settings = settings or read_settings(root)
+        files = [LOCK_FILE, *(path for stage in stages for path in stage.files)]
         tip, head = git.value(self._ref), git.value("HEAD")
         parents = [tip] if tip and git.is_ancestor(head, tip) else [parent for parent in (tip, head) if parent]
-        commit = git.commit(head, parents, files, self._message(stages, ran))
+        commit = git.commit(head, parents, files, self._message(stages, ran, settings), {PARAMS: settings})
         moment = datetime.now(UTC)
         while git.value(f"refs/tags/{time_tag(self.branch, moment)}"):
             moment += timedelta(seconds=1)
@@ -106,7 +123,7 @@ class VersionedRun:
         if self.lock is not None:
             push(root, self.schedule.target.split(), self.flow_run)
             self._push(moves, self.lock)
-        git.move(*moves)
+        git.move(*moves, written=[PARAMS, *files])
         return tag
 
     def _push(self, moves: Sequence[Move], lock: RemoteLock) -> None:
@@ -115,7 +132,8 @@ class VersionedRun:
         git = self.repository
         old = git.remote_refs(self._ref).get(self._ref, "")  # empty before the first push
         try:
-            git.push(Move(moves[0].ref, old and moves[0].old, moves[0].new), *moves[1:], Move(lock.ref, lock.value, ""))
+            seen = moves[0].old if old and not git.is_ancestor(old, moves[0].old) else old
+            git.push(Move(moves[0].ref, seen, moves[0].new), *moves[1:], Move(lock.ref, lock.value, ""))
         except PushRefused as error:
             raise HearsightError(
                 f"another run has taken over ({error})",
@@ -124,7 +142,7 @@ class VersionedRun:
             ) from None
         lock.value = ""
 
-    def _message(self, stages: Sequence[StageTask], ran: Sequence[str]) -> str:
+    def _message(self, stages: Sequence[StageTask], ran: Sequence[str], settings: str) -> str:
         root = self.repository.root
         lines = [
             f"{self.name}: {len(ran)} of {len(stages)} stages ran",
@@ -136,10 +154,16 @@ class VersionedRun:
         folders = sorted({f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "run" and stage.dataset})
         for folder in folders:
             manifest = root / "data" / folder / "manifest.json"
-            if manifest.is_file():
+            with suppress(FileNotFoundError):
                 lines.append(f"Output: {folder} {sha256_file(manifest)}")
-        lines += [f"Uncommitted: {path}" for path in self.repository.changed_files() if path not in (PARAMS, LOCK_FILE)]
+        committed = (LOCK_FILE, PARAMS) if read_settings(root) == settings else (LOCK_FILE,)
+        lines += [f"Uncommitted: {path}" for path in self.repository.changed_files() if path not in committed]
         return "\n".join(lines) + "\n"
+
+
+def read_settings(root: Path) -> str:
+    """Return the text of ``params.yaml``."""
+    return (root / PARAMS).read_bytes().decode("utf-8")
 
 
 def take_files(git: Repository, commit: str, paths: Sequence[str]) -> None:
@@ -156,8 +180,11 @@ def last_run(repository: Repository, branch: str) -> datetime | None:
     refs = repository.run("for-each-ref", "--format=%(refname)", pattern).split()
     if repository.remote:
         refs += repository.remote_refs(pattern)
-    times = (tag_time(branch, ref.removeprefix("refs/tags/")) for ref in refs)
-    return max((time for time in times if time), default=None)
+    times = {time for ref in refs if (time := tag_time(branch, ref.removeprefix("refs/tags/")))}
+    if future := {time for time in times if _is_future(time)}:
+        tag = time_tag(branch, max(future))
+        print_error(f"warning: tag {tag} is in the future and does not count: a clock was ahead; delete the tag")
+    return max(times - future, default=None)
 
 
 def superseded(run: VersionedRun, flow_run: Any, due: str) -> str:
@@ -171,16 +198,43 @@ def superseded(run: VersionedRun, flow_run: Any, due: str) -> str:
     """
     noted = run.repository.root / ".hearsight" / "schedules" / run.name
     if due or flow_run.auto_scheduled:
-        moment = datetime.fromisoformat(due) if due else flow_run.expected_start_time
+        moment = _due_time(due) if due else flow_run.expected_start_time
         last = run.last_run()
         if last and last >= moment:
             return f"a run since {moment:%Y-%m-%d %H:%M} exists: {time_tag(run.branch, last)}"
-        attempt = datetime.fromisoformat(noted.read_text()) if noted.is_file() and not due else None
+        attempt = None if due else _read_attempt(noted)
         if attempt and attempt >= moment:
             return f"one that was due at {moment:%Y-%m-%d %H:%M} was attempted at {attempt:%Y-%m-%d %H:%M}"
     noted.parent.mkdir(parents=True, exist_ok=True)
     publish_bytes(noted, datetime.now(UTC).isoformat().encode())
     return ""
+
+
+def _due_time(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise HearsightError(f"{text!r} is no time", where="due", hint="write e.g. 2026-11-26T03:00:00+00:00") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _read_attempt(noted: Path) -> datetime | None:
+    """Return the time of the last attempt; None when there was none, or what is noted cannot be true."""
+    try:
+        attempt = datetime.fromisoformat(noted.read_text(encoding="utf-8"))
+        if not _is_future(attempt):
+            return attempt
+        why = "is in the future: a clock was ahead"
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError):  # TypeError: a time without its zone
+        why = "is not the time of an attempt"
+    print_error(f"warning: {noted}: {why}; it is replaced")
+    return None
+
+
+def _is_future(moment: datetime) -> bool:
+    return moment > datetime.now(UTC) + AHEAD
 
 
 @contextmanager

@@ -11,12 +11,12 @@ import asyncio
 import os
 import re
 import socket
-import sys
 from collections.abc import Sequence
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import run_program
+from flows.entry import exit_code, require_server
 from flows.repository import FLOW_RUN, Repository
 from flows.settings import configure_prefect
 
@@ -29,9 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pool", required=True, help="a work pool of params.yaml: pools.<name>.work_pool")
     parser.add_argument("--remote", default="origin", help="git remote of this clone (default: origin)")
     chosen = parser.parse_args(arguments)
-    try:
+
+    def run() -> None:
         root = find_root()
-        if "PREFECT_API_URL" not in os.environ:
+        if not os.environ.get("PREFECT_API_URL"):
             raise HearsightError(
                 "PREFECT_API_URL is not set", hint="set it to the server of flows.serve, e.g. http://HOST:4200/api"
             )
@@ -44,17 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", "30")
         os.environ |= {"HEARSIGHT_WORKER_ROOT": str(root), "HEARSIGHT_WORKER_REMOTE": chosen.remote}
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
+        require_server()
         from prefect.workers.process import ProcessWorker  # here: Prefect reads its settings on import
 
         name = re.sub(r"[^\w.-]+", "-", f"{socket.gethostname()}-{root.name}-{os.getpid()}")
         print(f"worker {name} of work pool {chosen.pool}", flush=True)
         asyncio.run(ProcessWorker(work_pool_name=chosen.pool, name=name, limit=1).start())
-    except HearsightError as error:
-        print(f"hearsight: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
+
+    return exit_code(run)
 
 
 def left_by_a_stage(git: Repository) -> bool:

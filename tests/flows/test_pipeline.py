@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 
@@ -208,19 +207,3 @@ class TestFlow:
         pipeline()
         spans = sorted(tuple(map(float, (root / f"{name}.txt").read_text().split())) for name in "bc")
         assert spans[0][1] <= spans[1][0]
-
-
-def test_a_flow_whose_server_is_gone_ends_with_one_line(
-    make_project: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from flows import flow
-    from flows import pipeline as command
-
-    def lost(**_: object) -> int:
-        raise httpx.ConnectError("All connection attempts failed")
-
-    monkeypatch.setattr(flow, "pipeline", lost)
-    monkeypatch.setenv("HEARSIGHT_ROOT", str(make_project()))
-    assert command.main([]) == 2
-    [line] = [line for line in capsys.readouterr().err.splitlines() if line.startswith("hearsight: ")]
-    assert "Prefect's server does not answer (ConnectError)" in line and "start it again" in line

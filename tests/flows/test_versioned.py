@@ -14,7 +14,7 @@ from components.core.errors import HearsightError
 from flows.commands import environment, run_dvc
 from flows.graph import read_plan
 from flows.schedules import read_schedules
-from flows.versioned import VersionedRun, open_run, superseded
+from flows.versioned import VersionedRun, open_run, read_settings, superseded
 from tests.flows.clones import KEYS, another_clone, copying, git, make_origin, s3_server
 
 pytestmark = pytest.mark.long
@@ -36,8 +36,8 @@ def s3() -> Iterator[str]:
             yield url
 
 
-def run_once(root: Path, flow_run: str = "run-1", edit: str = "") -> str:
-    """Make a scheduled run without Prefect; return its tag."""
+def run_once(root: Path, flow_run: str = "run-1", edit: str = "", later: str = "") -> str:
+    """Make a scheduled run without Prefect; return its tag. Settings are edited before the stages run, and after they did."""
     schedule = read_schedules(root)["daily"]
     with open_run(root, "daily", schedule, flow_run) as run:
         run.update()
@@ -45,7 +45,10 @@ def run_once(root: Path, flow_run: str = "run-1", edit: str = "") -> str:
             replace(root, *edit.split("→"))
         code, lines = run_dvc(["repro"], root, environment(flow_run, ""), 600)
         assert code == 0, lines
-        return run.publish(read_plan(root)[0], ["a"])
+        settings = read_settings(root)
+        if later:
+            replace(root, *later.split("→"))
+        return run.publish(read_plan(root)[0], ["a"], settings)
 
 
 def replace(root: Path, old: str, new: str) -> None:

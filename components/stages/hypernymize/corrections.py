@@ -15,11 +15,13 @@ from components.stages.hypernymize.common_nouns import is_written_so, keep_commo
 from components.stages.hypernymize.dates import find_dates
 from components.stages.hypernymize.name_types import coordinated, relabel_people, relabel_places
 from components.stages.hypernymize.names import add_missed_names, extend_names, join_numbers, trim_names
+from components.stages.hypernymize.people import is_family, is_full_name, is_rare_surname
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 
 def correct_parse(sentence: Sentence, knowledge: Knowledge) -> None:
     """Correct tags and entities of a sentence in place; no text changes."""
+    _capitalise_full_names(sentence, knowledge)
     _retag_verbs(sentence, knowledge)
     _correct_tags(sentence, knowledge)
     keep_common_nouns(sentence, knowledge)
@@ -33,6 +35,23 @@ def correct_parse(sentence: Sentence, knowledge: Knowledge) -> None:
     _retag_coordinated_verb(sentence, knowledge)
     _add_dates(sentence)
     sentence.entities.sort(key=lambda entity: entity.start)
+
+
+def _capitalise_full_names(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Give people's names in small letters a capital, so that they are names in what follows; the caption has none in the end."""
+    words, position = sentence.words, 0
+    while position + 1 < len(words):
+        if not is_full_name(words[position], words[position + 1], knowledge):
+            position += 1
+            continue
+        end = position + 2
+        while end < len(words) and is_rare_surname(words[end].text, knowledge):
+            end += 1
+        for word in words[position:end]:
+            word.text, word.pos, word.tag = word.text.capitalize(), "PROPN", "NNP"
+        inside = [entity for entity in sentence.entities if entity.start < end and position < entity.end]
+        sentence.entities = [entity for entity in sentence.entities if entity not in inside] + [Entity(position, end, "PERSON")]
+        position = end
 
 
 def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
@@ -49,12 +68,18 @@ def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
             word.pos = "PROPN"  # "Lisbon", "Coyoacán"
         elif inside and word.pos in ("ADV", "VERB", "ADJ", "AUX") and _odd_capital(sentence, position):
             word.pos = "PROPN"  # "the ship Ever Given"
+        elif inside and word.pos in ("DET", "PRON") and plain not in ("the", "i") and _before(sentence, position) == "PROPN":
+            before = sentence.words[position - 1]  # "Nguyễn Văn An eating"
+            word.pos, word.tag, word.dep = "PROPN", "NNP", before.dep
+            word.head = position if before.dep == "ROOT" else before.head
+            before.dep, before.head = "compound", position
         elif word.pos == "NOUN" and inside and _before_small_noun(sentence, position):
             word.pos = "PROPN"  # "the Lilium air taxi"
         elif word.pos == "PROPN" and sentence.entity_at(position) is None:
             alone = sentence.modifies(position, position + 1) is None and not _beside_name(sentence, position)
             common = is_common_word(plain, knowledge.wordnet) or is_written_so(word.text, knowledge)
-            if alone and common and knowledge.is_noun(plain) and not is_given_name(plain):
+            family = inside and is_family(word, knowledge) and _before(sentence, position) == "DET"
+            if alone and common and knowledge.is_noun(plain) and not (is_given_name(plain) or family):
                 word.pos, word.lemma = "NOUN", word.lemma.lower()  # "Petunia", "Tourists"
 
 
@@ -127,6 +152,12 @@ def _add_dates(sentence: Sentence) -> None:
 def _is_name_only(plain: str, knowledge: Knowledge) -> bool:
     common = knowledge.is_noun(plain) or knowledge.is_verb(plain) or zipf(plain) >= 3.0
     return knowledge.is_instance(plain) or not common or bool(place_kind(plain) and not knowledge.is_noun(plain))
+
+
+def _before(sentence: Sentence, position: int) -> str:
+    """Return the part of speech of the word before in a text of mostly small letters; "" otherwise."""
+    small = sum(word.text[:1].isupper() for word in sentence.words) * 2 <= len(sentence.words)
+    return sentence.words[position - 1].pos if position and small else ""
 
 
 def _beside_name(sentence: Sentence, position: int) -> bool:

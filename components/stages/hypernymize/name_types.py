@@ -8,6 +8,7 @@ from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import PERSON
 from components.language.person_names import is_given_name
+from components.stages.hypernymize.people import is_double_name
 from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence
 
 LOCATIVE = frozenset({"in", "at", "near", "off", "outside", "between", "from", "to", "towards", "around", "across", "through"})
@@ -35,6 +36,9 @@ def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> s
             return "PRODUCT"
         if _INITIAL.match(first) and place_kind(name):
             return "GPE"  # "S. Africa"
+    words = [word.text for word in sentence.words[entity.start : entity.end]]
+    if kind in ("ORG", "PRODUCT") and is_double_name(words):
+        return "PERSON"
     if kind in ("ORG", "PRODUCT", "FAC", "GPE", "WORK_OF_ART") and _titled(sentence, entity, knowledge):
         return "PERSON"  # "King Felipe VI"
     if kind in ("GPE", "LOC", "FAC", "ORG") and _only_person(name, kind, knowledge):

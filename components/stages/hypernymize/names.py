@@ -14,6 +14,7 @@ from components.language.dictionary import is_listed
 from components.language.person_names import is_given_name, is_surname
 from components.stages.hypernymize.common_nouns import INDEFINITE
 from components.stages.hypernymize.name_types import LOCATIVE, coordinated, is_role, kind_by_words, led_by
+from components.stages.hypernymize.people import is_family
 from components.stages.hypernymize.sentence import NUMBERS, Entity, Sentence
 
 _ALONE = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "poss", "conj", "appos"})
@@ -45,6 +46,8 @@ def trim_names(sentence: Sentence, knowledge: Knowledge) -> None:
                 entity.start += 1
         if entity.kind == "PERSON" and entity.end - entity.start == 1 and words[entity.start].tag == "NNPS":
             entity.kind = "NORP"  # "Africans"
+        if entity.kind == "ORG" and entity.end - entity.start == 1 and is_family(words[entity.start], knowledge):
+            entity.kind = "NORP"
         if entity.kind == "NORP" and words[entity.end - 1].tag == "NNP" and words[entity.end - 1].dep in _ALONE:
             continue  # a nationality alone takes an article or the plural; the name gets its type as a missed one
         if entity.end <= entity.start or (entity.kind in KINDS and _plain_words(sentence, entity, knowledge)):

@@ -90,6 +90,9 @@ def _replace_name(sentence: Sentence, entity: Entity, text: str, lemma: str, *, 
     sentence.strike(position for position in range(entity.start, entity.end - 1) if sentence.words[position].pos != "DET")
     head.text, head.lemma, head.pos, head.alive, head.renamed = text, lemma, "NOUN", True, True
     head.tag = "NNS" if plural_tag else "NN"
+    mark = sentence.words[entity.end] if entity.end < len(sentence.words) else None
+    if mark is not None and mark.text in ("'", "’") and mark.tag == "POS" and not text.endswith("s"):
+        mark.text += "s"  # "the Smiths' house"
 
 
 def _without_article(sentence: Sentence, entity: Entity, described: list[int]) -> list[int]:
