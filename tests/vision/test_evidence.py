@@ -10,6 +10,7 @@ from components.core.result_cache import Annotator
 from components.vision.detector import CATEGORIES, PERSON
 from components.vision.evidence import Evidence, mean_evidence, noun_evidence
 from components.vision.recognition import PictureRecognizer, synset_numbers
+from components.web.images.opening import UnreadableImageError
 from tests.knowledge.dictionary import extract
 from tests.vision.test_classifier import picture
 
@@ -42,8 +43,8 @@ def test_a_person_is_recognised_in_a_photograph_and_none_in_a_drawing() -> None:
     assert evidence("woman", portrait) > evidence("woman", blank) + 0.3
 
 
-def test_a_broken_picture_raises_an_os_error() -> None:
-    with pytest.raises(OSError):
+def test_a_broken_image_is_refused() -> None:
+    with pytest.raises(UnreadableImageError):
         PictureRecognizer().compute(picture()[:60])
 
 

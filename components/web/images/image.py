@@ -21,7 +21,7 @@ from components.core.digests import sha256_bytes
 from components.web.budget import Budget
 from components.web.images.contrast import EXACT, has_contrast
 from components.web.images.head import FORMATS, Head, detect_format, guess_content, read_head
-from components.web.images.opening import TooLargeImageError, UnknownImageError, UnreadableImageError, read_image
+from components.web.images.opening import BAND, TooLargeImageError, UnknownImageError, UnreadableImageError, read_image
 
 __all__ = ["FORMATS", "DecodeResult", "decode_image", "perceptual_hash"]
 
@@ -80,7 +80,7 @@ def decode_image(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
         _, width, height, small = read(enough=REDUCED_SIDE, grey=True)
         grey = small.convert("L")
         # Without contrast it is read again as a whole, since a small detail vanishes where sides are reduced.
-        phash = perceptual_hash(grey) if has_contrast(grey) else EXACT + _digest_pixels(read().pixels)
+        phash = perceptual_hash(grey) if has_contrast(grey) else EXACT + _digest_pixels(read(grey=True).pixels)
         return DecodeResult("", "", kind, width, height, phash, thumbnail=_thumbnail(small), **size)
     except TooLargeImageError as error:
         return DecodeResult("image_too_large", str(error), kind, error.width, error.height, **size)
@@ -135,7 +135,9 @@ def perceptual_hash(image: Any) -> str:
 
 
 def _digest_pixels(image: Any) -> str:
-    """Return 15 hexadecimal digits that only images with equal pixels share."""
+    """Return 15 hexadecimal digits that only images with equal pixels share; grey and colour images may be equal."""
     digest = hashlib.sha256(repr(image.size).encode())
-    digest.update(image.tobytes())
+    rows = max(1, BAND // image.width)  # not as a whole, whose colours would take several times its memory
+    for top in range(0, image.height, rows):
+        digest.update(image.crop((0, top, image.width, min(top + rows, image.height))).convert("RGB").tobytes())
     return digest.hexdigest()[:15]
