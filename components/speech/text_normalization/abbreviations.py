@@ -9,7 +9,7 @@ from functools import cache
 from components.speech.text_normalization.draft import Draft
 from components.speech.text_normalization.language import Language, alternatives, listed, words_of
 
-_DOTTED = re.compile(r"(?<![\w.'])((?:[A-Za-z]\.){2,})(?![\w])|(?<![\w.'])([A-Z](?:\.[A-Z])+)(?![\w.])")
+_DOTTED = re.compile(r"(?<![\w.'])((?:[A-Za-z]\.){2,})(?![\w])|(?<![\w.'])([A-Z](?:\.[A-Z])+|(?:[A-Z]\. )+[A-Z]\.)(?![\w.])")
 _INITIALS = re.compile(r"(?<![\w.'-])([A-Z])\.(?=[ -]?[A-ZÀ-Þ])")
 
 
@@ -111,12 +111,12 @@ def say_abbreviations(draft: Draft) -> None:
     def letters(match: re.Match[str]) -> str | None:
         written = match[1] or match[2]
         known = table.get(written.rstrip(".").lower())
-        said = known or " ".join(language.letters.get(letter.lower(), letter) for letter in written if letter != ".")
+        said = known or " ".join(language.letters.get(letter.lower(), letter) for letter in written if letter.isalpha())
         return said + ("." if match.end() == len(match.string) and written.endswith(".") else "")
 
     if "." in draft.text:
-        draft.sub("abbreviation", _dotted(language), dotted)
         draft.sub("letters", _DOTTED, letters)
+        draft.sub("abbreviation", _dotted(language), dotted)
         draft.sub("initial", _INITIALS, lambda match: f"{language.letters.get(match[1].lower(), match[1])} ")
 
     def title(match: re.Match[str]) -> str | None:

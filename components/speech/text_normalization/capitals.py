@@ -17,6 +17,8 @@ _TO_DIGITS = re.compile(rf"(?<={_WORD})-(?=[0-9])|(?<=[0-9])-(?=[A-Z]{1, 3}(?!\w
 _CAPITALS = re.compile(
     r"(?:(?<![\w'])(?:([A-ZÀ-Þ]{1,2}')(?=[A-ZÀ-Þ]{2}))?|(?<=[a-z]'))([A-ZÀ-Þ]{2,})('[A-ZÀ-Þ]{1,2})?('?s)?(?!\w)"
 )
+_QUOTED = re.compile('"[^"a-zà-ÿ]* [^"a-zà-ÿ]*"')
+"""Several words in capitals in quotation marks."""
 _ALONE = re.compile(rf"(?<![\w'’-])({_WORD})(?![\w'’-])")
 _PAIR = re.compile(r"(?<![\w'])([A-Z])\s?&\s?([A-Z])(?![\w'])")
 _LETTER_S = re.compile(r"(?<![\w'])([A-Z])'s(?!\w)")
@@ -74,11 +76,13 @@ def say_capitals(draft: Draft) -> None:
         )
 
     draft.sub("letters", _LAST_LETTER, lambda match: " ")
+    shouted = [quoted.span() for quoted in _QUOTED.finditer(draft.text)]
 
     def said(match: re.Match[str]) -> str:
         word, ending = match[2], match[4] or ""
         before = (match[1] or "").lower() if draft.shouting else match[1] or ""
-        if match[3] or is_word(word, language, shouting=draft.shouting):  # "DON'T" is a word
+        shouting = draft.shouting or any(start < match.start() < end for start, end in shouted)
+        if match[3] or is_word(word, language, shouting=shouting):  # "DON'T" is a word
             return before + word.lower() + (match[3] or "").lower() + ending
         names = spell(word, language)
         if ending == "s":

@@ -77,6 +77,8 @@ class Language:
     """Day, month's name, year in words or nothing → words."""
     month_first: bool
     months: tuple[str, ...]
+    before_dates: frozenset[str]
+    """Words before a date of day and month in figures: "dia 5/10"."""
     month_short: Mapping[str, int]
     """Short form without its dot, in lower case → 1..12."""
     day_short: Mapping[str, str]
@@ -129,6 +131,8 @@ class Language:
     """Digits of "1990s" → words; None for languages without such plurals."""
     roman_suffixes: tuple[str, ...] = ()
     """Endings of a Roman ordinal: "XIXe"."""
+    sports: str = ""
+    """Pattern of words of games, near which "2 x 1" is a score; empty where scores are not written so."""
     titles: frozenset[str] = frozenset()
     """Abbreviations, in lower case, that go without their dot in front of a name: "St Patrick"."""
     short_words: frozenset[str] = frozenset()
@@ -139,7 +143,7 @@ class Language:
     """Whole spellings of this language alone: "do n't"."""
 
 
-_WORD_LISTS = ("singles", "no_nouns", "acronyms", "acronyms_but_words", "rulers", "titles", "short_words")
+_WORD_LISTS = ("before_dates", "singles", "no_nouns", "acronyms", "acronyms_but_words", "rulers", "titles", "short_words")
 _FORMS = ("day_short", "symbols", "abbreviations", "before_digits", "bare", "scales", "money", "units")
 
 

@@ -38,6 +38,7 @@ _DETERMINERS = words_of("a an the this that these those one each every another h
 _PERIODS = (
     "min|hour|day|week|month|year|person|night|día|semana|mes|año|noche|persona|heure|jour|semaine|mois|an|hora|dia|mês|ano"
 )
+_JOINT = re.compile(r"(?:,|,? (?:and|or|to|y|e|o|u|a|ou|et|à)) ")
 _EXTENTS = words_of("tall wide long high deep thick old")
 _HEIGHT = re.compile("([1-9])[.,]([1-9][0-9])")
 _NEXT = re.compile(r"(?> by [0-9.,]+\s?(?:inch|ft|[cm]?m|['\"])?\.?(?!\w))? ([^\W\d_]+)")
@@ -60,11 +61,13 @@ class _Patterns:
             rf"(?<![A-Za-z$]){single}({signs})\s?({NUMBER})(?:\s?({scales})(?!\w|\.[A-Z]))?(?: ({names})(?!\w))?"
         )
         self.after = re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?:(?<=€)\s?([0-9]{{2}})(?![\w.,])|(?!\w))")
-        areas = alternatives(symbol for symbol in language.units if symbol[-1] in "²³" or symbol == "km/h")
+        areas = alternatives(symbol for symbol in language.units if symbol[-1] in "²³")
         self.area = re.compile(rf"(?<![\w.,])({areas})(?![\w²³])")
         self.per = re.compile(
-            rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas})|(?:(?<=[a-z]{{2}})|(?<=[²³]))/({_PERIODS}))(?![\w/²³])"
+            rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas})|(?<=[a-z]{{2}})/({_PERIODS}))(?![\w/²³])"
         )
+        several = alternatives(symbol for symbol in language.units if len(symbol) > 1)
+        self.rate = re.compile(rf"(?<![^\W0-9]|[.,/])({several}|({units}))/({_PERIODS}|{several}|(?(2)(?!)){units})(?![\w/²³])")
         self.unit = re.compile(
             rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?:/({units}))?(?![\w²³]|/[A-Za-z])"
             r"(\.(?=\s+[a-z0-9]))?"
@@ -101,6 +104,22 @@ def _attributive(match: re.Match[str], language: Language) -> bool:
 
 
 def say_rates(draft: Draft) -> None:
+    """Read units per unit or period, with a number and without: ``5 t/ano``, ``in km/h``."""
+    language = draft.language
+
+    def rate(match: re.Match[str]) -> str | None:
+        counted = match.string[: match.start()].rstrip()[-1:].isdecimal()
+        known = language.units.get(f"{match[1]}/{match[3]}")
+        if known:
+            return None if counted else known.many
+        above = match[1] if counted else language.units[match[1]].many
+        return f"{above} {language.words['per']} {language.units[match[3]].one if match[3] in language.units else match[3]}"
+
+    if "/" in draft.text:
+        draft.sub("per", _patterns(language).rate, rate)
+
+
+def say_prices(draft: Draft) -> None:
     """Read a slash after an amount: ``$4.50/cup``, ``85/km²``; a month behind it belongs to a date."""
     language = draft.language
 
@@ -166,14 +185,20 @@ def say_money(draft: Draft) -> None:
             return f"{text} {language.cardinal(int(cents), '')}"
         return f"{text} {language.cents_joint} {small}"
 
+    def behind(match: re.Match[str]) -> str | None:
+        """Return the currency's name behind an amount or behind the last of its coordination: "$500 y $200 pesos"."""
+        joint = _JOINT.match(match.string, match.end())
+        following = joint and patterns.before.match(match.string, joint.end())
+        return match[4] or (behind(following) if following and following[1] == match[1] else None)
+
     def before(match: re.Match[str]) -> str:
         money = language.money[match[1]]
-        named = match[4]  # "$1,500 pesos", "$20 USD": the word takes precedence over the sign
+        named = behind(match) or ""  # "$1,500 pesos", "$20 USD": the word takes precedence over the sign
         if named in language.money:
             money, named = language.money[named], ""
         elif named and not named.isupper():
             money, named = next(other for other in language.money.values() if named in (other.one, other.many)), ""
-        return f" {said(match[2], _counted(match, money, language), match[3] or '')} {named or ''}{' ' * bool(named)}"
+        return f" {said(match[2], _counted(match, money, language), match[3] or '')} {named}{' ' * bool(named)}"
 
     def after(match: re.Match[str]) -> str:
         money = _counted(match, language.money[match[3]], language)

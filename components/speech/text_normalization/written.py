@@ -62,7 +62,7 @@ def say_addresses(draft: Draft) -> None:
 
     if "@" in draft.text:
         draft.sub("mail", _EMAIL, lambda match: f" {host(match[1])} {words['at']} {host(match[2])} ")
-        draft.sub("handle", _HANDLE, lambda match: f" {split_words(match[1].replace('.', ' '))} ")
+        draft.sub("handle", _HANDLE, lambda match: f" {words['at']} {split_words(match[1].replace('.', ' '))} ")
     if "." in draft.text:
         draft.sub("address", _URL, lambda match: host(match[1]) if match[1].strip(".") else " ")
         draft.sub("file", _FILE, file)
