@@ -192,11 +192,17 @@ def read_tables(language: str) -> dict[str, Any]:
     fields["month_short"] = {
         form: number for number, forms in enumerate(fields["month_short"].split(), 1) for form in forms.split("/")
     }
+    for key in fields.pop("month_dotted", "").split():
+        fields["abbreviations"][key] = fields["months"][fields["month_short"][key.removesuffix("~")] - 1]
     fields["roman_suffixes"] = listed(fields.get("roman_suffixes", ""))
     fields["roman_before"] = _flags(fields.pop("roman_cardinal"), fields.pop("roman_ordinal", ""))
     fields["ordinal_marks"] = _flags(fields.pop("ordinal_masculine"), fields.pop("ordinal_feminine", ""))
     for name in ("money", "units"):
         fields[name] = {symbol: _noun(names) for symbol, names in fields[name].items()}
+    words, money, units = fields["words"], fields["money"], fields["units"]
+    implied = {"@": words["at"], "+": words["plus"], "≈": words["about"], "№": words["number"], "%": units["%"].one}
+    implied |= {"°": units["°"].many} | {sign: money[sign].one for sign in "£$¥¢"}
+    fields["symbols"] = implied | fields["symbols"]
     return fields
 
 

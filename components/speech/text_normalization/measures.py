@@ -69,7 +69,7 @@ class _Patterns:
         several = alternatives(symbol for symbol in language.units if len(symbol) > 1)
         self.rate = re.compile(rf"(?<![^\W0-9]|[.,/])({several}|({units}))/({_PERIODS}|{several}|(?(2)(?!)){units})(?![\w/²³])")
         self.unit = re.compile(
-            rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?:/({units}))?(?![\w²³]|/[A-Za-z])"
+            rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?:/({units}|{_PERIODS}))?(?![\w²³]|/[A-Za-z])"
             r"(\.(?=\s+[a-z0-9]))?"
         )
 
@@ -83,6 +83,11 @@ def _measured(lexeme: str, noun: Noun, language: Language, *, single: bool = Fal
     number = spoken(lexeme, language, gender, year=False)
     name = noun.one if single or _is_one(lexeme, language) else noun.many
     return f"{number} {language.of_millions * is_millions(lexeme, language)}{name}"
+
+
+def _one(measure: str, language: Language) -> str:
+    """Return the name of one unit, or of a period in words."""
+    return language.units[measure].one if measure in language.units else measure
 
 
 def _is_one(lexeme: str, language: Language) -> bool:
@@ -104,16 +109,14 @@ def _attributive(match: re.Match[str], language: Language) -> bool:
 
 
 def say_rates(draft: Draft) -> None:
-    """Read units per unit or period, with a number and without: ``5 t/ano``, ``in km/h``."""
+    """Read units per unit or period without a number: ``in t/ano``."""
     language = draft.language
 
     def rate(match: re.Match[str]) -> str | None:
-        counted = match.string[: match.start()].rstrip()[-1:].isdecimal()
+        if match.string[: match.start()].rstrip(" -")[-1:].isdecimal():
+            return None
         known = language.units.get(f"{match[1]}/{match[3]}")
-        if known:
-            return None if counted else known.many
-        above = match[1] if counted else language.units[match[1]].many
-        return f"{above} {language.words['per']} {language.units[match[3]].one if match[3] in language.units else match[3]}"
+        return known.many if known else f"{language.units[match[1]].many} {language.words['per']} {_one(match[3], language)}"
 
     if "/" in draft.text:
         draft.sub("per", _patterns(language).rate, rate)
@@ -127,8 +130,7 @@ def say_prices(draft: Draft) -> None:
         measure = match[1] or match[2] or match[3]
         if measure in language.month_short or measure in language.months:
             return None
-        unit = language.units.get(measure)
-        return f" {language.words['per']} {unit.one if unit else measure}"
+        return f" {language.words['per']} {_one(measure, language)}"
 
     if "/" in draft.text:
         draft.sub("per", _patterns(language).per, per)
@@ -221,6 +223,7 @@ def _counted(match: re.Match[str], money: Noun, language: Language) -> Noun:
 def say_units(draft: Draft) -> None:
     """Read ``5 km``, ``20°C``, ``50%``, ``5'10"``, ``10-km``."""
     language, patterns, words = draft.language, _patterns(draft.language), draft.language.words
+    foot = language.units["ft"]
 
     def unit(match: re.Match[str]) -> str | None:
         found: Noun = language.units.get(match[3]) or language.units[match[3].replace(" ", "·")]
@@ -245,14 +248,14 @@ def say_units(draft: Draft) -> None:
         if match[3] == "m" and language.metre_joint is not None and (height := _HEIGHT.fullmatch(match[1])):
             metres = _measured(height[1], found, language)
             return " ".join(filter(None, (metres, language.metre_joint, language.cardinal(int(height[2]), ""))))
-        per = f" {language.words['per']} {language.units[match[4]].one}" if match[4] else ""
-        said = _measured(match[1], found, language, single=match[2] == "-" or (not per and _attributive(match, language)))
+        per = f" {language.words['per']} {_one(match[4], language)}" if match[4] else ""
+        said = _measured(match[1], found, language, single=match[2] == "-" or _attributive(match, language))
         if match[2] == "-" and " " not in found.one and language.code == "en":
             said = "-".join(said.rsplit(" ", 1))
         return said + per
 
-    def length(match: re.Match[str], one: str, many: str) -> str:
-        name = words[one] if match[1] == "1" or _attributive(match, language) else words[many]
+    def length(match: re.Match[str], unit: Noun) -> str:
+        name = unit.one if match[1] == "1" or _attributive(match, language) else unit.many
         return f"{match[1]} {name}{'' if match.string[match.end() :][:1] == ' ' else ' '}"
 
     def minutes(number: str) -> str:
@@ -261,14 +264,14 @@ def say_units(draft: Draft) -> None:
     def feet(match: re.Match[str]) -> str:
         if language.code != "en" and int(match[2]) > 11:  # 2'30" of a race
             return f"{minutes(match[1])}{_measured(match[2], language.units['s'], language)} "
-        return f"{match[1]} {words['foot' if language.code == 'en' or match[1] == '1' else 'feet']} {match[2]} "
+        return f"{match[1]} {foot.one if language.code == 'en' or match[1] == '1' else foot.many} {match[2]} "
 
     if "'" in draft.text or '"' in draft.text:
         draft.sub("units", _FEET, feet)
         if draft.text.count("'") % 2 or words["by"] in draft.text:
-            draft.sub("units", _FOOT, lambda match: length(match, "foot", "feet") if language.code == "en" else minutes(match[1]))
+            draft.sub("units", _FOOT, lambda match: length(match, foot) if language.code == "en" else minutes(match[1]))
         if draft.text.count('"') % 2 or " x " in draft.text or words["by"] in draft.text:
-            draft.sub("units", _INCH, lambda match: length(match, "inch", "inches"))
+            draft.sub("units", _INCH, lambda match: length(match, language.units["inch"]))
     draft.sub("units", patterns.unit, unit)
     draft.sub("units", patterns.area, lambda match: language.units[match[1]].one)
     say_powers(draft, _SQUARE)
