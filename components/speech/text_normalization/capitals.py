@@ -13,7 +13,7 @@ _MIXED = re.compile(rf"(?<!\w)(?:{_WORD}+-?[0-9]|[0-9]+{_WORD})(?:{_WORD}|[0-9])
 _ROAD = re.compile(r"(?<![\w-])([A-Z]{1,3})-([0-9]{1,4})(?![\w-]|[.,][0-9])")
 _RUNS = re.compile(rf"{_WORD}+|[0-9]+")
 _LAST_LETTER = re.compile(r"(?<=\w{2})-(?=[B-HJ-Z](?![\w.'’-]))")
-_TO_DIGITS = re.compile(rf"(?<={_WORD})-(?=[0-9])|(?<=[0-9])-(?=[A-Z]{1, 3}(?!\w))")
+_TO_DIGITS = re.compile(rf"(?<={_WORD})-(?=[0-9])|(?<=[0-9])-(?=[A-Z]{{1,3}}(?!\w))")
 _CAPITALS = re.compile(
     r"(?:(?<![\w'])(?:([A-ZÀ-Þ]{1,2}')(?=[A-ZÀ-Þ]{2}))?|(?<=[a-z]'))([A-ZÀ-Þ]{2,})('[A-ZÀ-Þ]{1,2})?('?s)?(?!\w)"
 )
