@@ -68,13 +68,8 @@ def spell(letters: str, language: Language) -> str:
 def say_capitals(draft: Draft) -> None:
     """Lower-case words in capitals, and spell acronyms."""
     language = draft.language
-    if "&" in draft.text:
-        draft.sub(
-            "letters",
-            _PAIR,
-            lambda match: f"{spell(match[1], language)} {language.symbols['&']} {spell(match[2], language)}",
-        )
-
+    joint = language.symbols["&"]
+    draft.sub("letters", _PAIR, lambda match: f"{spell(match[1], language)} {joint} {spell(match[2], language)}")
     draft.sub("letters", _LAST_LETTER, lambda match: " ")
     shouted = [quoted.span() for quoted in _QUOTED.finditer(draft.text)]
 

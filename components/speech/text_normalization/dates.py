@@ -118,8 +118,7 @@ def say_dates(draft: Draft) -> None:
         patterns.month_year,
         lambda match: f"{language.months[_month(match[1], language) - 1]} {'de ' * (language.code in ('es', 'pt'))}{match[2]}",
     )
-    if "/" in draft.text:
-        draft.sub("date", patterns.day_month, day_month)
+    draft.sub("date", patterns.day_month, day_month)
 
 
 def say_weekdays(draft: Draft) -> None:
@@ -185,8 +184,7 @@ def say_times(draft: Draft) -> None:
 
     draft.sub("time", _MILITARY, military)
     draft.sub("range", patterns.range, ranged)
-    if ":" in draft.text or "h" in draft.text:
-        draft.sub("time", patterns.clock, clock)
+    draft.sub("time", patterns.clock, clock)
     draft.sub("time", patterns.hour_half, hour_half)
     if language.hour_letter:
         draft.sub("time", patterns.hour_letter, hour_letter)

@@ -62,6 +62,7 @@ class Draft:
 _DIGIT = re.compile("[0-9²³]")
 _CLASS = re.compile(r"\[((?:\\.|[^\]\\])+)\]([*?{]?)|\\[A-Za-z0-9]")
 _SMALL_CLASS = re.compile(r"(?!\^)[^\\][^\\-]{0,4}")
+_CAPTURE = re.compile(r"\((?:\?:)?([^()|?][^()|]*)\)(?![*?{])")
 _GROUP = re.compile(r"\([^()]*\)")
 _OPTIONAL = re.compile(r".(?:[*?]|\{[^}]*\})")
 _PARTS = re.compile("\1[^\1]+\1|[^\0\1.^$+]+")
@@ -73,7 +74,7 @@ _LITERAL = 0xF0000
 def needed(pattern: str, flags: int) -> tuple[str, ...]:
     """Return strings of which any match of the pattern contains one; the empty string where none is known.
 
-    Looking for them is much faster than a search. Groups are left out, as they may be optional or look around.
+    Looking for them is much faster than a search. Groups of alternatives, optional ones and those that look around are left out.
     """
     if flags & re.IGNORECASE:
         return ("",)
@@ -89,7 +90,7 @@ def needed(pattern: str, flags: int) -> tuple[str, ...]:
     rest = re.sub(r"\\(.)", lambda match: literal(match[1]), rest)
     before = ""
     while rest != before:
-        before, rest = rest, _GROUP.sub("\0", rest)
+        before, rest = rest, _GROUP.sub("\0", _CAPTURE.sub(r"\1", rest))
     found: list[str] = []
     for branch in _OPTIONAL.sub("\0", rest).split("|"):
         parts = ["".join(chr(ord(c) % _LITERAL) for c in part) for part in _PARTS.findall(branch)]

@@ -118,8 +118,7 @@ def say_rates(draft: Draft) -> None:
         known = language.units.get(f"{match[1]}/{match[3]}")
         return known.many if known else f"{language.units[match[1]].many} {language.words['per']} {_one(match[3], language)}"
 
-    if "/" in draft.text:
-        draft.sub("per", _patterns(language).rate, rate)
+    draft.sub("per", _patterns(language).rate, rate)
 
 
 def say_prices(draft: Draft) -> None:
@@ -132,8 +131,7 @@ def say_prices(draft: Draft) -> None:
             return None
         return f" {language.words['per']} {_one(measure, language)}"
 
-    if "/" in draft.text:
-        draft.sub("per", _patterns(language).per, per)
+    draft.sub("per", _patterns(language).per, per)
 
 
 def say_degrees(draft: Draft) -> None:
@@ -156,10 +154,9 @@ def say_degrees(draft: Draft) -> None:
                 return f"{number}º"
         return f"{match[1]}{match[2]}°"
 
-    if "°" in draft.text or "º" in draft.text:
-        draft.sub("units", _COORDINATE, coordinate)
-        draft.sub("units", _DEGREES, mark)
-        draft.sub("units", _COMPASS, lambda match: f" {words[match[1]]}")
+    draft.sub("units", _COORDINATE, coordinate)
+    draft.sub("units", _DEGREES, mark)
+    draft.sub("units", _COMPASS, lambda match: f" {words[match[1]]}")
 
 
 def say_money(draft: Draft) -> None:

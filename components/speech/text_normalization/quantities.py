@@ -71,20 +71,16 @@ def join_figures(draft: Draft) -> None:
     draft.sub("minus", _DIFFERENCE, lambda match: f"{match[1]} {words['minus']} ")
     draft.sub("compared", _BETWEEN, lambda match: f" {words['lt' if match[1] == '<' else 'gt']} ")
     draft.sub("compared", _COMPARED, lambda match: f" {words[match[1]]} ")
-    if any(dash in draft.text for dash in "-–—"):
-        draft.sub("range", _MONEY_RANGE, lambda match: f"{match[2]} {words['to']} {match[1]}")
-        draft.sub("range", _RANGE, lambda match: f"{match[1]} {words['to']} ")
-        draft.sub("range", _ERAS, lambda match: f"{match[1]} {words['to']} ")
-        draft.sub("minus", _MINUS, lambda match: f"{words['minus']} ")
+    draft.sub("range", _MONEY_RANGE, lambda match: f"{match[2]} {words['to']} {match[1]}")
+    draft.sub("range", _RANGE, lambda match: f"{match[1]} {words['to']} ")
+    draft.sub("range", _ERAS, lambda match: f"{match[1]} {words['to']} ")
+    draft.sub("minus", _MINUS, lambda match: f"{words['minus']} ")
     draft.sub("dimensions", _BY, lambda match: f"{match[1]} {words['by']} ")
     draft.sub("times", _TIMES, lambda match: f"{match[1]} {words['times']}")
     draft.sub("times", _TIMES_BEFORE, lambda match: f"{words['times']} ")
-    if ":" in draft.text:
-        draft.sub("range", _RATIO, lambda match: f"{match[1]} {words['to']} ")
-    if "/" in draft.text:
-        draft.sub("part", _OF, lambda match: f"{match[1]} {words['of']} ")
-        draft.sub("part", _SCORE, lambda match: f"{match[1] or match[2] or match[3]} {words['out_of']} ")
-
+    draft.sub("range", _RATIO, lambda match: f"{match[1]} {words['to']} ")
+    draft.sub("part", _OF, lambda match: f"{match[1]} {words['of']} ")
+    draft.sub("part", _SCORE, lambda match: f"{match[1] or match[2] or match[3]} {words['out_of']} ")
     draft.sub("about", _ABOUT, lambda match: f"{words['about']} ")
     draft.sub("f_stop", _F_STOP, lambda match: f"{words['f_stop']} ")
     draft.sub("plus", _PLUS_END, lambda match: f" {words['plus']}")
@@ -120,9 +116,8 @@ def say_fractions(draft: Draft) -> None:
             joint = f"{language.words['out_of' if rated else 'over']} "
         return f"{spoken(match[1], language)} {joint}{spoken(match[2], language)}{match[3]}"
 
-    if "/" in draft.text:
-        draft.sub("fraction", _MIXED, mixed)
-        draft.sub("fraction", _FRACTION, fraction)
+    draft.sub("fraction", _MIXED, mixed)
+    draft.sub("fraction", _FRACTION, fraction)
 
 
 def say_ordinals(draft: Draft) -> None:
