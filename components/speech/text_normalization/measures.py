@@ -85,9 +85,9 @@ def _measured(lexeme: str, noun: Noun, language: Language, *, single: bool = Fal
     return f"{number} {language.of_millions * is_millions(lexeme, language)}{name}"
 
 
-def _one(measure: str, language: Language) -> str:
-    """Return the name of one unit, or of a period in words."""
-    return language.units[measure].one if measure in language.units else measure
+def _unit(symbol: str, language: Language) -> Noun:
+    """Return the names of a unit, or a period in words as it is."""
+    return language.units.get(symbol) or language.units.get(symbol.replace(" ", "·")) or Noun(symbol, symbol)
 
 
 def _is_one(lexeme: str, language: Language) -> bool:
@@ -116,7 +116,9 @@ def say_rates(draft: Draft) -> None:
         if match.string[: match.start()].rstrip(" -")[-1:].isdecimal():
             return None
         known = language.units.get(f"{match[1]}/{match[3]}")
-        return known.many if known else f"{language.units[match[1]].many} {language.words['per']} {_one(match[3], language)}"
+        if known:
+            return known.many
+        return f"{_unit(match[1], language).many} {language.words['per']} {_unit(match[3], language).one}"
 
     draft.sub("per", _patterns(language).rate, rate)
 
@@ -129,7 +131,7 @@ def say_prices(draft: Draft) -> None:
         measure = match[1] or match[2] or match[3]
         if measure in language.month_short or measure in language.months:
             return None
-        return f" {language.words['per']} {_one(measure, language)}"
+        return f" {language.words['per']} {_unit(measure, language).one}"
 
     draft.sub("per", _patterns(language).per, per)
 
@@ -223,29 +225,19 @@ def say_units(draft: Draft) -> None:
     foot = language.units["ft"]
 
     def unit(match: re.Match[str]) -> str | None:
-        found: Noun = language.units.get(match[3]) or language.units[match[3].replace(" ", "·")]
+        found = _unit(match[3], language)
         if "/" in match[1]:
             whole, _, part = match[1].rpartition(" ")
             above, below = map(int, part.split("/"))
-            name = language.fraction(above, below) if 0 < above < below else ""
-            if not name:
-                name = f"{spoken(part.split('/')[0], language)} {words['over']} {spoken(part.split('/')[1], language)}"
-            elif not whole and language.code == "en" and below > 16:
-                name += " of a"
-            if not whole and language.code != "en" and (above, below) != (1, 2) and words["over"] not in name.split():
-                return f"{name} {language.of_millions}{found.one}"
-            if not whole:
-                return f"{language.halves[found.feminine] if (above, below) == (1, 2) else f'{name} '}{found.one}"
-            half = language.and_a_half[found.feminine] if (above, below) == (1, 2) else f"{language.symbols['&']} {name}"
-            if language.code == "en":
-                return (
-                    f"{spoken(whole, language, year=False)} {half} {found.one if _attributive(match, language) else found.many}"
-                )
-            return f"{_measured(whole, found, language)} {half}"
+            if whole:
+                single = _attributive(match, language) if language.code == "en" else whole == "1"
+                return f"{match[1]} {found.one if single else found.many}"
+            joint = language.of_millions * ((above, below) != (1, 2)) or "of a " * (language.code == "en" and below > 16)
+            return f"{part} {joint}{found.one}"
         if match[3] == "m" and language.metre_joint is not None and (height := _HEIGHT.fullmatch(match[1])):
             metres = _measured(height[1], found, language)
             return " ".join(filter(None, (metres, language.metre_joint, language.cardinal(int(height[2]), ""))))
-        per = f" {language.words['per']} {_one(match[4], language)}" if match[4] else ""
+        per = f" {language.words['per']} {_unit(match[4], language).one}" if match[4] else ""
         said = _measured(match[1], found, language, single=match[2] == "-" or _attributive(match, language))
         if match[2] == "-" and " " not in found.one and language.code == "en":
             said = "-".join(said.rsplit(" ", 1))
