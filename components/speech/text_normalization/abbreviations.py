@@ -83,7 +83,8 @@ def say_before_digits(draft: Draft) -> None:
         ambiguous = (after_number or key in _NEED_DOT) and not any(mark in match[0] for mark in ".º°")
         return None if ambiguous else f"{language.before_digits[key]} "
 
-    draft.sub("abbreviation", _before_digits(language), said)
+    if _NUMERIC.search(draft.text):
+        draft.sub("abbreviation", _before_digits(language), said)
 
 
 def say_abbreviations(draft: Draft) -> None:
@@ -170,4 +171,5 @@ _ON_ROAD = re.compile(r"(?<![\w-])((?:[A-Z]{1,2}-|Interstate |Route |Highway )[0
 _FOLLOWING = re.compile(r"\.? ([A-Z]\w*)")
 _AFTER_NAMES = words_of("N S E W NE NW SE SW North South East West Station Bridge Market Theater Theatre Pier Garage Cafe and")
 _NO_NAMES = words_of("at in the of and near rue mount port east west north south fort sault cathedral church a")
-_NUMBER_SIGN = re.compile(r"(?:#|№)\s?(?=[0-9])|#\s(?=[A-Z0-9])")
+_NUMERIC = re.compile("[0-9IVXLC]")
+_NUMBER_SIGN = re.compile(r"[#№](?:\s?(?=[0-9])|(?<=#)\s(?=[A-Z]))")
