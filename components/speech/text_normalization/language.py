@@ -48,8 +48,6 @@ class Language:
     """Letters that are words, in lower case; not spelled when alone."""
     letters: Mapping[str, str]
     """Letter → its name."""
-    letter_plural: Callable[[str], str]
-    """A letter's name → its plural: "CDs"."""
     group: str
     decimal: str
     decimal_word: str
@@ -129,6 +127,8 @@ class Language:
     """Pattern → replacement after numbers are words: "de un" → "d'un"."""
     decades: Callable[[str], str] | None = None
     """Digits of "1990s" → words; None for languages without such plurals."""
+    letter_plural: Callable[[str], str] = lambda name: name + ("es" if name.endswith(("s", "x")) else "s")
+    """A letter's name → its plural: "CDs"."""
     roman_suffixes: tuple[str, ...] = ()
     """Endings of a Roman ordinal: "XIXe"."""
     sports: str = ""
