@@ -84,7 +84,7 @@ def say_dates(draft: Draft) -> None:
     def day_month(match: re.Match[str]) -> str | None:
         first, second = match[1], match[2]
         day, month = (second, first) if language.month_first else (first, second)
-        before = re.split(r"\W+", match.string[: match.start()].lower().rstrip(" ,"))[-1]
+        before = re.split(r"\W+", match.string[max(0, match.start() - 20) : match.start()].lower().rstrip(" ,"))[-1]
         if before in (*language.before_dates, *language.day_short.values()) and not _PARTS.match(match.string, match.end()):
             sure = True
         elif language.month_first:

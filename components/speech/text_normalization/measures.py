@@ -39,6 +39,8 @@ _PERIODS = (
     "min|hour|day|week|month|year|person|night|día|semana|mes|año|noche|persona|heure|jour|semaine|mois|an|hora|dia|mês|ano"
 )
 _JOINT = re.compile(r"(?:,|,? (?:and|or|to|y|e|o|u|a|ou|et|à)) ")
+_COORDINATED = 5
+"""Maximum number of further amounts of which the last names the currency."""
 _EXTENTS = words_of("tall wide long high deep thick old")
 _HEIGHT = re.compile("([1-9])[.,]([1-9][0-9])")
 _NEXT = re.compile(r"(?> by [0-9.,]+\s?(?:inch|ft|[cm]?m|['\"])?\.?(?!\w))? ([^\W\d_]+)")
@@ -188,9 +190,14 @@ def say_money(draft: Draft) -> None:
 
     def behind(match: re.Match[str]) -> str | None:
         """Return the currency's name behind an amount or behind the last of its coordination: "$500 y $200 pesos"."""
-        joint = _JOINT.match(match.string, match.end())
-        following = joint and patterns.before.match(match.string, joint.end())
-        return match[4] or (behind(following) if following and following[1] == match[1] else None)
+        sign = match[1]
+        for _ in range(_COORDINATED):
+            joint = _JOINT.match(match.string, match.end())
+            following = joint and patterns.before.match(match.string, joint.end())
+            if match[4] or not following or following[1] != sign:
+                break
+            match = following
+        return match[4]
 
     def before(match: re.Match[str]) -> str:
         money = language.money[match[1]]

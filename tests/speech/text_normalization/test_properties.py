@@ -86,6 +86,12 @@ def test_a_text_longer_than_allowed_is_refused_before_and_after() -> None:
     assert result.rule == "too_long"
 
 
+@pytest.mark.parametrize("language", languages())
+def test_a_long_row_of_amounts_is_read(language: str) -> None:
+    result = normalise_for_speech("$1, " * 1200, language, max_characters=50_000)
+    assert isinstance(result, NormalisedText)
+
+
 def test_a_language_without_tables_is_refused_by_name() -> None:
     assert normalise_for_speech("ein Hund", "de", max_characters=100) == RejectedText("language", "de", "one of: en, pt, fr, es")
 
