@@ -17,7 +17,7 @@ from components.speech.text_normalization.draft import Draft, Step
 from components.speech.text_normalization.figures import join_groups, say_codes
 from components.speech.text_normalization.language import language_of, languages
 from components.speech.text_normalization.marks import part, say_symbols, tidy
-from components.speech.text_normalization.measures import say_degrees, say_money, say_powers, say_rates, say_units
+from components.speech.text_normalization.measures import say_degrees, say_money, say_powers, say_prices, say_rates, say_units
 from components.speech.text_normalization.plain import is_plain
 from components.speech.text_normalization.quantities import join_figures, say_fractions, say_numbers, say_ordinals
 from components.speech.text_normalization.roman import say_roman
@@ -102,6 +102,7 @@ def _apply_rules(draft: Draft) -> float:
     say_weekdays(draft)
     say_roads(draft)
     say_before_digits(draft)
+    say_rates(draft)
     if draft.has_digits:
         join_groups(draft)
         say_dates(draft)
@@ -111,7 +112,7 @@ def _apply_rules(draft: Draft) -> float:
         say_powers(draft)
         say_degrees(draft)
         join_figures(draft)
-        say_rates(draft)
+        say_prices(draft)
         say_money(draft)
         say_units(draft)
         say_fractions(draft)

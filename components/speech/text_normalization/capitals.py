@@ -13,10 +13,12 @@ _MIXED = re.compile(rf"(?<!\w)(?:{_WORD}+-?[0-9]|[0-9]+{_WORD})(?:{_WORD}|[0-9])
 _ROAD = re.compile(r"(?<![\w-])([A-Z]{1,3})-([0-9]{1,4})(?![\w-]|[.,][0-9])")
 _RUNS = re.compile(rf"{_WORD}+|[0-9]+")
 _LAST_LETTER = re.compile(r"(?<=\w{2})-(?=[B-HJ-Z](?![\w.'’-]))")
-_TO_DIGITS = re.compile(rf"(?<={_WORD})-(?=[0-9])|(?<=[0-9])-(?=[A-Z]{1, 3}(?!\w))")
+_TO_DIGITS = re.compile(rf"(?<={_WORD})-(?=[0-9])|(?<=[0-9])-(?=[A-Z]{{1,3}}(?!\w))")
 _CAPITALS = re.compile(
     r"(?:(?<![\w'])(?:([A-ZÀ-Þ]{1,2}')(?=[A-ZÀ-Þ]{2}))?|(?<=[a-z]'))([A-ZÀ-Þ]{2,})('[A-ZÀ-Þ]{1,2})?('?s)?(?!\w)"
 )
+_QUOTED = re.compile('"[^"a-zà-ÿ]* [^"a-zà-ÿ]*"')
+"""Several words in capitals in quotation marks."""
 _ALONE = re.compile(rf"(?<![\w'’-])({_WORD})(?![\w'’-])")
 _PAIR = re.compile(r"(?<![\w'])([A-Z])\s?&\s?([A-Z])(?![\w'])")
 _LETTER_S = re.compile(r"(?<![\w'])([A-Z])'s(?!\w)")
@@ -66,19 +68,16 @@ def spell(letters: str, language: Language) -> str:
 def say_capitals(draft: Draft) -> None:
     """Lower-case words in capitals, and spell acronyms."""
     language = draft.language
-    if "&" in draft.text:
-        draft.sub(
-            "letters",
-            _PAIR,
-            lambda match: f"{spell(match[1], language)} {language.symbols['&']} {spell(match[2], language)}",
-        )
-
+    joint = language.symbols["&"]
+    draft.sub("letters", _PAIR, lambda match: f"{spell(match[1], language)} {joint} {spell(match[2], language)}")
     draft.sub("letters", _LAST_LETTER, lambda match: " ")
+    shouted = [quoted.span() for quoted in _QUOTED.finditer(draft.text)]
 
     def said(match: re.Match[str]) -> str:
         word, ending = match[2], match[4] or ""
         before = (match[1] or "").lower() if draft.shouting else match[1] or ""
-        if match[3] or is_word(word, language, shouting=draft.shouting):  # "DON'T" is a word
+        shouting = draft.shouting or any(start < match.start() < end for start, end in shouted)
+        if match[3] or is_word(word, language, shouting=shouting):  # "DON'T" is a word
             return before + word.lower() + (match[3] or "").lower() + ending
         names = spell(word, language)
         if ending == "s":

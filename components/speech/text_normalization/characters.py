@@ -67,7 +67,8 @@ def _others(language: Language) -> re.Pattern[str]:
 def fold_characters(draft: Draft) -> float:
     """Fold all characters; return the share of letters of other scripts, whose words are dropped with a step."""
     language = draft.language
-    draft.sub("power", _POWER, lambda match: "^" + unicodedata.normalize("NFKC", match[0]).replace("\u2212", "-"))
+    if not draft.text.isascii():
+        draft.sub("power", _POWER, lambda match: "^" + unicodedata.normalize("NFKC", match[0]).replace("\u2212", "-"))
     text = unicodedata.normalize("NFC", draft.text)
     foreign: list[str] = []
 

@@ -16,6 +16,14 @@ _TIMED = r"[0-2]?[0-9](?:[:h][0-5][0-9]|\s?h(?!\w)|\s?[aApP]\.?[mM](?!\w))"
 _HALVED = re.compile(r"[0-9:]{1,5}\s?[aApP]\.?[mM]")
 _HALF = r"(?:\s?([aApP])\.?\s?[mM](?:\.(?!$)|(?![\w.])|(?=\.$)))"
 
+_PARTS = re.compile(r" d(?:[aeou]s?|el)?(?:'| (?![12][0-9]{3}))")
+"""After a fraction: "em 3/4 dos casos"."""
+_MILITARY = re.compile(
+    r"(?=[0-2])(?:(?<=\b[Aa]t )|(?<=\b[ÀàAa]s )|(?<=\b[Ll]as )|(?<=\b[Àà] ))"
+    r"([01][0-9]|2[0-3])(?:(?<=0[0-9])|(?=.. ?h))([0-5][0-9])"
+    r"(?:(?! ?h|[\w/:-]|[.,][0-9])|(\s?h(?:s|rs|ours|oras|eures)?(?!\w)))"
+)
+
 
 class _Patterns:
     """The patterns of one language's dates, times of day and decades."""
@@ -76,7 +84,10 @@ def say_dates(draft: Draft) -> None:
     def day_month(match: re.Match[str]) -> str | None:
         first, second = match[1], match[2]
         day, month = (second, first) if language.month_first else (first, second)
-        if language.month_first:
+        before = re.split(r"\W+", match.string[max(0, match.start() - 20) : match.start()].lower().rstrip(" ,"))[-1]
+        if before in (*language.before_dates, *language.day_short.values()) and not _PARTS.match(match.string, match.end()):
+            sure = True
+        elif language.month_first:
             sure = (len(month) == 2 and month[0] == "0") or (12 < int(day) <= 31 and int(day) not in (16, 20))
         else:
             sure = len(month) == 2 and (int(day) > 12 or day[0] == "0" or int(month) > 10)
@@ -108,8 +119,7 @@ def say_dates(draft: Draft) -> None:
         patterns.month_year,
         lambda match: f"{language.months[_month(match[1], language) - 1]} {'de ' * (language.code in ('es', 'pt'))}{match[2]}",
     )
-    if "/" in draft.text:
-        draft.sub("date", patterns.day_month, day_month)
+    draft.sub("date", patterns.day_month, day_month)
 
 
 def say_weekdays(draft: Draft) -> None:
@@ -166,9 +176,16 @@ def say_times(draft: Draft) -> None:
         halved = language.code == "en" and _HALVED.match(match.string, match.end())  # "8:00-10:00 a.m."
         return f"{match[1].removesuffix(':00') if halved else match[1]} {language.words['until']} "
 
+    def military(match: re.Match[str]) -> str:
+        hour, minute = int(match[1]), int(match[2])
+        if not language.month_first:
+            return language.clock(hour, minute, "")
+        said = f"{'oh ' * (match[1][0] == '0')}{language.cardinal(hour, '')}"
+        return f"{said} {language.clock(hour, minute, '').split(' ', 1)[1] if minute else 'hundred'}{' hours' * bool(match[3])}"
+
+    draft.sub("time", _MILITARY, military)
     draft.sub("range", patterns.range, ranged)
-    if ":" in draft.text or "h" in draft.text:
-        draft.sub("time", patterns.clock, clock)
+    draft.sub("time", patterns.clock, clock)
     draft.sub("time", patterns.hour_half, hour_half)
     if language.hour_letter:
         draft.sub("time", patterns.hour_letter, hour_letter)

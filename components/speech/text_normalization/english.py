@@ -105,14 +105,9 @@ def clock(hour: int, minute: int, half: str) -> str:
     return f"{said} {'pee em' if half == 'pm' else 'ay em'}" if half else said
 
 
-def _letter_plural(name: str) -> str:
-    return name + ("es" if name.endswith(("s", "x")) else "s")
-
-
 LANGUAGE = Language(
     **read_tables("english"),
     code="en",
-    letter_plural=_letter_plural,
     cardinal=cardinal,
     ordinal=ordinal,
     year=year,

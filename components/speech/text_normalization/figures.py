@@ -26,7 +26,7 @@ _VERSION = re.compile(r"(?<!\w)([A-Za-z]{1,3})(?=[0-9]+\.[0-9])")
 _CHAIN = re.compile(r"(?<![\w-])[0-9]+(?:-[0-9]+){2,}(?![\w-])|(?<![\w.])[0-9]{2}\.[0-9]{3}\.[0-9]{3}/[0-9]{4}-[0-9]{2}(?!\w)")
 _BY_BLANKS = re.compile(r"(?<![\w.,/])(?<![0-9] )[1-9][0-9]{0,2}(?: [0-9]{3})+(?! ?[0-9])")
 _MAKERS = "|".join(f"(?<={name} )" for name in ("Boeing", "Airbus", "Porsche", "Ferrari", "Peugeot"))
-_MODEL = re.compile(rf"(?:{_MAKERS})([0-9]{{3}})(?:-([0-9]{{1,3}}))?(?![\w-])|(?<!\w)(7[0-9]7)-([0-9]00)(?![\w-])")
+_MODEL = re.compile(rf"(?=[0-9])(?:{_MAKERS})([0-9]{{3}})(?:-([0-9]{{1,3}}))?(?![\w-])|(?<!\w)(7[0-9]7)-([0-9]00)(?![\w-])")
 
 
 def by_digits(text: str, language: Language) -> str:

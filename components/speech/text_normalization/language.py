@@ -48,8 +48,6 @@ class Language:
     """Letters that are words, in lower case; not spelled when alone."""
     letters: Mapping[str, str]
     """Letter → its name."""
-    letter_plural: Callable[[str], str]
-    """A letter's name → its plural: "CDs"."""
     group: str
     decimal: str
     decimal_word: str
@@ -77,6 +75,8 @@ class Language:
     """Day, month's name, year in words or nothing → words."""
     month_first: bool
     months: tuple[str, ...]
+    before_dates: frozenset[str]
+    """Words before a date of day and month in figures: "dia 5/10"."""
     month_short: Mapping[str, int]
     """Short form without its dot, in lower case → 1..12."""
     day_short: Mapping[str, str]
@@ -127,8 +127,12 @@ class Language:
     """Pattern → replacement after numbers are words: "de un" → "d'un"."""
     decades: Callable[[str], str] | None = None
     """Digits of "1990s" → words; None for languages without such plurals."""
+    letter_plural: Callable[[str], str] = lambda name: name + ("es" if name.endswith(("s", "x")) else "s")
+    """A letter's name → its plural: "CDs"."""
     roman_suffixes: tuple[str, ...] = ()
     """Endings of a Roman ordinal: "XIXe"."""
+    sports: str = ""
+    """Pattern of words of games, near which "2 x 1" is a score; empty where scores are not written so."""
     titles: frozenset[str] = frozenset()
     """Abbreviations, in lower case, that go without their dot in front of a name: "St Patrick"."""
     short_words: frozenset[str] = frozenset()
@@ -139,7 +143,7 @@ class Language:
     """Whole spellings of this language alone: "do n't"."""
 
 
-_WORD_LISTS = ("singles", "no_nouns", "acronyms", "acronyms_but_words", "rulers", "titles", "short_words")
+_WORD_LISTS = ("before_dates", "singles", "no_nouns", "acronyms", "acronyms_but_words", "rulers", "titles", "short_words")
 _FORMS = ("day_short", "symbols", "abbreviations", "before_digits", "bare", "scales", "money", "units")
 
 
@@ -188,11 +192,17 @@ def read_tables(language: str) -> dict[str, Any]:
     fields["month_short"] = {
         form: number for number, forms in enumerate(fields["month_short"].split(), 1) for form in forms.split("/")
     }
+    for key in fields.pop("month_dotted", "").split():
+        fields["abbreviations"][key] = fields["months"][fields["month_short"][key.removesuffix("~")] - 1]
     fields["roman_suffixes"] = listed(fields.get("roman_suffixes", ""))
     fields["roman_before"] = _flags(fields.pop("roman_cardinal"), fields.pop("roman_ordinal", ""))
     fields["ordinal_marks"] = _flags(fields.pop("ordinal_masculine"), fields.pop("ordinal_feminine", ""))
     for name in ("money", "units"):
         fields[name] = {symbol: _noun(names) for symbol, names in fields[name].items()}
+    words, money, units = fields["words"], fields["money"], fields["units"]
+    implied = {"@": words["at"], "+": words["plus"], "≈": words["about"], "№": words["number"], "%": units["%"].one}
+    implied |= {"°": units["°"].many} | {sign: money[sign].one for sign in "£$¥¢"}
+    fields["symbols"] = implied | fields["symbols"]
     return fields
 
 

@@ -9,6 +9,8 @@ from components.speech.text_normalization.draft import Draft
 from components.speech.text_normalization.language import Language
 
 _PARTED = re.compile(r"\s*(?:[|•]+|\s-+(?=\s)|--+|[–—]+|\.{2,}(?=\s*\S))\s*|(?<=\w)\s?[()\[\]{}]+\s?|[()\[\]{}]+")
+_PARTING = re.compile(r"[|•–—()\[\]{}-]|\.\.")
+"""What every match of ``_PARTED`` has; much faster to find."""
 _EQUALS = re.compile(r"(?<=[\w)])\s*=\s*(?=[\w(])")
 _QUOTES = re.compile(r"(?<![^\W_])'+|'+(?![^\W_])")
 _HYPHENS = re.compile(r"(?<![^\W_])-+|-+(?![^\W_])")
@@ -41,7 +43,8 @@ def say_symbols(draft: Draft) -> None:
 
 def part(draft: Draft) -> None:
     """Replace brackets, dashes, bars and bullets by commas."""
-    draft.sub("marks", _PARTED, lambda match: ", ")
+    if _PARTING.search(draft.text):
+        draft.sub("marks", _PARTED, lambda match: ", ")
 
 
 def tidy(draft: Draft) -> None:
@@ -51,7 +54,8 @@ def tidy(draft: Draft) -> None:
     before = None
     while text != before:
         before = text
-        text = _HYPHENS.sub(" ", _QUOTES.sub(" ", text))
+        if "'" in text or "-" in text:
+            text = _HYPHENS.sub(" ", _QUOTES.sub(" ", text))
         text = _REPEATED.sub(lambda match: max(re.sub(r"\s", "", match[0]), key=_STRENGTH.__getitem__), text)
         text = _AFTER_MARK.sub(" ", _BEFORE_MARK.sub("", _SPACES.sub(" ", text)))
         text = _TRAILING.sub("", _LEADING.sub("", text))

@@ -38,6 +38,9 @@ _DETERMINERS = words_of("a an the this that these those one each every another h
 _PERIODS = (
     "min|hour|day|week|month|year|person|night|día|semana|mes|año|noche|persona|heure|jour|semaine|mois|an|hora|dia|mês|ano"
 )
+_JOINT = re.compile(r"(?:,|,? (?:and|or|to|y|e|o|u|a|ou|et|à)) ")
+_COORDINATED = 5
+"""Maximum number of further amounts of which the last names the currency."""
 _EXTENTS = words_of("tall wide long high deep thick old")
 _HEIGHT = re.compile("([1-9])[.,]([1-9][0-9])")
 _NEXT = re.compile(r"(?> by [0-9.,]+\s?(?:inch|ft|[cm]?m|['\"])?\.?(?!\w))? ([^\W\d_]+)")
@@ -60,13 +63,15 @@ class _Patterns:
             rf"(?<![A-Za-z$]){single}({signs})\s?({NUMBER})(?:\s?({scales})(?!\w|\.[A-Z]))?(?: ({names})(?!\w))?"
         )
         self.after = re.compile(rf"(?<![\w.,])({number})(?:\s?({scales}))?\s?({after})(?:(?<=€)\s?([0-9]{{2}})(?![\w.,])|(?!\w))")
-        areas = alternatives(symbol for symbol in language.units if symbol[-1] in "²³" or symbol == "km/h")
+        areas = alternatives(symbol for symbol in language.units if symbol[-1] in "²³")
         self.area = re.compile(rf"(?<![\w.,])({areas})(?![\w²³])")
         self.per = re.compile(
-            rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas})|(?:(?<=[a-z]{{2}})|(?<=[²³]))/({_PERIODS}))(?![\w/²³])"
+            rf"(?:(?<=[0-9€£$¢])\s?/\s?({units}|[a-zà-ÿ]{{2,}})|(?<=[A-Za-z])\.?/({areas})|(?<=[a-z]{{2}})/({_PERIODS}))(?![\w/²³])"
         )
+        several = alternatives(symbol for symbol in language.units if len(symbol) > 1)
+        self.rate = re.compile(rf"(?<![^\W0-9]|[.,/])({several}|({units}))/({_PERIODS}|{several}|(?(2)(?!)){units})(?![\w/²³])")
         self.unit = re.compile(
-            rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?:/({units}))?(?![\w²³]|/[A-Za-z])"
+            rf"(?<![\w.,/])((?:[0-9]+ )?[0-9]+/[0-9]+|{NUMBER})(\s?-?)({units})(?:/({units}|{_PERIODS}))?(?![\w²³]|/[A-Za-z])"
             r"(\.(?=\s+[a-z0-9]))?"
         )
 
@@ -80,6 +85,11 @@ def _measured(lexeme: str, noun: Noun, language: Language, *, single: bool = Fal
     number = spoken(lexeme, language, gender, year=False)
     name = noun.one if single or _is_one(lexeme, language) else noun.many
     return f"{number} {language.of_millions * is_millions(lexeme, language)}{name}"
+
+
+def _unit(symbol: str, language: Language) -> Noun:
+    """Return the names of a unit, or a period in words as it is."""
+    return language.units.get(symbol) or language.units.get(symbol.replace(" ", "·")) or Noun(symbol, symbol)
 
 
 def _is_one(lexeme: str, language: Language) -> bool:
@@ -101,6 +111,21 @@ def _attributive(match: re.Match[str], language: Language) -> bool:
 
 
 def say_rates(draft: Draft) -> None:
+    """Read units per unit or period without a number: ``in t/ano``."""
+    language = draft.language
+
+    def rate(match: re.Match[str]) -> str | None:
+        if match.string[: match.start()].rstrip(" -")[-1:].isdecimal():
+            return None
+        known = language.units.get(f"{match[1]}/{match[3]}")
+        if known:
+            return known.many
+        return f"{_unit(match[1], language).many} {language.words['per']} {_unit(match[3], language).one}"
+
+    draft.sub("per", _patterns(language).rate, rate)
+
+
+def say_prices(draft: Draft) -> None:
     """Read a slash after an amount: ``$4.50/cup``, ``85/km²``; a month behind it belongs to a date."""
     language = draft.language
 
@@ -108,11 +133,9 @@ def say_rates(draft: Draft) -> None:
         measure = match[1] or match[2] or match[3]
         if measure in language.month_short or measure in language.months:
             return None
-        unit = language.units.get(measure)
-        return f" {language.words['per']} {unit.one if unit else measure}"
+        return f" {language.words['per']} {_unit(measure, language).one}"
 
-    if "/" in draft.text:
-        draft.sub("per", _patterns(language).per, per)
+    draft.sub("per", _patterns(language).per, per)
 
 
 def say_degrees(draft: Draft) -> None:
@@ -135,10 +158,9 @@ def say_degrees(draft: Draft) -> None:
                 return f"{number}º"
         return f"{match[1]}{match[2]}°"
 
-    if "°" in draft.text or "º" in draft.text:
-        draft.sub("units", _COORDINATE, coordinate)
-        draft.sub("units", _DEGREES, mark)
-        draft.sub("units", _COMPASS, lambda match: f" {words[match[1]]}")
+    draft.sub("units", _COORDINATE, coordinate)
+    draft.sub("units", _DEGREES, mark)
+    draft.sub("units", _COMPASS, lambda match: f" {words[match[1]]}")
 
 
 def say_money(draft: Draft) -> None:
@@ -166,14 +188,25 @@ def say_money(draft: Draft) -> None:
             return f"{text} {language.cardinal(int(cents), '')}"
         return f"{text} {language.cents_joint} {small}"
 
+    def behind(match: re.Match[str]) -> str | None:
+        """Return the currency's name behind an amount or behind the last of its coordination: "$500 y $200 pesos"."""
+        sign = match[1]
+        for _ in range(_COORDINATED):
+            joint = _JOINT.match(match.string, match.end())
+            following = joint and patterns.before.match(match.string, joint.end())
+            if match[4] or not following or following[1] != sign:
+                break
+            match = following
+        return match[4]
+
     def before(match: re.Match[str]) -> str:
         money = language.money[match[1]]
-        named = match[4]  # "$1,500 pesos", "$20 USD": the word takes precedence over the sign
+        named = behind(match) or ""  # "$1,500 pesos", "$20 USD": the word takes precedence over the sign
         if named in language.money:
             money, named = language.money[named], ""
         elif named and not named.isupper():
             money, named = next(other for other in language.money.values() if named in (other.one, other.many)), ""
-        return f" {said(match[2], _counted(match, money, language), match[3] or '')} {named or ''}{' ' * bool(named)}"
+        return f" {said(match[2], _counted(match, money, language), match[3] or '')} {named}{' ' * bool(named)}"
 
     def after(match: re.Match[str]) -> str:
         money = _counted(match, language.money[match[3]], language)
@@ -196,38 +229,29 @@ def _counted(match: re.Match[str], money: Noun, language: Language) -> Noun:
 def say_units(draft: Draft) -> None:
     """Read ``5 km``, ``20°C``, ``50%``, ``5'10"``, ``10-km``."""
     language, patterns, words = draft.language, _patterns(draft.language), draft.language.words
+    foot = language.units["ft"]
 
     def unit(match: re.Match[str]) -> str | None:
-        found: Noun = language.units.get(match[3]) or language.units[match[3].replace(" ", "·")]
+        found = _unit(match[3], language)
         if "/" in match[1]:
             whole, _, part = match[1].rpartition(" ")
             above, below = map(int, part.split("/"))
-            name = language.fraction(above, below) if 0 < above < below else ""
-            if not name:
-                name = f"{spoken(part.split('/')[0], language)} {words['over']} {spoken(part.split('/')[1], language)}"
-            elif not whole and language.code == "en" and below > 16:
-                name += " of a"
-            if not whole and language.code != "en" and (above, below) != (1, 2) and words["over"] not in name.split():
-                return f"{name} {language.of_millions}{found.one}"
-            if not whole:
-                return f"{language.halves[found.feminine] if (above, below) == (1, 2) else f'{name} '}{found.one}"
-            half = language.and_a_half[found.feminine] if (above, below) == (1, 2) else f"{language.symbols['&']} {name}"
-            if language.code == "en":
-                return (
-                    f"{spoken(whole, language, year=False)} {half} {found.one if _attributive(match, language) else found.many}"
-                )
-            return f"{_measured(whole, found, language)} {half}"
+            if whole:
+                single = _attributive(match, language) if language.code == "en" else whole == "1"
+                return f"{match[1]} {found.one if single else found.many}"
+            joint = language.of_millions * ((above, below) != (1, 2)) or "of a " * (language.code == "en" and below > 16)
+            return f"{part} {joint}{found.one}"
         if match[3] == "m" and language.metre_joint is not None and (height := _HEIGHT.fullmatch(match[1])):
             metres = _measured(height[1], found, language)
             return " ".join(filter(None, (metres, language.metre_joint, language.cardinal(int(height[2]), ""))))
-        per = f" {language.words['per']} {language.units[match[4]].one}" if match[4] else ""
-        said = _measured(match[1], found, language, single=match[2] == "-" or (not per and _attributive(match, language)))
+        per = f" {language.words['per']} {_unit(match[4], language).one}" if match[4] else ""
+        said = _measured(match[1], found, language, single=match[2] == "-" or _attributive(match, language))
         if match[2] == "-" and " " not in found.one and language.code == "en":
             said = "-".join(said.rsplit(" ", 1))
         return said + per
 
-    def length(match: re.Match[str], one: str, many: str) -> str:
-        name = words[one] if match[1] == "1" or _attributive(match, language) else words[many]
+    def length(match: re.Match[str], unit: Noun) -> str:
+        name = unit.one if match[1] == "1" or _attributive(match, language) else unit.many
         return f"{match[1]} {name}{'' if match.string[match.end() :][:1] == ' ' else ' '}"
 
     def minutes(number: str) -> str:
@@ -236,14 +260,14 @@ def say_units(draft: Draft) -> None:
     def feet(match: re.Match[str]) -> str:
         if language.code != "en" and int(match[2]) > 11:  # 2'30" of a race
             return f"{minutes(match[1])}{_measured(match[2], language.units['s'], language)} "
-        return f"{match[1]} {words['foot' if language.code == 'en' or match[1] == '1' else 'feet']} {match[2]} "
+        return f"{match[1]} {foot.one if language.code == 'en' or match[1] == '1' else foot.many} {match[2]} "
 
     if "'" in draft.text or '"' in draft.text:
         draft.sub("units", _FEET, feet)
         if draft.text.count("'") % 2 or words["by"] in draft.text:
-            draft.sub("units", _FOOT, lambda match: length(match, "foot", "feet") if language.code == "en" else minutes(match[1]))
+            draft.sub("units", _FOOT, lambda match: length(match, foot) if language.code == "en" else minutes(match[1]))
         if draft.text.count('"') % 2 or " x " in draft.text or words["by"] in draft.text:
-            draft.sub("units", _INCH, lambda match: length(match, "inch", "inches"))
+            draft.sub("units", _INCH, lambda match: length(match, language.units["inch"]))
     draft.sub("units", patterns.unit, unit)
     draft.sub("units", patterns.area, lambda match: language.units[match[1]].one)
     say_powers(draft, _SQUARE)

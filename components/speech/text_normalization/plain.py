@@ -42,7 +42,7 @@ def is_plain(text: str, language: Language) -> bool:
     """Return whether a text is words, single spaces and sentence marks alone, and no abbreviation among them."""
     if not _plain(language).fullmatch(text):
         return False
-    words = re.split("[ -]", text.lower().replace(",", ""))
+    words = text.lower().replace(",", "").replace("-", " ").split(" ")
     if not _words(language).isdisjoint(words):
         return False
     return not (text[-1] == "." and words[-1][:-1] in _before_dot(language))

@@ -122,7 +122,6 @@ def clock(hour: int, minute: int, half: str) -> str:
 LANGUAGE = Language(
     **read_tables("portuguese"),
     code="pt",
-    letter_plural=lambda name: name + ("es" if name.endswith("s") else "s"),
     cardinal=cardinal,
     ordinal=ordinal,
     year=cardinal,

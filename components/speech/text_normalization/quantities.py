@@ -34,6 +34,10 @@ _OF_WORDS = words_of("of de des del da do d")
 _MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(]))-(?=[$€£]?[0-9])|(?:(?<=^)|(?<=: ))- (?=[0-9]{1,3} ?%)")
 _MONEY_RANGE = re.compile(rf"([$€£]|R\$|US\$)\s?({NUMBER})\s?[-–—]\s?(?:\1\s?)?(?={NUMBER})")
 _PLUS_END = re.compile(r"(?<=[0-9])\+(?![\w+])")
+_ERAS = re.compile(r"(?<!\w)(BCE?|AD|CE|[ad]\. ?C\.?|[ad]C|a[pv]r?\. J\.-C\.)\s?[-–—]\s?(?=(?:AD |c\. ?|ca\. ?)?[0-9])")
+_RESULT = re.compile(
+    r"(?<![\w.,])([0-9]{1,2})( ?)[xX] ?(?=([0-9]{1,2})(?![\w.,]*[0-9]| ?(?:[xX×]|[cm]?m\b|pol|pulg))( [A-ZÀ-Þ])?)"
+)
 _ABOUT = re.compile(r"[~≈]\s?(?=[0-9$€£])")
 
 
@@ -53,24 +57,30 @@ _patterns = cache(_Patterns)
 
 def join_figures(draft: Draft) -> None:
     """Replace marks between numbers by words: ranges and scores ("to"), dimensions ("by"). Later rules read the numbers."""
-    words = draft.language.words
+    words, sports = draft.language.words, draft.language.sports
+
+    def result(match: re.Match[str]) -> str | None:
+        tie = match[1] == match[3] and not match[2] and "empat" not in match.string.lower()  # "4x4", "basquete 3x3"
+        named = match[4] and match.string[: match.start()].rstrip()[-1:].isalpha()  # "Brasil 2 x 1 Chile"
+        sure = named or "0" in (match[1], match[3]) or (not tie and re.search(sports, match.string.lower()))
+        return f"{match[1]} {words['to']} " if sure else None
+
+    if sports:
+        draft.sub("score", _RESULT, result)
     draft.sub("times", _PRODUCT, lambda match: f"{match[1]} {words['multiplied']} ")
     draft.sub("minus", _DIFFERENCE, lambda match: f"{match[1]} {words['minus']} ")
     draft.sub("compared", _BETWEEN, lambda match: f" {words['lt' if match[1] == '<' else 'gt']} ")
     draft.sub("compared", _COMPARED, lambda match: f" {words[match[1]]} ")
-    if any(dash in draft.text for dash in "-–—"):
-        draft.sub("range", _MONEY_RANGE, lambda match: f"{match[2]} {words['to']} {match[1]}")
-        draft.sub("range", _RANGE, lambda match: f"{match[1]} {words['to']} ")
-        draft.sub("minus", _MINUS, lambda match: f"{words['minus']} ")
+    draft.sub("range", _MONEY_RANGE, lambda match: f"{match[2]} {words['to']} {match[1]}")
+    draft.sub("range", _RANGE, lambda match: f"{match[1]} {words['to']} ")
+    draft.sub("range", _ERAS, lambda match: f"{match[1]} {words['to']} ")
+    draft.sub("minus", _MINUS, lambda match: f"{words['minus']} ")
     draft.sub("dimensions", _BY, lambda match: f"{match[1]} {words['by']} ")
     draft.sub("times", _TIMES, lambda match: f"{match[1]} {words['times']}")
     draft.sub("times", _TIMES_BEFORE, lambda match: f"{words['times']} ")
-    if ":" in draft.text:
-        draft.sub("range", _RATIO, lambda match: f"{match[1]} {words['to']} ")
-    if "/" in draft.text:
-        draft.sub("part", _OF, lambda match: f"{match[1]} {words['of']} ")
-        draft.sub("part", _SCORE, lambda match: f"{match[1] or match[2] or match[3]} {words['out_of']} ")
-
+    draft.sub("range", _RATIO, lambda match: f"{match[1]} {words['to']} ")
+    draft.sub("part", _OF, lambda match: f"{match[1]} {words['of']} ")
+    draft.sub("part", _SCORE, lambda match: f"{match[1] or match[2] or match[3]} {words['out_of']} ")
     draft.sub("about", _ABOUT, lambda match: f"{words['about']} ")
     draft.sub("f_stop", _F_STOP, lambda match: f"{words['f_stop']} ")
     draft.sub("plus", _PLUS_END, lambda match: f" {words['plus']}")
@@ -106,9 +116,8 @@ def say_fractions(draft: Draft) -> None:
             joint = f"{language.words['out_of' if rated else 'over']} "
         return f"{spoken(match[1], language)} {joint}{spoken(match[2], language)}{match[3]}"
 
-    if "/" in draft.text:
-        draft.sub("fraction", _MIXED, mixed)
-        draft.sub("fraction", _FRACTION, fraction)
+    draft.sub("fraction", _MIXED, mixed)
+    draft.sub("fraction", _FRACTION, fraction)
 
 
 def say_ordinals(draft: Draft) -> None:
@@ -139,6 +148,8 @@ def say_numbers(draft: Draft) -> None:
         behind = match.string[match.end() : match.end() + 1]
         lexeme = match[1].replace(" ", ".")
         gender = gender_of(match[2], language)
+        if lexeme != "1" and not match[2].endswith(("s", "x")):
+            gender = ""  # what follows several is in the plural: "veintiuno ante"
         if match[1].isdecimal() and len(match[1]) == 4 and match[2][-1:] != "s":
             gender = ""  # most often a year
         text = spoken(lexeme, language, gender)

@@ -136,7 +136,6 @@ def clock(hour: int, minute: int, half: str) -> str:
 LANGUAGE = Language(
     **read_tables("spanish"),
     code="es",
-    letter_plural=lambda name: name + ("es" if name.endswith("s") else "s"),
     cardinal=cardinal,
     ordinal=ordinal,
     year=cardinal,

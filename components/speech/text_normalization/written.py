@@ -60,26 +60,18 @@ def say_addresses(draft: Draft) -> None:
         stem = match[1]
         return " " if _CAMERA.fullmatch(stem) else f" {split_words(stem.replace('-', ' ').replace('.', ' '))} "
 
-    if "@" in draft.text:
-        draft.sub("mail", _EMAIL, lambda match: f" {host(match[1])} {words['at']} {host(match[2])} ")
-        draft.sub("handle", _HANDLE, lambda match: f" {split_words(match[1].replace('.', ' '))} ")
+    draft.sub("mail", _EMAIL, lambda match: f" {host(match[1])} {words['at']} {host(match[2])} ")
+    draft.sub("handle", _HANDLE, lambda match: f" {words['at']} {split_words(match[1].replace('.', ' '))} ")
     if "." in draft.text:
         draft.sub("address", _URL, lambda match: host(match[1]) if match[1].strip(".") else " ")
         draft.sub("file", _FILE, file)
         draft.sub("address", _DOMAIN, lambda match: host(match[1]))
-    if "#" in draft.text:
-        draft.sub("hashtag", _HASHTAG, lambda match: f" {split_words(match[1])} ")
+    draft.sub("hashtag", _HASHTAG, lambda match: f" {split_words(match[1])} ")
     draft.sub("emoticon", _EMOTICON, lambda match: " ")
-    draft.sub(
-        "heart",
-        _LOVE,
-        lambda match: (
-            f"{match[1]}{' ' * match[1].isalpha()}{words['love'] if len(match[1]) > 1 and match[1] != 'We' else 'love'} "
-        ),
-    )
-    draft.sub("heart", _HEART, lambda match: words["heart"])
-    if "_" in draft.text:
-        draft.sub("underscores", _UNDERSCORES, lambda match: " ")
+    if "<3" in draft.text or "♥" in draft.text:
+        draft.sub("heart", _LOVE, lambda match: f"{match[1]}{' ' * match[1].isalpha()}{words['love']} ")
+        draft.sub("heart", _HEART, lambda match: words["heart"])
+    draft.sub("underscores", _UNDERSCORES, lambda match: " ")
 
 
 def split_words(text: str) -> str:

@@ -9,7 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.speech.text_normalization import RULES, NormalisedText, RejectedText, languages, normalise_for_speech
+from components.speech.text_normalization.draft import needed
 from components.speech.text_normalization.language import language_of
+from tests.speech.text_normalization.test_cases import CASES
 
 LIMIT = 400
 _PIECES = """
@@ -84,6 +86,12 @@ def test_a_text_longer_than_allowed_is_refused_before_and_after() -> None:
     assert result.rule == "too_long"
 
 
+@pytest.mark.parametrize("language", languages())
+def test_a_long_row_of_amounts_is_read(language: str) -> None:
+    result = normalise_for_speech("$1, " * 1200, language, max_characters=50_000)
+    assert isinstance(result, NormalisedText)
+
+
 def test_a_language_without_tables_is_refused_by_name() -> None:
     assert normalise_for_speech("ein Hund", "de", max_characters=100) == RejectedText("language", "de", "one of: en, pt, fr, es")
 
@@ -110,3 +118,30 @@ def test_steps_have_the_rule_the_text_before_and_the_text_after() -> None:
     assert {("emoji", "😀", ""), ("number", "2", "two"), ("abbreviation", "Mr.", "Mister"), ("symbol", "&", "and")} <= {
         (step.rule, step.before, step.after) for step in result.steps
     }
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_text_that_a_pattern_matches_has_what_the_pattern_needs(language: str) -> None:
+    tables = language_of(language)
+    assert tables is not None
+    matches = 0
+    for pattern in map(re.compile, tables.phrases):
+        for _, _, written, _ in CASES:
+            if pattern.search(written):
+                matches += 1
+                assert any(part in written for part in needed(pattern.pattern, pattern.flags)), (pattern.pattern, written)
+    assert matches > 5
+
+
+def test_what_a_pattern_needs_is_its_longest_certain_text() -> None:
+    for pattern, parts in {
+        r"(?<=[0-9])\s?[★*](?!\w)": ("★", "*"),
+        r"(?<!\w)24 ?h ?/ ?24(?!\w)": ("24",),
+        r"(?:#|№)\s?": ("",),
+        r"a(?:bc)?d|ef{0,2}g": ("a", "e"),
+        r"([²³])x?": ("²", "³"),
+        r"[0-9]+": ("",),
+        r"\^[0-9]": ("^",),
+    }.items():
+        assert needed(pattern, 0) == parts, pattern
+    assert needed("abc", re.IGNORECASE) == ("",)
