@@ -55,8 +55,8 @@ def export_ratings(store: RatingStore, dataset: str, items: RatingItems, path: P
 def _raters_in(path: Path) -> set[str]:
     if not path.exists():
         return set()
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        try:
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
             return {row["rater"] for row in csv.DictReader(file)}
-        except (KeyError, csv.Error):
-            raise HearsightError("is no export of ratings", where=path, hint="rename it, and export again") from None
+    except (KeyError, csv.Error, IsADirectoryError):
+        raise HearsightError("is no export of ratings", where=path, hint="rename it, and export again") from None

@@ -154,6 +154,10 @@ def test_an_export_replaces_an_export_only(app, content):
             export_ratings(app.store, "english", app.items, path)
         assert path.read_bytes() == content
         path.unlink()
+        path.mkdir()
+        with pytest.raises(HearsightError, match="is no export of ratings"):
+            export_ratings(app.store, "english", app.items, path)
+        path.rmdir()
     for _ in range(2):
         assert export_ratings(app.store, "english", app.items, path) == 1
     assert rater in path.read_text()
