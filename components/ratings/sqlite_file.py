@@ -27,7 +27,7 @@ class SqliteFile:
     """
 
     def __init__(self, path: Path) -> None:
-        file = path.resolve()
+        file = Path(os.path.realpath(path))  # `Path.resolve` raises RuntimeError for a loop of links
         self.path, self.log = path, file.with_name(f"{file.name}-wal")
         try:
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, MODE))  # SQLite would make it readable for others
@@ -64,6 +64,6 @@ def _identity(path: Path) -> tuple[Any, ...] | None:
     """Return what distinguishes a file from another one that its path leads to; None if there is none."""
     try:
         state = path.stat()
-        return path.resolve(), state.st_dev, state.st_ino
+        return os.path.realpath(path), state.st_dev, state.st_ino
     except OSError:
         return None

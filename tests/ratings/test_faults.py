@@ -114,6 +114,10 @@ def test_a_database_behind_a_link_is_used_and_a_link_that_is_made_meanwhile_is_n
     (kept / "moved.sqlite").replace(kept / "ratings.sqlite")
     store.save(rater, key, "BAD")
     store.close()
+    loop = tmp_path / "loop.sqlite"
+    loop.symlink_to(loop)
+    with pytest.raises(DatabaseError, match="cannot be used"):
+        opened(loop)
 
 
 def test_an_older_copy_that_is_written_into_the_open_file_refuses_the_raters_that_it_lacks_in_one_line(store, path, tmp_path):
