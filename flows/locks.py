@@ -60,7 +60,7 @@ def clone_id(root: Path) -> str:
     if not path.is_file() or not path.stat().st_size:
         path.parent.mkdir(parents=True, exist_ok=True)
         publish_bytes(path, uuid.uuid4().hex.encode())
-    return f"{socket.gethostname()}:{root.resolve()}:{path.read_text().strip()}"
+    return f"{socket.gethostname()}:{root.resolve()}:{path.read_text(errors='replace').strip()}"
 
 
 class RemoteLock:
@@ -109,7 +109,7 @@ class RemoteLock:
         if not value:
             return "", {}
         try:
-            holder = json.loads(self.repository.run("log", "-1", "--format=%B", value))
+            holder = json.loads(self.repository.run("log", "-1", "--format=%B", value, fail=False))
             return value, holder if isinstance(holder, dict) else {}
         except ValueError:
             return value, {}

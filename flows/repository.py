@@ -84,7 +84,7 @@ class Repository:
         try:
             return subprocess.run(
                 ["git", *words], cwd=self.root, env={**self._env, **(extra or {})}, input=stdin, capture_output=True,
-                text=True, timeout=LIMIT, check=False,
+                encoding="utf-8", errors="surrogateescape", timeout=LIMIT, check=False,
             )  # fmt: skip
         except FileNotFoundError:
             raise HearsightError("git is not installed", where=self.root, hint="install git") from None
@@ -92,8 +92,8 @@ class Repository:
             raise HearsightError(f"did not end within {LIMIT:g} s", where=f"git {' '.join(words[:2])}") from None
 
     def value(self, ref: str) -> str:
-        """Return the commit of a ref of this repository; empty when there is none."""
-        return self.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", fail=False)
+        """Return the commit, or another object, of a ref of this repository; empty when there is none."""
+        return self.run("rev-parse", "--verify", "--quiet", ref, fail=False)
 
     def read(self, commit: str, path: str) -> str | None:
         """Return the text of a file in a commit; None when the commit has no such file."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from http.client import HTTPException
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.private import MODE, keep_private
@@ -51,8 +52,9 @@ def run_server(name: str, command: Sequence[str], health: str, root: Path) -> It
     """
     log = root / ".hearsight" / f"{name}-server.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    if _answers(health):
-        raise HearsightError(f"something already answers at {health}", hint=f"end it, or choose another port for {name}")
+    address = urlsplit(health)
+    with suppress(OSError), socket.create_connection((address.hostname, address.port), 5):
+        raise HearsightError(f"something already listens at {address.netloc}", hint=f"end it, or choose another port for {name}")
     guarded = [sys.executable, "-m", "flows.guard", "1e9", str(os.getpid()), "--", *command]
     log.touch(MODE)
     keep_private(log)  # the application prints its token
@@ -78,5 +80,3 @@ def _answers(url: str) -> bool:
         return True
     except OSError:
         return False
-    except HTTPException:  # something else than a web server
-        return True

@@ -5,13 +5,15 @@ A decoded image of 50 million pixels and its copies take .8 GB, whatever the siz
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import BoundedSemaphore, Lock
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import BoundedSemaphore
+from typing import TypeVar
 
 from components.app.services import Services
 from components.core.errors import HearsightError
 
+T = TypeVar("T")
 WAITING = 3
 """Uploads that wait, each with a thread; raters need the others."""
 SECONDS = 15.0
@@ -23,15 +25,14 @@ class BusyError(HearsightError):
 
 
 class Turns:
-    """Lets one decode at a time; safe for threads."""
+    """Lets one decode at a time, all in one thread: the allocator keeps freed memory for each thread that has decoded."""
 
     def __init__(self, waiting: int = WAITING, seconds: float = SECONDS) -> None:
         self.seconds = seconds
-        self._turn, self._room = Lock(), BoundedSemaphore(1 + waiting)
+        self._thread, self._room = ThreadPoolExecutor(1, "decoding"), BoundedSemaphore(1 + waiting)
 
-    @contextmanager
-    def for_upload(self) -> Iterator[None]:
-        """Take a turn, before the file is read into memory.
+    def run_upload(self, work: Callable[[], T]) -> T:
+        """Return ``work()``, which reads the file into memory and decodes it.
 
         Raises:
             BusyError: others wait already, or the ones before take long.
@@ -39,20 +40,17 @@ class Turns:
         if not self._room.acquire(blocking=False):
             raise _busy()
         try:
-            if not self._turn.acquire(timeout=self.seconds):
+            turn = self._thread.submit(work)
+            wait([turn], self.seconds)
+            if turn.cancel():  # it has not begun
                 raise _busy()
-            try:
-                yield
-            finally:
-                self._turn.release()
+            return turn.result()
         finally:
             self._room.release()
 
-    @contextmanager
-    def for_image_of_address(self) -> Iterator[None]:
-        """Take a turn for one image of an address; the number of addresses is limited, so it waits."""
-        with self._turn:
-            yield
+    def run_image_of_address(self, work: Callable[[], T]) -> T:
+        """Return ``work()``, which decodes one image of an address; the number of addresses is limited, so it waits."""
+        return self._thread.submit(work).result()
 
 
 def _busy() -> BusyError:

@@ -46,7 +46,7 @@ def read_private(path: Path, new: Callable[[], str]) -> str:
 
 
 def keep_private(path: Path) -> None:
-    """Take the rights of others from a file, if there is one and it is this user's."""
-    with suppress(FileNotFoundError, PermissionError):
+    """Take the rights of others from a file, if there is one and it is this user's; who reads it names other faults."""
+    with suppress(OSError):
         if path.stat().st_mode & 0o777 != MODE:
             path.chmod(MODE)

@@ -27,7 +27,7 @@ def export_ratings(store: RatingStore, dataset: str, items: RatingItems, path: P
     first use. The order is that of rating, so the file grows at its end.
 
     Raises:
-        HearsightError: there is no rating, or the file holds those of another database, which would be lost.
+        HearsightError: there is no rating, or the file holds something else, which would be lost: those of another database.
     """
     if unknown := _raters_in(path) - store.raters(dataset):
         what = f"holds ratings of {len(unknown)} raters that are not in this database"
@@ -55,5 +55,8 @@ def export_ratings(store: RatingStore, dataset: str, items: RatingItems, path: P
 def _raters_in(path: Path) -> set[str]:
     if not path.exists():
         return set()
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["rater"] for row in csv.DictReader(file) if row.get("rater")}
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            return {row["rater"] for row in csv.DictReader(file)}
+    except (KeyError, csv.Error, IsADirectoryError):
+        raise HearsightError("is no export of ratings", where=path, hint="rename it, and export again") from None

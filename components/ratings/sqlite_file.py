@@ -23,17 +23,18 @@ class SqliteFile:
     """The file of a database that is being opened; it is made if there is none.
 
     Args:
-        path: of the database; its log is beside it.
+        path: of the database, or a link to it; its log is beside it.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.log = path, path.with_name(f"{path.name}-wal")
+        file = Path(os.path.realpath(path))  # `Path.resolve` raises RuntimeError for a loop of links
+        self.path, self.log = path, file.with_name(f"{file.name}-wal")
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, MODE))  # SQLite would make it readable for others
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, MODE))  # SQLite would make it readable for others
         except OSError:
             pass  # it is there, or SQLite says why not
-        for file in (path, self.log, path.with_name(f"{path.name}-shm")):
-            keep_private(file)
+        for private in (file, self.log, file.with_name(f"{file.name}-shm")):
+            keep_private(private)
         self.opened = _identity(path)
 
     @classmethod
@@ -60,9 +61,9 @@ class SqliteFile:
 
 
 def _identity(path: Path) -> tuple[Any, ...] | None:
-    """Return what distinguishes a file from another one of its path; None if there is none."""
+    """Return what distinguishes a file from another one that its path leads to; None if there is none."""
     try:
         state = path.stat()
+        return os.path.realpath(path), state.st_dev, state.st_ino
     except OSError:
         return None
-    return state.st_dev, state.st_ino

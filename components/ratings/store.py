@@ -58,7 +58,6 @@ class RatingStore:
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
         self.database, self.clock = Database(url), clock
-        self._raters: dict[str, tuple[int, str]] = {}
         self._items: dict[str, tuple[float, int | None]] = {}
 
     def close(self) -> None:
@@ -253,13 +252,11 @@ class RatingStore:
             connection.execute(_LOCK, {"campaign": campaign})
 
     def _campaign_of(self, rater: str) -> tuple[int, str]:
-        if rater not in self._raters:
-            with self.database.reading() as connection:
-                row = connection.execute(_CAMPAIGN_OF, {"rater": rater}).first()
-            if row is None:
-                raise HearsightError("there is no such rater", hint="ask for a new invitation")
-            self._raters[rater] = (row.campaign, row.dataset)
-        return self._raters[rater]
+        with self.database.reading() as connection:
+            row = connection.execute(_CAMPAIGN_OF, {"rater": rater}).first()
+        if row is None:
+            raise HearsightError("there is no such rater", hint="ask for a new invitation")
+        return row.campaign, row.dataset
 
     def _now(self) -> str:
         return datetime.fromtimestamp(self.clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -22,6 +22,7 @@ _NOT_HOST = re.compile(r"[\s/@?#*]")
 _SLASHES = re.compile("/{2,}")
 _BETWEEN_DELIMITERS = re.compile(r"[^&=+;]+")
 _PROFILE = re.compile(r"(?:(?:https?:)?//|(?=[^\s/@]+\.[^\s/@]+/.))(.+)", re.IGNORECASE)
+_SCHEME = re.compile("^acct:", re.IGNORECASE)
 _PROFILE_FOLDERS = ("web", "users")
 """Folders of profiles on servers of ActivityPub."""
 _NAMES_WITHOUT_SERVER = ("instagram.com",)
@@ -90,13 +91,13 @@ def canonicalise_owner(owner: str) -> str | None:
     A profile's address is its account: ``https://example.social/@name``, ``…/users/name``, ``…/name``; with
     ``/@name@other.social`` it is the account on the other server.
     """
-    account = unicodedata.normalize("NFKC", owner).strip()
+    account = _SCHEME.sub("", unicodedata.normalize("NFKC", owner).strip())
     if address := _PROFILE.fullmatch(account):
         return _read_profile(address[1])
-    name, at, server = account.removeprefix("acct:").lstrip("@").rpartition("@")
+    name, at, server = account.lstrip("@").rpartition("@")
     if at and (canonical := _canonicalise_server(normalise(f"https://{server}/") or "")):
         return normalise_account(f"{name}@{canonical}")
-    return normalise_account(account.removeprefix("acct:"))
+    return normalise_account(account)
 
 
 def _read_profile(address: str) -> str | None:

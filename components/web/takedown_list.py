@@ -111,7 +111,7 @@ class Takedown:
 
     def _host(self, host: str) -> str:
         value = canonicalise_host(host) if self._of["host"] else None
-        return self._match("host", *parent_domains(value)) if value else ""
+        return self._match("host", *parent_domains(value), host.strip("[]")) if value else ""
 
     def _match(self, kind: str, *values: str | None) -> str:
         """Return the first hash of a value, in its order and in that of the salts, that the list has."""

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from components.app.raters import rating_store
+from components.core.errors import HearsightError
 from components.ratings.export import export_path
 from tests.app.conftest import assert_accessible
 from tests.app.rating import RatingApp, rating_app, start
@@ -137,6 +138,29 @@ def test_every_command_says_in_one_line_that_the_database_is_damaged_or_full(pro
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert done.returncode == 2 and b"Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\x00garbage\n\xfe\n", b"item,verdict\n1,GOOD\n", b"rater\n" + b"x" * 200_000])
+def test_an_export_replaces_an_export_only(app, content):
+    from components.ratings.export import export_ratings
+
+    (rater,) = app.store.invite("english")
+    app.store.save(rater, str(app.store.next_item(rater)), "GOOD")
+    path = export_path(app.root, "english")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    if content:
+        with pytest.raises(HearsightError, match=r"hearsight.csv: is no export of ratings — rename it"):
+            export_ratings(app.store, "english", app.items, path)
+        assert path.read_bytes() == content
+        path.unlink()
+        path.mkdir()
+        with pytest.raises(HearsightError, match="is no export of ratings"):
+            export_ratings(app.store, "english", app.items, path)
+        path.rmdir()
+    for _ in range(2):
+        assert export_ratings(app.store, "english", app.items, path) == 1
+    assert rater in path.read_text()
 
 
 def test_an_export_that_cannot_be_noted_leaves_no_file(app, monkeypatch):

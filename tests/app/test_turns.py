@@ -6,7 +6,9 @@ import io
 import re
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,34 +26,54 @@ from tests.app.project import new_project
 from tests.app.server import Running, running, settings_of
 
 
-def test_one_decodes_at_a_time_and_those_beyond_the_waiting_ones_are_refused():
-    turns, at_once, most = Turns(waiting=3, seconds=30), [0], [0]
+def test_one_decodes_at_a_time_in_one_thread_and_those_beyond_the_waiting_ones_are_refused():
+    turns, at_once, most, threads = Turns(waiting=3, seconds=30), [0], [0], set[int]()
 
-    def work(_: int) -> str:
-        try:
-            with turns.for_upload():
-                at_once[0] += 1
-                most[0] = max(most[0], at_once[0])
-                time.sleep(0.2)
-                at_once[0] -= 1
-        except BusyError as error:
-            return str(error)
+    def work() -> str:
+        at_once[0] += 1
+        most[0] = max(most[0], at_once[0])
+        threads.add(threading.get_ident())
+        time.sleep(0.2)
+        at_once[0] -= 1
         return "done"
 
+    def upload(_: int) -> str:
+        try:
+            return turns.run_upload(work)
+        except BusyError as error:
+            return str(error)
+
     with ThreadPoolExecutor(10) as pool:
-        results = list(pool.map(work, range(10)))
+        results = list(pool.map(upload, range(10)))
+        assert list(pool.map(lambda _: turns.run_image_of_address(work), range(3))) == ["done"] * 3
     assert most == [1] and results.count("done") == 4 and all("try again" in each for each in results if each != "done")
-    with turns.for_upload():  # nothing is left of the refused ones
-        pass
+    assert len(threads) == 1, "each further thread keeps memory that it has freed"
+    assert turns.run_upload(work) == "done", "nothing is left of the refused ones"
 
 
 def test_who_waits_too_long_is_refused_and_a_failure_gives_the_turn_back():
-    turns = Turns(seconds=0.05)
-    with turns.for_image_of_address(), pytest.raises(BusyError), turns.for_upload():
-        pass
-    for take in (turns.for_upload, turns.for_image_of_address, turns.for_upload):
-        with pytest.raises(ZeroDivisionError), take():
-            raise ZeroDivisionError
+    turns, done = Turns(seconds=0.05), list[str]()
+    with held(turns), pytest.raises(BusyError):
+        turns.run_upload(lambda: done.append("too late"))
+    for run in (turns.run_upload, turns.run_image_of_address, turns.run_upload):
+        with pytest.raises(ZeroDivisionError):
+            run(lambda: 1 / 0)
+    assert turns.run_upload(lambda: time.sleep(0.2) or "slow") == "slow", "who has begun is not refused"
+    assert not done
+
+
+@contextmanager
+def held(turns: Turns) -> Iterator[None]:
+    """Decode until the block ends."""
+    begun, over = threading.Event(), threading.Event()
+    holding = threading.Thread(target=turns.run_image_of_address, args=(lambda: begun.set() or over.wait(),))
+    holding.start()
+    begun.wait()
+    try:
+        yield
+    finally:
+        over.set()
+        holding.join()
 
 
 def large_image(width: int, height: int) -> bytes:
@@ -90,22 +112,9 @@ def send(site: Running, data: bytes = b"", address: str = "") -> httpx.Response:
 def test_an_upload_while_others_are_read_is_answered_with_503_and_one_after_them_with_its_description(site):
     image = large_image(100, 100)
     turns_of(site.running.app.state.services).seconds = 0.1
-    busy, over = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with turns_of(site.running.app.state.services).for_image_of_address():
-            busy.set()
-            over.wait()
-
-    holding = threading.Thread(target=hold)
-    holding.start()
-    busy.wait()
-    try:
+    with held(turns_of(site.running.app.state.services)):
         answer = send(site.running, image)
         assert answer.status_code == 503 and answer.headers["retry-after"] == "10" and "try again" in answer.text
-    finally:
-        over.set()
-        holding.join()
     assert send(site.running, image).status_code == 200 and site.got == [image]
 
 

@@ -90,6 +90,17 @@ def test_an_address_that_nobody_serves_is_named(url: str, part: str) -> None:
 
 
 @pytest.mark.usefixtures("prefect_server")
+@pytest.mark.parametrize("kind", ["page", "mail", "silent", "slow"])
+def test_a_port_that_something_holds_is_named_at_once_whatever_it_answers(
+    at: Callable[[str], str], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    port, begin = int(at(kind).removesuffix("/api").rpartition(":")[2]), time.monotonic()
+    with pytest.raises(HearsightError, match=f"something already listens at 127.0.0.1:{port} — "), prefect_server(tmp_path, port):
+        pass
+    assert time.monotonic() - begin < 5
+
+
 def test_prefects_own_server_is_accepted() -> None:
     entry.require_server()
 

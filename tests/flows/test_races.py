@@ -85,6 +85,30 @@ def test_a_lock_or_branch_that_is_deleted_by_hand_is_no_error(one: Path) -> None
         repository.fetch("refs/heads/main")
 
 
+@pytest.mark.parametrize("content", ["no commit", "{}", "[3]"])
+def test_a_lock_that_is_no_lock_is_taken_over_like_one_that_does_not_move(one: Path, content: str) -> None:
+    origin, repository = one.with_name("origin.git"), Repository(one, "origin")
+    blob = repository.run("hash-object", "-w", "--stdin", stdin=content)
+    value = blob if content == "no commit" else repository.commit("", [], [], content)
+    git(one, "push", "-q", "origin", f"{value}:{LOCK_REF}")
+    lock = RemoteLock(repository, "daily", 0.2)
+    lock.acquire(patience=60)
+    assert git(origin, "rev-parse", LOCK_REF) == lock.value
+    lock.release()
+
+
+def test_names_and_messages_that_are_not_utf8_pass_through_git_unchanged(one: Path) -> None:
+    name = b"caf\xe9.txt"
+    (Path(os.fsdecode(os.fsencode(one) + b"/" + name))).write_bytes(b"\xe9")
+    git(one, "add", "-A")
+    git(one, "commit", "-qm", "a name of an old system")
+    (Path(os.fsdecode(os.fsencode(one) + b"/" + name))).write_bytes(b"\xe8")
+    repository = Repository(one)
+    assert repository.changed_files() == [os.fsdecode(name)]
+    with open_run(one, "daily", Schedule(), "7") as run:
+        run.publish([], ["a"])
+
+
 def test_a_run_that_waits_outlives_a_remote_that_is_away_for_a_moment(one: Path) -> None:
     origin, two = one.with_name("origin.git"), another_clone(one.with_name("origin.git"), "two")
     holder, waiting = (RemoteLock(Repository(clone, "origin"), "daily", 600) for clone in (two, one))
@@ -162,6 +186,8 @@ def test_a_due_time_that_is_none_is_one_line_and_one_without_a_zone_is_utc(one: 
 def test_an_empty_identity_of_a_clone_is_drawn_anew(one: Path) -> None:
     first = clone_id(one)
     assert clone_id(one) == first
+    (one / ".hearsight" / "clone-id").write_bytes(b"\xff\xfe")
+    assert clone_id(one) == clone_id(one) != first
     (one / ".hearsight" / "clone-id").write_text("")
     assert not clone_id(one).endswith(":") and clone_id(one) == clone_id(one) != first
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from components.core.errors import HearsightError
 from components.ratings import database
 from components.ratings.faults import DatabaseError, DatabaseFullError
 from components.ratings.revocation import RevokedError
@@ -95,6 +96,41 @@ def test_a_log_that_was_removed_is_noticed_too(store, path):
     path.with_name("ratings.sqlite-wal").unlink()
     with pytest.raises(DatabaseError, match="log of the ratings' database was removed"):
         store.save(rater, key, "GOOD")
+
+
+def test_a_database_behind_a_link_is_used_and_a_link_that_is_made_meanwhile_is_noticed(tmp_path):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(kept / "ratings.sqlite")
+    store = opened(link)
+    rater, key = next_of(store)
+    store.save(rater, key, "GOOD")
+    assert {file.stat().st_mode & 0o777 for file in kept.iterdir()} == {0o600} and [*tmp_path.glob("link*")] == [link]
+    (kept / "ratings.sqlite").rename(kept / "moved.sqlite")  # SQLite looks for the log where the link leads
+    (kept / "ratings.sqlite").symlink_to("moved.sqlite")
+    with pytest.raises(DatabaseError, match="was replaced or removed"):
+        store.save(rater, key, "BAD")
+    (kept / "moved.sqlite").replace(kept / "ratings.sqlite")
+    store.save(rater, key, "BAD")
+    store.close()
+    loop = tmp_path / "loop.sqlite"
+    loop.symlink_to(loop)
+    with pytest.raises(DatabaseError, match="cannot be used"):
+        opened(loop)
+
+
+def test_an_older_copy_that_is_written_into_the_open_file_refuses_the_raters_that_it_lacks_in_one_line(store, path, tmp_path):
+    rater, key = next_of(store)
+    store.save(rater, key, "GOOD")
+    older = tmp_path / "older.sqlite"
+    closing(opened(older)).__exit__()
+    with closing(sqlite3.connect(older)) as source, closing(sqlite3.connect(path)) as target:
+        source.backup(target)
+    for ask in (lambda: store.save(rater, key, "BAD"), lambda: store.next_item(rater), lambda: store.undo(rater)):
+        with pytest.raises(HearsightError, match="there is no such rater"):
+            ask()
+    store.save(*next_of(store), "GOOD")
 
 
 def test_a_full_database_saves_nothing_and_goes_on_when_there_is_space(store):

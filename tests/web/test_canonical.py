@@ -156,7 +156,7 @@ def test_what_is_no_host_has_no_canonical_form(value: str) -> None:
 
 NAME = "ana.b@example.social"
 SPELLED = [
-    NAME, "@ana.b@example.social", " Ana.B@Example.Social. ", "acct:ana.b@example.social", "https://example.social/@ana.b",
+    NAME, "@ana.b@example.social", " Ana.B@Example.Social. ", "acct:ana.b@example.social", "ACCT:@ana.b@example.social", "https://example.social/@ana.b",
     "http://example.social/@Ana.B/", "https://example.social/users/ana.b", "https://example.social/web/@ana.b",
     "example.social/@ana.b",
     "https://example.social/ana.b", "https://other.social/@ana.b@example.social", "https://example.social/%40ana.b?page=2",
@@ -194,5 +194,8 @@ def test_lists_written_before_there_was_a_canonical_form_hold() -> None:
     held = "http://a.sample/Foo_(bar)//x%7ey"
     earlier = (normalise(held) or "").partition("://")[2]
     assert Takedown([Entry("url", "s", hash_value("s", "url", earlier), "")]).url(held)
+    for host in ("a.example", "1.2.3.4", "::1", "2001:db8::1"):
+        address = f"http://[{host}]/x" if ":" in host else f"http://{host}/x"
+        assert Takedown([Entry("host", "s", hash_value("s", "host", host), "")]).url(address)
     profile = "https://example.social/@name"
     assert Takedown([Entry("owner", "s", hash_value("s", "owner", profile), "")]).owner(profile)

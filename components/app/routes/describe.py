@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from components.app.access import require_owner
 from components.app.forms import is_file, protect
 from components.app.pages import language_of, render_page, status_of
 from components.app.tokens import sign, verify
-from components.app.turns import BusyError, turns_of
+from components.app.turns import BusyError, T, turns_of
 from components.app.uploads import limit_picture
 from components.core.errors import HearsightError
 from components.core.printing import json_line
@@ -168,22 +168,23 @@ def _answer(request: Request, captions: str, address: str, file: UploadFile | No
     turns = turns_of(request.app.state.services)
     found: Description | DescribedPage
     if is_file(file):
-        with turns.for_upload():
+
+        def read() -> tuple[bytes, Description]:
             data = file.file.read()
             limit_picture(data)
-            found = describer.describe(data, "the picture")
+            return data, describer.describe(data, "the picture")
+
+        data, found = turns.run_upload(read)
         shown = data_uri(data) if len(data) <= SHOWN_BYTES else ""
         return _page(request, captions, description=found, shown=shown, aloud=_aloud(request, found))
 
-    @contextmanager
-    def turn(image: bytes) -> Iterator[None]:
+    def in_turn(image: bytes, work: Callable[[], T]) -> T:
         limit_picture(image)
-        with turns.for_image_of_address():
-            yield
+        return turns.run_image_of_address(work)
 
     with _address_slot(request):
         root = request.app.state.settings.root
-        at, found = describe_address(describer.guarded(turn), address, root=root, most=MOST_IMAGES_OF_PAGE)
+        at, found = describe_address(describer.run_by(in_turn), address, root=root, most=MOST_IMAGES_OF_PAGE)
     if isinstance(found, Description):
         return _page(request, captions, address=address, description=found, aloud=_aloud(request, found))
     name = _pages_of(request).keep(at, found)

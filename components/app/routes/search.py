@@ -94,8 +94,7 @@ def search(
     try:
         if is_file(file):
             engines_of(request).get(index)  # loads its model before the turn
-            with turns_of(request.app.state.services).for_upload():
-                return _answer(request, asked, file.file.read())
+            return turns_of(request.app.state.services).run_upload(lambda: _answer(request, asked, file.file.read()))
         return _answer(request, asked, b"")
     except HearsightError as error:
         return _page(request, asked, error=error, status=status_of(error))

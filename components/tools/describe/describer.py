@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -131,14 +130,9 @@ class Describer:
             limits=(*limits, limit(self.interface, "check")),
         )
 
-    def guarded(self, guard: Callable[[bytes], AbstractContextManager[None]]) -> Describer:
-        """Return this describer with a guard around each picture, which may refuse it or wait."""
-
-        def write(data: bytes, where: str) -> _Written:
-            with guard(data):
-                return self._write(data, where)
-
-        return replace(self, _write=write)
+    def run_by(self, run: Callable[[bytes, Callable[[], _Written]], _Written]) -> Describer:
+        """Return this describer with each picture read by ``run(its bytes, work)``, which may refuse it or wait."""
+        return replace(self, _write=lambda data, where: run(data, lambda: self._write(data, where)))
 
 
 _Source = tuple[Callable[[bytes, str], _Written], tuple[str, ...]]
