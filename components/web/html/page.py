@@ -121,10 +121,8 @@ def read_page(
     tree = parse_tree(html, charset_hint)
     images = tree.css("img")
     check_image_count(len(images), most_images)
-    base: str = page_url
-    for node in tree.css("base[href]"):
-        base = make_absolute(str(node.attributes.get("href") or ""), page_url) or page_url
-        break
+    first = tree.css_first("base[href]")
+    base = (make_absolute(first.attributes.get("href") or "", page_url) if first else None) or page_url
     metas = (node.attributes for node in tree.css("meta[name][content]"))
     statements = parse_meta_statements(((meta["name"], meta["content"]) for meta in metas), agent)
     captions = (
@@ -221,12 +219,8 @@ def join_twin(
     """Return whether an image and the one before it are the same, one of them in ``<noscript>`` for browsers without scripts.
 
     They are when both have the same alt-text, or the same address and the later one has none. The last of ``candidates`` then
-    has the better address of both: that of lazy loading, or the larger; of equal ones that in ``<noscript>``.
-
-    Args:
-        before: of the last candidate.
-        choice, alt, position: of the later image.
-        without_script: whether the later one is in ``<noscript>``, and not the one before it.
+    has the better address of both: that of lazy loading, or the larger; of equal ones that in ``<noscript>``. ``before`` is the
+    last candidate's choice; the other arguments are of the later image.
     """
     last, best = candidates[-1] if candidates else None, choice[1]
     if last is None or last.position != position - 1:
