@@ -80,7 +80,7 @@ def decode_image(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
         _, width, height, small = read(enough=REDUCED_SIDE, grey=True)
         grey = small.convert("L")
         # Without contrast it is read again as a whole, since a small detail vanishes where sides are reduced.
-        phash = perceptual_hash(grey) if has_contrast(grey) else EXACT + _digest_pixels(read().pixels)
+        phash = perceptual_hash(grey) if has_contrast(grey) else EXACT + _digest_pixels(read(grey=True).pixels)
         return DecodeResult("", "", kind, width, height, phash, thumbnail=_thumbnail(small), **size)
     except TooLargeImageError as error:
         return DecodeResult("image_too_large", str(error), kind, error.width, error.height, **size)
@@ -135,7 +135,8 @@ def perceptual_hash(image: Any) -> str:
 
 
 def _digest_pixels(image: Any) -> str:
-    """Return 15 hexadecimal digits that only images with equal pixels share."""
+    """Return 15 hexadecimal digits that only images with equal pixels share, grey or RGB; in bands, which take little memory."""
     digest = hashlib.sha256(repr(image.size).encode())
-    digest.update(image.tobytes())
+    for top in range(0, image.height, 64):
+        digest.update(image.crop((0, top, image.width, min(top + 64, image.height))).convert("RGB").tobytes())
     return digest.hexdigest()[:15]

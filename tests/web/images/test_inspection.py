@@ -15,7 +15,7 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.web.budget import Budget
-from components.web.images import image, inspection
+from components.web.images import inspection, opening
 from components.web.images.image import decode_image
 from components.web.images.inspection import ImageLook, decode_all
 from tests.stages.crawl.fixture_web import picture
@@ -167,7 +167,7 @@ def test_bands_do_not_change_the_result(depth, colour, clear, monkeypatch):
         extra += chunk(b"tRNS", {0: b"\0\1", 2: b"\0\1" * 3, 3: b"\0\x80"}[colour])
     data = drawn(depth, colour, extra)
     whole = decode_image(data)
-    monkeypatch.setattr(image, "_BAND", 5000)
+    monkeypatch.setattr(opening, "_BAND", 5000)
     assert whole.reason == "" and decode_image(data) == whole
 
 
