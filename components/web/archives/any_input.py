@@ -28,6 +28,7 @@ from components.web.html.pairs import read_fast
 from components.web.urls import LOCAL, is_local
 
 _BUDGET = Budget()
+_ARCHIVE = re.compile(rb"[\r\n\xef\xbb\xbf]*WARC/|" + b"|".join(ZIP))
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
 
 
@@ -46,7 +47,7 @@ def read_input(path: str, page_url: str = "", skipped: Counter[str] | None = Non
         with open_archive(path) as opened:
             stream = PeekedStream(opened)
             head = _decompress_head(stream.head)
-            if head.startswith((b"WARC/", *ZIP)) or is_arc(head) or (_is_compressed(stream.head) and not head):
+            if _ARCHIVE.match(head) or is_arc(head) or (_is_compressed(stream.head) and not head):
                 yield from read_stream(stream, path, context=False, skipped=skipped)
             elif _TAG.search(head) and not _is_binary(head):
                 yield _read_html(stream, path, page_url, getattr(opened, "headers", None))

@@ -21,7 +21,7 @@ HEAD_LIMIT = 1 << 16
 """Maximum bytes of a record's head."""
 FAULTS = 1000
 """Consecutive faults reported individually; then a compressed member is abandoned, and the rest of a plain archive is counted."""
-_ARC = re.compile(rb"[A-Za-z-]+:\S+ \d{1,3}(?:\.\d{1,3}){3} \d{12,14} \S+ (?:\S+ ){0,6}\d+\r?\n")
+_ARC = re.compile(rb"[A-Za-z-]+:\S+ [\d.:a-fA-F]+ \d{12,14} \S+ (?:\S+ ){0,6}\d+\r?\n")
 """First line of an ARC file, the format before WARC: address, IP address, date, type, length."""
 _START = re.compile(rb"WARC/1\.\d\r?\n")
 _STOP = re.compile(rb"\n\r?\n|WARC/1\.\d\r?\n")

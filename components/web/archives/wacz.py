@@ -101,10 +101,10 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _find_warcs(names: list[str]) -> list[int]:
-    """Return the indices of the files that may hold pages: below ``archive/`` beside the package's description, or a WACZ."""
+    """Return the indices of the files that may hold pages: below ``archive/`` beside a package's description, or a WACZ."""
     shown = [("" if re.search(r"(?:^|/)(?:\.[^/]+$|__MACOSX/)", name) else name) for name in names]
     packages = [name for name in shown if name.rpartition("/")[2] == PACKAGE]
-    below = min(packages, key=len).removesuffix(PACKAGE) + FOLDER if packages else ""
+    below = tuple(name.removesuffix(PACKAGE) + FOLDER for name in packages)
 
     def is_inside(name: str) -> bool:
         return name.startswith(below) if below else f"/{FOLDER}" in f"/{name}"

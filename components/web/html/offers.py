@@ -21,15 +21,19 @@ LAZY_SETS = (
     "nitro-lazy-srcset",
 )  # fmt: skip
 """Attributes of lazy loading that hold a ``srcset``."""
-OFFERING = ("src", "srcset", *LAZY, *LAZY_SETS)
+_SETS = ("srcset", *LAZY_SETS)
+OFFERING = ("src", *LAZY, *_SETS)
 """All attributes that offer an address."""
 DECODABLE = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/jpg")
 _ADDRESS = re.compile(r"[ \t\r\n\f,]*+([^ \t\r\n\f]++)")
 _DENSITY = re.compile(r"\d{1,4}(?:\.\d{1,6})?", re.ASCII)
 _NO_IMAGE = re.compile(
-    r"[\[#]|[\d.]+$|[^./]*$|.*[{}<>\"]|[^?#]*\.(?:html?|js|json|css|pdf|mp4|webm|mp3|m3u8)(?:[?#]|$)", re.I | re.S
+    r"[\[#]|[\d.]+$|[^./]*$|.*[{}<>\"]|[^?#]*\.(?:html?|js|json|css|pdf|mp4|webm|mp3|m3u8)(?:[?#]|$)"
+    r"|(?:[^?#]*/)?(?:blank|spacer|pixel|placeholder|loading|loader|spinner|transparent|1x1)\.(?:gif|png|svg)(?:[?#]|$)",
+    re.I | re.S,
 )
-"""Values that those attributes have for other purposes: words, numbers, selectors, JSON, unfilled templates, other media."""
+"""Values that those attributes have for other purposes: words, numbers, selectors, JSON, unfilled templates, other media; and
+usual names of placeholders."""
 
 Offer = tuple[bool, int, float, str]
 """Whether it is loaded lazily, width in px or 0, density or 1, address. They are compared without the address."""
@@ -77,13 +81,7 @@ def _descriptor(words: list[str]) -> tuple[int, float] | None:
 
 def read_image_offers(attributes: Attributes) -> list[Offer]:
     """Return the offers of an ``<img>`` element."""
-    offers: list[Offer] = []
-    for name in ("src", *LAZY):
-        spelled = (attributes.get(name) or "").strip()
-        lazy = name != "src"
-        if spelled and not (lazy and _NO_IMAGE.match(spelled)):
-            offers.append((lazy, 0, 1.0, spelled))
-    return offers + _read_sets(attributes)
+    return _read_offers(attributes, ("src", *LAZY))
 
 
 def read_source_offers(sources: Iterable[Attributes]) -> list[Offer]:
@@ -91,17 +89,23 @@ def read_source_offers(sources: Iterable[Attributes]) -> list[Offer]:
     offers: list[Offer] = []
     for source in sources:
         if (source.get("type") or DECODABLE[0]).strip().lower() in DECODABLE:
-            offers += _read_sets(source)
+            offers += _read_offers(source, LAZY)
     return offers
 
 
-def _read_sets(attributes: Attributes) -> list[Offer]:
+def _read_offers(attributes: Attributes, names: Iterable[str]) -> list[Offer]:
+    """Return the offers of an element's sets, which browsers prefer, and of the attributes ``names``."""
     offers: list[Offer] = []
-    for name in ("srcset", *LAZY_SETS):
-        if text := attributes.get(name):
-            lazy = name != "srcset"
-            offers += [(lazy, *offer) for offer in parse_srcset(text) if not (lazy and _NO_IMAGE.match(offer[2]))]
+    for name in (*_SETS, *names):
+        if text := (attributes.get(name) or "").strip():
+            lazy = name not in ("src", "srcset")
+            listed = parse_srcset(text) if name in _SETS else [(0, 1.0, text)]
+            offers += [(lazy, *offer) for offer in listed if not (lazy and _is_placeholder(offer[2], attributes))]
     return offers
+
+
+def _is_placeholder(address: str, attributes: Attributes) -> bool:
+    return address == attributes.get("src") or _NO_IMAGE.match(address) is not None
 
 
 def choose(offers: list[Offer], resolve: Callable[[str], str | None]) -> Choice:

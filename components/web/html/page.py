@@ -49,7 +49,7 @@ class Candidate:
     alt: str
     """Alt-text with entities decoded and white space folded; may be empty."""
     position: int
-    """Index among the page's ``<img>``, from 0; an image in ``<noscript>`` that stands for the one before it has none."""
+    """Index among the page's ``<img>``, from 0; of an image and its twin in ``<noscript>`` that of the first."""
     source: str
     """That address as spelled, cut to 200 characters (a ``data:`` URI holds the whole image)."""
     data_uri: bool = False
@@ -121,10 +121,8 @@ def read_page(
     tree = parse_tree(html, charset_hint)
     images = tree.css("img")
     check_image_count(len(images), most_images)
-    base: str = page_url
-    for node in tree.css("base[href]"):
-        base = make_absolute(str(node.attributes.get("href") or ""), page_url) or page_url
-        break
+    first = tree.css_first("base[href]")
+    base = (make_absolute(first.attributes.get("href") or "", page_url) if first else None) or page_url
     metas = (node.attributes for node in tree.css("meta[name][content]"))
     statements = parse_meta_statements(((meta["name"], meta["content"]) for meta in metas), agent)
     captions = (
@@ -177,7 +175,7 @@ def _candidates(images: list[LexborNode], base: str, captions: dict[int, str]) -
     pictures: dict[int, Choice] = {}
     lone: dict[int, bool] = {}
     candidates: list[Candidate] = []
-    before = NO_CHOICE
+    before, was_inside = NO_CHOICE, False
     for position, node in enumerate(images):
         attributes, holder, shared = node.attributes, node.parent, NO_CHOICE
         if holder is not None and holder.tag == "picture":
@@ -186,12 +184,15 @@ def _candidates(images: list[LexborNode], base: str, captions: dict[int, str]) -
                 pictures[holder.mem_id] = choose(read_source_offers(sources), resolve)
             shared, holder = pictures[holder.mem_id], holder.parent
         choice, alt = pick_better(choose(read_image_offers(attributes), resolve), shared), attributes.get("alt")
+        inside = False
         if holder is not None and holder.tag == "noscript":
             if holder.mem_id not in lone:
                 lone[holder.mem_id] = _is_lone(holder)
-            if lone[holder.mem_id] and join_twin(candidates, before, choice, fold(alt or ""), position):
-                continue
-        before, (spelled, best) = choice, choice
+            inside = lone[holder.mem_id]
+        if inside != was_inside and join_twin(candidates, before, choice, fold(alt or ""), position, without_script=inside):
+            was_inside = False
+            continue
+        was_inside, before, (spelled, best) = inside, choice, choice
         candidates.append(
             Candidate(
                 image_url=best[3] if best else None,
@@ -212,17 +213,21 @@ def _is_lone(holder: LexborNode) -> bool:
     return sum(1 for child in children if child.tag != "-text" or (child.text_content or "").strip("\t\n\f\r ")) == 1
 
 
-def join_twin(candidates: list[Candidate], before: Choice, choice: Choice, alt: str, position: int) -> bool:
-    """Return whether an image in ``<noscript>`` is the one before it again, for browsers without scripts.
+def join_twin(
+    candidates: list[Candidate], before: Choice, choice: Choice, alt: str, position: int, *, without_script: bool
+) -> bool:
+    """Return whether an image and the one before it are the same, one of them in ``<noscript>`` for browsers without scripts.
 
-    It is when both have the same alt-text, or the same address and it has none. The last of ``candidates`` then takes its
-    address, unless its own is that of lazy loading or larger (``before``).
+    They are when both have the same alt-text, or the same address and the later one has none. The last of ``candidates`` then
+    has the better address of both: that of lazy loading, or the larger; of equal ones that in ``<noscript>``. ``before`` is the
+    last candidate's choice; the other arguments are of the later image.
     """
     last, best = candidates[-1] if candidates else None, choice[1]
-    if last is None or best is None or last.position != position - 1:
+    if last is None or last.position != position - 1:
         return False
-    if alt != last.alt if alt else best[3] != last.image_url:
+    if alt != last.alt if alt else best is None or best[3] != last.image_url:
         return False
-    if before[1] is None or best[:3] >= before[1][:3]:
+    known = before[1]
+    if best and (known is None or best[:3] > known[:3] or (without_script and best[:3] == known[:3])):
         candidates[-1] = replace(last, image_url=best[3], source=choice[0][:200], data_uri=False)
     return True

@@ -104,15 +104,15 @@ def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
     resolve = Resolver(base)
     candidates: list[Candidate] = []
     last: Sequence[Attributes] = ()
-    shared = before = NO_CHOICE
-    for position, (image, sources, without_script) in enumerate(scanned.images):
+    shared, before, was_inside = NO_CHOICE, NO_CHOICE, False
+    for position, (image, sources, inside) in enumerate(scanned.images):
         if sources is not last:  # once per picture
             last, shared = sources, choose(read_source_offers(sources), resolve)
         choice, alt = _choose(image, shared, resolve), image.get("alt")
-        if without_script and join_twin(candidates, before, choice, fold(alt or ""), position):
+        if inside != was_inside and join_twin(candidates, before, choice, fold(alt or ""), position, without_script=inside):
+            was_inside = False
             continue
-        before = choice
-        source, best = choice
+        was_inside, before, (source, best) = inside, choice, choice
         candidates.append(make_candidate(best[3] if best else None, alt, position, source))
     return candidates
 

@@ -207,7 +207,7 @@ def _find_tags(data, agent):  # type: ignore[no-untyped-def]
     """
     end = len(data)
     rows, count = np.empty((256, 3), np.int64), 0
-    position, misplaced = 0, False
+    position, misplaced, in_body = 0, False, False
     while position >= 0:
         position = find_byte(data, position, end, LT)
         if position < 0:
@@ -224,6 +224,7 @@ def _find_tags(data, agent):  # type: ignore[no-untyped-def]
             misplaced = kind == NO_CELL
         elif kind in (PLAIN, IGNORED) or closing:
             position = end_of_tag(data, name_end, end)
+            in_body |= kind == IGNORED and (data[word] | 32) == 98  # no other of these names begins with b
         elif kind in (SCRIPT, RAW, QUIET):
             position = _end_of_raw_text(data, word, name_end, end, kind)
             if position < 0:
@@ -235,6 +236,7 @@ def _find_tags(data, agent):  # type: ignore[no-untyped-def]
         elif kind == PICTURE:
             if misplaced:
                 return False, rows[:0]
+            in_body = True
             rows, count = add_row(rows, count, PICTURE, 0, 0)
             position, rows, count = _read_picture(data, name_end, end, rows, count)
             if position < 0:
@@ -243,7 +245,8 @@ def _find_tags(data, agent):  # type: ignore[no-untyped-def]
         elif kind == NOSCRIPT:
             before = count
             position, rows, count = _read_noscript(data, name_end, end, rows, count)
-            if position < 0 or (misplaced and count > before):
+            # Before the body its image is moved out of it.
+            if position < 0 or ((misplaced or not in_body) and count > before):
                 return False, rows[:0]
         elif kind == ODD:
             if end_of_tag(data, name_end, end) >= 0:
@@ -251,6 +254,7 @@ def _find_tags(data, agent):  # type: ignore[no-untyped-def]
             break
         elif kind in (IMG, BASE, HTML, META):
             before = count
+            in_body |= kind == IMG
             rows, count = add_row(rows, count, kind, 0, 0)
             position, rows, count = read_attributes(data, name_end, end, rows, count)
             if position < 0:

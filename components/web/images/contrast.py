@@ -9,6 +9,8 @@ from PIL import Image
 
 EXACT = "="
 """Prefix of the digest that stands for the hash of an image without contrast."""
+SIDE = 32
+"""px of a side at which contrast is measured."""
 EVEN = 4
 """Maximum difference of the levels of 255 in an even row or column."""
 LEAST_CONTRAST = 2
@@ -23,16 +25,23 @@ def has_contrast(image: Any) -> bool:
     ``LEAST_CONTRAST`` levels on average over the whole image. All numbers are integers, so no machine decides otherwise.
     """
     grey = image if image.mode == "L" else image.convert("L")
-    rest = np.asarray(grey.resize((32, 32), Image.Resampling.BOX), np.int32)
-    before = None
-    while rest.shape != before and rest.size:
-        before = rest.shape
-        rest = _cut_even_rows(_cut_even_rows(rest).T).T
-    return int(np.abs(rest * rest.size - rest.sum()).sum()) >= LEAST_CONTRAST * 32 * 32 * rest.size > 0
+    levels = grey.resize((SIDE, SIDE), Image.Resampling.BOX).tobytes()
+    left, top, right, bottom = 0, 0, SIDE, SIDE
+    while left < right and top < bottom:
+        if _is_even(levels[SIDE * top + left : SIDE * top + right]):
+            top += 1
+        elif _is_even(levels[SIDE * (bottom - 1) + left : SIDE * (bottom - 1) + right]):
+            bottom -= 1
+        elif _is_even(levels[SIDE * top + left : SIDE * bottom : SIDE]):
+            left += 1
+        elif _is_even(levels[SIDE * top + right - 1 : SIDE * bottom : SIDE]):
+            right -= 1
+        else:
+            break
+    rest = np.frombuffer(levels, np.uint8).reshape(SIDE, SIDE)[top:bottom, left:right].astype(np.int32)
+    return int(np.abs(rest * rest.size - rest.sum()).sum()) >= LEAST_CONTRAST * SIDE * SIDE * rest.size > 0
 
 
-def _cut_even_rows(levels: Any) -> Any:
-    """Return what is left without the even rows at both edges."""
-    inner = levels[:, 1:-1] if levels.shape[1] > 2 else levels  # the ends mix with a bar beside the row
-    uneven = np.flatnonzero(inner.max(1) - inner.min(1) > EVEN) if levels.size else np.empty(0, np.int64)
-    return levels[uneven[0] : uneven[-1] + 1] if len(uneven) else levels[:0]
+def _is_even(levels: bytes) -> bool:
+    inner = levels[1:-1] if len(levels) > 2 else levels  # the ends mix with a bar beside the row
+    return max(inner) - min(inner) <= EVEN

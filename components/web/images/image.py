@@ -21,7 +21,7 @@ from components.core.digests import sha256_bytes
 from components.web.budget import Budget
 from components.web.images.contrast import EXACT, has_contrast
 from components.web.images.head import FORMATS, Head, detect_format, guess_content, read_head
-from components.web.images.opening import BAND, TooLargeImageError, UnknownImageError, UnreadableImageError, read_image
+from components.web.images.opening import TooLargeImageError, UnknownImageError, UnreadableImageError, read_image
 
 __all__ = ["FORMATS", "DecodeResult", "decode_image", "perceptual_hash"]
 
@@ -135,9 +135,8 @@ def perceptual_hash(image: Any) -> str:
 
 
 def _digest_pixels(image: Any) -> str:
-    """Return 15 hexadecimal digits that only images with equal pixels share; grey and colour images may be equal."""
+    """Return 15 hexadecimal digits that only images with equal pixels share, grey or RGB; in bands, which take little memory."""
     digest = hashlib.sha256(repr(image.size).encode())
-    rows = max(1, BAND // image.width)  # not as a whole, whose colours would take several times its memory
-    for top in range(0, image.height, rows):
-        digest.update(image.crop((0, top, image.width, min(top + rows, image.height))).convert("RGB").tobytes())
+    for top in range(0, image.height, 64):
+        digest.update(image.crop((0, top, image.width, min(top + 64, image.height))).convert("RGB").tobytes())
     return digest.hexdigest()[:15]

@@ -43,7 +43,7 @@ _FILES: dict[str, Any] = {
 }
 OPENED = tuple(_FILES)
 """Formats that are opened. Pillow knows others; some start programs (EPS) or have rarely tested decoders."""
-BAND = 1 << 20
+_BAND = 1 << 20
 """Approximate px of a band."""
 _SAME_COLOUR = 2
 """Levels of 255 by which the colours of a profile as good as sRGB differ from sRGB at most: other roundings of its curve."""
@@ -215,7 +215,7 @@ def _reduce(image: Any, factor: int) -> Any:
 
     It is converted in bands, since converting a large image as a whole takes its memory again; the result is the same.
     """
-    rows = max(1, BAND // (image.width * factor)) * factor
+    rows = max(1, _BAND // (image.width * factor)) * factor
     if (image.mode in ("L", "RGB", "CMYK", "I", "F") and "transparency" not in image.info) or rows >= image.height:
         return _plain(image, factor)
     whole = None

@@ -107,6 +107,7 @@ Content-Type: text/html
     [
         ARC,
         ARC[ARC.index(b"http:") :],
+        ARC.replace(b"0.0.0.0", b"::").replace(b"192.0.2.1", b"2001:db8::1"),
         b"filedesc://a.arc.gz 0.0.0.0 19960923142103 text/plain 200 - - 0 a.arc 122\n2 0 Alexa\n" + ARC,
     ],
 )

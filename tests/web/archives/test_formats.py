@@ -219,6 +219,19 @@ def test_a_wacz_that_was_packed_again_is_read(above, separator, without):
     assert "\\" not in pages[0].inner and pages[0].inner.endswith("archive/data.warc.gz")
 
 
+def test_packages_beside_each_other_in_one_wacz_are_all_read():
+    files = {f"{above}{name}": data for above in ("a/", "longer/") for name, data in PACKED.items()}
+    assert urls(read(zipped(files, zipfile.ZIP_STORED))) == ["http://a.sample/0/p", "http://a.sample/1/p"] * 2
+
+
+@pytest.mark.parametrize("before", [b"\r\n\r\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+def test_a_warc_with_line_ends_or_a_byte_order_mark_before_it_is_no_page(before, packed, tmp_path):
+    (tmp_path / "a").write_bytes(packed(before + gzip.decompress(ONE)))
+    pages = [page for page in read_input(str(tmp_path / "a")) if not page.failure]
+    assert urls(pages) == ["http://a.sample/0/p", "http://a.sample/1/p"]
+
+
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_wacz_in_a_wacz_is_read_up_to_a_depth(compression):
     data = zipped(PACKED)

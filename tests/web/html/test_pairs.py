@@ -175,11 +175,43 @@ def test_what_is_no_address_of_an_image_leaves_src(value):
 @pytest.mark.parametrize("placeholder", PLACEHOLDERS)
 def test_an_image_and_its_twin_for_browsers_without_scripts_are_one(placeholder, lazy):
     image = f"<img src='{placeholder}' {lazy} alt='A cat'>"
-    for html in (image + TWIN, f"<picture>{image}</picture> {TWIN}", f"<a>{image}</a><p>{TWIN.replace('<img', '<img srcset=x')}"):
+    twin = TWIN.replace("<img", "<img srcset=/photo.jpg")
+    for html in (
+        image + TWIN,
+        f"<picture>{image}</picture> {TWIN}",
+        f"<a>{image}</a><p>{twin}",
+        f"<body>{TWIN}{image}",
+        f"<body>{TWIN}<a>{image}",
+    ):
         assert scan(html) is not None
         assert urls(html + "<img src=/other.jpg>") == [PHOTO, "http://a.sample/other.jpg"]
     picture = f"{image}<noscript><picture><source srcset='/photo.jpg 900w'><img src=/small.jpg alt='A cat'></picture></noscript>"
     assert urls(picture) == [PHOTO]
+
+
+def test_an_image_takes_one_twin_without_script():
+    html = f"<img src=/a.gif data-src=/photo.jpg alt='A cat'>{TWIN}<img src=/other.jpg alt='A cat'>"
+    assert urls(html) == [PHOTO, "http://a.sample/other.jpg"]
+    inside = (
+        "<picture><source data-srcset='/photo.jpg 9w'><noscript><img src=/a.jpg alt=A></noscript><img src=/b.gif alt=A></picture>"
+    )
+    assert urls(inside) == [PHOTO]
+
+
+@pytest.mark.parametrize("name", [*LAZY, *LAZY_SETS])
+def test_a_source_may_have_every_attribute_of_lazy_loading(name):
+    assert urls(f"<picture><source {name}=/photo.jpg><img src=/blank.gif alt='A cat'></picture>") == [PHOTO]
+
+
+@pytest.mark.parametrize("value", ["/spacer.gif", "blank.gif?v=1", "/a/1x1.png", "https://b.example/Loading.svg#x", "/same.jpg"])
+def test_a_placeholder_in_an_attribute_of_lazy_loading_is_ignored(value):
+    assert urls(f"<img src=/photo.jpg data-lazy='{value}' alt='A cat'>") in ([PHOTO], ["http://a.sample/same.jpg"])
+    assert urls(f"<img src='{value}' data-src='{value}' data-original=/photo.jpg alt='A cat'>") == [PHOTO]
+
+
+def test_a_set_goes_before_src_of_the_same_size_as_in_browsers():
+    assert urls("<img src=/blank.gif srcset='/photo.jpg 1x' alt='A cat'>") == [PHOTO]
+    assert urls("<img src=/a.gif data-src=/b.jpg data-srcset='/photo.jpg' loading=lazy alt='A cat'>") == [PHOTO]
 
 
 def test_other_images_without_script_are_images_of_their_own():

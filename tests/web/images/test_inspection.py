@@ -167,7 +167,7 @@ def test_bands_do_not_change_the_result(depth, colour, clear, monkeypatch):
         extra += chunk(b"tRNS", {0: b"\0\1", 2: b"\0\1" * 3, 3: b"\0\x80"}[colour])
     data = drawn(depth, colour, extra)
     whole = decode_image(data)
-    monkeypatch.setattr(opening, "BAND", 5000)
+    monkeypatch.setattr(opening, "_BAND", 5000)
     assert whole.reason == "" and decode_image(data) == whole
 
 
