@@ -1,10 +1,9 @@
-"""How the commands of this package end: an error that a user can fix, Prefect's server included, is one line and exit code 2."""
+"""Errors of Prefect and its server that a user can fix."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
 from contextvars import copy_context
 from urllib.parse import urlsplit
 
@@ -12,8 +11,7 @@ import httpx
 from pydantic import ValidationError
 
 from components.core.errors import HearsightError
-from components.core.files import explain_os_error
-from components.core.printing import print_error
+from components.core.files import explain_error
 
 PATIENCE = 30.0
 """Seconds within which a configured server must answer."""
@@ -22,21 +20,6 @@ OF_PREFECT = re.compile(
     r"|No Prefect API URL provided"
 )
 """Errors of Prefect that have no class of their own."""
-
-
-def exit_code(command: Callable[[], object]) -> int:
-    """Run a command; return its exit code: 0, 2 after an error that a user can fix, 130 after Ctrl-C."""
-    try:
-        command()
-    except KeyboardInterrupt:
-        print_error("interrupted; what is finished is kept — run it again to continue")
-        return 130
-    except Exception as error:
-        if (known := _explain(error)) is None:
-            raise
-        print_error(str(known))
-        return 2
-    return 0
 
 
 def require_server() -> None:
@@ -66,7 +49,7 @@ def require_server() -> None:
     asking.start()
     asking.join(PATIENCE)
     if errors:
-        raise _explain(errors[0]) or _explain(httpx.DecodingError("no version")) or errors[0]
+        raise explain(errors[0]) or explain(httpx.DecodingError("no version")) or errors[0]
 
 
 def without_login(url: str) -> str:
@@ -75,12 +58,10 @@ def without_login(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
-def _explain(error: BaseException) -> HearsightError | None:
+def explain(error: BaseException) -> HearsightError | None:
     """Return what the user can fix; None for a defect."""
     if isinstance(error, BaseExceptionGroup):
-        return next(filter(None, map(_explain, error.exceptions)), None)
-    if isinstance(error, HearsightError):
-        return error
+        return next(filter(None, map(explain, error.exceptions)), None)
     if isinstance(error, ValidationError) and error.title == "Settings":
         what = f"Prefect cannot use its settings ({error.errors()[0]['msg']})"
         return HearsightError(what, where="PREFECT_* in the environment or Prefect's profile", hint="correct them")
@@ -98,7 +79,7 @@ def _explain(error: BaseException) -> HearsightError | None:
     elif OF_PREFECT.match(str(error)):
         what, hint = str(error), "see the log of Prefect's server"
     else:
-        return explain_os_error(error) if isinstance(error, OSError) else None
+        return explain_error(error)
     # Here: as above, and these errors come from Prefect alone.
     from prefect.settings import PREFECT_API_URL
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.streams import run_program
-from flows.entry import exit_code, require_server
+from components.core.streams import report_errors, run_program
+from flows.entry import explain, require_server
 from flows.settings import configure_prefect
 
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         print(f"{pipeline(target=chosen.target, pools=pools)} stages are up to date")
 
-    return exit_code(run)
+    return report_errors(run, explain)
 
 
 def _pool(text: str) -> tuple[str, int]:

@@ -17,8 +17,8 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.streams import run_program
-from flows.entry import exit_code, require_server
+from components.core.streams import report_errors, run_program
+from flows.entry import explain, require_server
 from flows.settings import configure_prefect
 
 POLL = 60.0
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         require_server()
         rate(chosen.dataset, chosen.target, chosen.poll, chosen.days)
 
-    return exit_code(run)
+    return report_errors(run, explain)
 
 
 if __name__ == "__main__":

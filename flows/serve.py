@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from components.core.graph import find_root
-from components.core.streams import run_program
-from flows.entry import exit_code
+from components.core.streams import report_errors, run_program
+from flows.entry import explain
 from flows.repository import Repository
 from flows.schedules import Schedule, read_pools, read_schedules
 from flows.server import prefect_server
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             prepare(root, schedules, served)
             serve(*served, limit=1)
 
-    return exit_code(run)
+    return report_errors(run, explain)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,11 @@ from pathlib import Path
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error
-from components.core.streams import run_program
+from components.core.streams import report_errors, run_program
 from components.tracking.moved import follow_move
 from components.tracking.record import artifact_environment
 from components.tracking.recorder import flush_or_warn
-from flows.entry import exit_code, without_login
+from flows.entry import explain, without_login
 from flows.server import LOOPBACK, prefect_server, run_server
 from flows.settings import PORTS, configure_prefect, login_path
 
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("Ctrl-C ends everything", flush=True)
             threading.Event().wait()
 
-    return exit_code(run)
+    return report_errors(run, explain)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.streams import run_program
-from flows.entry import exit_code, require_server
+from components.core.streams import report_errors, run_program
+from flows.entry import explain, require_server
 from flows.repository import FLOW_RUN, Repository
 from flows.settings import configure_prefect
 
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"worker {name} of work pool {chosen.pool}", flush=True)
         asyncio.run(ProcessWorker(work_pool_name=chosen.pool, name=name, limit=1).start())
 
-    return exit_code(run)
+    return report_errors(run, explain)
 
 
 def left_by_a_stage(git: Repository) -> bool:

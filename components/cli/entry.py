@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sys
 
-from components.cli.stages import check, report_errors, run
-from components.core.streams import run_program
+from components.cli.stages import check, run
+from components.core.streams import report_errors, run_program
 
 
 def main() -> None:
-    """Run the command line; see :func:`components.cli.stages.report_errors`."""
+    """Run the command line; see :func:`components.core.streams.report_errors`."""
     # All imports here: each command imports only what it needs.
     arguments = sys.argv[1:]
     fast = len(arguments) == 4 and arguments[0] in ("run", "check") and arguments[2] == "--dataset"

@@ -37,8 +37,7 @@ from components.cli import (
     voices,
 )
 from components.cli.options import refuse_empty_paths
-from components.cli.stages import report_errors
-from components.core.streams import run_program
+from components.core.streams import report_errors, run_program
 
 app = typer.Typer(
     add_completion=False,

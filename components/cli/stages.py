@@ -5,36 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-
-INTERRUPTED = 130
-"""Exit code of shells for a command that SIGINT ended."""
-
-
-def report_errors(command: Callable[[], int]) -> int:
-    """Run a command and return its exit code.
-
-    An error that a user can fix is one line on standard error, and 2; so is an interrupt (Ctrl-C), and 130.
-    """
-    # Imported here: dvc repro calls this a hundred times.
-    from components.core.errors import HearsightError
-    from components.core.printing import print_error
-
-    try:
-        return command()
-    except HearsightError as error:
-        print_error(str(error))
-    except OSError as error:
-        from components.core.files import explain_os_error
-
-        if (fault := explain_os_error(error)) is None:
-            raise
-        print_error(str(fault))
-    except KeyboardInterrupt:
-        print_error("interrupted; what is finished is kept — run it again to continue")
-        return INTERRUPTED
-    return 2
 
 
 def run(stage: str, dataset: str) -> int:

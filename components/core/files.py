@@ -165,9 +165,11 @@ _SYSTEM_FAULTS = frozenset(
 """Errors of the machine (disk, permissions), which the user can fix; not defects of Hearsight."""
 
 
-def explain_os_error(error: OSError) -> HearsightError | None:
-    """Return the user's message for an unhandled error of the file system; None when it may be a defect."""
-    if error.errno not in _SYSTEM_FAULTS:
+def explain_error(error: BaseException) -> HearsightError | None:
+    """Return an error that a user can fix, the file system's included; None when it may be a defect."""
+    if isinstance(error, HearsightError):
+        return error
+    if not isinstance(error, OSError) or error.errno not in _SYSTEM_FAULTS:
         return None
     where = Path(str(error.filename)) if error.filename else Path.cwd()
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

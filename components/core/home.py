@@ -5,6 +5,7 @@ A container that runs with another user has often no home, no entry in the list 
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -35,19 +36,22 @@ def use_writable_home() -> None:
 
 
 def private_folder() -> Path:
-    """Return a temporary folder that only this user can use: the same for all processes, unless another user has taken its name.
+    """Return a temporary folder that only this user can use: the same for all processes, whatever others made in its place.
 
     Raises:
         OSError: no folder can be written.
     """
-    path = Path(tempfile.gettempdir()) / f"hearsight-home-{os.getuid()}"
-    try:
-        path.mkdir(mode=0o700)
-    except FileExistsError:
-        found = path.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-            return Path(tempfile.mkdtemp(prefix="hearsight-home-"))
-    return path
+    base = Path(tempfile.gettempdir())
+    for number in range(100):
+        path = base / f"hearsight-home-{os.getuid()}{f'-{number}' if number else ''}"
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            found = path.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+                continue
+        return path
+    raise FileExistsError(errno.EEXIST, "others use the names of temporary folders", str(base))
 
 
 def _is_writable(folder: str | Path) -> bool:

@@ -1,4 +1,4 @@
-"""Standard streams of a command, whatever they are: closed, of an encoding that lacks characters, or left by their reader."""
+"""How a command begins and ends: its errors, and standard streams that are closed, lack characters, or lost their reader."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from components.core.errors import HearsightError
+from components.core.files import explain_error
 from components.core.home import use_writable_home
+from components.core.printing import print_error
 
 _NAMES = ("stdin", "stdout", "stderr")
 _ESCAPE = "hearsight.escape"
@@ -20,6 +23,8 @@ BROKEN_PIPE = 128 + signal.SIGPIPE
 """Exit code of shells for a command whose reader has left."""
 _CLICK_BROKEN_PIPE = 1
 """The exit code that click gives it."""
+INTERRUPTED = 128 + signal.SIGINT
+"""Exit code of shells for a command that SIGINT ended."""
 
 
 def run_program(command: Callable[[], int | None]) -> NoReturn:
@@ -42,6 +47,28 @@ def run_program(command: Callable[[], int | None]) -> NoReturn:
     if _is_left() and code == _CLICK_BROKEN_PIPE:
         code = BROKEN_PIPE
     raise SystemExit(_flush() or code)
+
+
+def report_errors(
+    command: Callable[[], int | None], explain: Callable[[BaseException], HearsightError | None] = explain_error
+) -> int:
+    """Run a command and return its exit code.
+
+    An error that a user can fix is one line on standard error, and 2; so is an interrupt (Ctrl-C), and 130.
+
+    Args:
+        explain: returns such an error for an exception, None for a defect, which is raised.
+    """
+    try:
+        return command() or 0
+    except KeyboardInterrupt:
+        print_error("interrupted; what is finished is kept — run it again to continue")
+        return INTERRUPTED
+    except Exception as error:
+        if (known := explain(error)) is None:
+            raise
+        print_error(str(known))
+        return 2
 
 
 def use_utf8() -> None:

@@ -22,5 +22,5 @@ def find_encoding(head: bytes) -> str:
 
 
 def decode_text(data: bytes, errors: str = "strict") -> str:
-    """Return a text without its byte-order mark; ``errors`` as in ``bytes.decode``."""
-    return data.decode(find_encoding(data), errors)
+    """Return a text without its byte-order marks (files that were joined have several); ``errors`` as in ``bytes.decode``."""
+    return data.decode(find_encoding(data), errors).lstrip("\ufeff")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from components.core.addresses import parse_output_path
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
+from components.core.home import private_folder
 from components.core.manifest import NAME
 from components.core.object_store import PART, ObjectStore
 from components.core.shard_cache import SHARED, ShardCache
@@ -86,9 +86,8 @@ def pack(items: Sequence[Any], root: Path, store: ObjectStore) -> list[Parcel]:
 
 
 def node_home(store: ObjectStore) -> Path:
-    """Return the folder of this node for one bucket and prefix: in ``HEARSIGHT_NODE_DIR``, or a temporary folder."""
-    base = os.environ.get(HOME) or str(Path(tempfile.gettempdir()) / f"hearsight-{os.getuid()}")
-    return Path(base) / sha256_bytes(store.settings.url.encode())[:16]
+    """Return the folder of this node for one bucket and prefix: in ``HEARSIGHT_NODE_DIR``, or in the user's temporary one."""
+    return Path(os.environ.get(HOME) or private_folder()) / sha256_bytes(store.settings.url.encode())[:16]
 
 
 def open_node(store: ObjectStore) -> ObjectStore:

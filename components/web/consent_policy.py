@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 TDMREP_PATH = "/.well-known/tdmrep.json"
 FORBIDS = {"noai": "noai", "noimageai": "noimageai", "noindex": "noindex", "none": "noindex", "noimageindex": "noimageindex"}
@@ -21,6 +21,7 @@ RULES = ("noai", "noimageai", "noindex", "noimageindex", "tdm_reserved", "no_con
 """Every rule of the consent policy except those of robots.txt."""
 # Directives with a value after a colon; the part before the colon is not a robot's name.
 _VALUED = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
+_VALUES = re.compile(rf"(?:{'|'.join(_VALUED)})\s*:\s*[^\s,;]*")
 _ROBOT = re.compile(r"\s*([\w*-]+)(?:/[\w.]*)?\s*:")
 _SEPARATORS = re.compile(r"""[\s,;"']+""")
 _AGREES = ("all", "index", "ai")
@@ -71,7 +72,7 @@ def parse_meta_statements(metas: Iterable[tuple[str | None, str | None]], agent:
 
 
 def _directives(text: str, place: str, named: bool) -> list[Statement]:
-    return [Statement(word, place, named) for word in _SEPARATORS.split(text.lower()) if word]
+    return [Statement(word, place, named) for word in _SEPARATORS.split(_VALUES.sub("", text.lower())) if word]
 
 
 def _reservation(text: str, place: str) -> list[Statement]:
@@ -122,13 +123,13 @@ class Reservations:
         for item in content[:_MOST_RULES] if isinstance(content, list) else []:
             pattern, value = (item.get("location"), item.get("tdm-reservation")) if isinstance(item, Mapping) else (None, None)
             if isinstance(pattern, str) and str(value) in ("0", "1") and not isinstance(value, bool):
-                rules.append((pattern, str(value) == "1"))
+                rules.append((unquote(pattern), str(value) == "1"))
         return cls(tuple(rules))
 
     def reserved(self, url: str) -> bool | None:
         """Return what the most specific (longest) matching rule states; a reservation wins among equals. None without a match."""
         parts = urlsplit(url)
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        path = unquote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
         matches = [(len(pattern), reserved) for pattern, reserved in self.rules if _matches(pattern, path)]
         return max(matches)[1] if matches else None
 

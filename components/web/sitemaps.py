@@ -6,6 +6,7 @@ nothing external is fetched. A broken file gives the entries before the break.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from components.core.ledger import dropped
-from components.core.text_encoding import decode_text
+from components.core.text_encoding import decode_text, find_encoding
 from components.web.answers import Answers
 from components.web.robots import robots_url
 from components.web.urls import host_of, make_absolute
@@ -76,7 +77,10 @@ class _StopParsing(Exception):
 
 
 def _read_xml(data: bytes, url: str, sitemap: Sitemap) -> None:
-    parser = expat.ParserCreate(namespace_separator=" ")
+    # The bytes decide before the declaration, which many files have behind an empty line.
+    wide = find_encoding(data) != "utf-8-sig"
+    data = decode_text(data, "replace").encode() if wide else data.removeprefix(codecs.BOM_UTF8)
+    parser = expat.ParserCreate("utf-8" if wide else None, " ")
     path: list[str] = []
     text: dict[str, str] = {}
 
@@ -105,7 +109,7 @@ def _read_xml(data: bytes, url: str, sitemap: Sitemap) -> None:
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = doctype
     try:
-        parser.Parse(data, True)
+        parser.Parse(data.lstrip(), True)
     except _StopParsing as reason:
         sitemap.problem = str(reason)
     except (expat.ExpatError, ValueError, LookupError):

@@ -18,6 +18,7 @@ from components.core.account_names import normalise_account
 from components.core.digests import is_digest, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
+from components.core.text_encoding import decode_text
 from components.web.canonical import FOLDER, canonicalise_host, canonicalise_owner, canonicalise_url, is_folder_image
 from components.web.urls import normalise
 
@@ -142,7 +143,7 @@ def read_takedown(path: Path) -> Takedown:
         HearsightError: a line is not an entry. An unreadable list must stop a run, which would bring removed items back.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = decode_text(path.read_bytes()).splitlines()
     except FileNotFoundError:
         return EMPTY_LIST
     except (OSError, UnicodeDecodeError) as error:

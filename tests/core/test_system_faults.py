@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from components.core.files import explain_os_error
+from components.core.files import explain_error
 from tests.support import PROJECT
 
 
@@ -58,7 +58,7 @@ def test_a_state_folder_without_permission_gives_a_one_line_error(project):
     ("number", "message"), [(errno.ENOSPC, "no space is left"), (errno.EROFS, "Read-only"), (errno.EINVAL, None)]
 )
 def test_faults_of_the_machine_are_distinguished_from_defects(number, message):
-    result = explain_os_error(OSError(number, os.strerror(number), "/x/y"))
+    result = explain_error(OSError(number, os.strerror(number), "/x/y"))
     assert result is None if message is None else message in str(result) and "/x/y" in str(result)
 
 
@@ -121,7 +121,7 @@ def test_a_full_disk_is_named_wherever_the_result_cache_meets_it(tmp_path, free)
 
 INTERRUPTED = """
 import signal, time
-from components.cli.stages import report_errors
+from components.core.streams import report_errors
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 raise SystemExit(report_errors(lambda: print("ready", flush=True) or time.sleep(600)))
 """

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from components.core.errors import HearsightError
+from components.core.streams import report_errors
 from flows import entry, pipeline, rating, serve, worker
 from flows.server import prefect_server
 from tests.flows.clones import another_clone, make_origin
@@ -140,7 +141,7 @@ def interrupted() -> None:
 def test_a_server_that_is_lost_meanwhile_is_one_line(
     fault: Callable[[], None], code: int, part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert entry.exit_code(fault) == code
+    assert report_errors(fault, entry.explain) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("hearsight: ") and part in line
 
@@ -151,10 +152,10 @@ def test_settings_that_prefect_refuses_are_one_line_and_defects_keep_their_trace
     def settings() -> None:
         Settings.model_validate({"api": {"request_timeout": "soon"}})
 
-    assert entry.exit_code(settings) == 2
+    assert report_errors(settings, entry.explain) == 2
     assert "Prefect cannot use its settings" in capsys.readouterr().err
     with pytest.raises(ZeroDivisionError):
-        entry.exit_code(lambda: 1 / 0)
+        report_errors(lambda: 1 / 0, entry.explain)
 
 
 def test_a_flow_whose_server_is_gone_ends_with_one_line(

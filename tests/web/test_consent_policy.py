@@ -48,6 +48,9 @@ def header_refusal(robots: str, tdm: str = "") -> tuple[str, str] | None:
         ("googlebot: none\nnoai", "noai"),
         ("max-image-preview: large, noindex", "noindex"),
         ("unavailable_after: 25 Jun 2030 15:00:00 PST, noai", "noai"),
+        ("unavailable_after: Friday, 25-Jun-30 15:00:00 PST, noai", "noai"),
+        ("max-image-preview: none", None),
+        ("googlebot: max-image-preview: none, hearsight: noai", "noai"),
         ("*: noai", "noai"),
         ("", None),
     ],
@@ -69,6 +72,8 @@ def test_x_robots_tag_is_read_for_this_robot(robots, rule):
         ([("tdm-reservation", "0")], None),
         ([("tdm-reservation", "yes")], None),
         ([("robots", "index, follow")], None),
+        ([("robots", "index, NOAI")], "noai"),
+        ([("robots", "max-image-preview:none, max-snippet : none")], None),
     ],
 )
 def test_meta_tags_are_read_for_this_robot(metas, rule):
@@ -125,6 +130,14 @@ def test_a_tdmrep_file_of_any_bytes_never_raises(body):
 def test_tdmrep_rules_match_like_robots_rules(rules, reserved):
     body = json.dumps([{"location": where, "tdm-reservation": value} for where, value in rules]).encode()
     assert Reservations.of(body).reserved("http://a.sample/pictures/free/a.jpg") is reserved
+
+
+@pytest.mark.parametrize("where", ["/café/", "/caf%C3%A9/", "/caf%c3%a9/*.jpg$"])
+def test_a_tdmrep_rule_matches_every_spelling_of_an_address(where):
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        rules = Reservations.of(json.dumps([{"location": where, "tdm-reservation": 1}], ensure_ascii=False).encode(encoding))
+        assert rules.reserved("http://a.sample/caf%C3%A9/a.jpg") and rules.reserved("http://a.sample/café/a.jpg")
+        assert rules.reserved("http://a.sample/cafe/a.jpg") is None
 
 
 @given(st.lists(st.sampled_from(["/", "a", "b", "*", "$", ".jpg"]), max_size=12), st.text("ab/.jpg", max_size=20))

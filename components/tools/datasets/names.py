@@ -11,7 +11,7 @@ from components.core.addresses import CELLS, MATRICES
 from components.core.errors import HearsightError
 from components.core.graph import NONE, Graph
 
-_KEYS = ("chain", "engine", "schedules", "storage", "item", "key", *MATRICES)
+_KEYS = ("chain", "engine", "pools", "schedules", "storage", "item", "key", *MATRICES)
 """Keys of params.yaml that hold no dataset, and names of dvc.yaml's loops."""
 _FOLDERS = ("calibration", CELLS, "data_docs", "days", "gates", "lineage", "packages", "store", "test_sets", "warnings")
 """Folders of ``data`` and ``reports`` that belong to no dataset."""

@@ -192,6 +192,7 @@ ROBOTS = {
     "mark": (codecs.BOM_UTF8 + FORBIDDEN.encode(), False),
     "utf-16-le": (codecs.BOM_UTF16_LE + FORBIDDEN.encode("utf-16-le"), False),
     "utf-16-be": (codecs.BOM_UTF16_BE + FORBIDDEN.encode("utf-16-be"), False),
+    "two-marks": (codecs.BOM_UTF8 * 2 + FORBIDDEN.encode(), False),
     "mark-own": (codecs.BOM_UTF8 + b"User-agent: hearsight\nDisallow: /\n", False),
     "version": (b"User-agent: HearSight/1.0\nDisallow: /\n\nUser-agent: *\nAllow: /\n", False),
     "version-allowed": (b"User-agent: hearsight/2.1 (bot)\nAllow: /\n\nUser-agent: *\nDisallow: /\n", True),

@@ -48,6 +48,18 @@ def test_an_index_a_text_file_and_gzip_are_read():
     assert 0 < len(torn.pages) < 2000 and torn.problem
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("declared", ["", "\n", '<?xml version="1.0"?>', '\r\n<?xml version="1.0" encoding="UTF-8"?>\n'])
+def test_a_sitemap_is_read_in_the_encoding_of_its_bytes(encoding: str, declared: str):
+    text = f"{declared}<urlset {XMLNS}><url><loc>{A}/é</loc></url></urlset>"
+    for data in (text.encode(encoding), gzip.compress(text.encode(encoding))):
+        result = read_sitemap(data, A)
+        assert list(result.pages) == [f"{A}/%C3%A9"] and not result.problem
+    assert list(read_sitemap(f"{A}/one\r\n{A}/two\r\n".encode(encoding), A).pages) == [f"{A}/one", f"{A}/two"]
+    latin = text.replace("UTF-8", "ISO-8859-1").encode("iso-8859-1")
+    assert "ISO" not in str(latin) or list(read_sitemap(latin, A).pages) == [f"{A}/%C3%A9"]
+
+
 def test_a_broken_sitemap_yields_the_entries_before_the_fault():
     data = urlset((f"{A}/x", ""), (f"{A}/y", ""))
     result = read_sitemap(data[: data.index(b"/y")], A)

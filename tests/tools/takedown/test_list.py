@@ -105,3 +105,12 @@ def test_a_picture_of_a_folder_is_listed_as_records_name_it(tmp_path):
     assert Matcher(taken).find_in_bytes(b'{"image_url":"file:animals/a%20yak.png"}') == {"file:animals/a%20yak.png"}
     for other in ("file:///animals/yak.png", "file:", "http://file/animals/a%20yak.png"):
         assert not taken.url(other)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_list_that_an_editor_saved_again_contains_the_same_items(tmp_path, encoding):
+    before = listed(tmp_path, host="gimp.sample")
+    path = tmp_path / NAME
+    path.write_bytes(path.read_text().replace("\n", "\r\n").encode(encoding))
+    assert read_takedown(path).entries == before.entries
+    assert len(listed(tmp_path, host="other.sample").entries) == 2 and path.read_bytes().startswith(b"{")

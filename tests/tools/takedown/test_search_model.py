@@ -244,3 +244,8 @@ def test_a_purge_of_a_copied_project_keeps_the_index_of_the_original(
     plan = purge(copied, apply=True)
     assert plan.searches and not any("lies outside of this project" in line for line in plan.manual)
     assert everything(made.root / "mlartifacts") == before
+    left = everything(copied / "mlartifacts")
+    gone = sha256_bytes(world.picture(PICTURES - 1))
+    assert not [name for name in left if gone in name], left.keys()
+    assert [name for name in left if name.endswith(".jpg")]
+    assert scan(copied).left == []
