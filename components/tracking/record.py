@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.addresses import parse_output_name
 from components.core.digests import digest_value
+from components.core.errors import HearsightError
 from components.core.storage import S3Storage, read_storage
 from components.tracking.moved import FOLDER, follow_move
 
@@ -91,7 +92,13 @@ def tracking_uri(root: Path) -> str:
 
 
 def connect(root: Path) -> MlflowClient:
-    """Return a client of the project's tracker."""
+    """Return a client of the project's tracker.
+
+    Raises:
+        HearsightError: MLflow cannot make a database in this folder, because its path has both kinds of quotation marks.
+    """
+    if {"'", '"'} <= set(str(root.resolve())):
+        raise HearsightError("MLflow cannot work in a path with both ' and \"", where=root, hint="rename the folder")
     for name, value in {
         "MLFLOW_DISABLE_TELEMETRY": "true",
         "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",

@@ -77,18 +77,20 @@ def _only_person(name: str, kind: str, knowledge: Knowledge) -> bool:
 
 
 def relabel_people(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Label two to four capitalised words as a person where people occur: as a subject, after "by", beside a person."""
+    """Label two to four capitalised words as a person where people occur: as a subject, before what they are doing ("Nguyễn Văn An
+    eating noodles"), after "by", beside a person."""
     for entity in sentence.entities:
         words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
         last = words[-1].text.lower() if words else ""
         if entity.kind not in ("ORG", "PRODUCT", "WORK_OF_ART", "FAC", "LOC") or not 2 <= len(words) <= 4:
             continue
         named = all(word.text[:1].isupper() and word.text[1:].islower() for word in words if word.text.isalpha())
-        plain = knowledge.is_common_noun(last)
+        plain = len(last) > 2 and knowledge.is_common_noun(last)  # WordNet has "AN" and "MA" as nouns
         placed = any(place_kind(word.text) for word in words) or place_kind(" ".join(word.text for word in words))
         if not named or plain or placed or words[-1].tag == "NNPS" or not all(word.text[:1].isalpha() for word in words):
             continue
-        role = words[-1].dep in SUBJECTS or led_by(sentence, entity.start) == "by"
+        after = sentence.words[entity.end].tag if entity.end < len(sentence.words) else ""
+        role = words[-1].dep in SUBJECTS or after == "VBG" or led_by(sentence, entity.start) == "by"
         if role or "PERSON" in (coordinated(sentence, entity.start), _coordinated_after(sentence, entity.end)):
             entity.kind = "PERSON"
 

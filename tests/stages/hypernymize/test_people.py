@@ -20,6 +20,7 @@ from tests.stages.hypernymize.rewriting import PARSER, rewritten
         ("A photo of the Johnsons on the beach", "a photo of the people on the beach"),
         ("The Smiths' house in the snow", "the people's house in the snow"),
         ("A photo of Trần Thị An waving at a boat", "a photo of person waving at a boat"),
+        ("Photo of Kwame Mensah riding a bicycle on a road", "photo of person riding a bicycle on a road"),
         ("Anne-Marie's hat on a chair", "person's hat on a chair"),
         ("A bicycle of Jean-Pierre beside a wall", "a bicycle of person beside a wall"),
     ],
