@@ -77,8 +77,9 @@ def _only_person(name: str, kind: str, knowledge: Knowledge) -> bool:
 
 
 def relabel_people(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Label two to four capitalised words as a person where people occur: as a subject, after "by", beside a person, or before what
-    they are doing ("Nguyễn Văn An eating noodles").
+    """Label two to four capitalised words as a person where people occur: as a subject, after "by", beside a person, or acting.
+
+    Acting: before a verb in -ing, "Nguyễn Văn An eating noodles".
     """
     for entity in sentence.entities:
         words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
