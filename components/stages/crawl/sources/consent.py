@@ -30,7 +30,7 @@ def require_consent(answers: Answers, page: SourcePage) -> SourcePage:
     if page.row is None or page.row["rule"]:
         return page
     if answers.reserved(page.url):
-        return _drop(page, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(page.url), f"said of {page.url}")
+        return _drop(page, "tdm_reserved", "tdmrep.json: 1", tdmrep_url(page.url), f"page {page.url}")
     if page.consents:
         images = (candidate.image_url or "" for candidate in page.candidates)
         answers.grant([image for image in images if host_of(image) == host_of(page.url)])
