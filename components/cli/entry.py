@@ -9,11 +9,12 @@ from __future__ import annotations
 import sys
 
 from components.cli.stages import check, run
-from components.core.streams import report_errors, run_program
+from components.core.streams import report_errors, run_program, use_utf8
 
 
 def main() -> None:
     """Run the command line; see :func:`components.core.streams.report_errors`."""
+    use_utf8()  # first, since compiled modules cannot be imported from a path that the locale cannot encode
     # All imports here: each command imports only what it needs.
     arguments = sys.argv[1:]
     fast = len(arguments) == 4 and arguments[0] in ("run", "check") and arguments[2] == "--dataset"

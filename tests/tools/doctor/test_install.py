@@ -32,7 +32,7 @@ def pythons(folder: Path, versions: dict[str, tuple[int, int]], without_venv: tu
         # The real interpreter runs the question, with another version, and without venv where that is a package of its own.
         lacks = "sys.modules['ensurepip'] = None; " if name in without_venv else ""
         code = f"import sys, venv, ensurepip; sys.version_info = ({version[0]}, {version[1]}, 0); {lacks}exec(sys.argv[1])"
-        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}" "$2"\n')
+        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$2"\n')
         (folder / name).chmod(0o755)
     return folder
 
