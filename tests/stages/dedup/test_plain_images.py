@@ -92,8 +92,8 @@ def test_equal_pixels_have_equal_digests_in_any_format_and_mode():
 # -- in dedup --------------------------------------------------------------------------------------------------------------
 
 
-def shown(name: str, data: bytes, words: str = "Uma folha de papel lisa sobre a mesa") -> dict:
-    return post(name, data, words, phash=decode_image(data).phash)
+def shown(name: str, data: bytes, shard: int, words: str = "Uma folha de papel lisa sobre a mesa") -> dict:
+    return post(name, data, words, shard, phash=decode_image(data).phash)
 
 
 SIGNALS = {
@@ -115,8 +115,9 @@ def decided(tmp_path, params) -> None:
     sheets = {name: encoded(sheet(colour)) for name, colour in COLOURS.items()}
     again = {"white-bytes": sheets["white"], "white-jpeg": encoded(sheet(COLOURS["white"]), "JPEG")}
     barred_ones = {f"barred-{name}": encoded(barred(sheet(COLOURS[name]), 20, 30)) for name in ("blue", "red")}
-    posts = [shown(name, data) for name, data in {**sheets, **again, **barred_ones}.items()]
-    done, _ = dedup(tmp_path, [posts[:3], posts[3:]], params)
+    images = [*{**sheets, **again, **barred_ones}.items()]
+    shards = [[shown(name, data, shard) for name, data in part] for shard, part in enumerate((images[:3], images[3:]))]
+    done, _ = dedup(tmp_path, shards, params)
     dropped = {name: detail for name, (rule, *_, detail) in verdicts(done).items() if rule}
     assert sorted(dropped) == ["white-bytes", "white-jpeg"], dropped
     groups = {row["key"]: row["group"] for row in done.table().to_pylist()}
