@@ -92,7 +92,7 @@ class SearchIndex:
             where: conditions on the items, as for :meth:`select`.
             rows: row numbers, or a mask of n; combined with ``where`` by intersection.
             exclude: rows that must not be found: one list for all queries, or q × m, each query's own (−1: none).
-            threads: number of cores; None: as BLAS is set, usually all.
+            threads: number of cores; None: all available to this process.
 
         Returns:
             Rows (int64) and scores (float64), q × min(k, rows searched). If a query's own exclusions leave fewer, the rest is

@@ -1,4 +1,4 @@
-"""Images and sounds of several requests: one is decoded at a time, some wait for a while, others are told to try again."""
+"""Images and sounds of several requests: one is decoded at a time, some wait for a while, others get 503."""
 
 from __future__ import annotations
 
