@@ -19,6 +19,8 @@ MATRIX_SETTINGS = ("sets", "tests", "networks")
 CELLS = "cells"
 """The folder of a matrix's cells; part of their dataset names."""
 
+STATE = ".hearsight"
+"""The folder of caches, scratch files, locks and logs in a project."""
 LINEAGE = "lineage.json"
 """The artifact name of an output's lineage in MLflow, beside ``manifest.json``."""
 PREPARED_FILE = "prepared.json"
@@ -41,6 +43,22 @@ def find_root() -> Path:
         if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
             return folder
     raise HearsightError("no dvc.yaml and params.yaml here or above", where=current, hint="run inside a Hearsight project")
+
+
+def main_project(project: Path) -> Path:
+    """Return the project that keeps the caches, ``data/store`` and ``data/packages`` of ``project``.
+
+    It is ``project`` itself, or for an experiment, whose files DVC copies into ``.dvc/tmp``, the project below which it runs.
+    """
+    for folder in project.absolute().parents:
+        if folder.name == "tmp" and folder.parent.name == ".dvc":
+            return folder.parent.parent
+    return project
+
+
+def state_folder(project: Path) -> Path:
+    """Return the folder of the caches of ``project``: ``.hearsight`` of its :func:`main_project`."""
+    return main_project(project) / STATE
 
 
 def parse_output_path(folder: Path) -> tuple[str, str]:
