@@ -66,7 +66,7 @@ def run(engine: Engine, root: Path, accelerator: Any) -> list[dict[str, Any]]:
             [Job(f"t2t8x8-{seed}", spec | {"seed": seed}) for seed in SEEDS],
             step="models",
             params=hardware,
-            shared={"code": "c"},
+            version=1,
             resources=hardware.resources(engine),
         )
     found = []

@@ -100,7 +100,8 @@ def make_stage(
         check_settings(params, f"params.yaml: {dataset}.{stage}")
     out = root / "data" / dataset / stage
     out.mkdir(parents=True, exist_ok=True)
-    return Stage(stage, dataset, params, PROJECT, inputs or {}, out, engine or InlineEngine(), state=root / ".hearsight")
+    state = root / ".hearsight"
+    return Stage(stage, dataset, params, root, inputs or {}, out, engine or InlineEngine(), state, code="the code of tests")
 
 
 def make_output(

@@ -19,6 +19,8 @@ MATRIX_SETTINGS = ("sets", "tests", "networks")
 CELLS = "cells"
 """The folder of a matrix's cells; part of their dataset names."""
 
+CODE_ROOT = Path(__file__).resolve().parents[2]
+"""The folder of the ``components`` that run here."""
 STATE = ".hearsight"
 """The folder of caches, scratch files, locks and logs in a project."""
 LINEAGE = "lineage.json"
@@ -59,6 +61,16 @@ def main_project(project: Path) -> Path:
 def state_folder(project: Path) -> Path:
     """Return the folder of the caches of ``project``: ``.hearsight`` of its :func:`main_project`."""
     return main_project(project) / STATE
+
+
+def installed_file(project: Path, path: str | Path) -> Path:
+    """Return the file that a setting of ``project`` names: in the project, or in ``data/packages`` of another place.
+
+    Git and DVC know nothing of ``data/packages``, so an experiment has it in its :func:`main_project` alone, and a new project
+    where the code is.
+    """
+    places = [folder / path for folder in (project, main_project(project), CODE_ROOT)]
+    return next((place for place in places if place.exists()), places[0])
 
 
 def parse_output_path(folder: Path) -> tuple[str, str]:

@@ -41,7 +41,13 @@ class Task:
     inputs: dict[str, StageOutput]
     work: Path
     dataset: str
+    project: Path
+    """The folder that holds params.yaml and ``data``; on a node that shares no folder, a folder of that node."""
+    state: Path
+    """The folder of the caches."""
     shard: str = ""
+    code: str = ""
+    """What the step's key says about its code: a digest, or the step's version."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ class _Spec:
     code: str
     params: Settings | Mapping[str, Any]
     shared: Any
+    project: Path
     state: Path
     work: Path
     dataset: str
@@ -71,7 +78,10 @@ class _Spec:
             inputs={name: StageOutput(path) for name, path in self.inputs.items()},
             work=self.work,
             dataset=self.dataset,
+            project=self.project,
+            state=self.state,
             shard=shard,
+            code=self.code,
         )
 
     @property

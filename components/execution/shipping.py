@@ -115,7 +115,7 @@ def unpack(parcel: Parcel, store: ObjectStore) -> Any:
     for entry in parcel.entries:
         cache.local(parcel.root / STATE / SHARED / entry)
     work.mkdir(parents=True, exist_ok=True)
-    changes: dict[str, Any] = {"state": home / STATE, "work": work, "inputs": inputs}
+    changes: dict[str, Any] = {"project": home, "state": home / STATE, "work": work, "inputs": inputs}
     if isinstance(spec, ShardSpec):
         relative = {name: path.relative_to(parcel.root).as_posix() for name, path in _paths(spec).items()}
         changes |= {name: placed[path] for name, path in relative.items()}

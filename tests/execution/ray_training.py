@@ -50,7 +50,7 @@ def train_on(engine: Engine, root: Path, name: str, *, dropout: float = 0.0, **h
             [Job("t2t8x8-0", spec)],
             step="models",
             params=chosen,
-            shared={"code": "c"},
+            version=1,
             resources=chosen.resources(engine),
         )
     return folder

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from components.core import graph
 from components.core.errors import HearsightError
 from components.core.shard_cache import ShardCache, machine_id
 from components.core.stage_output import StageOutput
@@ -29,6 +30,7 @@ PARAMS = {"engine": {"kind": "local"}, "chain": CHAIN, "english": {"split": {"by
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a finished crawl, whose split has not run; a file of the user's is a dependency of split."""
     monkeypatch.setattr(runner, "make_engine", lambda *_: InlineEngine())
+    monkeypatch.setattr(graph, "CODE_ROOT", tmp_path)
     monkeypatch.setenv("HEARSIGHT_TRACKING", "queue")
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(PARAMS))
     entry = {"cmd": "x", "deps": ["lists/${key}", "components/stages/split", "data/${item.input}"]}

@@ -56,8 +56,7 @@ def _by_owner(stage: Stage) -> None:
     params = stage.params
     shares = requested_shares(params)
     posts = _posts(stage)
-    # The folder of the caches, because a test's stage has its code elsewhere.
-    with open_assignments(stage.state.parent, params.sides, params.seed, shares) as assignments:
+    with open_assignments(stage.project, params.sides, params.seed, shares) as assignments:
         assigned = assignments.lookup({post.owner for post in posts.values() if post.owner})
         placement = place_owners(
             list(posts.values()),

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from components.core.code_digest import code_digest
 from components.core.shard_cache import ShardCache
 from components.execution.stage import Stage
 from components.stages.crawl.posts.found import account_to_pages, drop_repeated
@@ -105,10 +104,9 @@ class PostsSource(Source):
     def _base_state(self, store: FetchStore, answers: Answers) -> State:
         """Return the accounts and posts known to the base snapshots, computed from the newest cached state up."""
         folder, bases = store.folder.parent, store.bases
-        code = code_digest(self._stage.root, "components.stages.crawl.sources.posts")
         plain = self._params.plain()
         key = {
-            "code": code,
+            "code": self._stage.code,
             "posts": plain["source"],
             "takedown": self._taken.plain(),
             **{name: plain[name] for name in ANSWER_SETTINGS},
