@@ -79,6 +79,12 @@ def parse_output_path(folder: Path) -> tuple[str, str]:
     return (f"{parent.parent.name}/{CELLS}/{dataset.name}" if parent.name == CELLS else dataset.name), folder.name
 
 
+def output_root(folder: Path) -> Path:
+    """Return the project of the output folder ``folder``, for readers that know an output alone."""
+    dataset, _ = parse_output_path(folder)
+    return folder.parents[dataset.count("/") + 2]
+
+
 def parse_output_name(name: str) -> tuple[str, str]:
     """Return the dataset and the stage of the output name ``<dataset>/<stage>``."""
     dataset, _, stage = name.rpartition("/")
@@ -101,8 +107,7 @@ def lineage_path(folder: Path) -> Path:
     It is outside the output's folder: a new lineage of equal content reruns no later stage.
     """
     dataset, stage = parse_output_path(folder)
-    root = folder.parents[dataset.count("/") + 2]
-    return root / "reports" / "lineage" / dataset / f"{stage}.json"
+    return output_root(folder) / "reports" / "lineage" / dataset / f"{stage}.json"
 
 
 def lock_path(root: Path, dataset: str, stage: str) -> Path:

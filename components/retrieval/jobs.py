@@ -123,7 +123,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
         name=run_name,
     )
-    with open_progress(task.work, f"{spec['row']}-{seed}", scratch.name, writes=rank_number() == 0) as log:
+    with open_progress(task.project, task.work, f"{spec['row']}-{seed}", scratch.name, writes=rank_number() == 0) as log:
         fit(recipe, items, scratch / "training", hardware, log)
     best = recipe.best
     config = {

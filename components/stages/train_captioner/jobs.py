@@ -98,7 +98,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
     by_picture = settings | {"batch": max(1, settings["batch"] // settings["captions_per_picture"])}
     recipe = CaptionerTraining(model, by_picture, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
-    with open_progress(task.work, f"{spec['network']}-{seed}", both_phases, writes=rank_number() == 0) as log:
+    with open_progress(task.project, task.work, f"{spec['network']}-{seed}", both_phases, writes=rank_number() == 0) as log:
         fit(recipe, training, scratch / PHASES[0], hardware, log)
         phase = settings["self_critical"]
         if phase["epochs"]:
