@@ -145,7 +145,7 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
             log.write(STARTED, pid=os.getpid(), engine=engine.name)
             if tracker:
                 tracker.record_start(root, dataset, stage, params.plain())
-            with engine.open(lock, (state, root / "data")):
+            with engine.open(root, lock, (state, root / "data")):
                 module.run(job)
             manifest = job.finish()
             lineage = write_lineage(job, params.plain(), digest_value(params.plain()))

@@ -26,7 +26,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
-from components.core.stored_files import keep_output
+from components.core.stored_files import keep_output, store_of
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
@@ -88,7 +88,12 @@ class Stage:
     @property
     def annotations(self) -> ResultCache:
         """The cache of expensive results, shared by all stages and datasets."""
-        return ResultCache(self.state / "annotations")
+        return ResultCache(self.state / "annotations", self.engine.opener)
+
+    @property
+    def cache(self) -> ShardCache:
+        """The cache of the results of steps."""
+        return ShardCache(self.state / "cache", store_of(self.project))
 
     def map(
         self,
@@ -185,7 +190,7 @@ class Stage:
         For work that stores its results in ``task.annotations``: items may then be split differently in each run. The order of an
         output must not depend on the order of the results.
         """
-        ShardCache(self.state / "cache").sweep()
+        self.cache.sweep()
         base = self._base(step, {}, shared)
         specs = [shard_worker.UncachedSpec(**base, name=f"{number:06d}", item=item) for number, item in enumerate(items)]
         for _, result in self._items(partial(shard_worker.run_uncached, function), specs, step):
@@ -202,10 +207,12 @@ class Stage:
             "work": self.work,
             "dataset": self.dataset,
             "inputs": {name: output.path for name, output in self.inputs.items()},
+            "store": store_of(self.project),
+            "opener": self.engine.opener,
         }
 
     def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str, resources: Resources) -> list[Path]:
-        cache = ShardCache(self.state / "cache")
+        cache = self.cache
         cache.sweep()
         folders: dict[int, Path] = {}
         for index, (folder, hit) in self._items(work, specs, step, resources):
@@ -273,7 +280,7 @@ class Stage:
 
     def finish(self) -> Manifest:
         """Write the manifest of all written files; the output is then finished."""
-        ShardCache(self.state / "cache").sweep()  # entries of workers that were killed in this run
+        self.cache.sweep()  # entries of workers that were killed in this run
         manifest = make_manifest(self.out, self.name, self._written, self._files)
         keep_output(self.out, manifest)
         manifest.write(self.out)

@@ -18,7 +18,7 @@ from components.core.errors import HearsightError, ObjectMissing
 from components.core.object_store import ObjectStore, object_key
 from components.core.shard_cache import ShardCache, read_shared
 from components.core.stage_output import StageOutput
-from components.core.stored_files import keep_lineage
+from components.core.stored_files import keep_lineage, store_of
 from components.tools.storage.prune import find_unused
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
@@ -73,7 +73,9 @@ def test_a_damaged_entry_of_the_shard_cache_is_computed_again(server: S3Server, 
         (folder / "result").write_bytes(b"a result")
 
     def get(name: str) -> bool:
-        folder, cached = ShardCache(in_bucket(tmp_path / name, server) / ".hearsight" / "cache").get("step", "key", fill)
+        folder, cached = ShardCache((root := in_bucket(tmp_path / name, server)) / ".hearsight" / "cache", store_of(root)).get(
+            "step", "key", fill
+        )
         return cached and (folder / "result").read_bytes() == b"a result"
 
     assert not get("first") and get("another")

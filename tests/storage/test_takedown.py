@@ -60,7 +60,9 @@ def two_versions(server: S3Server, tmp_path: Path) -> dict[str, Any]:
         made[name] = objects(root)
         shard = root / "data" / "english" / "crawl" / "shards" / "00000.parquet"
         data = shard.read_bytes()
-        ShardCache(root / ".hearsight" / "cache").get("step", name, lambda folder, data=data: (folder / "t").write_bytes(data))
+        ShardCache(root / ".hearsight" / "cache", store_of(root)).get(
+            "step", name, lambda folder, data=data: (folder / "t").write_bytes(data)
+        )
     add(root, "host", GONE)
     return made
 

@@ -31,16 +31,16 @@ def run(stage: Stage) -> None:
     """
     params = stage.params
     folder = main_project(stage.project) / STORE / params.snapshot
-    store = store_of(stage.project)
+    bucket = store_of(stage.project)
     for name in filter(None, (params.snapshot, params.base)):
-        fetch_snapshot(folder.with_name(name), store)
+        fetch_snapshot(folder.with_name(name), bucket)
     taken = apply_takedown_list(stage, params, folder)
     source = create_source(stage, params, main_project(stage.project), folder, taken)
     if not (folder / "COMPLETE").exists():
         complete_snapshot(stage, params, folder, source, taken)
     erase_orphans(stage, params, folder, taken)
     for held in read_chain(folder):
-        keep_snapshot(held, store)
+        keep_snapshot(held, bucket)
     with FetchStore(folder) as store:
         require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()

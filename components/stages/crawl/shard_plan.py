@@ -18,7 +18,6 @@ import pyarrow as pa
 from components.core.digests import digest_value
 from components.core.ledger import KEPT, dropped, ledger_table
 from components.core.records import CANDIDATE
-from components.core.shard_cache import ShardCache
 from components.core.shards import read_table, write_table
 from components.execution.stage import Stage
 from components.stages.crawl.records import MediaBodies, Verdict
@@ -236,6 +235,6 @@ def build_base_plan(
         return plan_shards(read(bases[depth].snapshot, below), below, name, stage.params.shard_size)[0]
 
     keys = [{**key, "snapshots": [base.digest for base in bases[: depth + 1]]} for depth in range(len(bases))]
-    plan = fold_chain(ShardCache(stage.state / "cache"), STEP, keys, ShardPlan.load, extend)
+    plan = fold_chain(stage.cache, STEP, keys, ShardPlan.load, extend)
     assert plan is not None
     return plan

@@ -38,7 +38,7 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     chosen = choose_rules(rules)
     job, engine_lock = _job(root, dataset, alts)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
-        with job.engine.open(engine_lock, (job.state, root / "data")):
+        with job.engine.open(root, engine_lock, (job.state, root / "data")):
             sweep = _sweep(job, chosen, _shards(job, alts))
             published_sweep = _sweep(job, chosen, _file_shards(job, published, published=True)) if published else None
         if not sweep.candidates:

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from components.core.shard_cache import ShardCache
 from components.execution.stage import Stage
 from components.stages.crawl.posts.found import account_to_pages, drop_repeated
 from components.stages.crawl.posts.instagram import Instagram
@@ -119,7 +118,7 @@ class PostsSource(Source):
                 base_answers = Answers(base_store, self._params, consent=answers.consent, taken=answers.taken)
                 return self._run_survey(base_answers, None, below or State(), base)[1]
 
-        return fold_chain(ShardCache(self._stage.state / "cache"), STEP, keys, State.load, extend) or State()
+        return fold_chain(self._stage.cache, STEP, keys, State.load, extend) or State()
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Request the images from any host; reuse images of the base snapshot whose addresses expire."""
