@@ -133,3 +133,14 @@ def test_a_finished_stage_leaves_no_entry_of_a_killed_worker(tmp_path):
         (cache / f"entry.tmp-{machine_id()}-{pid}").mkdir(parents=True)
     stage.finish()
     assert [path.name for path in cache.iterdir()] == [f"entry.tmp-{machine_id()}-{os.getpid()}"]
+
+
+def test_an_experiment_runs_with_the_main_projects_caches_and_scratch_files_of_its_own(root, monkeypatch):
+    experiment, stages = root / ".dvc" / "tmp" / "exps" / "tmp1", []
+    shutil.copytree(root, experiment, ignore=shutil.ignore_patterns(".dvc", ".hearsight"))
+    monkeypatch.setattr(split, "run", lambda stage, real=split.run: (stages.append(stage), real(stage)))
+    runner.run_stage(experiment, "split", "english")
+    [stage] = stages
+    assert stage.cache.folder == root / ".hearsight" / "cache" and stage.annotations.folder == root / ".hearsight" / "annotations"
+    assert stage.work == experiment / ".hearsight" / "work" / "english" / "split"
+    assert stage.out == experiment / "data" / "english" / "split"
