@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import CODE_ROOT
 from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore
 from components.core.result_files import sqlite_backend
@@ -23,8 +24,7 @@ from components.execution.resources import VISIBLE, show_gpus
 from components.execution.shipping import open_node, unpack
 from components.execution.writer_lock import WriterLock
 
-PACKAGE = Path(__file__).resolve().parent.parent
-"""The folder of ``components``."""
+PACKAGE = CODE_ROOT / "components"
 
 
 @dataclass(frozen=True)
