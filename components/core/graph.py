@@ -172,12 +172,12 @@ class Graph:
                 raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=did_you_mean(str(name), self.stages))
 
     def code(self, stage: str) -> list[str]:
-        """Return the paths of a stage's code, as dvc.yaml lists them; all of ``components`` where it lists none."""
+        """Return the paths of a stage's code, as dvc.yaml lists them; all of ``components`` where it lists none, e.g. for a command."""
         return [path for path in self.dependencies.get(stage, ()) if path.partition("/")[0] in CODE] or [CODE[0]]
 
-    def code_digest(self, stage: str, *more: str) -> str:
-        """Return the digest of a stage's code, and of ``more`` paths, where this code runs; raises as :func:`.code_digest`."""
-        return code_digest(CODE_ROOT, [*self.code(stage), *more], state_folder(self.root))
+    def code_digest(self, stage: str) -> str:
+        """Return the digest of a stage's code as it runs here; raises as :func:`components.core.code_digest.code_digest`."""
+        return code_digest(CODE_ROOT, self.code(stage), state_folder(self.root))
 
     def files(self, stage: str, dataset: str) -> list[str]:
         """Return the paths of a stage's dependencies that are neither code nor outputs of stages, e.g. the takedown list."""

@@ -79,7 +79,7 @@ def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
     params, state = stage_settings(graph, "filter", dataset), state_folder(root)
     inputs = {} if alts else open_inputs(graph, "filter", dataset)
     engine, work = make_engine(root / "params.yaml", graph.params), state / "work" / dataset / "calibrate"
-    code = graph.code_digest("filter", "components/tools/calibrate")
+    code = graph.code_digest("calibrate")
     return Stage("calibrate", dataset, params, root, inputs, work, engine, state, code), lock_path(root, dataset, "calibrate")
 
 
