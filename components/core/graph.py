@@ -172,7 +172,7 @@ class Graph:
                 raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=did_you_mean(str(name), self.stages))
 
     def code(self, stage: str) -> list[str]:
-        """Return the paths of a stage's code, as dvc.yaml lists them; all of ``components`` where it lists none, e.g. for a command."""
+        """Return the paths of a stage's code, as dvc.yaml lists them; all of ``components`` for one that lists none."""
         return [path for path in self.dependencies.get(stage, ()) if path.partition("/")[0] in CODE] or [CODE[0]]
 
     def code_digest(self, stage: str) -> str:
