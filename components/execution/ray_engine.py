@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import main_project
 from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore
 from components.core.result_files import Opener, sqlite_backend
@@ -80,7 +81,7 @@ class RayEngine:
             resources.enter_context(redirect_stdout(sys.stderr))
             self.ray = ray = connect(self.address, self.workers)
             resources.callback(ray.shutdown)
-            self._root, self._store = project, store
+            self._root, self._store = main_project(project), store
             node = pin_to_node(check_nodes(ray, self.cpus, writer_lock, folders, store))
             actor = ray.remote(CacheServer).options(num_cpus=0, max_restarts=3, max_task_retries=3, scheduling_strategy=node)
             self.cache_server = actor.remote()
