@@ -60,13 +60,13 @@ def run(engine: Engine, root: Path, accelerator: Any) -> list[dict[str, Any]]:
     changes: dict[str, Any] = {"dropout": 0.0, "epochs": 20, "batch": 16, "width": 64}
     changes["self_critical"] = {"epochs": 0, "batch": 4, "samples": 2, "baseline": "mean", "learning_rate": 0.001}
     spec = spec_of(**changes)
-    with engine.open(root / "lock", [root]):
+    with engine.open(root, root / "lock", [root]):
         folders = stage.jobs(
             train,
             [Job(f"t2t8x8-{seed}", spec | {"seed": seed}) for seed in SEEDS],
             step="models",
             params=hardware,
-            shared={"code": "c"},
+            version=1,
             resources=hardware.resources(engine),
         )
     found = []

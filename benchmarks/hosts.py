@@ -147,7 +147,7 @@ def crawl(home: Path, table: Path) -> dict[str, Any]:
     )
     out = home / "data" / "english" / "crawl"
     out.mkdir(parents=True)
-    stage = Stage("crawl", "english", params, ROOT, {}, out, LocalEngine(2), state=home / ".hearsight")
+    stage = Stage("crawl", "english", params, home, {}, out, LocalEngine(2), home / ".hearsight", code="")
     start, used = time.monotonic(), time.process_time()
     run(stage)
     stage.finish()

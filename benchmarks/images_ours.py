@@ -13,7 +13,6 @@ from typing import Any
 
 from benchmarks.images_feed import MAX_ASPECT, MIN_SIDE
 
-ROOT = Path(__file__).resolve().parent.parent
 PROCESSES = 2
 PASSES = 3
 """Times a folder is looked at, in a row: a hundred small pictures alone are over too soon to be timed."""
@@ -66,7 +65,7 @@ def ours_crawl(seed: str, home: str) -> dict[str, Any]:
         "timeout": 30.0, "min_side": MIN_SIDE["feed"], "max_aspect": MAX_ASPECT, "min_alt": 1, "shard_size": 200,
     }  # fmt: skip
     params = parse_settings(Params, ours, "benchmarks.images")
-    stage = Stage("crawl", "english", params, ROOT, {}, out, LocalEngine(PROCESSES), Path(home) / ".hearsight")
+    stage = Stage("crawl", "english", params, Path(home), {}, out, LocalEngine(PROCESSES), Path(home) / ".hearsight", code="")
     began = time.perf_counter()
     run(stage)
     stage.finish()

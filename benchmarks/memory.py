@@ -58,7 +58,7 @@ def copy_output(source: Path, target: Path, copies: int, pictures: bool = False)
     output = StageOutput(source)
     stage = output.manifest.stage
     engine: Any = None
-    out = Stage(stage, target.parent.name, None, target, {}, target, engine, target)
+    out = Stage(stage, target.parent.name, None, target, {}, target, engine, target, code="")
     for copy in range(copies):
         for shard in output.shards:
             name = copied(shard.name, copy)
@@ -126,7 +126,8 @@ def run_stage(root: Path, name: str) -> int:
     inputs = {key: StageOutput(root / path.relative_to(PROJECT)) for key, path in graph.inputs(stage, dataset).items()}
     out = root / "out" / dataset / stage
     out.mkdir(parents=True)
-    job = Stage(stage, dataset, stage_settings(graph, stage, dataset), PROJECT, inputs, out, LocalEngine(2), root / ".hearsight")
+    settings, state = stage_settings(graph, stage, dataset), root / ".hearsight"
+    job = Stage(stage, dataset, settings, root, inputs, out, LocalEngine(2), state, graph.code_digest(stage))
     importlib.import_module(f"components.stages.{stage}.run").run(job)
     job.finish()
     rows = {key: sum(entry.rows for entry in given.manifest.shards) for key, given in inputs.items()}

@@ -69,10 +69,10 @@ def seconds(root: Path, *, reports: bool) -> float:
     reseed(0)
     network = nn.Sequential(*(layer for _ in range(3) for layer in (nn.Linear(WIDTH, WIDTH), nn.ReLU())), nn.Linear(WIDTH, WIDTH))
     work = root / ".hearsight" / "work" / "benchmark" / "training"
-    progress_folder(work).mkdir(parents=True)
+    progress_folder(root, "benchmark", "training").mkdir(parents=True)
     with (
         patch.object(fitting, "Reporting", fitting.Reporting if reports else Silent),
-        open_progress(work, "model", "identity") as log,
+        open_progress(root, work, "model", "identity") as log,
     ):
         begun = time.process_time()
         fitting.fit(Training(network, SETTINGS, 0), Numbers(), work / "scratch" / "training", log=log)

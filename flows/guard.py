@@ -18,6 +18,8 @@ from pathlib import Path
 
 import psutil
 
+from components.core.addresses import CODE_ROOT
+
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -40,7 +42,7 @@ def run_guarded(
     guarded = [sys.executable, "-m", "flows.guard", str(limit), str(os.getpid()), "--", *command]
     environment = {
         **env,
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[1]), env.get("PYTHONPATH", "")])),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(CODE_ROOT), env.get("PYTHONPATH", "")])),
     }
     child = subprocess.Popen(
         guarded, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

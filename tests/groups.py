@@ -50,7 +50,6 @@ SECONDS = {
     "tests/stages/filter/test_long_texts.py": 15,
     "tests/speech/voices/test_hosts.py": 14,
     "tests/stages/crawl/test_sources_archives.py": 14,
-    "tests/core/test_code_reach.py": 14,
     "tests/pipeline/test_corruption.py": 13,
     "tests/tools/calibrate/test_calibrate.py": 13,
     "tests/stages/extract_descriptions/test_extract.py": 13,

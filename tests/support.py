@@ -15,6 +15,7 @@ from components.core.check_warnings import CheckWarning, warnings_bytes, warning
 from components.core.ledger import kept, ledger_table
 from components.core.params import Settings, check_settings
 from components.core.records import OUTPUT_SCHEMAS
+from components.core.result_files import sqlite_backend
 from components.core.stage_output import StageOutput
 from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.engine import Engine, LocalEngine, call_item
@@ -68,8 +69,9 @@ class InlineEngine:
     """
 
     name = "local"
+    opener = staticmethod(sqlite_backend)
 
-    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+    def open(self, project: Path, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         return nullcontext()
 
     def device(self, accelerator: Accelerator) -> Device:
@@ -100,7 +102,8 @@ def make_stage(
         check_settings(params, f"params.yaml: {dataset}.{stage}")
     out = root / "data" / dataset / stage
     out.mkdir(parents=True, exist_ok=True)
-    return Stage(stage, dataset, params, PROJECT, inputs or {}, out, engine or InlineEngine(), state=root / ".hearsight")
+    state = root / ".hearsight"
+    return Stage(stage, dataset, params, root, inputs or {}, out, engine or InlineEngine(), state, code="the code of tests")
 
 
 def make_output(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from components.cli.main import app
+from components.core.addresses import CODE_ROOT
 
-TARGET = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+TARGET = CODE_ROOT / "docs" / "cli.md"
 HEADER = """# The commands
 
 Written by `make docs` from the help texts; edit those. Tables of results are JSON lines when the output is not a terminal. An

@@ -19,6 +19,10 @@ MATRIX_SETTINGS = ("sets", "tests", "networks")
 CELLS = "cells"
 """The folder of a matrix's cells; part of their dataset names."""
 
+CODE_ROOT = Path(__file__).resolve().parents[2]
+"""The folder of the ``components`` that run here."""
+STATE = ".hearsight"
+"""The folder of caches, scratch files, locks and logs in a project."""
 LINEAGE = "lineage.json"
 """The artifact name of an output's lineage in MLflow, beside ``manifest.json``."""
 PREPARED_FILE = "prepared.json"
@@ -43,10 +47,42 @@ def find_root() -> Path:
     raise HearsightError("no dvc.yaml and params.yaml here or above", where=current, hint="run inside a Hearsight project")
 
 
+def main_project(project: Path) -> Path:
+    """Return the project that keeps the caches, ``data/store`` and ``data/packages`` of ``project``.
+
+    It is ``project`` itself, or for an experiment, whose files DVC copies into ``.dvc/tmp``, the project below which it runs.
+    """
+    for folder in project.absolute().parents:
+        if folder.name == "tmp" and folder.parent.name == ".dvc":
+            return folder.parent.parent
+    return project
+
+
+def state_folder(project: Path) -> Path:
+    """Return the folder of the caches of ``project``: ``.hearsight`` of its :func:`main_project`."""
+    return main_project(project) / STATE
+
+
+def installed_file(project: Path, path: str | Path) -> Path:
+    """Return the file that a setting of ``project`` names: in the project, or in ``data/packages`` of another place.
+
+    Git and DVC know nothing of ``data/packages``, so an experiment has it in its :func:`main_project` alone, and a new project
+    where the code is.
+    """
+    places = [folder / path for folder in (project, main_project(project), CODE_ROOT)]
+    return next((place for place in places if place.exists()), places[0])
+
+
 def parse_output_path(folder: Path) -> tuple[str, str]:
     """Return the dataset and the stage of the output folder ``folder``."""
     dataset, parent = folder.parent, folder.parent.parent
     return (f"{parent.parent.name}/{CELLS}/{dataset.name}" if parent.name == CELLS else dataset.name), folder.name
+
+
+def output_root(folder: Path) -> Path:
+    """Return the project of the output folder ``folder``, for readers that know an output alone."""
+    dataset, _ = parse_output_path(folder)
+    return folder.parents[dataset.count("/") + 2]
 
 
 def parse_output_name(name: str) -> tuple[str, str]:
@@ -71,8 +107,7 @@ def lineage_path(folder: Path) -> Path:
     It is outside the output's folder: a new lineage of equal content reruns no later stage.
     """
     dataset, stage = parse_output_path(folder)
-    root = folder.parents[dataset.count("/") + 2]
-    return root / "reports" / "lineage" / dataset / f"{stage}.json"
+    return output_root(folder) / "reports" / "lineage" / dataset / f"{stage}.json"
 
 
 def lock_path(root: Path, dataset: str, stage: str) -> Path:

@@ -14,7 +14,8 @@ from typing import Any
 
 import yaml
 
-from components.core.addresses import CELLS, MATRICES, MATRIX_SETTINGS, find_root
+from components.core.addresses import CELLS, CODE_ROOT, MATRICES, MATRIX_SETTINGS, find_root, state_folder
+from components.core.code_digest import code_digest
 from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER, did_you_mean, read_params_file
 
@@ -24,7 +25,9 @@ CHECK = "check-"
 """Prefix of the entries of dvc.yaml that check an output: ``check-crawl``."""
 EVERY_CELL = "every cell"
 """Value of an input in params.yaml:chain: every cell of the matrix of that name, the sets that cells read, and its test sets."""
-MADE = ("components", "flows", "data", "reports")
+CODE = ("components", "flows")
+"""Folders of the code."""
+MADE = (*CODE, "data", "reports")
 """Folders of the code and of what stages write."""
 NONE = "none"
 """Value of an absent input in the chain. DVC has no optional dependencies, so ``data/none`` stands for it."""
@@ -167,6 +170,14 @@ class Graph:
             if name not in self.stages and not (dataset in MATRICES and name in MATRIX_SETTINGS):
                 where = f"{self.root / 'params.yaml'}: {dataset}.{name}"
                 raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=did_you_mean(str(name), self.stages))
+
+    def code(self, stage: str) -> list[str]:
+        """Return the paths of a stage's code, as dvc.yaml lists them; all of ``components`` for one that lists none."""
+        return [path for path in self.dependencies.get(stage, ()) if path.partition("/")[0] in CODE] or [CODE[0]]
+
+    def code_digest(self, stage: str) -> str:
+        """Return the digest of a stage's code as it runs here; raises as :func:`components.core.code_digest.code_digest`."""
+        return code_digest(CODE_ROOT, self.code(stage), state_folder(self.root))
 
     def files(self, stage: str, dataset: str) -> list[str]:
         """Return the paths of a stage's dependencies that are neither code nor outputs of stages, e.g. the takedown list."""

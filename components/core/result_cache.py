@@ -19,7 +19,7 @@ import numpy as np
 
 from components.core.errors import HearsightError
 from components.core.key_locks import open_key_locks
-from components.core.result_files import REPAIR, CacheBackend, explain_errors, may_exist, open_backend
+from components.core.result_files import REPAIR, CacheBackend, Opener, explain_errors, sqlite_backend
 from components.core.view_arrays import compress, decompress, npy_bytes
 
 BATCH = 64
@@ -73,10 +73,14 @@ class ResultKind(Protocol):
 
 
 class ResultCache:
-    """The cache files of all annotators in one folder."""
+    """The cache files of all annotators in one folder.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Args:
+        opener: opens the files.
+    """
+
+    def __init__(self, folder: Path, opener: Opener = sqlite_backend) -> None:
+        self.folder, self._open = folder, opener
         self.computed: dict[str, int] = {}
         """Annotator name → number of computed results; empty when all were cached."""
 
@@ -94,7 +98,7 @@ class ResultCache:
         # A paid result is stored at once and durably, so a kill loses only requests in flight.
         paid = isinstance(annotator, PaidAnnotator)
         size = 1 if paid else getattr(annotator, "held", BATCH)
-        with explain_errors(path), open_backend(path) as backend:
+        with explain_errors(path), self._open(path) as backend:
             # A damaged result is computed again and replaced, unless it was paid for.
             found = {key: decode(blob) for key, blob in _read_verified(backend, list(payloads), path, skip=not paid)}
             missing = {key: payload for key, payload in payloads.items() if key not in found}
@@ -119,20 +123,20 @@ class ResultCache:
 
     def read_existing(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
         """Return the cached results as :meth:`read`, without creating a file."""
-        return self.read(kind, keys) if may_exist(self._path(kind)) else {}
+        return self.read(kind, keys) if self._may_exist(self._path(kind)) else {}
 
     def read(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
         """Return the cached results among ``keys``; computes nothing. Raises as :meth:`annotate`."""
         decode, path = CODECS[kind.codec][1], self._path(kind)
-        with explain_errors(path), open_backend(path) as backend:
+        with explain_errors(path), self._open(path) as backend:
             return {key: decode(blob) for key, blob in _read_verified(backend, list(dict.fromkeys(keys)), path)}
 
     def find_missing(self, kind: ResultKind, keys: Sequence[str]) -> list[str]:
         """Return those of ``keys`` without a result, in order; reads no result. Raises as :meth:`annotate`."""
         path, keys = self._path(kind), list(dict.fromkeys(keys))
-        if not may_exist(path):
+        if not self._may_exist(path):
             return keys
-        with explain_errors(path), open_backend(path) as backend:
+        with explain_errors(path), self._open(path) as backend:
             cached = set(backend.has(keys))
         return [key for key in keys if key not in cached]
 
@@ -140,8 +144,12 @@ class ResultCache:
         """Store results from elsewhere (answers of a service) in one durable transaction."""
         encode, path = CODECS[kind.codec][0], self._path(kind)
         blobs = {key: encode(value) for key, value in results.items()}
-        with explain_errors(path), open_backend(path) as backend:
+        with explain_errors(path), self._open(path) as backend:
             backend.write([(key, blob, zlib.crc32(blob)) for key, blob in blobs.items()], durable=True)
+
+    def _may_exist(self, path: Path) -> bool:
+        """Return whether a cache file exists; one that another process serves may."""
+        return self._open is not sqlite_backend or path.exists()
 
     def _path(self, kind: ResultKind) -> Path:
         return self.folder / f"{kind.name}-v{kind.version}-{_slug(kind.model)}.sqlite"

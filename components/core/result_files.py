@@ -1,6 +1,6 @@
 """The files of the result cache: one SQLite database for each annotator.
 
-A write-ahead log works on one machine only, so a cluster's workers open the files through a server (:func:`use_backend`).
+A write-ahead log works on one machine only, so a cluster's workers open the files through a server (an :data:`Opener`).
 """
 
 from __future__ import annotations
@@ -61,23 +61,8 @@ def sqlite_backend(path: Path) -> Iterator[CacheBackend]:
         yield _SqliteBackend(connection)
 
 
-_opener: Callable[[Path], AbstractContextManager[CacheBackend]] = sqlite_backend
-
-
-def open_backend(path: Path) -> AbstractContextManager[CacheBackend]:
-    """Open the cache file at ``path`` in the way of this process: directly, or through a server."""
-    return _opener(path)
-
-
-def use_backend(opener: Callable[[Path], AbstractContextManager[CacheBackend]]) -> None:
-    """Set how all caches of this process open their files; ``opener`` gets the path of the SQLite file."""
-    global _opener
-    _opener = opener
-
-
-def may_exist(path: Path) -> bool:
-    """Return whether the cache file at ``path`` exists; one that another process serves may."""
-    return _opener is not sqlite_backend or path.exists()
+Opener = Callable[[Path], AbstractContextManager[CacheBackend]]
+"""Opens the cache file at a path: :func:`sqlite_backend`, or through a server."""
 
 
 class _SqliteBackend:

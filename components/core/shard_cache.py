@@ -22,7 +22,6 @@ from components.core.digests import canonical_json, digest_value, is_digest, sha
 from components.core.errors import HearsightError, ObjectMissing
 from components.core.files import publish_folder
 from components.core.machine import process_exists
-from components.core.stored_files import store_of
 
 if TYPE_CHECKING:
     from components.core.object_store import ObjectStore
@@ -68,10 +67,10 @@ def _age(path: Path) -> float:
 
 
 class ShardCache:
-    """Content-keyed entries under ``folder``."""
+    """Content-keyed entries under ``folder``, and in ``store`` with storage in S3."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, store: ObjectStore | None = None) -> None:
+        self.folder, self.store = folder, store
 
     def get(self, step: str, key: object, fill: Callable[[Path], None]) -> tuple[Path, bool]:
         """Return the entry of ``key``; ``fill(folder)`` computes it when it is missing.
@@ -113,14 +112,14 @@ class ShardCache:
 
     def _share(self, final: Path) -> None:
         """Write an entry of this machine to the bucket unless it is there."""
-        if (store := store_of(self.folder.parent.parent)) is not None and store.bucket.size(shared_key(final)) is None:
+        if (store := self.store) is not None and store.bucket.size(shared_key(final)) is None:
             files = json.loads((final / ENTRY).read_text())
             store.put_files((final / name, digest) for name, digest in files.items())
             store.bucket.write_new(shared_key(final), canonical_json(files).encode())
 
     def _receive(self, final: Path) -> bool:
         """Fetch an entry from the bucket; return whether it is there and whole."""
-        if (store := store_of(self.folder.parent.parent)) is None:
+        if (store := self.store) is None:
             return False
         try:
             if (files := read_shared(store, shared_key(final))) is None:

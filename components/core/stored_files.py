@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.core.addresses import CELLS, parse_output_path
+from components.core.addresses import output_root, parse_output_path
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.files import publish_bytes
 from components.core.manifest import NAME, Manifest, read_manifest
@@ -27,20 +27,11 @@ LINEAGES = "lineages"
 """Folder below the bucket's prefix of the lineages of its outputs: ``<manifest's digest>/<sha256>``."""
 MATCHED = STATE / "storage"
 """Folder of one file for each output: the digest of the manifest that the local files belong to."""
-_given: ObjectStore | None = None
 _opened: dict[tuple[Path, S3Storage], ObjectStore] = {}
-
-
-def use_store(store: ObjectStore | None) -> None:
-    """Set the store of this process, for a worker that does not see the project's settings; None unsets it."""
-    global _given
-    _given = store
 
 
 def store_of(root: Path) -> ObjectStore | None:
     """Return the object store of the project in ``root``; None when its storage is local."""
-    if _given is not None:
-        return _given
     settings = read_storage(root)
     if not isinstance(settings, S3Storage):
         return None
@@ -52,13 +43,12 @@ def store_of(root: Path) -> ObjectStore | None:
     return _opened[key]
 
 
-def root_of(folder: Path) -> Path:
-    """Return the project's root of the output in ``folder``: ``<root>/data/<dataset>/<stage>``."""
-    return folder.parents[4] if folder.parent.parent.name == CELLS else folder.parents[2]
+def provide(path: Path, store: ObjectStore | None = None) -> None:
+    """Fetch a file of an output if it is not on this machine, the manifest lists it and storage is S3.
 
-
-def provide(path: Path) -> None:
-    """Fetch a file of an output if it is not on this machine, the manifest lists it and storage is S3."""
+    Args:
+        store: of a node that does not see the project's settings; None takes the project's, here and below.
+    """
     if path.exists():
         return
     for folder in list(path.parents)[:4]:
@@ -66,22 +56,24 @@ def provide(path: Path) -> None:
             break
     else:
         return
-    if (store := store_of(root_of(folder))) is None:
+    store = store or store_of(output_root(folder))
+    if store is None:
         return
     listed = _expected(folder).get(path.relative_to(folder).as_posix())
     if listed is not None:
         store.fetch(listed[1], path)
 
 
-def restore(path: Path, sha256: str) -> bool:
+def restore(path: Path, sha256: str, store: ObjectStore | None = None) -> bool:
     """Replace a damaged file of an output by the object; return False when storage is local."""
-    if (store := store_of(root_of(path.parent.parent))) is None:
+    store = store or store_of(output_root(path.parent.parent))
+    if store is None:
         return False
     store.fetch(sha256, path)
     return True
 
 
-def provide_all(folder: Path, below: str = "") -> None:
+def provide_all(folder: Path, below: str = "", store: ObjectStore | None = None) -> None:
     """Fetch all files of an output, or those whose paths begin with ``below``, as :func:`provide`."""
     manifest = read_manifest(folder)
     missing = [
@@ -89,7 +81,7 @@ def provide_all(folder: Path, below: str = "") -> None:
         for name, (_, sha256) in manifest.expected_files().items()
         if name.startswith(below) and not (folder / name).exists()
     ]
-    if missing and (store := store_of(root_of(folder))) is not None:
+    if missing and (store := store or store_of(output_root(folder))) is not None:
         match_manifest(folder, manifest)
         store.fetch_all(missing)
 
@@ -100,7 +92,7 @@ def keep_output(folder: Path, manifest: Manifest) -> None:
     Raises:
         HearsightError: the server refuses or stays away.
     """
-    if (store := store_of(root_of(folder))) is None:
+    if (store := store_of(output_root(folder))) is None:
         return
     store.put_files((folder / name, sha256) for name, (_, sha256) in manifest.expected_files().items())
     store.put_bytes(manifest.to_bytes())
@@ -109,13 +101,13 @@ def keep_output(folder: Path, manifest: Manifest) -> None:
 
 def keep_lineage(folder: Path, digest: str, lineage: bytes) -> None:
     """Store the lineage of the output with this digest, so that a takedown finds what was made from it."""
-    if (store := store_of(root_of(folder))) is not None:
+    if (store := store_of(output_root(folder))) is not None:
         store.bucket.create(f"{LINEAGES}/{digest}/{sha256_bytes(lineage)}", lineage)
 
 
 def match_manifest(folder: Path, manifest: Manifest) -> None:
     """Delete files of another manifest from an output's folder; only where storage is S3, so that they can be fetched."""
-    root = root_of(folder)
+    root = output_root(folder)
     if not (root / CACHE).is_dir() and not (root / MATCHED).is_dir():
         return
     marker = _matched_path(folder)
@@ -135,7 +127,7 @@ def match_manifest(folder: Path, manifest: Manifest) -> None:
 
 def forget_match(folder: Path) -> None:
     """Note that an output's folder is being written, so that what a killed run leaves there belongs to no manifest."""
-    if (root_of(folder) / MATCHED).is_dir():
+    if (output_root(folder) / MATCHED).is_dir():
         _matched_path(folder).unlink(missing_ok=True)
 
 
@@ -151,7 +143,7 @@ def _read_expected(folder: Path, changed: int, inode: int) -> dict[str, tuple[in
 
 def _matched_path(folder: Path) -> Path:
     dataset, stage = parse_output_path(folder)
-    path = root_of(folder) / MATCHED / f"{dataset.replace('/', '.')}.{stage}"
+    path = output_root(folder) / MATCHED / f"{dataset.replace('/', '.')}.{stage}"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from components.core.addresses import CODE_ROOT
+
 
 def start(module: str, arguments: Sequence[str], *, folder: Path, log: Path, environment: Mapping[str, str]) -> None:
     """Run ``python -m module`` in ``folder``; returns when the module calls :func:`detach`.
@@ -16,8 +18,7 @@ def start(module: str, arguments: Sequence[str], *, folder: Path, log: Path, env
         OSError: the process cannot be started.
         subprocess.SubprocessError: it failed before it detached.
     """
-    code = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, [code, os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [str(CODE_ROOT), os.environ.get("PYTHONPATH", "")]))
     with log.open("ab") as output:
         subprocess.run(
             [sys.executable, "-m", module, *arguments],

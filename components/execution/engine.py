@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from components.core.errors import HearsightError
 from components.core.machine import usable_cores
+from components.core.result_files import Opener, sqlite_backend
 from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.process import die_with_parent
 from components.execution.resources import CORE, Resources, share_gpus, show_gpus
@@ -31,11 +32,14 @@ class Engine(Protocol):
     """The interface of engines."""
 
     name: str
+    opener: Opener
+    """Opens the result caches of the run."""
 
-    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+    def open(self, project: Path, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         """Hold the resources of :meth:`run` while a stage runs.
 
         Args:
+            project: the project's folder.
             lock: the stage's lock file, locked by this process.
             folders: folders that the workers read and write.
         """
@@ -60,11 +64,12 @@ class LocalEngine:
     """
 
     name = "local"
+    opener: Opener = staticmethod(sqlite_backend)
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def open(self, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
+    def open(self, project: Path, lock: Path, folders: Sequence[Path]) -> AbstractContextManager[None]:
         """Return an empty context: forked workers inherit the lock and see the same files."""
         return nullcontext()
 

@@ -8,12 +8,11 @@ noticed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from components.core.addresses import stage_address
-from components.core.code_digest import Code
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
@@ -24,13 +23,11 @@ Settings = Callable[[Graph, str, str], Any]
 
 
 class InputWatch:
-    """What one stage of one dataset depends on, as it is now: settings, inputs, files that dvc.yaml names, and code."""
+    """What one stage of one dataset depends on besides its code, as it is now: settings, inputs, files that dvc.yaml names."""
 
     def __init__(self, graph: Graph, stage: str, dataset: str, settings: Settings) -> None:
         self.root, self.stage, self.dataset, self._settings = graph.root, stage, dataset, settings
         self._before = self._state(graph)
-        self._code = Code(self.root)
-        self._sources, self._data = map(self._times, self._code.reached(self._module))
 
     def _state(self, graph: Graph) -> dict[str, Any]:
         inputs = graph.inputs(self.stage, self.dataset)
@@ -41,29 +38,17 @@ class InputWatch:
         state |= {f"{path.relative_to(self.root)}/{NAME}": _digest(path / NAME) for path in inputs.values()}
         return state | {name: _digest(self.root / name) for name in graph.files(self.stage, self.dataset)}
 
-    @property
-    def _module(self) -> str:
-        return f"components.stages.{self.stage}"
-
-    def _times(self, names: Iterable[str]) -> dict[str, tuple[int, int]]:
-        return {name: _size_and_time(self.root / name) for name in names}
-
-    def _code_changed(self) -> bool:
-        if self._times(self._data) != self._data:
-            return True
-        # Digests only where a file was written, since they take a while; an edited comment changes no result.
-        return self._times(self._sources) != self._sources and Code(self.root).digest(self._module) != self._code.digest(
-            self._module
-        )
-
-    def require_unchanged(self, out: Path) -> None:
+    def require_unchanged(self, out: Path, same_code: bool) -> None:
         """Raise HearsightError when anything differs from what it was, and unfinish the output in ``out``.
 
         It is called last, since what follows until DVC takes its digests is not watched.
+
+        Args:
+            same_code: whether the code still has the digest that the output was made with; an edited comment does not change it.
         """
         after = self._state(load_graph(self.root))
         changed = [name for name, value in self._before.items() if after.get(name) != value]
-        if self._code_changed():
+        if not same_code:
             changed.append(f"the code of {self.stage}")
         if changed:
             (out / NAME).unlink(missing_ok=True)
@@ -72,14 +57,6 @@ class InputWatch:
                 where=self.root,
                 hint="run the same command again; finished work that does not depend on it is kept",
             )
-
-
-def _size_and_time(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return (0, 0)
-    return found.st_size, found.st_mtime_ns
 
 
 def _digest(path: Path) -> str:

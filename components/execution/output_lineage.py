@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from components.core.addresses import lineage_path
-from components.core.code_digest import code_digest
 from components.core.files import publish_json, remove_abandoned
 from components.core.stage_output import StageOutput
 from components.core.stored_files import keep_lineage
@@ -26,7 +25,7 @@ def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> d
         + stage.parents,
         "params": params,
         "params_sha256": params_digest,
-        "code_sha256": code_digest(stage.root, f"components.stages.{stage.name}"),
+        "code_sha256": stage.code,
         "engine": stage.engine.name,
     }
     path = lineage_path(stage.out)

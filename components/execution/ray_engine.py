@@ -18,9 +18,10 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import main_project
 from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore
-from components.core.result_files import sqlite_backend, use_backend
+from components.core.result_files import Opener, sqlite_backend
 from components.core.stored_files import store_of
 from components.execution.devices import Accelerator, Device
 from components.execution.engine import ATTEMPTS, LocalEngine, worker_died
@@ -28,8 +29,9 @@ from components.execution.process import LOCK_PATIENCE
 from components.execution.ray_capacity import COUNT_INTERVAL, Capacity
 from components.execution.ray_cluster import check_nodes, connect, first_line, pin_to_node
 from components.execution.ray_groups import run_groups
-from components.execution.ray_node import CacheServer, run_item, served_backend
+from components.execution.ray_node import CacheServer, run_item
 from components.execution.resources import CORE, Resources
+from components.execution.served_files import ServedFiles
 from components.execution.shipping import pack, runs_here
 from components.execution.writer_lock import WriterLock
 
@@ -58,20 +60,20 @@ class RayEngine:
         self.ray: Any = None
         self.writer_lock: WriterLock | None = None
         self.cache_server: Any = None
+        self.opener: Opener = sqlite_backend
         self._store: ObjectStore | None = None
         self._root = Path()
         self._items = 0
 
     @contextmanager
-    def open(self, lock: Path, folders: Sequence[Path]) -> Iterator[None]:
+    def open(self, project: Path, lock: Path, folders: Sequence[Path]) -> Iterator[None]:
         """See :class:`Engine`. Connects, checks every node, and disconnects at the end, which ends all tasks.
 
         Raises:
             HearsightError: Ray is not installed, the cluster cannot be reached or has no node for such tasks, or a node does not
                 see the folders, runs other code, or is not reached by this machine's locks.
         """
-        root = lock.parents[2]
-        store = store_of(root)
+        store = store_of(project)
         writer_lock = WriterLock.acquire(WriterLock.path_for(lock), lock.name.removesuffix(".lock"), LOCK_PATIENCE)
         with ExitStack() as resources:
             resources.enter_context(writer_lock.hold_driver_byte())
@@ -79,17 +81,17 @@ class RayEngine:
             resources.enter_context(redirect_stdout(sys.stderr))
             self.ray = ray = connect(self.address, self.workers)
             resources.callback(ray.shutdown)
-            self._root, self._store = root, store
+            self._root, self._store = main_project(project), store
             node = pin_to_node(check_nodes(ray, self.cpus, writer_lock, folders, store))
             actor = ray.remote(CacheServer).options(num_cpus=0, max_restarts=3, max_task_retries=3, scheduling_strategy=node)
-            self.cache_server = server = actor.remote()
-            use_backend(lambda path: served_backend(server, path))
-            resources.callback(use_backend, sqlite_backend)
+            self.cache_server = actor.remote()
+            self.opener = ServedFiles(self.cache_server)
             self.writer_lock, self._items = writer_lock, 0
             try:
                 yield
             finally:
                 self.writer_lock = self.cache_server = self._store = None
+                self.opener = sqlite_backend
 
     def device(self, accelerator: Accelerator) -> Device:
         """See :class:`Engine`; ``auto`` is a GPU if a node has one. :meth:`run` waits for nodes with GPUs."""
@@ -132,7 +134,7 @@ class RayEngine:
                 most = max(2, 2 * capacity.slots())  # raises when nodes are missing for too long
                 free = (self.workers or most) - len(running)
                 for index in [pending.pop() for _ in range(min(free, len(pending)))]:
-                    place = (shared, first + index, self.cache_server, bool(resources.gpus))
+                    place = (shared, first + index, bool(resources.gpus))
                     running[task.remote(work, items[index], *place)] = index
                 for reference in ray.wait(list(running), timeout=COUNT_INTERVAL)[0]:
                     index = running.pop(reference)

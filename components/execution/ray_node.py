@@ -7,30 +7,24 @@ import os
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import CODE_ROOT
 from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore
-from components.core.result_cache import BATCH
-from components.core.result_files import CacheBackend, sqlite_backend, use_backend
+from components.core.result_files import sqlite_backend
 from components.core.shard_cache import machine_id
-from components.core.stored_files import STATE
 from components.execution.engine import call_item, call_pickled
 from components.execution.ranks import Rank, on_checkpoint
 from components.execution.resources import VISIBLE, show_gpus
 from components.execution.shipping import open_node, unpack
 from components.execution.writer_lock import WriterLock
 
-PACKAGE = Path(__file__).resolve().parent.parent
-"""The folder of ``components``."""
-ANSWER = 600.0
-"""Seconds a worker waits for the cache server."""
+PACKAGE = CODE_ROOT / "components"
 
 
 @dataclass(frozen=True)
@@ -102,17 +96,15 @@ def _is_seen(path: Path, content: str) -> bool:
 
 
 def run_item(
-    work: Callable[[Any], Any], item: Any, shared: WriterLock | ObjectStore, number: int, server: Any, has_gpus: bool = False
+    work: Callable[[Any], Any], item: Any, shared: WriterLock | ObjectStore, number: int, has_gpus: bool = False
 ) -> bytes:
     """Run ``work(item)`` under the writer lock, or on a parcel with the bucket; return the outcome of :func:`call_pickled`."""
     if not has_gpus:
         show_gpus("")  # Ray shows all GPUs to a task that asks for none
     if isinstance(shared, ObjectStore):
-        store, caches = shared, item.root / STATE / "annotations"
-        use_backend(lambda path: served_backend(server, caches / path.name))
+        store = shared
         return call_pickled(lambda parcel: work(unpack(parcel, open_node(store))), item)
     writer_lock = shared
-    use_backend(partial(served_backend, server))
 
     def locked(item: Any) -> Any:
         with writer_lock.hold_item(number):
@@ -171,7 +163,7 @@ class RankProcess:
         on_checkpoint(lambda: server.note_checkpoint.remote(first))
         if gpus:
             show_gpus(gpus)
-        return run_item(work, item, writer_lock, first + rank.number, server, has_gpus=bool(gpus))
+        return run_item(work, item, writer_lock, first + rank.number, has_gpus=bool(gpus))
 
 
 def _interface_of(address: str) -> str | None:
@@ -206,33 +198,3 @@ class CacheServer:
                 return list(getattr(backend, method)(items, **options) or ())
 
         return call_item(work, items)
-
-
-@contextmanager
-def served_backend(server: Any, path: Path) -> Iterator[CacheBackend]:
-    """Open the cache file at ``path`` through the server."""
-    yield _ServedBackend(server, path)
-
-
-class _ServedBackend:
-    def __init__(self, server: Any, path: Path) -> None:
-        self.server, self.path = server, path
-
-    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
-        # In batches: an answer must fit into the shared memory of a node.
-        for start in range(0, len(keys), BATCH):
-            yield from self._call("read", keys[start : start + BATCH])
-
-    def has(self, keys: Sequence[str]) -> Iterable[str]:
-        yield from self._call("has", keys)
-
-    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
-        self._call("write", rows, durable=durable)
-
-    def _call(self, method: str, items: Sequence[Any], **options: Any) -> list[Any]:
-        reference = self.server.call.remote(self.path, method, list(items), **options)
-        # Not ray.get: a task that waits in it releases its core, and another task would start on it.
-        succeeded, result = reference.future().result(timeout=ANSWER)
-        if not succeeded:
-            raise result
-        return list(result)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from components.core.addresses import lock_path
+from components.core.addresses import lock_path, state_folder
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.gates import require_passed
@@ -134,17 +134,18 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
     engine = make_engine(params_file, graph.params)
     parse_storage(params_file, graph.params)  # before work that could not be stored
     out = graph.output(stage, dataset)
-    state, lock = root / ".hearsight", lock_path(root, dataset, stage)
+    state, lock = state_folder(root), lock_path(root, dataset, stage)
     with sole_writer(lock, f"{dataset}/{stage}"):
         try:
+            code = graph.code_digest(stage)
             watch = InputWatch(graph, stage, dataset, stage_settings)
             inputs = open_inputs(graph, stage, dataset)
             clear(out)
-            job = Stage(stage, dataset, params, root, inputs, out, engine, state, log=log)
+            job = Stage(stage, dataset, params, root, inputs, out, engine, state, code, log=log)
             log.write(STARTED, pid=os.getpid(), engine=engine.name)
             if tracker:
                 tracker.record_start(root, dataset, stage, params.plain())
-            with engine.open(lock, (state, root / "data")):
+            with engine.open(root, lock, (state, root / "data")):
                 module.run(job)
             manifest = job.finish()
             lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
@@ -154,7 +155,7 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
             )
             if tracker:
                 tracker.record_run(result)
-            watch.require_unchanged(out)
+            watch.require_unchanged(out, code == graph.code_digest(stage))
             ended: dict[str, Any] = {**usage, "cached": job.cache_summary(), "digest": manifest.digest[:12]}
             log.write(FINISHED, **ended)
         except Exception as error:  # defects of ours as well: whoever looks at the runs sees them all

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,9 +18,13 @@ from components.core.ledger import DROPPED, check_conserved
 from components.core.params import Settings
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_cache import ResultCache
+from components.core.result_files import Opener
 from components.core.shard_cache import ShardCache
 from components.core.shards import read_table, write_table, write_tar
 from components.core.stage_output import StageOutput, verify
+
+if TYPE_CHECKING:
+    from components.core.object_store import ObjectStore
 
 
 class ShardOut(NamedTuple):
@@ -41,7 +45,13 @@ class Task:
     inputs: dict[str, StageOutput]
     work: Path
     dataset: str
+    project: Path
+    """The folder that holds params.yaml and ``data``; on a node that shares no folder, a folder of that node."""
+    state: Path
+    """The folder of the caches."""
     shard: str = ""
+    code: str = ""
+    """What the step's key says about its code: a digest, or the step's version."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +62,13 @@ class _Spec:
     code: str
     params: Settings | Mapping[str, Any]
     shared: Any
+    project: Path
     state: Path
     work: Path
     dataset: str
     inputs: dict[str, Path] = field(repr=False)
+    store: ObjectStore | None = field(repr=False)
+    opener: Opener = field(repr=False)
 
     def key(self, **specific: Any) -> dict[str, Any]:
         """Return the cache key: everything that the result depends on."""
@@ -67,16 +80,19 @@ class _Spec:
         return Task(
             params=self.params,
             shared=self.shared,
-            annotations=ResultCache(self.state / "annotations"),
-            inputs={name: StageOutput(path) for name, path in self.inputs.items()},
+            annotations=ResultCache(self.state / "annotations", self.opener),
+            inputs={name: StageOutput(path, self.store) for name, path in self.inputs.items()},
             work=self.work,
             dataset=self.dataset,
+            project=self.project,
+            state=self.state,
             shard=shard,
+            code=self.code,
         )
 
     @property
     def cache(self) -> ShardCache:
-        return ShardCache(self.state / "cache")
+        return ShardCache(self.state / "cache", self.store)
 
 
 @dataclass(frozen=True)
@@ -119,7 +135,7 @@ def run_shard(function: Callable[[pa.Table, Task], ShardOut], spec: ShardSpec) -
     """Run one shard through the cache; return the entry's folder and whether it was cached."""
 
     def fill(folder: Path) -> None:
-        verify(spec.path, spec.sha256)
+        verify(spec.path, spec.sha256, spec.store)
         table = read_table(spec.path)
         out = function(table, spec.task(spec.shard))
         if spec.conserve:

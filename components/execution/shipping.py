@@ -22,7 +22,7 @@ from components.core.manifest import NAME
 from components.core.object_store import PART, ObjectStore
 from components.core.shard_cache import SHARED, ShardCache
 from components.core.stage_output import StageOutput
-from components.core.stored_files import CACHE, STATE, use_store
+from components.core.stored_files import CACHE, STATE
 from components.execution.shard_worker import ShardSpec
 
 HOME = "HEARSIGHT_NODE_DIR"
@@ -91,13 +91,11 @@ def node_home(store: ObjectStore) -> Path:
 
 
 def open_node(store: ObjectStore) -> ObjectStore:
-    """Use the bucket in this process with the node's own folder of objects; return that store."""
+    """Return the bucket with the node's own folder of objects."""
     home = node_home(store)
     (home / STATE / "annotations").mkdir(parents=True, exist_ok=True)
     (home / STATE).chmod(0o700)
-    own = ObjectStore(store.settings, home / CACHE)
-    use_store(own)
-    return own
+    return ObjectStore(store.settings, home / CACHE)
 
 
 def unpack(parcel: Parcel, store: ObjectStore) -> Any:
@@ -111,11 +109,12 @@ def unpack(parcel: Parcel, store: ObjectStore) -> Any:
     placed |= {name: home / name for name in parcel.files if Path(name).parent.as_posix() == prefix}
     wanted = [(digest, placed[name]) for name, digest in parcel.files.items()]
     store.fetch_all([(digest, path) for digest, path in wanted if not path.exists() or sha256_file(path) != digest])
-    cache = ShardCache(home / STATE / SHARED)
+    cache = ShardCache(home / STATE / SHARED, store)
     for entry in parcel.entries:
         cache.local(parcel.root / STATE / SHARED / entry)
     work.mkdir(parents=True, exist_ok=True)
-    changes: dict[str, Any] = {"state": home / STATE, "work": work, "inputs": inputs}
+    changes: dict[str, Any] = {"project": home, "state": home / STATE, "work": work, "inputs": inputs, "store": store}
+    changes["opener"] = replace(spec.opener, folder=spec.state / "annotations")
     if isinstance(spec, ShardSpec):
         relative = {name: path.relative_to(parcel.root).as_posix() for name, path in _paths(spec).items()}
         changes |= {name: placed[path] for name, path in relative.items()}
@@ -128,7 +127,7 @@ def _paths(spec: ShardSpec) -> dict[str, Path]:
 
 def _open_input(home: Path, name: str, digest: str, store: ObjectStore) -> Path:
     folder = home / "outputs" / digest[:32] / "data" / name
-    if not (folder / NAME).is_file() or StageOutput(folder).digest != digest:
+    if not (folder / NAME).is_file() or StageOutput(folder, store).digest != digest:
         try:
             store.fetch(digest, folder / NAME)
         except HearsightError as error:

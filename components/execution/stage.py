@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from components.core.code_digest import code_digest
+from components.core.addresses import STATE
 from components.core.digests import sha256_file
 from components.core.files import link_or_copy, publish_bytes
 from components.core.manifest import Manifest
@@ -26,7 +26,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
-from components.core.stored_files import keep_output
+from components.core.stored_files import keep_output, store_of
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
@@ -54,12 +54,15 @@ class Stage:
     name: str
     dataset: str
     params: Any
-    root: Path
+    project: Path
+    """The folder that holds params.yaml, ``data`` and ``reports``."""
     inputs: dict[str, StageOutput]
     out: Path
     engine: Engine
     state: Path
-    """The folder of caches and scratch files: ``.hearsight`` in the root."""
+    """The folder of the caches; see :func:`components.core.addresses.state_folder`."""
+    code: str
+    """The digest of the code that dvc.yaml lists for the stage; part of the key of each step without a version."""
     parents: list[dict[str, str]] = field(default_factory=list)
     metrics: list[tuple[str, float, int | None]] = field(default_factory=list)
     rows: list[tuple[str, dict[str, str], dict[str, float]]] = field(default_factory=list)
@@ -78,14 +81,19 @@ class Stage:
     @property
     def work(self) -> Path:
         """The stage's scratch folder, which survives kills and reruns."""
-        folder = self.state / "work" / self.dataset / self.name
+        folder = self.project / STATE / "work" / self.dataset / self.name
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     @property
     def annotations(self) -> ResultCache:
         """The cache of expensive results, shared by all stages and datasets."""
-        return ResultCache(self.state / "annotations")
+        return ResultCache(self.state / "annotations", self.engine.opener)
+
+    @property
+    def cache(self) -> ShardCache:
+        """The cache of the results of steps."""
+        return ShardCache(self.state / "cache", store_of(self.project))
 
     def map(
         self,
@@ -97,6 +105,7 @@ class Stage:
         shared: Any = None,
         publish: bool = True,
         conserve: bool = True,
+        version: int | None = None,
         resources: Resources = CORE,
     ) -> list[ShardRef]:
         """Run ``function(table, task)`` on each shard, in workers, through the shard cache.
@@ -109,12 +118,13 @@ class Stage:
             publish: write the result into the stage's output. Otherwise it stays in the cache for a later map, whose ledger then
                 includes the rows dropped here.
             conserve: verify that the ledger has one row for each record that entered.
+            version: as in :meth:`jobs`.
             resources: what one shard needs; no part of the cache key.
 
         Returns:
             The resulting shards, in order.
         """
-        base = self._base(function, step, params, shared)
+        base = self._base(step, params, shared, version)
         specs = [
             shard_worker.ShardSpec(
                 **base,
@@ -151,6 +161,7 @@ class Stage:
         step: str,
         params: Settings | Mapping[str, Any],
         shared: Any = None,
+        version: int | None = None,
         resources: Resources = CORE,
     ) -> list[Path]:
         """Run ``function(spec, task, folder)`` for each job, in workers, through the shard cache; return the jobs' folders.
@@ -158,10 +169,12 @@ class Stage:
         A job may read any input, so the inputs' digests are part of the key unless the job is content-addressed.
 
         Args:
+            version: of an expensive result, raised by hand when it changes; the key holds it instead of the code's digest.
+                ``tests/core/test_annotators.py`` enforces it.
             resources: what one job needs; no part of the cache key. On several nodes every rank calls the function, and all end
                 with the same files.
         """
-        base = self._base(function, step, params, shared)
+        base = self._base(step, params, shared, version)
         digests = {name: output.digest for name, output in self.inputs.items()}
         specs = [
             shard_worker.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
@@ -177,32 +190,29 @@ class Stage:
         For work that stores its results in ``task.annotations``: items may then be split differently in each run. The order of an
         output must not depend on the order of the results.
         """
-        ShardCache(self.state / "cache").sweep()
-        base = self._base(function, step, {}, shared)
+        self.cache.sweep()
+        base = self._base(step, {}, shared)
         specs = [shard_worker.UncachedSpec(**base, name=f"{number:06d}", item=item) for number, item in enumerate(items)]
         for _, result in self._items(partial(shard_worker.run_uncached, function), specs, step):
             yield result
 
-    def _base(self, function: Callable[..., Any], step: str, params: Settings | Mapping[str, Any], shared: Any) -> dict[str, Any]:
+    def _base(self, step: str, params: Settings | Mapping[str, Any], shared: Any, version: int | None = None) -> dict[str, Any]:
         return {
             "step": f"{self.name}.{step}" if step != self.name else step,
-            # The step reaches the worker and the methods of its settings class without an import.
-            "code": code_digest(
-                self.root,
-                function.__module__,
-                shard_worker.__name__,
-                executed=[type(params).__module__] if isinstance(params, Settings) else [],
-            ),
+            "code": self.code if version is None else f"version {version}",
             "params": params,
             "shared": shared,
+            "project": self.project,
             "state": self.state,
             "work": self.work,
             "dataset": self.dataset,
             "inputs": {name: output.path for name, output in self.inputs.items()},
+            "store": store_of(self.project),
+            "opener": self.engine.opener,
         }
 
     def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str, resources: Resources) -> list[Path]:
-        cache = ShardCache(self.state / "cache")
+        cache = self.cache
         cache.sweep()
         folders: dict[int, Path] = {}
         for index, (folder, hit) in self._items(work, specs, step, resources):
@@ -246,7 +256,7 @@ class Stage:
 
     def export(self, name: str, data: bytes) -> None:
         """Write ``reports/<dataset>/<name>``, a metric or a plot of DVC."""
-        publish_bytes(self.root / "reports" / self.dataset / name, data)
+        publish_bytes(self.project / "reports" / self.dataset / name, data)
 
     def note_parent(self, name: str, digest: str) -> None:
         """Add an input from outside the graph (a snapshot of the web) to the lineage."""
@@ -270,7 +280,7 @@ class Stage:
 
     def finish(self) -> Manifest:
         """Write the manifest of all written files; the output is then finished."""
-        ShardCache(self.state / "cache").sweep()  # entries of workers that were killed in this run
+        self.cache.sweep()  # entries of workers that were killed in this run
         manifest = make_manifest(self.out, self.name, self._written, self._files)
         keep_output(self.out, manifest)
         manifest.write(self.out)

@@ -34,7 +34,7 @@ def record_usage(stage: Stage, plan: Mapping[str, Any]) -> Iterator[None]:
     if "asking" not in plan:
         yield
         return
-    folder, prices = stage.work / USAGE, google_params(stage.root).prices
+    folder, prices = stage.work / USAGE, google_params(stage.project).prices
     shutil.rmtree(folder, ignore_errors=True)  # counts of an earlier run
     try:
         yield

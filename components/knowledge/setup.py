@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from components.core.addresses import installed_file, state_folder
 from components.core.errors import HearsightError
 from components.core.params import did_you_mean, parse_settings, read_params_file
 from components.core.result_cache import ResultCache
@@ -66,7 +67,7 @@ def make_sources(
         if name == "embedded":
             sources.append(Embedded(wordnet))
         elif name == "wikidata_index":
-            sources.append(WikidataIndex(root / settings.index, chooser))
+            sources.append(WikidataIndex(installed_file(root, settings.index), chooser))
         elif name == "wikidata":
             sources.append(WikidataSparql(settings, store, chooser))
         else:
@@ -124,7 +125,7 @@ def lookup_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str
     check_order(order, settings, f"{path}: {dataset}.hypernymize")
     require_key(order)
     wordnet = load_wordnet(root)
-    sources = make_sources(order, settings, wordnet, ResultCache(root / ".hearsight" / "annotations"), root)
+    sources = make_sources(order, settings, wordnet, ResultCache(state_folder(root) / "annotations"), root)
     for source in sources:
         if isinstance(source, Remote):
             source.ask([Question(strip_article(name), kind)])

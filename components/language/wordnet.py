@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from components.core.addresses import installed_file
 from components.core.errors import HearsightError
 
 PLACE = Path("data/packages/unpacked/wordnet-base/usr/share/wordnet")
@@ -139,10 +140,9 @@ def _load(folder: str) -> WordNet:
 
 
 def wordnet_folder(root: Path | None = None) -> Path:
-    """Return the dictionary's folder: ``HEARSIGHT_WORDNET``, else that of ``make data`` under ``root`` or the source tree."""
+    """Return the dictionary's folder: ``HEARSIGHT_WORDNET``, else that of ``make data`` of the project."""
     chosen = os.environ.get(VARIABLE)
-    places = [Path(chosen)] if chosen else [(root or Path.cwd()) / PLACE, Path(__file__).resolve().parents[2] / PLACE]
-    return next((place for place in places if (place / "data.noun").is_file()), places[0])
+    return Path(chosen) if chosen else installed_file(root or Path.cwd(), PLACE)
 
 
 def load_wordnet(root: Path | None = None) -> WordNet:

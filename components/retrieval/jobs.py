@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from components.core.addresses import find_root
-from components.core.code_digest import code_digest
+from components.core.addresses import installed_file
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
@@ -42,12 +41,7 @@ START = "start"
 """Name of the input with the pretrained models."""
 
 
-def training_code_digest(root: Path) -> str:
-    """Return the digest of the training code, for the folder of its checkpoints."""
-    return digest_value([code_digest(root, "components.retrieval.jobs")])
-
-
-def starting_weights(towers: Towers, root: Path) -> str:
+def starting_weights(towers: Towers, project: Path) -> str:
     """Return the digest of a large image tower's initial weights; empty without initial weights.
 
     Raises:
@@ -55,7 +49,7 @@ def starting_weights(towers: Towers, root: Path) -> str:
     """
     if not towers.weights:
         return ""
-    return weights_digest(towers.image, root / towers.weights)
+    return weights_digest(towers.image, installed_file(project, towers.weights))
 
 
 def input_digests(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
@@ -78,7 +72,7 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
             is then that model's, and ``towers`` may be None); ``sets``: the sets' digests, since a job is cached by its spec;
             ``voices``: those to train on, absent for all.
         task: ``inputs`` are the sets (:func:`~components.retrieval.pairs.sets_of`) and, for a warm start, ``start``; ``params``
-            is the :class:`~components.training.settings.Hardware`; ``shared["code"]`` is the code's digest.
+            is the :class:`~components.training.settings.Hardware`; ``code`` is the training's version.
 
     Raises:
         HearsightError: there are no training pairs, the loss diverges, memory is insufficient, or a file is damaged.
@@ -114,7 +108,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         mean, deviation = coefficients.statistics(rows, seed)
         network.speech.mean.copy_(mean)
         network.speech.deviation.copy_(deviation)
-    scratch = checkpoint_folder(task.work, digest_value([spec, task.shared["code"], hardware.plain()])[:32])
+    scratch = checkpoint_folder(task.work, digest_value([spec, task.code, hardware.plain()])[:32])
     # Fewer pairs get more epochs, so that every row takes about the same number of steps.
     optimisation = settings["optimisation"]
     epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))
@@ -129,7 +123,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
         name=run_name,
     )
-    with open_progress(task.work, f"{spec['row']}-{seed}", scratch.name, writes=rank_number() == 0) as log:
+    with open_progress(task.project, task.work, f"{spec['row']}-{seed}", scratch.name, writes=rank_number() == 0) as log:
         fit(recipe, items, scratch / "training", hardware, log)
     best = recipe.best
     config = {
@@ -173,7 +167,7 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
     if START not in task.inputs:
         towers = spec["towers"]
         config = _config(towers, training)
-        return DualEncoder(config, _image_encoder(config, towers["weights"], towers["weights_sha256"])), set()
+        return DualEncoder(config, _image_encoder(config, task.project, towers["weights"], towers["weights_sha256"])), set()
     start, output = spec["start"], task.inputs[START]
     source = open_dual_encoder(output, start["model"])
     try:
@@ -205,11 +199,11 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
         raise HearsightError(str(error), where="params.yaml: towers", hint="correct the setting") from error
 
 
-def _image_encoder(config: DualEncoderConfig, weights: str, digest: str) -> ImageEncoder | None:
+def _image_encoder(config: DualEncoderConfig, project: Path, weights: str, digest: str) -> ImageEncoder | None:
     """Return a large image tower with its initial weights: the file's, a package's, or none."""
     if not weights:
         return empty_image_encoder(config)
-    path = find_root() / weights
+    path = installed_file(project, weights)
     if weights_digest(config.image, path) != digest:
         raise HearsightError("the weights have changed since the run started", where=path, hint="run again")
     return trainable_encoder(config.image, path, config.picture_side)

@@ -17,7 +17,6 @@ from typing import Any
 
 from components.core.addresses import lineage_path
 from components.core.check_warnings import CheckWarning, read_warnings
-from components.core.code_digest import Code
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.gates import gate_path
@@ -86,8 +85,7 @@ def _digest(output: StageOutput) -> str:
 class _Reader:
     def __init__(self, graph: Graph, digests: dict[str, str]) -> None:
         self.graph, self.digests = graph, digests
-        code = Code(graph.root)
-        self.code = cache(lambda stage: code.digest(f"components.stages.{stage}"))
+        self.code = cache(graph.code_digest)
 
     def state(self, stage: str, dataset: str, output: StageOutput) -> OutputState:
         """Return the state of one output."""

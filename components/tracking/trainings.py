@@ -238,4 +238,4 @@ def _ms(seconds: float) -> int:
 
 
 def _folder(root: Path, dataset: str, stage: str) -> Path:
-    return progress_folder(root / ".hearsight" / "work" / dataset / stage)
+    return progress_folder(root, dataset, stage)

@@ -15,16 +15,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import parse_output_path
+from components.core.addresses import STATE, parse_output_path
 
 ENDS = ("finished", "failed")
 """The events after which a training does not run, unless it starts again."""
 
 
-def progress_folder(work: Path) -> Path:
-    """Return the folder of the progress files of the stage whose scratch folder is ``work``."""
-    dataset, stage = parse_output_path(work)
-    return work.parents[dataset.count("/") + 2] / "runs" / f"{dataset.replace('/', '.')}.{stage}.progress"
+def progress_folder(project: Path, dataset: str, stage: str) -> Path:
+    """Return the folder of the progress files of a stage's trainings."""
+    return project / STATE / "runs" / f"{dataset.replace('/', '.')}.{stage}.progress"
 
 
 class ProgressLog:
@@ -79,17 +78,17 @@ class ProgressLog:
 
 
 @contextmanager
-def open_progress(work: Path, model: str, identity: str, *, writes: bool = True) -> Iterator[ProgressLog]:
+def open_progress(project: Path, work: Path, model: str, identity: str, *, writes: bool = True) -> Iterator[ProgressLog]:
     """Open the progress of a training and write its end; a killed training writes none.
 
     The file is locked until the training's last process ends, by which the tracker knows that it runs.
 
     Args:
-        work: the stage's scratch folder.
+        work: the stage's scratch folder, named by dataset and stage.
         identity: digest of what the training depends on; with another one it has another file, and another run in MLflow.
         writes: whether this process writes; of several machines' processes one does.
     """
-    file = open_locked(progress_folder(work) / f"{model}-{identity[:12]}.jsonl") if writes else None
+    file = open_locked(progress_folder(project, *parse_output_path(work)) / f"{model}-{identity[:12]}.jsonl") if writes else None
     log = ProgressLog(model, file, work)
     try:
         yield log

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from components.core.addresses import find_root
+from components.core.addresses import installed_file
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
@@ -160,15 +160,15 @@ class MobileNetFile(NamedTuple):
     digest: str = ""
 
     @classmethod
-    def of(cls, root: Path, path: str) -> MobileNetFile:
+    def of(cls, project: Path, path: str) -> MobileNetFile:
         """Return the file with its digest; raises HearsightError if it cannot be read."""
-        return cls(path, weights_digest(MOBILENET, root / path)) if path else cls("")
+        return cls(path, weights_digest(MOBILENET, installed_file(project, path))) if path else cls("")
 
-    def annotator(self) -> ImageFeatures | EncodedPicture:
+    def annotator(self, project: Path) -> ImageFeatures | EncodedPicture:
         """Return the annotator of whole images; the first of its vectors has 1,280 values (PCV §4.3.2)."""
         if not self.path:
             return ImageFeatures()
-        return EncodedPicture(MOBILENET, find_root() / self.path, SIDE, self.digest, ViewSpec(grid=False))
+        return EncodedPicture(MOBILENET, installed_file(project, self.path), SIDE, self.digest, ViewSpec(grid=False))
 
 
 def weights_digest(encoder: str, weights: Path | None) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 from components.core.digests import is_digest, sha256_file
 from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore, object_key
-from components.core.stored_files import store_of
 from components.web.snapshot_chain import NAME as BASE
 from components.web.snapshot_chain import read_bases
 from components.web.takedown_journal import follow_digest
@@ -26,13 +25,12 @@ FETCHING = ".fetching"
 """File of a folder whose snapshot is being fetched: what is there is no crawl of this machine."""
 
 
-def fetch_snapshot(folder: Path) -> None:
+def fetch_snapshot(folder: Path, store: ObjectStore | None) -> None:
     """Fetch the snapshot of ``folder``, with those it builds on, if the bucket has it and this machine has not.
 
     Raises:
         HearsightError: this machine has an unfinished crawl of that name, or the server stays away.
     """
-    store = store_of(folder.parents[2])
     if (
         store is not None
         and not (folder / COMPLETE).exists()
@@ -50,16 +48,16 @@ def fetch_snapshot(folder: Path) -> None:
         (folder / FETCHING).unlink()
     if store is not None:
         for base in read_bases(folder) if (folder / BASE).exists() else ():
-            fetch_snapshot(folder.parent / base.snapshot)
+            fetch_snapshot(folder.parent / base.snapshot, store)
 
 
-def keep_snapshot(folder: Path) -> None:
+def keep_snapshot(folder: Path, store: ObjectStore | None) -> None:
     """Store a complete snapshot, and delete what a takedown has removed from it; does nothing when storage is local.
 
     Raises:
         HearsightError: the bucket has other answers under this name, or the server stays away.
     """
-    if (store := store_of(folder.parents[2])) is None or not (folder / COMPLETE).exists():
+    if store is None or not (folder / COMPLETE).exists():
         return
     paths = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "lock" and not path.name.startswith("."))
     earlier, complete = read_document(store, _key(folder.name)), sha256_file(folder / COMPLETE)
@@ -95,7 +93,7 @@ def named_objects(store: ObjectStore, besides: str = "") -> set[str]:
 def repair_document(folder: Path, store: ObjectStore) -> None:
     """Write the document of a complete snapshot of this machine anew, over a damaged one."""
     store.bucket.delete([_key(folder.name)])
-    keep_snapshot(folder)
+    keep_snapshot(folder, store)
 
 
 def read_document(store: ObjectStore, key: str) -> dict[str, Any] | None:

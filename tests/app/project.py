@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from components.core.addresses import lineage_path
-from components.core.code_digest import code_digest
 from components.core.digests import digest_value
 from components.core.gates import gate_bytes, gate_path
 from components.core.graph import load_graph
@@ -33,7 +32,7 @@ def finish(root: Path, dataset: str, stage: str) -> StageOutput:
     lineage = {
         "parents": parents,
         "params_sha256": digest_value(stage_settings(graph, stage, dataset).plain()),
-        "code_sha256": code_digest(root, f"components.stages.{stage}"),
+        "code_sha256": graph.code_digest(stage),
     }
     _write(lineage_path(output.path), json.dumps(lineage).encode())
     check(root, output)

@@ -14,10 +14,11 @@ from typing import Any
 import yaml
 
 from components.core.addresses import CELLS, MATRICES, MATRIX_SETTINGS, parse_output_name
-from components.core.code_digest import Code, syntax_tree
+from components.core.code_digest import syntax_tree
 from components.core.graph import CHECK, EVERY_CELL, Graph, load_graph
 from components.core.params import YAML_LOADER
 from components.core.records import OUTPUT_SCHEMAS
+from tests.core.import_graph import files_of_package
 
 SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "evaluate_ratings", "report", "posts_report")
 """Stages whose page shows the warnings of its inputs."""
@@ -130,7 +131,6 @@ def _checks(graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
 
 
 def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
-    code = Code(root)
     for entry_name, entry in pipeline.items():
         if entry_name == TEST_SETS:
             continue
@@ -139,7 +139,7 @@ def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]
         if entry_name == stage:
             yield from _stage_wiring(graph, stage, body, deps)
         package = stage if entry_name == stage else "check"
-        yield from _code(root, entry_name, deps, *code.reached(f"components.stages.{package}"))
+        yield from _code(entry_name, deps, files_of_package(f"components.stages.{package}"))
 
 
 def _test_sets(pipeline: dict[str, Any]) -> Iterator[str]:
@@ -210,13 +210,13 @@ def _input(stage: str, output: str, deps: list[str], name: str) -> Iterator[str]
         yield f"dvc.yaml: {stage} does not wait for the check of its input '{name}'"
 
 
-def _code(root: Path, entry: str, deps: list[str], sources: list[str], data: list[str]) -> Iterator[str]:
-    declared = [Path(dep) for dep in deps if dep.startswith(("components/", "flows/"))]
-    for file in sorted(map(Path, (*sources, *data))):
-        if not any(file == dep or dep in file.parents for dep in declared) and not _only_docstring(root / file):
-            yield f"dvc.yaml: {entry} imports {file} but does not depend on it"
-
-
-def _only_docstring(path: Path) -> bool:
-    """Whether a package's ``__init__`` holds nothing but its description."""
-    return path.name == "__init__.py" and all(isinstance(node, ast.Expr) for node in syntax_tree(path).body)
+def _code(entry: str, deps: list[str], files: set[str]) -> Iterator[str]:
+    """A stage's key and DVC know the code that the entry lists: all that the stage imports, in whole packages with their data."""
+    listed = {dep for dep in deps if dep.startswith(("components/", "flows/"))}
+    for file in sorted(files):
+        folder = str(Path(file).parent)
+        if listed.isdisjoint({folder, *map(str, Path(folder).parents)}):
+            yield f"dvc.yaml: {entry} imports {file} but does not depend on {folder}"
+    for path in sorted(listed):
+        if not any(file.startswith(f"{path}/") for file in files):
+            yield f"dvc.yaml: {entry} depends on {path} but imports nothing of it"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 
+from tests.core import annotators
 from tests.core.annotators import RECORD, REGISTRY, SPEECH, current_annotators, engines
+from tests.core.import_graph import import_graph
 from tests.support import PROJECT
 
 
 def test_annotator_code_changes_only_with_its_version():
     recorded = json.loads(RECORD.read_text())
-    new_engines = {module for module, _ in engines(PROJECT)} - set(recorded)
+    new_engines = engines() - set(recorded)
     current = {name: now for name, now in current_annotators().items() if name not in new_engines}
     for name, now in current.items():
         assert name in recorded, f"{name} is new: record it with `python -m tests.core.annotators`"
@@ -33,15 +35,34 @@ def test_code_changes_are_detected_and_comments_are_not(tmp_path):
     assert current_annotators(tmp_path)[name]["code"] != before[name]["code"]
 
 
-def test_a_new_engine_changes_no_recorded_digest_and_a_changed_engine_changes_its_own(tmp_path):
+def test_code_of_a_versioned_step_counts_as_the_code_of_an_annotator(tmp_path):
+    shutil.copytree(PROJECT / "components", tmp_path / "components", ignore=shutil.ignore_patterns("__pycache__"))
+    before = current_annotators(tmp_path)
+    for file, changed in {
+        "models/captioners/aoanet.py": {
+            "components.stages.train_captioner.run: models",
+            "components.stages.evaluate_captioners.jobs: captions",
+        },
+        "retrieval/recipe.py": {f"components.stages.{stage}_retrieval.run: models" for stage in ("pretrain", "finetune")},
+        "core/files.py": set(),
+    }.items():
+        path = tmp_path / "components" / file
+        path.write_text(path.read_text() + "\nMORE = 1\n")
+        now = current_annotators(tmp_path)
+        assert {name for name in now if now[name] != before[name]} == changed
+        before = now
+
+
+def test_a_new_engine_changes_no_recorded_digest_and_a_changed_engine_changes_its_own(tmp_path, monkeypatch):
     shutil.copytree(PROJECT / "components", tmp_path / "components", ignore=shutil.ignore_patterns("__pycache__"))
     before = current_annotators(tmp_path)
     assert {"components.speech.voices.engine_flite", "components.speech.voices.engine_piper", SPEECH} <= set(before)
     voices = tmp_path / "components/speech/voices"
     (voices / "new_tone.py").write_text("from components.speech.voices.voice import EngineEntry\n\nENGINE = EngineEntry\n")
-    registry = tmp_path / REGISTRY
-    line = "from components.speech.voices import new_tone\n\nENGINES['tone'] = new_tone.ENGINE\n"
-    registry.write_text(f"{registry.read_text()}\n{line}")
+    graph = import_graph.__wrapped__()
+    graph.add_import(importer=REGISTRY, imported="components.speech.voices.new_tone")
+    graph.add_import(importer="components.speech.voices.new_tone", imported=annotators.ENTRY)
+    monkeypatch.setattr(annotators, "import_graph", lambda: graph)
     added = current_annotators(tmp_path)
     assert set(added) - set(before) == {"components.speech.voices.new_tone"}
     assert {name: added[name] for name in before} == before

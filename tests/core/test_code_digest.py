@@ -1,32 +1,39 @@
-"""The digest of code moves with what the code does, and with nothing else."""
+"""The digest of a stage's code changes with every statement that the stage can run, and with no comment or docstring."""
 
 from __future__ import annotations
 
+import ast
 import gc
+import importlib
 import multiprocessing
 import os
 import random
+import shutil
 import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
+import yaml
 
-from components.core import module_facts
-from components.core.code_digest import code_digest, reached_files, syntax_tree
-from components.core.module_facts import ModuleFacts, read_facts
+from components.core import code_digest as module
+from components.core.code_digest import code_digest, syntax_tree
+from components.core.errors import HearsightError
+from components.core.graph import load_graph
+from tests.core.import_graph import file_of, files_of_package, modules, only_describes
 from tests.support import PROJECT
+
+DRAWS = 60
+CHANGED = "changed_by_a_test = 1"
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     package = tmp_path / "components" / "alpha"
-    package.mkdir(parents=True)
-    (tmp_path / "components" / "__init__.py").write_text("")
-    (package / "__init__.py").write_text(
-        '"""Alpha."""\nfrom components.beta import two\n\ndef one():\n    """One."""\n    return two() - 1\n'
-    )
+    (package / "data").mkdir(parents=True)
+    (package / "__init__.py").write_text('"""Alpha."""\n\ndef one():\n    """One."""\n    return 2 - 1\n')
+    (package / "data" / "list.txt").write_text("a")
     (tmp_path / "components" / "beta.py").write_text("def two():\n    return 2\n")
     return tmp_path
 
@@ -39,103 +46,132 @@ def change(path: Path, old: str, new: str) -> None:
 
 @pytest.mark.parametrize(
     "old, new",
-    [("return two", "# why\n    return two"), ('"""One."""', '"""Another."""'), ('"""Alpha."""', ""), ("two() - 1", "(two()-1)")],
+    [("return 2", "# why\n    return 2"), ('"""One."""', '"""Another."""'), ('"""Alpha."""', ""), ("2 - 1", "(2-1)")],
 )
 def test_comments_docstrings_and_layout_change_no_digest(tree, old, new):
-    before = code_digest(tree, "components.alpha")
+    before = code_digest(tree, ["components/alpha"])
     change(tree / "components" / "alpha" / "__init__.py", old, new)
-    assert code_digest(tree, "components.alpha") == before
-
-
-def test_a_changed_line_changes_the_digest(tree):
-    before = code_digest(tree, "components.alpha")
-    change(tree / "components" / "alpha" / "__init__.py", "- 1", "- 2")
-    assert code_digest(tree, "components.alpha") != before
-
-
-def test_a_changed_line_of_an_imported_module_changes_the_digest(tree):
-    before = code_digest(tree, "components.alpha")
-    change(tree / "components" / "beta.py", "return 2", "return 3")
-    assert code_digest(tree, "components.alpha") != before
-
-
-def test_changed_data_of_a_package_changes_the_digest(tree):
-    data = tree / "components" / "alpha" / "data"
-    data.mkdir()
-    (data / "list.txt").write_text("a")
-    init = tree / "components" / "alpha" / "__init__.py"
-    init.write_text(init.read_text() + "\nfrom pathlib import Path\nLIST = Path(__file__).parent / 'data' / 'list.txt'\n")
-    before = code_digest(tree, "components.alpha")
-    (data / "list.txt").write_text("b")
-    assert code_digest(tree, "components.alpha") != before
+    assert code_digest(tree, ["components/alpha"]) == before
 
 
 @pytest.mark.parametrize(
-    "line, reached",
-    [
-        ("from components.gamma import deep", {"gamma/__init__.py", "gamma/deep.py"}),
-        ("import components.gamma.deep", {"gamma/__init__.py", "gamma/deep.py"}),
-        ("from components.gamma import SHALLOW", {"gamma/__init__.py", "gamma/deep.py", "gamma/other.py", "beta.py"}),
-        ("TABLE = {'a': 'components.gamma.deep:DEEP'}", {"gamma/__init__.py", "gamma/deep.py"}),
-        ("COMMAND = ['python', '-m', 'components.gamma.deep']", {"gamma/__init__.py", "gamma/deep.py"}),
-        ("if TYPE_CHECKING:\n    from components.gamma import deep", set()),
-        ("from ..gamma import deep", {"gamma/__init__.py", "gamma/deep.py"}),
-        ("def one():\n    from components.gamma import deep", {"gamma/__init__.py", "gamma/deep.py"}),
-    ],
-)
-def test_a_file_reaches_what_its_import_line_names(tree, line, reached):
-    alpha, gamma = tree / "components" / "alpha", tree / "components" / "gamma"
-    gamma.mkdir()
-    (alpha / "__init__.py").write_text(f"{line}\n")
-    (gamma / "__init__.py").write_text("SHALLOW = 1\ndef two():\n    from components import beta\n")
-    for name in ("deep", "other"):
-        (gamma / f"{name}.py").write_text("DEEP = 1\n")
-    result = {path.relative_to(tree / "components").as_posix() for path in reached_files(tree, "components.alpha")}
-    assert result == {"__init__.py", "alpha/__init__.py"} | reached
+    "file, counts",
+    [("alpha/__init__.py", True), ("alpha/data/list.txt", True), ("alpha/new.py", True), ("alpha/deep/new.tsv", True),
+     ("beta.py", False), ("alpha/.new", False), ("alpha/new.py~", False), ("alpha/__pycache__/new.pyc", False),
+     ("alpha/fast.so", False)],
+)  # fmt: skip
+def test_every_file_below_a_listed_path_counts_and_no_other(tree, file, counts):
+    before = code_digest(tree, ["components/alpha"])
+    path = tree / "components" / file
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as target:
+        target.write("\nNEW = 1\n")
+    assert (code_digest(tree, ["components/alpha"]) != before) is counts
 
 
-def test_a_method_counts_as_executed_with_its_module_and_a_function_does_not(tree):
-    package = tree / "components" / "alpha"
-    (package / "inner.py").write_text("")
-    before = code_digest(tree, "components.alpha.inner")
-    change(tree / "components" / "beta.py", "return 2", "return 3")
-    assert code_digest(tree, "components.alpha.inner") != before  # imported at the top of the package
-    for kind, moves in (("class Of:\n    def", True), ("def outer():\n    def", False)):
-        (package / "__init__.py").write_text(f"{kind} one(self):\n        from components.beta import two\n")
-        before = code_digest(tree, "components.alpha.inner")
-        (tree / "components" / "beta.py").write_text(f"def two():\n    return {moves}\n")
-        assert (code_digest(tree, "components.alpha.inner") != before) is moves
+def test_a_listed_file_is_digested_alone_and_a_renamed_one_is_another(tree):
+    before = code_digest(tree, ["components/beta.py"])
+    change(tree / "components" / "alpha" / "__init__.py", "- 1", "- 2")
+    assert code_digest(tree, ["components/beta.py"]) == before
+    (tree / "components" / "beta.py").rename(tree / "components" / "gamma.py")
+    assert code_digest(tree, ["components/gamma.py"]) != before
 
 
-def test_cached_module_facts_equal_computed_ones_and_damaged_ones_are_computed_again(tree, monkeypatch):
-    source = (tree / "components" / "alpha" / "__init__.py").read_bytes()
+def test_a_missing_path_and_broken_code_are_named(tree):
+    with pytest.raises(HearsightError, match="components/nothing: is missing"):
+        code_digest(tree, ["components/nothing"])
+    (tree / "components" / "beta.py").write_text("def")
+    with pytest.raises(HearsightError, match=r"beta\.py: is not valid Python"):
+        code_digest(tree, ["components"])
 
-    def anew() -> ModuleFacts:
-        monkeypatch.setattr(module_facts, "_FACTS", {})
-        return read_facts(source, tree / "facts")
+
+def test_a_stage_that_lists_no_code_depends_on_all_of_it(tmp_path):
+    entries = {"one": {"cmd": "x", "deps": ["components/core", "data/a"]}, "two": {"cmd": "x", "deps": ["data/a"]}, "three": {}}
+    (tmp_path / "dvc.yaml").write_text(yaml.safe_dump({"stages": entries}))
+    (tmp_path / "params.yaml").write_text("{}")
+    graph = load_graph(tmp_path)
+    assert [graph.code(stage) for stage in graph.stages] == [["components/core"], ["components"], ["components"]]
+
+
+def test_cached_digests_equal_computed_ones_and_damaged_ones_are_computed_again(tree, monkeypatch):
+    def anew() -> str:
+        monkeypatch.setattr(module, "_DIGESTS", {})
+        return code_digest(tree, ["components/beta.py"], tree / "state")
 
     made = anew()
-    [entry] = (tree / "facts").rglob("*.json")
+    [entry] = (path for path in (tree / "state").rglob("*") if path.is_file())
     whole = entry.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(module_facts, "parse", None)  # nothing is parsed when the entry is whole
+        patch.setattr(module, "parse", None)  # nothing is parsed when the entry is whole
         assert anew() == made
-    for damaged in (b"", whole[:-20], b"[]", b"{}", whole.replace(made.digest[:9].encode(), b"123456789")):
+    for damaged in (b"", b"\xff", whole[:-20], b"0" + whole, whole[:9] + b"123456789" + whole[18:]):
         entry.write_bytes(damaged)
         assert anew() == made
         assert entry.read_bytes() == whole
 
 
-def test_module_facts_are_read_without_a_writable_cache_folder(tree, monkeypatch):
-    monkeypatch.setattr(module_facts, "_FACTS", {})
-    (tree / "facts").write_text("")
-    assert read_facts(b"import os\n", tree / "facts").executed == ("os",)
+def test_code_is_digested_without_a_writable_cache_folder(tree, monkeypatch):
+    monkeypatch.setattr(module, "_DIGESTS", {})
+    (tree / "state").write_text("")
+    assert code_digest(tree, ["components"], tree / "state") == code_digest(tree, ["components"])
 
 
-def test_imports_inside_functions_are_reached():
-    names = {path.relative_to(PROJECT).as_posix() for path in reached_files(PROJECT, "components.stages.dedup")}
-    assert "components/stages/dedup/groups.py" in names
-    assert not any(name.startswith("components/stages/crawl/") for name in names)
+def inserted(source: str, line: str, draw: random.Random) -> str:
+    """Return source code with a line before a statement drawn from all of its functions, classes and module level."""
+    lines = source.splitlines(keepends=True)
+    places = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt)
+        and not lines[node.lineno - 1][: node.col_offset].strip()
+        and not (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list)
+        and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        and not (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+        and not lines[node.lineno - 1].lstrip().startswith("elif ")
+    ]
+    if not places:
+        return f"{source}\n{line}\n"
+    place = draw.choice(places)
+    lines.insert(place.lineno - 1, f"{' ' * place.col_offset}{line}\n")
+    return "".join(lines)
+
+
+def test_a_changed_statement_of_any_module_that_a_stage_imports_changes_its_key_and_a_comment_does_not(tmp_path):
+    shutil.copytree(PROJECT / "components", tmp_path / "components", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    graph, draw = load_graph(PROJECT), random.Random(33)
+    digests = {stage: code_digest(tmp_path, graph.code(stage)) for stage in graph.stages}
+    files = {stage: sorted(files_of_package(f"components.stages.{stage}")) for stage in graph.stages}
+    for _ in range(DRAWS):
+        stage = draw.choice(graph.stages)
+        path = tmp_path / draw.choice(files[stage])
+        source = path.read_text()
+        path.write_text(inserted(source, CHANGED, draw))
+        assert code_digest(tmp_path, graph.code(stage)) != digests[stage], f"{stage}: {path.relative_to(tmp_path)}"
+        path.write_text(inserted(source, "# a comment", draw))
+        assert code_digest(tmp_path, graph.code(stage)) == digests[stage]
+        path.write_text(source)
+
+
+def loaded_by(stage: str) -> list[str]:
+    """What of ours a process loads that runs a stage; in a fork, where other packages stay loaded."""
+    ours = [name for name in sys.modules if name.split(".")[0] in ("components", "flows")]
+    for name in ours:
+        del sys.modules[name]
+    importlib.import_module(f"components.stages.{stage}.run")
+    return [name for name in sys.modules if name.split(".")[0] in ("components", "flows")]
+
+
+@pytest.mark.long
+def test_what_python_loads_for_a_stage_is_in_the_code_that_the_stage_lists():
+    graph = load_graph(PROJECT)
+    for stage in graph.stages:
+        importlib.import_module(f"components.stages.{stage}.run")
+    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+        results = dict(zip(graph.stages, pool.map(loaded_by, graph.stages, chunksize=1), strict=True))
+    for stage, names in results.items():
+        imported = {file_of(name) for name in names if name in modules() and not only_describes(name)}
+        missing = {file for file in imported if not file.startswith(tuple(f"{path}/" for path in graph.code(stage)))}
+        assert not missing, f"{stage} loads {sorted(missing)}"
 
 
 @pytest.mark.long

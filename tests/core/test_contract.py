@@ -114,6 +114,11 @@ def test_code_that_is_imported_but_not_declared_is_named_for_every_stage(copy):
         assert any(line.startswith(f"dvc.yaml: {stage} imports components/core/") for line in result), stage
 
 
+def test_code_that_is_declared_but_not_imported_is_named(copy):
+    edit(copy / "dvc.yaml", lambda content: content["stages"]["split"]["do"]["deps"].append("components/speech/audio"))
+    assert problems(copy) == ["dvc.yaml: split depends on components/speech/audio but imports nothing of it"]
+
+
 @pytest.mark.parametrize("stage", CELLED)
 def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     of = load_graph(copy).cells[TAKERS[stage]].set

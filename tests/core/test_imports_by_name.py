@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.core.code_reach import modules
+from tests.core.import_graph import modules
 from tests.support import PROJECT
 
 IMPORTERS = {
@@ -83,7 +83,7 @@ def _declared(argument: ast.expr, tables: set[str], known: set[str]) -> bool:
 
 
 def test_no_import_by_name_is_undeclared():
-    files, used = modules(PROJECT), set()
+    files, used = modules(), set()
     for path in files.values():
         name = path.relative_to(PROJECT).as_posix()
         result = list(undeclared(path.read_text(), set(files)))
@@ -121,4 +121,4 @@ def test_no_import_by_name_is_undeclared():
 def test_only_module_level_tables_declare_imports_by_name(line, declared):
     table = "TABLE = {'a': 'components.core.caption_normalization'}"
     source = f"import sys\nfrom components.speech.voices import host\n{table}\n{line}\n"
-    assert (not list(undeclared(source, set(modules(PROJECT))))) is declared
+    assert (not list(undeclared(source, set(modules())))) is declared

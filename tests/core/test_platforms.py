@@ -13,8 +13,8 @@ import psutil  # noqa: F401  # before the tests hide the system, which it asks w
 import pytest
 
 from components.core import machine
+from components.core.code_digest import source_digest
 from components.core.errors import HearsightError
-from components.core.module_facts import read_facts
 from components.execution import limits, process, writer_lock
 from components.execution.engine import LocalEngine
 from components.speech.voices import catalogue, platforms
@@ -121,7 +121,7 @@ def test_on_linux_every_engine_exists_and_nothing_is_replaced():
 
 def test_the_digest_of_code_is_that_of_python_311_in_every_version():
     source = b'def f(x):\n    return f"{x:<{len(x)}}" f"{x}"\n'
-    assert read_facts(source).digest == "7dc7934100675bdf14eaa607af7b859fde87950689af2c04abbb8e3924e64f15"
+    assert source_digest(source) == "7dc7934100675bdf14eaa607af7b859fde87950689af2c04abbb8e3924e64f15"
 
 
 def test_a_run_ends_at_once_when_the_expected_parent_is_gone(mac):

@@ -12,7 +12,6 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +25,8 @@ from components.core.result_cache import ResultCache
 from components.core.result_files import sqlite_backend
 from components.execution import process, ray_node
 from components.execution.process import sole_writer
-from components.execution.ray_node import CacheServer, served_backend
+from components.execution.ray_node import CacheServer
+from components.execution.served_files import ServedFiles
 from tests.support import until
 
 
@@ -238,8 +238,7 @@ def test_only_paid_results_are_flushed_to_disk(tmp_path, monkeypatch, by):
 
     keeper = SimpleNamespace(call=Here(CacheServer().call))
     monkeypatch.setattr(ray_node, "sqlite_backend", watched)
-    monkeypatch.setattr(result_files, "_opener", watched if by == "itself" else partial(served_backend, keeper))
-    store, free, bought = ResultCache(tmp_path), Counting(), Bought()
+    store, free, bought = ResultCache(tmp_path, watched if by == "itself" else ServedFiles(keeper)), Counting(), Bought()
     bought.model = "another"
     store.annotate(free, {"a": "x"})
     assert waits.pop() == 1

@@ -28,7 +28,7 @@ def free_port() -> int:
 
 def refusal(engine: RayEngine, lock: Path, folders: list[Path]) -> str:
     """The one line with which the engine refuses to open."""
-    with pytest.raises(HearsightError) as caught, engine.open(lock, folders):
+    with pytest.raises(HearsightError) as caught, engine.open(lock.parent, lock, folders):
         pass
     assert "\n" not in str(caught.value)
     return str(caught.value)

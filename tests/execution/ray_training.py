@@ -44,13 +44,13 @@ def train_on(engine: Engine, root: Path, name: str, *, dropout: float = 0.0, **h
     chosen = REFERENCE.model_copy(update={"checkpoint_steps": 1, **hardware})
     stage = make_stage(root / name, "train_captioner", inputs={"input": prepared(root / name)}, engine=engine)
     spec = spec_of(dropout=dropout, self_critical=PHASE)
-    with engine.open(root / name / "lock", [root]):
+    with engine.open(root, root / name / "lock", [root]):
         (folder,) = stage.jobs(
             train_small,
             [Job("t2t8x8-0", spec)],
             step="models",
             params=chosen,
-            shared={"code": "c"},
+            version=1,
             resources=chosen.resources(engine),
         )
     return folder

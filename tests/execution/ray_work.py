@@ -94,12 +94,12 @@ class Songs:
         return bytes([payload]) * 500_000
 
 
-def sing(folder: Path, item: int) -> dict[int, int]:
-    result = ResultCache(folder).annotate(Songs(), {f"{n}": n for n in range(100)})
+def sing(store: ResultCache, item: int) -> dict[int, int]:
+    result = store.annotate(Songs(), {f"{n}": n for n in range(100)})
     return {int(key): song.count(int(key)) for key, song in result.items()}
 
 
-def annotate_without_sqlite(folder: Path, item: int) -> tuple[dict[str, int], dict[str, int]]:
+def annotate_without_sqlite(store: ResultCache, item: int) -> tuple[dict[str, int], dict[str, int]]:
     """Annotate in a worker in which opening any SQLite file fails."""
 
     def refuse(*args: Any, **kwargs: Any) -> None:
@@ -107,7 +107,6 @@ def annotate_without_sqlite(folder: Path, item: int) -> tuple[dict[str, int], di
 
     connect, sqlite3.connect = sqlite3.connect, refuse  # type: ignore[assignment]
     try:
-        store = ResultCache(folder)
         return store.annotate(Squares(), {f"{n}": n for n in range(item, item + 100)}), store.computed
     finally:
         sqlite3.connect = connect
@@ -181,7 +180,7 @@ def drive_jobs(root: str) -> None:
     engine = RayEngine("auto")
     stage = make_stage(Path(root), "crawl", engine=engine)
     lock = Path(root) / "lock"
-    with sole_writer(lock, "the jobs"), engine.open(lock, [Path(root)]):
+    with sole_writer(lock, "the jobs"), engine.open(Path(root), lock, [Path(root)]):
         folders = stage.jobs(wait_for_go, [Job(name, name) for name in "abcd"], step="go", params={})
     print(*((folder / "made.txt").read_text() for folder in folders))
 
@@ -193,7 +192,7 @@ def beats(folder: Path) -> dict[str, int]:
 def drive(address: str, root: str, items: str) -> None:
     """A run of its own process: beats for each item, under the lock, on the cluster."""
     lock, engine = Path(root) / "lock", RayEngine(address)
-    with sole_writer(lock, "the beats"), engine.open(lock, [Path(root)]):
+    with sole_writer(lock, "the beats"), engine.open(Path(root), lock, [Path(root)]):
         for index, result in engine.run(partial(beat, Path(root)), list(range(int(items)))):
             print(index, result, flush=True)
 

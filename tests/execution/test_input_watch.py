@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from components.core import graph
 from components.core.errors import HearsightError
 from components.core.shard_cache import ShardCache, machine_id
 from components.core.stage_output import StageOutput
@@ -29,6 +30,7 @@ PARAMS = {"engine": {"kind": "local"}, "chain": CHAIN, "english": {"split": {"by
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a finished crawl, whose split has not run; a file of the user's is a dependency of split."""
     monkeypatch.setattr(runner, "make_engine", lambda *_: InlineEngine())
+    monkeypatch.setattr(graph, "CODE_ROOT", tmp_path)
     monkeypatch.setenv("HEARSIGHT_TRACKING", "queue")
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(PARAMS))
     entry = {"cmd": "x", "deps": ["lists/${key}", "components/stages/split", "data/${item.input}"]}
@@ -131,3 +133,14 @@ def test_a_finished_stage_leaves_no_entry_of_a_killed_worker(tmp_path):
         (cache / f"entry.tmp-{machine_id()}-{pid}").mkdir(parents=True)
     stage.finish()
     assert [path.name for path in cache.iterdir()] == [f"entry.tmp-{machine_id()}-{os.getpid()}"]
+
+
+def test_an_experiment_runs_with_the_main_projects_caches_and_scratch_files_of_its_own(root, monkeypatch):
+    experiment, stages = root / ".dvc" / "tmp" / "exps" / "tmp1", []
+    shutil.copytree(root, experiment, ignore=shutil.ignore_patterns(".dvc", ".hearsight"))
+    monkeypatch.setattr(split, "run", lambda stage, real=split.run: (stages.append(stage), real(stage)))
+    runner.run_stage(experiment, "split", "english")
+    [stage] = stages
+    assert stage.cache.folder == root / ".hearsight" / "cache" and stage.annotations.folder == root / ".hearsight" / "annotations"
+    assert stage.work == experiment / ".hearsight" / "work" / "english" / "split"
+    assert stage.out == experiment / "data" / "english" / "split"

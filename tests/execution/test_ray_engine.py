@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from components.core.errors import HearsightError
+from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.engine import LocalEngine
 from components.execution.process import sole_writer
@@ -68,7 +69,7 @@ def test_a_crawl_on_a_cluster_whose_node_is_killed_gives_the_local_engines_bytes
         if engine.name == "ray":
             killer = threading.Thread(target=kill)
             killer.start()
-        with sole_writer(lock, "it"), engine.open(lock, (stage.state, tmp_path / "data")):
+        with sole_writer(lock, "it"), engine.open(tmp_path, lock, (stage.state, tmp_path / "data")):
             crawl(stage)
         stage.finish()
         manifests.append((stage.out / "manifest.json").read_bytes())
@@ -90,7 +91,7 @@ class TestOpened:
     def engine(self, cluster, tmp_path_factory) -> Iterator[RayEngine]:
         root = tmp_path_factory.mktemp("opened")
         engine = RayEngine(cluster.address)
-        with engine.open(root / "lock", [root]):
+        with engine.open(root, root / "lock", [root]):
             yield engine
 
     def test_a_worker_killed_once_costs_one_retry(self, engine, tmp_path):
@@ -116,17 +117,19 @@ class TestOpened:
             list(engine.run(ray_work.fail, ["lambda"]))
 
     def test_annotations_go_through_one_process_on_this_machine(self, engine, tmp_path):
-        results = dict(engine.run(partial(ray_work.annotate_without_sqlite, tmp_path), [0, 0, 50]))
+        results = dict(engine.run(partial(ray_work.annotate_without_sqlite, ResultCache(tmp_path, engine.opener)), [0, 0, 50]))
         for start, (result, _) in zip((0, 0, 50), (results[0], results[1], results[2]), strict=True):
             assert result == {f"{n}": n * n for n in range(start, start + 100)}
-        ((again, computed),) = dict(engine.run(partial(ray_work.annotate_without_sqlite, tmp_path), [20])).values()
+        ((again, computed),) = dict(
+            engine.run(partial(ray_work.annotate_without_sqlite, ResultCache(tmp_path, engine.opener)), [20])
+        ).values()
         assert len(again) == 100 and computed == {}
         assert len(list(tmp_path.glob("*.sqlite"))) == 1
 
     @pytest.mark.slow
     def test_annotations_of_megabytes_pass_in_pieces(self, engine, tmp_path):
         for _ in range(2):
-            for _, result in engine.run(partial(ray_work.sing, tmp_path), [0, 1]):
+            for _, result in engine.run(partial(ray_work.sing, ResultCache(tmp_path, engine.opener)), [0, 1]):
                 assert result == dict.fromkeys(range(100), 500_000)
 
     def test_workers_have_one_numeric_thread_and_the_runs_settings(self, engine):
@@ -155,7 +158,7 @@ def test_an_interrupt_ends_every_task(cluster, tmp_path, request):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     watcher = threading.Thread(target=lambda: (until(lambda: ray_work.beats(tmp_path)), os.kill(os.getpid(), signal.SIGINT)))
-    with pytest.raises(KeyboardInterrupt), engine.open(tmp_path / "lock", [tmp_path]):
+    with pytest.raises(KeyboardInterrupt), engine.open(tmp_path, tmp_path / "lock", [tmp_path]):
         watcher.start()
         list(engine.run(partial(ray_work.beat, tmp_path), [0, 1, 2]))
     watcher.join()

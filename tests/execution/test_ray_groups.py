@@ -27,7 +27,7 @@ PAIR = Resources(nodes=2)
 def engine(cluster: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayEngine]:
     root = tmp_path_factory.mktemp("groups")
     engine = RayEngine(cluster.address, cpus=0.25, wait=0.0)
-    with engine.open(root / "lock", [root]):
+    with engine.open(root, root / "lock", [root]):
         yield engine
 
 

@@ -58,7 +58,7 @@ def test_a_local_cluster_listens_on_loopback_only(tmp_path):
         import pathlib, psutil, sys
         from components.execution.ray_engine import RayEngine
         root = pathlib.Path(sys.argv[1])
-        with RayEngine("local", 1).open(root / "lock", [root]):
+        with RayEngine("local", 1).open(root, root / "lock", [root]):
             family = psutil.Process().children(recursive=True)
             heard = {c.laddr.ip for p in family for c in p.net_connections("inet") if c.status == psutil.CONN_LISTEN}
         print(*heard)

@@ -80,6 +80,17 @@ def test_another_parameter_or_shared_value_computes_again(tmp_path, candidates):
     assert calls(stage) == 9
 
 
+def test_other_code_of_the_stage_computes_again_unless_the_step_has_a_version(tmp_path):
+    def made_with(code: str, version: int | None) -> str:
+        stage = support.make_stage(tmp_path, "split")
+        stage.code = code
+        stage.jobs(write_twice, [Job("a", "hey")], step="twice", params={}, version=version)
+        return stage.cache_summary()["twice"]
+
+    assert [made_with("one", None), made_with("one", None), made_with("two", None)] == ["0 of 1", "1 of 1", "0 of 1"]
+    assert [made_with("one", 1), made_with("two", 1), made_with("two", 2)] == ["0 of 1", "1 of 1", "0 of 1"]
+
+
 def test_every_record_leaves_in_exactly_one_state(tmp_path, candidates):
     stage = make_stage(tmp_path, "crawl", "again", inputs={"input": candidates})
     stage.map(keep_long, candidates.shards, step="keep", params={"least": 4})

@@ -18,18 +18,17 @@ from components.core.errors import HearsightError, ObjectMissing
 from components.core.object_store import ObjectStore, object_key
 from components.core.shard_cache import ShardCache, read_shared
 from components.core.stage_output import StageOutput
-from components.core.stored_files import keep_lineage
+from components.core.stored_files import keep_lineage, store_of
 from components.tools.storage.prune import find_unused
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.stored import open_bucket
 from components.tools.takedown.versions import Objects, find_outdated
-from components.web.stored_snapshots import fetch_snapshot, keep_snapshot
 from components.web.takedown_list import EMPTY_LIST
 from tests.storage.conftest import git, in_bucket, settings, small_params
 from tests.storage.server import S3Server
 from tests.storage.test_outputs import clone, crawl, filtered
-from tests.storage.test_takedown import GONE, STAYS, crawled
+from tests.storage.test_takedown import GONE, STAYS, crawled, fetch, keep
 from tests.support import PROJECT
 
 TORN = {
@@ -52,7 +51,7 @@ def project(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     lineage.write_bytes(b'{"parents": []}')
     keep_lineage(output.path, output.digest, lineage.read_bytes())
     crawled(root / "data" / "store" / "s", STAYS)
-    keep_snapshot(root / "data" / "store" / "s")
+    keep(root / "data" / "store" / "s")
     git(root, "init", "-q")
     git(root, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "empty", "--allow-empty")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(root))
@@ -74,7 +73,9 @@ def test_a_damaged_entry_of_the_shard_cache_is_computed_again(server: S3Server, 
         (folder / "result").write_bytes(b"a result")
 
     def get(name: str) -> bool:
-        folder, cached = ShardCache(in_bucket(tmp_path / name, server) / ".hearsight" / "cache").get("step", "key", fill)
+        folder, cached = ShardCache((root := in_bucket(tmp_path / name, server)) / ".hearsight" / "cache", store_of(root)).get(
+            "step", "key", fill
+        )
         return cached and (folder / "result").read_bytes() == b"a result"
 
     assert not get("first") and get("another")
@@ -107,18 +108,18 @@ def test_a_damaged_document_of_a_snapshot_is_one_line_and_repaired_by_a_push(
     for data in TORN.values():
         bucket.replace(key, data)
         for work in (
-            lambda: fetch_snapshot(other / "s"),
-            lambda: keep_snapshot(project / "data" / "store" / "s"),
+            lambda: fetch(other / "s"),
+            lambda: keep(project / "data" / "store" / "s"),
             lambda: find_unused(project, ["HEAD"], 0.0),
         ):
             with pytest.raises(ObjectMissing, match=r"snapshots/s.json: is damaged in the bucket — .*storage push --verify"):
                 work()
-    keep_snapshot(other / "t")  # others are not concerned
+    keep(other / "t")  # others are not concerned
     assert {*server.stored()} >= {*before}, "something was deleted"
     assert {"damaged": key, "needed by": ""} in hearsight("status", "--verify", code=1)
     assert {"repaired": key} in hearsight("push", "--verify")
     assert bucket.read(key) == whole
-    fetch_snapshot(other / "s")
+    fetch(other / "s")
     assert (other / "s" / "COMPLETE").exists()
 
 
@@ -128,10 +129,10 @@ def test_a_takedown_that_cannot_read_a_document_changes_nothing(server: S3Server
     bucket.replace("snapshots/t.json", b"{")
     crawled(folder, GONE)
     with pytest.raises(ObjectMissing, match=r"snapshots/t.json"):
-        keep_snapshot(folder)
+        keep(folder)
     old = json.loads(bucket.read("snapshots/s.json") or b"")
     bucket.delete(["snapshots/t.json"])
-    keep_snapshot(folder)
+    keep(folder)
     new = json.loads(bucket.read("snapshots/s.json") or b"")
     gone = {each["sha256"] for each in old["files"].values()} - {each["sha256"] for each in new["files"].values()}
     assert gone and not gone & {one.key.rpartition("/")[2] for one in bucket.list("objects")}

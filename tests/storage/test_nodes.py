@@ -81,7 +81,7 @@ def run_all(root: Path, engine: Any) -> tuple[str, str]:
     # The local engine sees the project, so nothing is required there.
     shared = {"root": str(root) if isinstance(engine, RayEngine) else "/nonexistent"}
     lock = root / ".hearsight" / "locks" / "next.crawl.lock"
-    with engine.open(lock, (root / ".hearsight", root / "data")):
+    with engine.open(root, lock, (root / ".hearsight", root / "data")):
         first = job.map(ray_work.measure, job.inputs["input"].shards, step="measure", params={}, shared=shared, publish=False)
         job.map(ray_work.again, first, step="again", params={}, shared=shared)
         (counted,) = job.jobs(ray_work.count, [Job("one", {"earlier": ""})], step="count", params={}, shared=shared)
@@ -102,7 +102,7 @@ def test_a_node_without_access_to_the_bucket_is_refused(server: S3Server, cluste
     server.kill()
     with (
         pytest.raises(HearsightError, match=r"has no access to the bucket: s3://") as caught,
-        RayEngine(cluster).open(root / ".hearsight" / "locks" / "next.crawl.lock", (root,)),
+        RayEngine(cluster).open(root, root / ".hearsight" / "locks" / "next.crawl.lock", (root,)),
     ):
         pass
     assert "\n" not in str(caught.value)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from components.core.addresses import output_root
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.object_store import OBJECTS
@@ -59,7 +60,9 @@ def two_versions(server: S3Server, tmp_path: Path) -> dict[str, Any]:
         made[name] = objects(root)
         shard = root / "data" / "english" / "crawl" / "shards" / "00000.parquet"
         data = shard.read_bytes()
-        ShardCache(root / ".hearsight" / "cache").get("step", name, lambda folder, data=data: (folder / "t").write_bytes(data))
+        ShardCache(root / ".hearsight" / "cache", store_of(root)).get(
+            "step", name, lambda folder, data=data: (folder / "t").write_bytes(data)
+        )
     add(root, "host", GONE)
     return made
 
@@ -95,6 +98,14 @@ def test_a_chain_that_still_holds_what_is_listed_is_refused(two_versions: dict[s
         find_outdated(bucket, search, set(bucket.ids()), {})
 
 
+def keep(folder: Path) -> None:
+    keep_snapshot(folder, store_of(output_root(folder)))
+
+
+def fetch(folder: Path) -> None:
+    fetch_snapshot(folder, store_of(output_root(folder)))
+
+
 def crawled(folder: Path, *hosts: str) -> str:
     with FetchStore(folder, writer=True) as store:
         for host in hosts:
@@ -106,17 +117,17 @@ def test_a_snapshot_is_fetched_where_it_is_missing_and_erased_in_the_bucket(serv
     root = in_bucket(tmp_path / "a", server)
     folder = root / "data" / "store" / "day"
     digest = crawled(folder, GONE, STAYS)
-    keep_snapshot(folder)
+    keep(folder)
     before = objects(root)
-    keep_snapshot(folder)
+    keep(folder)
     assert objects(root) == before
     other = in_bucket(tmp_path / "b", server) / "data" / "store" / "day"
-    fetch_snapshot(other)
+    fetch(other)
     with FetchStore(other) as store:
         assert store.verified_digest() == digest and store.body(f"http://{GONE}/") == PAGE + GONE.encode()
     add(root, "host", GONE)
     assert erase(folder, read_takedown(root / NAME)) == 1
-    keep_snapshot(folder)
+    keep(folder)
     store = store_of(root)
     assert store is not None and objects(root) == named_objects(store) and not before & objects(root) - named_objects(store)
     for sha256 in objects(root):
@@ -127,13 +138,13 @@ def test_a_second_crawl_of_one_snapshot_does_not_replace_the_first(server: S3Ser
     first, second = (in_bucket(tmp_path / name, server) / "data" / "store" / "day" for name in "ab")
     crawled(first, GONE)
     crawled(second, STAYS)
-    keep_snapshot(first)
+    keep(first)
     with pytest.raises(HearsightError, match=r"was completed by another machine with other answers"):
-        keep_snapshot(second)
+        keep(second)
     crawled(first, STAYS)  # `hearsight retry` adds answers
-    keep_snapshot(first)
+    keep(first)
     third = in_bucket(tmp_path / "c", server) / "data" / "store" / "day"
     third.mkdir(parents=True)
     (third / "segment-00000.warc.gz").write_bytes(b"an unfinished crawl")
     with pytest.raises(HearsightError, match=r"is unfinished here"):
-        fetch_snapshot(third)
+        fetch(third)

@@ -96,14 +96,14 @@ def test_what_is_sent_twice_or_found_finished_changes_nothing(root: Path) -> Non
 
 @pytest.mark.long
 def test_a_failed_training_runs_again_in_the_same_run(root: Path) -> None:
-    with pytest.raises(HearsightError), open_progress(work_of(root), MODEL, IDENTITY) as log:
+    with pytest.raises(HearsightError), open_progress(root, work_of(root), MODEL, IDENTITY) as log:
         log.start(step=0)
         log.write("step", step=1, loss=2.0)
         raise HearsightError("the loss is nan")
     flush(root)
     (run,) = training_runs(root)
     assert run.info.status == "FAILED" and "the loss is nan" in run.data.tags["hearsight.error"]
-    with open_progress(work_of(root), MODEL, IDENTITY) as log:
+    with open_progress(root, work_of(root), MODEL, IDENTITY) as log:
         log.start(step=0)
         flush(root)
         assert status(root) == "RUNNING"
@@ -146,20 +146,20 @@ def test_the_run_of_a_finished_stage_is_the_parent_of_its_trainings(root: Path) 
 def test_tracking_that_is_off_leaves_no_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     record_start(root, "english", STAGE, {})
-    with open_progress(work_of(root), MODEL, IDENTITY) as log:
+    with open_progress(root, work_of(root), MODEL, IDENTITY) as log:
         log.start(step=0)
     assert not progress_file(root).parent.exists()
 
 
 @pytest.mark.long
 def test_a_line_that_a_kill_left_unfinished_is_cut_off_and_a_damaged_one_ignored(root: Path) -> None:
-    with open_progress(work_of(root), MODEL, IDENTITY) as log:
+    with open_progress(root, work_of(root), MODEL, IDENTITY) as log:
         log.write("step", step=3, loss=1.0)
     with progress_file(root).open("a") as file:
         file.write('{"event": "st{"event": "step"}\n')
     with progress_file(root).open("a") as file:
         file.write('{"event": "step", "st')
-    with open_progress(work_of(root), MODEL, IDENTITY) as log:
+    with open_progress(root, work_of(root), MODEL, IDENTITY) as log:
         log.write("step", step=2, loss=1.0)
         log.write("step", step=4, loss=1.0)
     flush(root)
@@ -174,7 +174,8 @@ def test_a_stage_runs_from_its_start_to_its_end_or_failure_even_before_it_trains
 
 def test_only_one_process_writes(root: Path) -> None:
     trainings.retire(root, "english", STAGE)
-    with open_progress(work_of(root), MODEL, IDENTITY) as log, open_progress(work_of(root), MODEL, IDENTITY) as second:
+    opened = (root, work_of(root), MODEL, IDENTITY)
+    with open_progress(*opened) as log, open_progress(*opened) as second:
         log.write("step", step=1, loss=1.0)
         second.write("step", step=7, loss=1.0)
         assert trainings.is_any_running(root, tracker_key(root))

@@ -27,7 +27,7 @@ def work_of(root: Path) -> Path:
 
 
 def progress_file(root: Path) -> Path:
-    return progress_folder(work_of(root)) / f"{MODEL}-{IDENTITY[:12]}.jsonl"
+    return progress_folder(root, "english", STAGE) / f"{MODEL}-{IDENTITY[:12]}.jsonl"
 
 
 def train(root: Path, *, every: float = 0.0, kill_at: tuple[int, int] | None = None) -> None:
@@ -44,7 +44,7 @@ def train(root: Path, *, every: float = 0.0, kill_at: tuple[int, int] | None = N
         return taken(batch, batch_idx)
 
     recipe.training_step = deadly  # type: ignore[method-assign]
-    with open_progress(work_of(root), MODEL, IDENTITY) as log:
+    with open_progress(root, work_of(root), MODEL, IDENTITY) as log:
         fit(recipe, items, work_of(root) / "scratch" / "training", log=log)
 
 

@@ -141,7 +141,7 @@ def mobile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_mobilenet_v2_reads_channels_normalised_as_torchvisions(mobile: Path) -> None:
     file = MobileNetFile.of(Path("/"), str(mobile))
-    result = file.annotator().compute((DATA, SHA, 0))
+    result = file.annotator(Path("/")).compute((DATA, SHA, 0))
     assert result.shape == (1, 1280)
     pixels = np.array(flatten(DATA).resize((224, 224), 3), np.float32) / 255
     normalised = (pixels - np.float32([0.485, 0.456, 0.406])) / np.float32([0.229, 0.224, 0.225])
@@ -153,8 +153,8 @@ def test_mobilenet_v2_reads_channels_normalised_as_torchvisions(mobile: Path) ->
 
 def test_posts_are_compared_by_mobilenet_v2_if_its_file_is_named_else_by_lite0(mobile: Path) -> None:
     named, other = MobileNetFile.of(Path("/"), str(mobile)), MobileNetFile.of(Path("/"), "")
-    assert isinstance(other.annotator(), ImageFeatures) and MobileNetFile(*list(named)) == named
-    assert named.digest == weights_digest("mobilenet_v2", mobile) and named.digest[:16] in named.annotator().model
+    assert isinstance(other.annotator(Path("/")), ImageFeatures) and MobileNetFile(*list(named)) == named
+    assert named.digest == weights_digest("mobilenet_v2", mobile) and named.digest[:16] in named.annotator(Path("/")).model
     with pytest.raises(HearsightError, match="cannot be read"):
         MobileNetFile.of(Path("/"), "nowhere.pth")
 

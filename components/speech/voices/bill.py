@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from components.core.addresses import state_folder
 from components.core.result_cache import ResultCache
 from components.google.bill import CostLine
 from components.google.client import GoogleClient
@@ -26,7 +27,7 @@ def estimate_cost(root: Path, requests: Iterable[SpeechRequest]) -> CostLine:
     settings = google_params(root)
     annotator = GoogleSpeech(GoogleClient(settings.asking))
     by_key = {answer_key(request): request for request in requests if not exceeded_limit(request)}
-    cached = ResultCache(root / ".hearsight" / "annotations").read_existing(annotator, list(by_key))
+    cached = ResultCache(state_folder(root) / "annotations").read_existing(annotator, list(by_key))
     missing = [request for key, request in by_key.items() if key not in cached]
     units = sum(annotator.units(annotator.item(request))[FEATURE] for request in missing)
     usd = units * settings.prices.plain()[FEATURE] / 1000

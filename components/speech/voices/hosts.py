@@ -16,9 +16,9 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from components.core.addresses import CODE_ROOT
 from components.speech.voices import host
 from components.speech.voices.exchange import DeadlineExceeded, Exchange
 from components.speech.voices.failures import CRASH, ERROR, HANG, EngineDown
@@ -66,8 +66,7 @@ class Host:
 
     def __init__(self, engine: str, start_seconds: float = START_SECONDS) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the host
-        root = str(Path(__file__).resolve().parents[3])
-        paths = [root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        paths = [str(CODE_ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         self._process = _in_permanent_thread(
             partial(
                 subprocess.Popen,

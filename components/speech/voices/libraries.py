@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
+from components.core.addresses import CODE_ROOT, find_root, main_project
 from components.core.errors import HearsightError
-from components.core.graph import find_root
 
 UNPACKED = Path("data/packages/unpacked")
 """Where ``hearsight data --voices`` puts packages, under the project's root."""
@@ -29,11 +29,10 @@ def find_library(package: str, name: str) -> Path | None:
 
 
 def _roots() -> list[Path]:
-    source_root = Path(__file__).resolve().parents[3]
     try:
-        return [find_root(), source_root]
+        return [root := find_root(), main_project(root), CODE_ROOT]
     except HearsightError:
-        return [source_root]
+        return [CODE_ROOT]
 
 
 def load_library(package: str, name: str) -> ctypes.CDLL:

@@ -38,7 +38,7 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     table = task.inputs["input"].table(["key", "image_sha256"])
     columns = zip(table["key"].to_pylist(), table["image_sha256"].to_pylist(), strict=True)
     posts = sorted((key, sha) for key, sha in columns if key not in dropped)
-    vectors = read_vectors(posts, task.annotations, MobileNetFile(*spec["mobilenet"]).annotator())
+    vectors = read_vectors(posts, task.annotations, MobileNetFile(*spec["mobilenet"]).annotator(task.project))
     components = count_components(vectors, params.variance)
     requested = params.dimensions or max(2, components)
     neighbours, dimensions = limit_to_posts(len(posts), params.neighbours, requested)

@@ -26,7 +26,7 @@ def rounds_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
         spec: ``embedding``: the folder of the embedding, relative to the stage's state.
         task: ``params`` holds the settings of the rounds.
     """
-    space = np.load(task.work.parents[2] / spec["embedding"] / "embedding.npy")
+    space = np.load(task.state / spec["embedding"] / "embedding.npy")
     labels, rounds, summaries = cluster_rounds(space, task.params)
     np.save(folder / "labels.npy", labels)
     np.save(folder / "rounds.npy", rounds)

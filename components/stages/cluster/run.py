@@ -20,7 +20,7 @@ from components.vision.image_encoders import MobileNetFile
 def run(stage: Stage) -> None:
     """Write each shard's posts with their cluster, its round, and their position on the map."""
     source, media = stage.inputs["input"], stage.inputs["media"]
-    mobilenet = list(MobileNetFile.of(stage.root, stage.params.mobilenet_v2))
+    mobilenet = list(MobileNetFile.of(stage.project, stage.params.mobilenet_v2))
     shared = {"media": media.digest, "mobilenet": mobilenet}
     featured = stage.map(vectors.compute_features, source.shards, step="features", params={}, shared=shared, publish=False)
     verdicts = {ref.name: read_table(ref.ledger).to_pylist() for ref in featured}

@@ -44,7 +44,7 @@ def compute_features(table: pa.Table, task: Task) -> ShardOut:
             broken[row["key"]] = "picture_missing"
         elif sha not in pictures:
             pictures[sha] = partial(_payload, media, row["media"], sha)
-    unreadable = _compute(task.annotations, pictures, MobileNetFile(*task.shared["mobilenet"]).annotator())
+    unreadable = _compute(task.annotations, pictures, MobileNetFile(*task.shared["mobilenet"]).annotator(task.project))
     for row in rows:
         key = row["key"]
         if key not in broken and row["image_sha256"] in unreadable:

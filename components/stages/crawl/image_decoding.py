@@ -17,13 +17,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import main_project
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.execution.engine import LocalEngine
 from components.execution.limits import ItemFailure, prepare_child, set_limits
 from components.execution.process import die_with_parent
 from components.execution.stage import Job, Stage, Task
-from components.stages.crawl.sources.inputs import job_project_root
 from components.web.answers import Outcome
 from components.web.budget import Budget
 from components.web.images.head import FORMATS, detect_format
@@ -149,7 +149,7 @@ class _InProcessLook(ImageLook):
 
 def decode_images_job(spec: dict[str, list[Any]], task: Task, folder: Path) -> None:
     """Job: decode the images of ``spec`` (sha256 → segment path, offset, length) and write the results as JSON."""
-    store = job_project_root(task) / task.shared["store"]
+    store = main_project(task.project) / task.shared["store"]
     bodies = {sha: _Body(store / path, offset, length, sha) for sha, (path, offset, length) in spec.items()}
     results = decode_all(task.annotations, Budget(**task.params), bodies)
     small = {sha: {name: value for name, value in result.items() if name != "thumbnail"} for sha, result in results.items()}
@@ -190,7 +190,7 @@ def decode_results(stage: Stage, store: FetchStore, outcomes: Iterable[Outcome],
         {sha: locations[sha] for sha in shas[start : start + IMAGES_PER_JOB]} for start in range(0, len(shas), IMAGES_PER_JOB)
     ]
     jobs = [Job(f"{index:05d}", spec) for index, spec in enumerate(specs)]
-    shared = {"store": home.relative_to(stage.state.parent).as_posix()}
+    shared = {"store": home.relative_to(main_project(stage.project)).as_posix()}
     results: dict[str, DecodeResult] = {}
     # The image budget is part of the job key, since results differ between budgets.
     budget = {name: value for name, value in stage.params.budget.plain().items() if name.startswith("image_")}

@@ -117,20 +117,26 @@ class MediaBodies(Mapping[str, bytes]):
         return len(self._members)
 
 
+WriteShard = Callable[[str, pa.Table, pa.Table, Mapping[str, bytes]], None]
+"""Takes a shard: name, records, ledger, media."""
+
+
 def write_records(
     stage: Stage,
     answers: Answers,
     pages: Iterable[SourcePage],
     resolve: Callable[[list[Verdict]], list[Verdict]] | None = None,
+    write: WriteShard | None = None,
 ) -> None:
     """Write shards of ``shard_size`` kept records from checked, fetched and decoded images, in the order of the pages.
 
     Args:
         resolve: adjusts the verdicts of a snapshot that has a base; receives all verdicts in one call.
+        write: takes the shards; None writes them into the stage's output.
     """
     params = stage.params
     judge = Judge(params, answers.taken)
-    shards = _Shards(stage, answers)
+    shards = _Shards(write or stage.write_shard, params, answers)
     for chunk in [list(pages)] if resolve else chunk_pages(pages):
         verdicts = resolve(judge.check(chunk)) if resolve else judge.check(chunk)
         outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
@@ -149,8 +155,8 @@ def write_records(
 class _Shards:
     """The shard being filled and the images already written."""
 
-    def __init__(self, stage: Stage, answers: Answers) -> None:
-        self._stage, self._store, self._taken = stage, answers.store, answers.taken
+    def __init__(self, write: WriteShard, params: Any, answers: Answers) -> None:
+        self._write, self._params, self._store, self._taken = write, params, answers.store, answers.taken
         self.rows: list[dict[str, str]] = []
         self._records: list[dict[str, Any]] = []
         self._media: dict[str, str] = {}  # image sha256 → "<shard>/<member>"
@@ -163,7 +169,7 @@ class _Shards:
         if row is None:
             assert outcome is not None
             result = results.get(outcome.entry.sha256) if outcome.entry is not None else None
-            row = _drop_row(verdict, outcome, result, self._stage.params)
+            row = _drop_row(verdict, outcome, result, self._params)
         if row is not None:
             self.rows.append(row)
             return
@@ -199,7 +205,7 @@ class _Shards:
             }
         )
         self.rows.append(kept(verdict.key, detail=describe_location(page, candidate)))
-        if len(self._records) >= self._stage.params.shard_size:
+        if len(self._records) >= self._params.shard_size:
             self.flush()
 
     def flush(self) -> None:
@@ -208,7 +214,7 @@ class _Shards:
         table = pa.Table.from_pylist(self._records, schema=CANDIDATE)
         # All rows pass here, so no text from a page, host or table can leak a taken-down address or owner.
         rows = [redact_row(row, self._taken) for row in self.rows]
-        self._stage.write_shard(f"{self._number:05d}", table, ledger_table(rows), content)
+        self._write(f"{self._number:05d}", table, ledger_table(rows), content)
         self._number += 1
         for part in (self._records, self.rows, self._new_media):
             part.clear()

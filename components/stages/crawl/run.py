@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from components.core.addresses import main_project
+from components.core.stored_files import store_of
 from components.execution.stage import Stage
 from components.stages.crawl.records import write_records
 from components.stages.crawl.snapshot_builder import (
@@ -12,7 +14,6 @@ from components.stages.crawl.snapshot_builder import (
     erase_orphans,
     make_answers,
     missing_answers_as_errors,
-    project_root,
 )
 from components.stages.crawl.source_kinds import create_source
 from components.web.snapshot_chain import read_chain, require_base
@@ -29,16 +30,17 @@ def run(stage: Stage) -> None:
             cannot be read.
     """
     params = stage.params
-    folder = project_root(stage) / STORE / params.snapshot
+    folder = main_project(stage.project) / STORE / params.snapshot
+    bucket = store_of(stage.project)
     for name in filter(None, (params.snapshot, params.base)):
-        fetch_snapshot(folder.with_name(name))
+        fetch_snapshot(folder.with_name(name), bucket)
     taken = apply_takedown_list(stage, params, folder)
-    source = create_source(stage, params, project_root(stage), folder, taken)
+    source = create_source(stage, params, main_project(stage.project), folder, taken)
     if not (folder / "COMPLETE").exists():
         complete_snapshot(stage, params, folder, source, taken)
     erase_orphans(stage, params, folder, taken)
     for held in read_chain(folder):
-        keep_snapshot(held)
+        keep_snapshot(held, bucket)
     with FetchStore(folder) as store:
         require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,6 @@ import pyarrow as pa
 from components.core.digests import digest_value
 from components.core.ledger import KEPT, dropped, ledger_table
 from components.core.records import CANDIDATE
-from components.core.shard_cache import ShardCache
 from components.core.shards import read_table, write_table
 from components.execution.stage import Stage
 from components.stages.crawl.records import MediaBodies, Verdict
@@ -37,20 +36,17 @@ class DraftShard(NamedTuple):
     """Member → bytes, read on access."""
 
 
-@dataclass
-class CollectingStage(Stage):
-    """A stage that writes nothing and collects the shards passed to it."""
+class Drafts(list[DraftShard]):
+    """The shards of a snapshot, in order."""
 
-    drafts: list[DraftShard] = field(default_factory=list)
+    def write(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes]) -> None:
+        """Add a shard."""
+        self.append(DraftShard(table, ledger, media))
 
-    @classmethod
-    def of(cls, stage: Stage, *, counted: bool = True) -> CollectingStage:
-        """Create one for ``stage``; its computations count as that stage's only if ``counted``."""
-        values = {item.name: getattr(stage, item.name) for item in fields(Stage)}
-        return cls(**(values if counted else values | {"cached": {}, "done": {}, "metrics": [], "parents": []}))
 
-    def write_shard(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes] | None = None) -> None:
-        self.drafts.append(DraftShard(table, ledger, media or {}))
+def uncounted(stage: Stage) -> Stage:
+    """Return the stage for work that does not count as its own: another snapshot's."""
+    return replace(stage, cached={}, done={}, metrics=[], parents=[])
 
 
 class RowLocation(NamedTuple):
@@ -236,6 +232,6 @@ def build_base_plan(
         return plan_shards(read(bases[depth].snapshot, below), below, name, stage.params.shard_size)[0]
 
     keys = [{**key, "snapshots": [base.digest for base in bases[: depth + 1]]} for depth in range(len(bases))]
-    plan = fold_chain(ShardCache(stage.state / "cache"), STEP, keys, ShardPlan.load, extend)
+    plan = fold_chain(stage.cache, STEP, keys, ShardPlan.load, extend)
     assert plan is not None
     return plan

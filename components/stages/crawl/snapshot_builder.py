@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from components.core.code_digest import code_digest
+from components.core.addresses import main_project
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
@@ -20,11 +20,12 @@ from components.stages.crawl import Params
 from components.stages.crawl.image_decoding import DecodeAhead
 from components.stages.crawl.records import Judge, select_image_urls, write_records
 from components.stages.crawl.shard_plan import (
-    CollectingStage,
+    Drafts,
     DraftShard,
     ShardPlan,
     build_base_plan,
     keep_base_pairs,
+    uncounted,
     write_planned_shards,
 )
 from components.stages.crawl.source_kinds import create_source
@@ -48,18 +49,13 @@ NETWORK_SETTINGS = ("snapshot", "base", "fresh_for", "contact", "per_host", "con
 """Settings that do not change how a complete snapshot is read."""
 
 
-def project_root(stage: Stage) -> Path:
-    """Return the folder that holds this run's ``data`` folder and caches."""
-    return stage.state.parent
-
-
 def apply_takedown_list(stage: Stage, params: Params, folder: Path) -> Takedown:
     """Erase what the takedown list names from the snapshot at ``folder`` and its bases; return the list.
 
     Raises:
         HearsightError: the list cannot be read, or as :func:`components.web.erase.erase`.
     """
-    takedown = read_takedown(project_root(stage) / NAME)
+    takedown = read_takedown(stage.project / NAME)
     erase_chain(folder, params.base, takedown)
     return takedown
 
@@ -95,8 +91,8 @@ def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Sourc
         if params.web.kind == "open":
             proxy = params.web.proxy
         else:
-            hosts = folder_sites(project_root(stage) / params.web.root) if params.web.kind == "folder" else None
-            proxy = resources.enter_context(SampleWeb(project_root(stage), hosts=hosts)).proxy
+            hosts = folder_sites(main_project(stage.project) / params.web.root) if params.web.kind == "folder" else None
+            proxy = resources.enter_context(SampleWeb(main_project(stage.project), hosts=hosts)).proxy
         fetcher = resources.enter_context(
             Fetcher(
                 store,
@@ -159,26 +155,24 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         base_store = BaseStore(store.folder.parent / snapshot)
         open_bases.callback(base_store.close)
         base_store.verified_digest()
-        collector = CollectingStage.of(stage, counted=False)
+        drafts = Drafts()
         base_answers = make_answers(params, base_store, answers.taken)
-        base_source = create_source(stage, params, project_root(stage), base_store.folder, answers.taken)
-        write_records(
-            collector, base_answers, base_source.pages(base_answers, None), lambda verdicts: keep_base_pairs(verdicts, below)
-        )
-        return collector.drafts
+        base_source = create_source(stage, params, main_project(stage.project), base_store.folder, answers.taken)
+        pages = base_source.pages(base_answers, None)
+        write_records(uncounted(stage), base_answers, pages, lambda verdicts: keep_base_pairs(verdicts, below), drafts.write)
+        return drafts
 
     with ExitStack() as open_bases:
         settings = {name: value for name, value in params.plain().items() if name not in NETWORK_SETTINGS}
         settings["web"] = {name: value for name, value in settings["web"].items() if name != "proxy"}
-        code = code_digest(stage.root, "components.stages.crawl")
         # The list is part of the key because a takedown changes a base without changing its name and digest.
-        key: dict[str, Any] = {"code": code, "params": settings, "takedown": answers.taken.plain()}
+        key: dict[str, Any] = {"code": stage.code, "params": settings, "takedown": answers.taken.plain()}
         if params.source.holds_times:  # records hold times, which the snapshot digests do not cover
             key["begun"] = identify_bases(store.folder.parent, store.bases)
         plan = build_base_plan(stage, store.bases, key, read)
-        collector = CollectingStage.of(stage)
-        write_records(collector, answers, source.pages(answers, None), lambda verdicts: keep_base_pairs(verdicts, plan))
-        write_planned_shards(stage, collector.drafts, plan, store.bases[-1].snapshot)
+        drafts, pages = Drafts(), source.pages(answers, None)
+        write_records(stage, answers, pages, lambda verdicts: keep_base_pairs(verdicts, plan), drafts.write)
+        write_planned_shards(stage, drafts, plan, store.bases[-1].snapshot)
 
 
 def erase_orphans(stage: Stage, params: Params, folder: Path, taken: Takedown) -> None:
@@ -202,10 +196,9 @@ def _erase_orphans_of(stage: Stage, params: Params, snapshots: list[Path], taken
     orphaned_hashes = {digest for snapshot in snapshots for removal in read_removals(snapshot) for digest in removal["images"]}
     orphans: set[str] = set()
     if orphaned_hashes or not isinstance(params.source, Site):
-        uncounted_stage = CollectingStage.of(stage, counted=False)
         with kind(folder) as store:
             followed, taken_down_hashes = replay(
-                params, store, create_source(uncounted_stage, params, project_root(stage), folder, taken), taken
+                params, store, create_source(uncounted(stage), params, main_project(stage.project), folder, taken), taken
             )
             orphans = _find_orphans(store, orphaned_hashes | taken_down_hashes, followed)
     if orphans:

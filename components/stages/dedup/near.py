@@ -38,7 +38,7 @@ class Pictures:
 
 def prepare_pictures(stage: Stage, records: Records) -> Pictures:
     """Return features of all pictures and the folders of their sketches, computed or cached."""
-    mobilenet = list(MobileNetFile.of(stage.root, stage.params.mobilenet_v2))
+    mobilenet = list(MobileNetFile.of(stage.project, stage.params.mobilenet_v2))
     jobs = [
         Job(shard.name, {"pictures": shown, "mobilenet": mobilenet}, content_addressed=True)
         for shard, shown in zip(records.shards, records.first_shown(), strict=True)

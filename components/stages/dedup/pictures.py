@@ -60,7 +60,7 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
     payloads = {feature_key(sha256, 0): payload(sha256, inner=False) for sha256 in sketches}
     payloads |= {key: payload(sha256, inner=True) for sha256, (key, _) in contents.items()}
-    features = task.annotations.annotate(MobileNetFile(*spec["mobilenet"]).annotator(), payloads)
+    features = task.annotations.annotate(MobileNetFile(*spec["mobilenet"]).annotator(task.project), payloads)
     keys = [*(feature_key(sha256, 0) for sha256 in sketches), *(key for key, _ in contents.values())]
     vectors = np.array([features[key][0] for key in keys], np.float16).reshape(-1, WIDTH)
     rows = {sha256: row for row, sha256 in enumerate(sketches)}
@@ -96,7 +96,7 @@ def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
         spec: cache folders written by :func:`prepare`, named by content.
         task: params are the stage's ``aligned`` settings.
     """
-    cache, limits = task.annotations.folder.parent / "cache", task.params.plain()
+    cache, limits = task.state / "cache", task.params.plain()
     own = cache / spec["own"]
     vectors, sketches, views = _unit_vectors(own), np.load(own / "sketches.npy"), np.load(own / "views.npy")
     turned = miniatures(sketches)

@@ -20,7 +20,7 @@ def run(stage: Stage) -> None:
     Raises:
         HearsightError: the history cannot be read.
     """
-    path = history_path(stage.root, stage.dataset)
+    path = history_path(stage.project, stage.dataset)
     history = read_history(path)
     snapshot = read_snapshot(stage.inputs["crawl"])
     past = before(history, snapshot.name)

@@ -46,7 +46,8 @@ def write_all(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Mode
         for test_set, model in pairs
     ]
     hardware = stage.params.hardware
-    folders = stage.jobs(write_captions, jobs, step="captions", params=hardware, resources=hardware.resources(stage.engine))
+    resources = hardware.resources(stage.engine)
+    folders = stage.jobs(write_captions, jobs, step="captions", params=hardware, version=1, resources=resources)
     written = {}
     for (test_set, model), folder in zip(pairs, folders, strict=True):
         captions: dict[str, str] = json.loads((folder / CAPTIONS).read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from components.core.graph import find_root
+from components.core.addresses import installed_file
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import FEATURES
 from components.core.view_arrays import SUFFIX, npy_bytes, pack_views
@@ -112,7 +112,7 @@ def _encoded(
 ) -> dict[str, NDArray[np.float16]]:
     """Return sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``."""
     encoder, about = task.params.encoder, task.shared["encoder"]
-    weights = find_root() / encoder.weights if encoder.weights else None
+    weights = installed_file(task.project, encoder.weights) if encoder.weights else None
     annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
     payloads = {
         feature_key(sha, number): (lambda sha=sha, number=number: (task.inputs["media"].read_media(source[sha]), sha, number))

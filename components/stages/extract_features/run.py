@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from components.core.addresses import PREPARED_FILE
+from components.core.addresses import PREPARED_FILE, installed_file
 from components.execution.resources import Resources
 from components.execution.stage import Stage
 from components.stages.extract_features import Params
@@ -16,7 +16,7 @@ from components.vision.image_encoders import EncodedPicture, weights_digest
 def run(stage: Stage) -> None:
     """Prepare the records' shards, and write wording and encoder to ``prepared.json``."""
     params: Params = stage.params
-    weights = stage.root / params.encoder.weights if params.encoder.weights else None
+    weights = installed_file(stage.project, params.encoder.weights) if params.encoder.weights else None
     encoder: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}
     if params.encoder.frozen:
         # The features are keyed by the file's content, not by its name.

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from components.core.addresses import lineage_path
+from components.core.addresses import lineage_path, state_folder
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.ledger import format_value
@@ -52,7 +52,8 @@ def measure_records(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str
         return {}
     params = _settings_of_run(graph, dataset)
     plan = plan_for(graph.root, params.providers, params.language)
-    task = Task(params, plan, ResultCache(graph.root / ".hearsight" / "annotations"), inputs, graph.root / ".hearsight", dataset)
+    state = state_folder(graph.root)
+    task = Task(params, plan, ResultCache(state / "annotations"), inputs, state, dataset, graph.root, state)
     annotate, subjects = SubjectAnnotator(rows, task, make_providers(plan)), make_subjects(rows, params)
     values: dict[str, list[RuleValue]] = {key: [] for key in rows}
     for group, rules in GROUPS.items():

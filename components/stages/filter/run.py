@@ -18,7 +18,7 @@ from components.stages.filter.rules import Finding
 
 def run(stage: Stage) -> None:
     """Filter each shard of candidates and record the providers."""
-    plan = plan_for(stage.root, stage.params.providers, stage.params.language)
+    plan = plan_for(stage.project, stage.params.providers, stage.params.language)
     with record_usage(stage, plan):
         refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params, shared=plan)
     record_choice(stage, plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.core.errors import HearsightError
 from components.execution.stage import Job, Stage
-from components.retrieval.jobs import START, input_digests, train_dual_encoder, training_code_digest
+from components.retrieval.jobs import START, input_digests, train_dual_encoder
 from components.retrieval.settings import LOSSES, STARTS
 from components.stages.finetune_retrieval import Params
 from components.training.publishing import publish
@@ -32,7 +32,6 @@ def run(stage: Stage) -> None:
                 "towers": None, "start": start, "sets": input_digests(stage.inputs),
             } | params.job_spec()  # fmt: skip
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
-    shared = {"code": training_code_digest(stage.root)}
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared, resources=resources)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=1, resources=resources)
     publish(stage, jobs, folders, rows=True)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from components.core.addresses import installed_file
 from components.core.digests import digest_value, sha256_bytes
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CAPTION
@@ -56,7 +56,7 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
     }
     shared["addresses"] = {name: address for name, address in addresses.items() if name in order}
     if "wikidata_index" in order:
-        shared["states"]["wikidata_index"] = digest = read_about(stage.root / settings.index)["digest"]
+        shared["states"]["wikidata_index"] = digest = read_about(installed_file(stage.project, settings.index))["digest"]
         stage.note_parent("wikidata index", digest)
     for name in [name for name in order if name in NETWORK]:
         refs = stage.map(
@@ -69,7 +69,7 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
             conserve=False,
         )
         rows = [row for ref in refs for row in ref.read(["name", "kind"]).to_pylist()]
-        source = make_sources([name], settings, load_wordnet(), stage.annotations, stage.root)[0]
+        source = make_sources([name], settings, load_wordnet(), stage.annotations, stage.project)[0]
         assert isinstance(source, Remote)
         answers = source.ask(Question(row["name"], row["kind"]) for row in rows)
         shared["states"][name] = digest_value(sorted((key, digest_value(answer)) for key, answer in answers.items()))
@@ -85,7 +85,7 @@ def knowledge_of(task: Task) -> Knowledge:
     wordnet, shared = load_wordnet(), task.shared
     if shared["order"] == ["embedded"]:
         return Knowledge(wordnet)
-    sources = make_sources(shared["order"], _settings(shared), wordnet, task.annotations, _root(task))
+    sources = make_sources(shared["order"], _settings(shared), wordnet, task.annotations, task.project)
     return Knowledge(wordnet, sources)
 
 
@@ -98,18 +98,13 @@ def question_shard(table: pa.Table, task: Task) -> ShardOut:
     """Return the names of a shard that the source ``task.shared["listen"]`` would look up, with types, distinct and sorted."""
     shared = task.shared
     cascade, listener = recording_cascade(
-        shared["order"], shared["listen"], _settings(shared), load_wordnet(), task.annotations, _root(task)
+        shared["order"], shared["listen"], _settings(shared), load_wordnet(), task.annotations, task.project
     )
     rewrite_shard(table, task, cascade)
     rows = [question._asdict() for question in sorted(listener.questions)]
     return ShardOut(
         pa.Table.from_pylist(rows, schema=pa.schema([("name", pa.string()), ("kind", pa.string())])), ledger_table([])
     )
-
-
-def _root(task: Task) -> Path:
-    """Return the project's root; the result cache is in its ``.hearsight/annotations``."""
-    return task.annotations.folder.parents[1]
 
 
 def _settings(shared: Mapping[str, Any]) -> Any:

@@ -15,7 +15,7 @@ def run(stage: Stage) -> None:
     params: Params = stage.params
     shards = stage.inputs["input"].shards
     rewriting = {"min_words": params.min_words, "stated_role": params.stated_role}
-    plan = plan_of(stage.root, stage.inputs["input"])
+    plan = plan_of(stage.project, stage.inputs["input"])
     with record_usage(stage, plan):
         shared = prepare_knowledge(stage, rewriting, plan)
         captions = stage.map(rewritten_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)

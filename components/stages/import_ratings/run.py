@@ -25,8 +25,7 @@ log = logging.getLogger(__name__)
 def run(stage: Stage) -> None:
     """Write the ratings in shards; metrics: ratings by file format, raters, and what was left out."""
     items = stage.inputs["input"]
-    # The folder of the caches, because a test's stage has its code elsewhere.
-    folder = stage.state.parent / FOLDER / stage.dataset
+    folder = stage.project / FOLDER / stage.dataset
     files: list[tuple[str, pa.Table]] = []
     digests: list[tuple[str, str]] = []
     for path in rating_files(folder):

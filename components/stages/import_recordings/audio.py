@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from components.core.addresses import main_project
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
@@ -15,7 +16,7 @@ from components.execution.shard_worker import ShardOut, Task
 from components.speech.audio.files import Samples, Sound, from_flac, read_sound, to_flac
 from components.speech.audio.measures import is_silent, measure
 from components.speech.audio.trim import trim_silence
-from components.stages.import_recordings.joining import OF_RECORD, project_of
+from components.stages.import_recordings.joining import OF_RECORD
 
 AT_A_TIME = 64
 """Recordings in memory at a time, and lost at most when the run is killed."""
@@ -73,7 +74,7 @@ def convert_recordings(table: pa.Table, task: Task) -> ShardOut:
 def _read_recording(name: str, task: Task) -> Sound | str:
     """Return the sound of a file, or the error."""
     try:
-        return read_sound((project_of(task) / name).read_bytes(), name)
+        return read_sound((main_project(task.project) / name).read_bytes(), name)
     except HearsightError as error:
         return error.what
 

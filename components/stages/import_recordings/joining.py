@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from components.core.addresses import main_project
 from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
 from components.core.shards import write_table
@@ -39,7 +40,7 @@ def join(stage: Stage) -> list[ShardRef]:
     Raises:
         HearsightError: the folder is missing or has another layout, a recording cannot be read, or no record has one.
     """
-    home, folder = stage.state.parent, stage.params.folder
+    home, folder = main_project(stage.project), stage.params.folder
     corpus = open_corpus(stage.params.layout, home / folder)
     shards: list[tuple[ShardRef, list[dict[str, str]]]] = []
     stats: dict[str, list[Any]] = {}
@@ -93,18 +94,13 @@ def _digests(stage: Stage, specs: Sequence[list[Any]]) -> dict[str, str]:
 
 def take_digests(spec: list[list[Any]], task: Task, folder: Path) -> None:
     """Write the sha256 of each file of ``spec`` (name, size, modification time); a job."""
-    home, digests = project_of(task), {}
+    home, digests = main_project(task.project), {}
     for name, *_ in spec:
         try:
             digests[name] = sha256_file(home / name)
         except OSError as error:
             raise HearsightError(f"cannot be read ({error.strerror})", where=home / name, hint="fix the file's rights") from None
     (folder / "digests.json").write_text(json.dumps(digests, sort_keys=True), encoding="utf-8")
-
-
-def project_of(task: Task) -> Path:
-    """Return the project's root: a worker's folder is ``<root>/.hearsight/work/<dataset>/<stage>``."""
-    return task.work.parents[3]
 
 
 def _write(stage: Stage, shard: ShardRef, rows: list[dict[str, str]], digests: dict[str, str]) -> ShardRef:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.execution.stage import Job, Stage
-from components.retrieval.jobs import WHOLE, input_digests, starting_weights, train_dual_encoder, training_code_digest
+from components.retrieval.jobs import WHOLE, input_digests, starting_weights, train_dual_encoder
 from components.retrieval.settings import LOSSES
 from components.stages.pretrain_retrieval import Params
 from components.training.publishing import publish
@@ -12,7 +12,7 @@ from components.training.publishing import publish
 def run(stage: Stage) -> None:
     """Train a model for each row and seed, and publish the models."""
     params: Params = stage.params
-    towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.root)}
+    towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.project)}
     jobs = []
     for row, kind, batch in params.split_rows():
         settings = params.model.plain()
@@ -23,7 +23,6 @@ def run(stage: Stage) -> None:
         spec = {"row": row, "loss": LOSSES[kind], "settings": settings, "towers": towers, "percent": WHOLE, "start": None}
         spec |= params.job_spec() | {"sets": input_digests(stage.inputs)}
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
-    shared = {"code": training_code_digest(stage.root)}
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, shared=shared, resources=resources)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=1, resources=resources)
     publish(stage, jobs, folders, rows=True)

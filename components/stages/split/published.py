@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from components.core.addresses import installed_file
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
@@ -54,7 +55,7 @@ class Lists(Settings):
             raise HearsightError(what, where=where, hint=hint)
 
 
-def read_lists(lists: Lists, home: Path) -> dict[str, str]:
+def read_lists(lists: Lists, project: Path) -> dict[str, str]:
     """Return picture file name → split.
 
     Raises:
@@ -65,7 +66,7 @@ def read_lists(lists: Lists, home: Path) -> dict[str, str]:
     for split, file in files.items():
         if file == ALL_OTHER_PICTURES:
             continue
-        path = home / file
+        path = installed_file(project, file)
         names = _names(path, split)
         if not names:
             raise HearsightError("contains no picture name", where=path, hint="fix split.lists, or add the file")
@@ -112,9 +113,7 @@ def split_as_published(stage: Stage) -> None:
     """Write the split; metrics: numbers of listed pictures and of those without a record."""
     source = stage.inputs["input"]
     groups = None if is_grouped(source) else groups_of_pictures(source)
-    # The folder of the caches, because a test's stage has its code elsewhere.
-    home = stage.state.parent
-    listed = read_lists(stage.params.lists, home)
+    listed = read_lists(stage.params.lists, stage.project)
     default = next((split for split in SPLIT_PRIORITY if getattr(stage.params.lists, split) == ALL_OTHER_PICTURES), None)
     splits: dict[str, str] = {}
     names: dict[str, str] = {}

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from components.core.account_names import normalise_account
+from components.core.addresses import main_project
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept
 from components.core.seeded_rng import seeded_rng
@@ -56,8 +57,7 @@ def _by_owner(stage: Stage) -> None:
     params = stage.params
     shares = requested_shares(params)
     posts = _posts(stage)
-    # The folder of the caches, because a test's stage has its code elsewhere.
-    with open_assignments(stage.state.parent, params.sides, params.seed, shares) as assignments:
+    with open_assignments(main_project(stage.project), params.sides, params.seed, shares) as assignments:
         assigned = assignments.lookup({post.owner for post in posts.values() if post.owner})
         placement = place_owners(
             list(posts.values()),

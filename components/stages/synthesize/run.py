@@ -34,7 +34,7 @@ def run(stage: Stage) -> None:
         plan_shard, shards, step="plan", params=settings, shared={"voices": voices}, publish=False, conserve=False
     )
     names = [name for models in voices.values() for name in models]
-    google = plan_for(stage.root, names)
+    google = plan_for(stage.project, names)
     with record_usage(stage, google):
         failed = speak_missing(stage, planned, google)
     complete = with_failures(planned, failed, stage.work / "failed")

@@ -11,9 +11,9 @@ import pyarrow as pa
 import torch
 from torch import nn
 
+from components.core.addresses import installed_file
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
-from components.core.graph import find_root
 from components.execution.ranks import rank_number
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, reads_grid
@@ -52,7 +52,7 @@ def train_captioner(spec: dict[str, Any], task: Task, folder: Path) -> None:
             ``{"name", "weights_sha256", "trained": false}``, or one to train, with ``"weights"`` (a path; empty for random
             weights), ``"side"`` (px) and ``"trained": true``.
         task: ``inputs["input"]`` is the prepared set, ``params`` the :class:`~components.training.settings.Hardware`,
-            ``shared["code"]`` the code's digest, which is part of the name of the checkpoints' folder.
+            ``code`` the training's version, which is part of the name of the checkpoints' folder.
 
     Raises:
         HearsightError: there is nothing to train on, the loss diverges, memory is too small, or a file is damaged.
@@ -79,14 +79,14 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     scored_keys = [validation.sha256[picture] for picture in scored_pictures]
     judging = make(validation.members, scored_pictures, None, scored_keys, training=False)
     reseed(seed, spec["network"], "weights")
-    encoder = build_encoder(spec["encoder"]) if spec["encoder"]["trained"] else None
+    encoder = build_encoder(spec["encoder"], task.project) if spec["encoder"]["trained"] else None
     chosen = {name: settings[name] for name in ("width", "heads", "layers", "feedforward", "pre_norm", "dropout", "longest")}
     network_config = CaptionerConfig(spec["network"], len(vocabulary), image_features=_width(training, encoder, spec), **chosen)
     model = ImageCaptioner(build(network_config), encoder)
     # Other settings of the second phase continue from the same first phase.
     first_spec = spec | {"settings": {name: value for name, value in settings.items() if name != "self_critical"}}
     both_phases, first_phase = (
-        digest_value([part, output.digest, task.shared["code"], hardware.plain()])[:32] for part in (spec, first_spec)
+        digest_value([part, output.digest, task.code, hardware.plain()])[:32] for part in (spec, first_spec)
     )
     scratch = checkpoint_folder(task.work, first_phase)
     identity = {
@@ -98,7 +98,7 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
     by_picture = settings | {"batch": max(1, settings["batch"] // settings["captions_per_picture"])}
     recipe = CaptionerTraining(model, by_picture, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
-    with open_progress(task.work, f"{spec['network']}-{seed}", both_phases, writes=rank_number() == 0) as log:
+    with open_progress(task.project, task.work, f"{spec['network']}-{seed}", both_phases, writes=rank_number() == 0) as log:
         fit(recipe, training, scratch / PHASES[0], hardware, log)
         phase = settings["self_critical"]
         if phase["epochs"]:
@@ -136,13 +136,13 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     return Trained(recipe, config)
 
 
-def build_encoder(encoder: dict[str, Any]) -> nn.Module:
+def build_encoder(encoder: dict[str, Any], project: Path) -> nn.Module:
     """Build the encoder to be trained, with its starting weights.
 
     Raises:
         HearsightError: the encoder is unknown, or the file does not fit it.
     """
-    path = find_root() / encoder["weights"] if encoder["weights"] else None
+    path = installed_file(project, encoder["weights"]) if encoder["weights"] else None
     if path is not None and weights_digest(encoder["name"], path) != encoder["weights_sha256"]:
         raise HearsightError("the weights changed during the run", where=path, hint="run again")
     return trainable_encoder(encoder["name"], path, encoder["side"])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from components.core.addresses import PREPARED_FILE
-from components.core.code_digest import code_digest
+from components.core.addresses import PREPARED_FILE, installed_file
 from components.execution.stage import Job, Stage
 from components.stages.train_captioner import Params
 from components.stages.train_captioner.jobs import train_captioner
@@ -26,23 +25,22 @@ def run(stage: Stage) -> None:
     if encoder["trained"]:
         # The digest of the file's content is part of the job's key, not only its path.
         encoder["weights"] = training.weights
-        encoder["weights_sha256"] = starting_weights_digest(encoder["name"], stage.root, training.weights)
+        encoder["weights_sha256"] = starting_weights_digest(encoder["name"], stage.project, training.weights)
     settings = params.network.plain() | {"longest": training.longest, "min_count": training.min_count}
     jobs = [
         Job(f"{params.name}-{seed}", {"network": params.name, "seed": seed, "settings": settings, "encoder": encoder})
         for seed in training.seeds
     ]
-    shared = {"code": code_digest(stage.root, "components.stages.train_captioner.jobs")}
     hardware = training.hardware
     resources = hardware.resources(stage.engine)
-    folders = stage.jobs(train_captioner, jobs, step="models", params=hardware, shared=shared, resources=resources)
+    folders = stage.jobs(train_captioner, jobs, step="models", params=hardware, version=1, resources=resources)
     publish(stage, jobs, folders)
 
 
-def starting_weights_digest(name: str, root: Path, weights: str) -> str:
+def starting_weights_digest(name: str, project: Path, weights: str) -> str:
     """Return the digest of the weights that a trained encoder starts from; empty for random weights.
 
     Raises:
         HearsightError: the file cannot be read.
     """
-    return weights_digest(name, root / weights if weights else None) if weights or name in PACKAGED else ""
+    return weights_digest(name, installed_file(project, weights) if weights else None) if weights or name in PACKAGED else ""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import lock_path, state_folder
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.stage_output import ShardRef
@@ -37,7 +38,7 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     chosen = choose_rules(rules)
     job, engine_lock = _job(root, dataset, alts)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
-        with job.engine.open(engine_lock, (job.state, root / "data")):
+        with job.engine.open(root, engine_lock, (job.state, root / "data")):
             sweep = _sweep(job, chosen, _shards(job, alts))
             published_sweep = _sweep(job, chosen, _file_shards(job, published, published=True)) if published else None
         if not sweep.candidates:
@@ -67,7 +68,7 @@ def _sweep(job: Stage, rules: Sequence[Swept], shards: Sequence[ShardRef]) -> Sw
 
 def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
     """Yield each shard's table of measured values (``values.measured_schema``), computed in workers or read from the cache."""
-    plan = plan_for(job.root, job.params.providers, job.params.language)
+    plan = plan_for(job.project, job.params.providers, job.params.language)
     refs = job.map(measure_shard, shards, step="values", params=job.params, shared=plan, publish=False, conserve=False)
     return (ref.read() for ref in refs)
 
@@ -75,10 +76,11 @@ def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
 def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
     limit_threads()
     graph = load_graph(root)
-    params, state = stage_settings(graph, "filter", dataset), root / ".hearsight"
+    params, state = stage_settings(graph, "filter", dataset), state_folder(root)
     inputs = {} if alts else open_inputs(graph, "filter", dataset)
     engine, work = make_engine(root / "params.yaml", graph.params), state / "work" / dataset / "calibrate"
-    return Stage("calibrate", dataset, params, root, inputs, work, engine, state), state / "locks" / f"{dataset}.calibrate.lock"
+    code = graph.code_digest("calibrate")
+    return Stage("calibrate", dataset, params, root, inputs, work, engine, state, code), lock_path(root, dataset, "calibrate")
 
 
 def _shards(job: Stage, alts: str) -> Sequence[ShardRef]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import state_folder
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import parse_settings
@@ -67,7 +68,8 @@ def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> 
     inputs = {name: StageOutput(path) for name, path in graph.inputs("filter", dataset).items()}
     if not inputs["input"].path.is_dir():
         raise HearsightError("is not there yet", where=inputs["input"].path, hint=f"run the crawl of '{dataset}' first")
-    task = Task(params, plan, ResultCache(root / ".hearsight" / "annotations"), inputs, root / ".hearsight", dataset)
+    state = state_folder(root)
+    task = Task(params, plan, ResultCache(state / "annotations"), inputs, state, dataset, root, state)
     if "asking" not in plan:
         return [CostLine("embedded", "all", 0, 0, 0, 0, 0.0)]
     tallies: dict[str, Tally] = {}

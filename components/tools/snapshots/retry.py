@@ -12,13 +12,14 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import main_project, state_folder
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.execution.engine import LocalEngine
 from components.execution.runner import stage_settings
 from components.execution.stage import Stage
 from components.stages.crawl import Params
-from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, fetch_missing, project_root, replay
+from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, fetch_missing, replay
 from components.stages.crawl.source_kinds import create_source
 from components.web.answers import REDIRECTS
 from components.web.snapshot_chain import find_dependents
@@ -60,14 +61,15 @@ def retry(root: Path, dataset: str, classes: Collection[str] = CLASSES) -> dict[
     """
     graph = load_graph(root)
     params: Params = stage_settings(graph, "crawl", dataset)
-    stage = Stage("crawl", dataset, params, root, {}, graph.output("crawl", dataset), LocalEngine(1), root / ".hearsight")
+    out, state, code = graph.output("crawl", dataset), state_folder(root), graph.code_digest("crawl")
+    stage = Stage("crawl", dataset, params, root, {}, out, LocalEngine(1), state, code)
     return retry_snapshot(stage, classes)
 
 
 def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
     """Do :func:`retry` with a given stage."""
     params: Params = stage.params
-    folder = project_root(stage) / STORE / params.snapshot
+    folder = main_project(stage.project) / STORE / params.snapshot
     if not (folder / "COMPLETE").exists():
         raise HearsightError(
             f"the snapshot '{params.snapshot}' is not complete",
@@ -76,7 +78,7 @@ def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
         )
     _require_no_successor(folder)
     taken = apply_takedown_list(stage, params, folder)
-    source = create_source(stage, params, project_root(stage), folder, taken)
+    source = create_source(stage, params, main_project(stage.project), folder, taken)
     with FetchStore(folder, writer=True, base=params.base) as store:
         before = store.verified_digest()
         failed = {entry.url: class_of(entry) for entry in store if class_of(entry)}

@@ -89,7 +89,7 @@ def _holder(lock: Path) -> int | None:
 
 def training_progress(root: Path, dataset: str, stage: str) -> str:
     """Return the last step and epoch of a stage's trainings as text; empty for a stage that trains nothing."""
-    folder, texts = progress_folder(root / ".hearsight" / "work" / dataset / stage), []
+    folder, texts = progress_folder(root, dataset, stage), []
     for path in sorted(folder.glob("*.jsonl")):
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL))

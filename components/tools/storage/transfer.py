@@ -56,7 +56,7 @@ def push_outputs(graph: Graph, names: Sequence[str]) -> Iterator[dict[str, Any]]
 def push_snapshots(root: Path) -> Iterator[dict[str, Any]]:
     """Store the complete snapshots of the fetch store; yield a line for each."""
     for path in sorted((root / "data" / "store").glob(f"*/{COMPLETE}")):
-        keep_snapshot(path.parent)
+        keep_snapshot(path.parent, store_of(root))
         yield {"snapshot": path.parent.name}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from components.core.addresses import CELLS, MATRICES
 from components.core.digests import sha256_file
 from components.core.graph import Graph
+from components.core.stored_files import store_of
 from components.tools.takedown import caches, evidence, ratings, searchable, stored, versions
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import find_listed_settings
@@ -93,7 +94,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         urls = set() if folder in current else evidence.find_answered_urls(folder, removed.images)
         count = count_affected(folder, listed, urls)
         if count or ((folder / "COMPLETE").exists() and search.in_file(folder / "COMPLETE").hits):
-            plan.add(folder, f"{count} answers", partial(_erase, folder, listed, urls))
+            plan.add(folder, f"{count} answers", partial(_erase, root, folder, listed, urls))
     for path, keys in caches.find_annotations(state, search):
         plan.add(path, f"{len(keys)} annotations", partial(caches.delete_annotations, path, keys))
     for folder in caches.find_cache_entries(state, search):
@@ -167,10 +168,10 @@ def _plan_stores(plan: Plan, graph: Graph, repo: Any, search: FileSearch) -> set
     return tainted
 
 
-def _erase(folder: Path, listed: Takedown, urls: Collection[str]) -> None:
+def _erase(root: Path, folder: Path, listed: Takedown, urls: Collection[str]) -> None:
     """Erase answers from a snapshot, and from its copy in the bucket."""
     erase(folder, listed, urls)
-    keep_snapshot(folder)
+    keep_snapshot(folder, store_of(root))
 
 
 def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[str]) -> None:

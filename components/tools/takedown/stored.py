@@ -100,7 +100,7 @@ def fetch_current(graph: Graph) -> None:
             provide_all(folder, "ledger/")
     if (store := store_of(graph.root)) is not None:
         for name in stored_snapshots(store):
-            fetch_snapshot(graph.root / "data" / "store" / name)
+            fetch_snapshot(graph.root / "data" / "store" / name, store)
 
 
 def open_stores(root: Path, repo: Repo | None) -> Iterator[Objects]:

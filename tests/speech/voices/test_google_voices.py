@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -84,7 +83,6 @@ def run(root: Path, shaped_there: bool = False, **spread: float) -> tuple[StageO
         params=Params(seed=1, utterances=3, **SPREAD | spread | settings),
         inputs={"input": StageOutput(root / "data/english/split")},
     )
-    stage = dataclasses.replace(stage, root=root)
     run_synthesize(stage)
     stage.finish()
     return StageOutput(stage.out), {name: value for name, value, _ in stage.metrics}

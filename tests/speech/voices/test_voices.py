@@ -17,11 +17,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.core.code_digest import reached_files
 from components.core.errors import HearsightError
 from components.core.params import parse_settings
 from components.speech.audio.measures import measure
-from components.speech.voices import engine_espeak, hosts, libraries, speaking
+from components.speech.voices import engine_espeak, hosts, libraries
 from components.speech.voices.catalogue import VOICES, installed, split_installed, voice_named
 from components.speech.voices.engines import ENGINES
 from components.speech.voices.failures import EngineFailure
@@ -261,8 +260,3 @@ def test_an_unknown_voice_is_refused_with_the_available_ones():
     for ask in (lambda: speak("one", "alto"), lambda: split_installed(["alto"]), lambda: voice_named("alto")):
         with pytest.raises(HearsightError, match=r"'alto' is not a voice.*flite-kal16"):
             ask()
-
-
-def test_the_code_digest_of_speech_includes_the_engines():
-    reached = {path.name for path in reached_files(PROJECT, speaking.__name__)}
-    assert {"engines.py", "engine_flite.py", "engine_espeak.py", "engine_piper.py", "host.py", "catalogue.py"} <= reached

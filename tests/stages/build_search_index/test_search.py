@@ -26,8 +26,8 @@ from tests.support import PROJECT
 def project(stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The built index in a project of its own."""
     for name in ("dvc.yaml", "params.yaml"):
-        (stage.root / name).write_bytes((PROJECT / name).read_bytes())
-    monkeypatch.setenv("HEARSIGHT_ROOT", str(stage.root))
+        (stage.project / name).write_bytes((PROJECT / name).read_bytes())
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(stage.project))
     (tmp_path / "query.flac").write_bytes(to_flac(clip(6)))
     (tmp_path / "query.png").write_bytes(picture(3))
     return tmp_path

@@ -48,9 +48,9 @@ def told(stage: Any) -> Any:
     patch.setenv("HEARSIGHT_TRACKING", "now")
     lineages = {name: json.loads(lineage_path(output.path).read_text()) for name, output in stage.inputs.items()}
     for name, output in stage.inputs.items():
-        record_run(StageResult(stage.root, "stamps", output.path.name, output.path, output.manifest, lineages[name], [], {}))
+        record_run(StageResult(stage.project, "stamps", output.path.name, output.path, output.manifest, lineages[name], [], {}))
     own = json.loads(lineage_path(stage.out).read_text())
-    result = StageResult(stage.root, "stamps", "build_search_index", stage.out, stage.manifest, own, stage.metrics, {})
+    result = StageResult(stage.project, "stamps", "build_search_index", stage.out, stage.manifest, own, stage.metrics, {})
     assert record_run(result)
     yield result
     patch.undo()

@@ -61,9 +61,9 @@ def test_every_picture_is_indexed_once_and_every_utterance_with_its_captions_lan
 
 @pytest.mark.long
 def test_the_output_passes_its_check(stage: Any) -> None:
-    (stage.root / "expectations").mkdir(exist_ok=True)
-    shutil.copy(PROJECT / "expectations" / "build_search_index.json", stage.root / "expectations")
-    assert check(stage.root, "stamps", "build_search_index").passed
+    (stage.project / "expectations").mkdir(exist_ok=True)
+    shutil.copy(PROJECT / "expectations" / "build_search_index.json", stage.project / "expectations")
+    assert check(stage.project, "stamps", "build_search_index").passed
 
 
 def test_an_indexed_file_is_its_own_first_result(stage: Any) -> None:
@@ -83,7 +83,7 @@ def test_equal_input_gives_equal_bytes_and_computes_no_embedding(
     stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = stage.manifest.digest
-    again = run(stage.root, stage.inputs)
+    again = run(stage.project, stage.inputs)
     assert again.manifest.digest == first and again.cache_summary() == {"embed": "2 of 2"}
 
 
@@ -144,7 +144,7 @@ def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(st
     pairs = read_pairs(sets_of(stage.inputs), "test", ["picture", "text", "group"])
     items = Items([Split("test", pairs, np.zeros((len(pairs), 8)), np.zeros((len(pairs.sha256), 8)))])
     # The index also holds the training split, whose rows come first among its pictures: here the test split alone is asked for.
-    root = stage.root / "test-only"
+    root = stage.project / "test-only"
     alone = run(root, stage.inputs, splits=["test"])
     searcher = Searcher.open(alone.out / SEARCH)
     actual = gather(Built(items, searcher, {}), "test", 1, 8, 12)

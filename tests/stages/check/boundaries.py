@@ -59,7 +59,15 @@ def _job(root: Path, stage: str, dataset: str) -> Stage:
     engine: Any = None
     out = root / "data" / dataset / stage
     return Stage(
-        name=stage, dataset=dataset, params=None, root=root, inputs={}, out=out, engine=engine, state=root / ".hearsight"
+        name=stage,
+        dataset=dataset,
+        params=None,
+        project=root,
+        inputs={},
+        out=out,
+        engine=engine,
+        state=root / ".hearsight",
+        code="",
     )
 
 

@@ -35,7 +35,6 @@ def social() -> Iterator[Social]:
 def make(root: Path, stage: str, params: Any, inputs: dict[str, StageOutput], work: Callable[[Any], None]) -> StageOutput:
     """Run a stage into an empty folder."""
     job = make_stage(root, stage, "portuguese", params, inputs)
-    job.root = root  # the history is in this folder
     shutil.rmtree(job.out)
     job.out.mkdir()
     work(job)

@@ -74,7 +74,6 @@ def evaluated(root: Path, ratings: dict[int, str] = VOTES, automatic: bool = Tru
         inputs["retrieval"] = make_output(root, "evaluate_retrieval", [ranks])
     params = parse_settings(Params, {"resamples": 50} | settings, "params.yaml: english.evaluate_ratings")
     stage = make_stage(root, "evaluate_ratings", params=params, inputs=inputs)
-    stage.root = root
     run(stage)
     stage.finish()
     return stage

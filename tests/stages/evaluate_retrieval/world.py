@@ -110,7 +110,6 @@ def evaluation(root: Path, spoken: dict[str, StageOutput], models: StageOutput, 
         evaluate_retrieval.Params.model_validate(EVALUATE | changed),
         spoken | {"input": models},
     )
-    stage.root = root
     run_evaluate_retrieval(stage)
     stage.finish()
     return stage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import io
 import json
@@ -87,8 +86,7 @@ def staged(root: Path, name: str, source: str) -> Stage:
     params = stage_params(
         root / "params.yaml", content, "english", name, {"filter": filtering, "hypernymize": hypernymize}[name].Params
     )
-    job = make_stage(root, name, params=params, inputs={"input": StageOutput(root / "data" / "english" / source)})
-    return dataclasses.replace(job, root=root)
+    return make_stage(root, name, params=params, inputs={"input": StageOutput(root / "data" / "english" / source)})
 
 
 def filter_output(root: Path) -> tuple[StageOutput, dict[str, float]]:

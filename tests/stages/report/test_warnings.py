@@ -42,7 +42,6 @@ def inputs_of(root: Path, **caption: object) -> dict[str, StageOutput]:
 
 def pages(root: Path, inputs: dict[str, StageOutput]) -> tuple[str, str]:
     stage = make_stage(root, "report", params=report.Params(examples=1), inputs=inputs)
-    stage.root = root
     run_report(stage)
     return (stage.out / "report.html").read_text(), (stage.out / "report.md").read_text()
 

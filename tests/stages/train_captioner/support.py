@@ -122,7 +122,7 @@ def prepared(root: Path, training: int = 11, validation: int = 4, *, pictures: b
 def task_of(root: Path, output: StageOutput, hardware: Hardware = REFERENCE) -> Task:
     work = root / "work"
     work.mkdir(exist_ok=True)
-    return Task(hardware, {"code": "c"}, ResultCache(root / "annotations"), {"input": output}, work, "english")
+    return Task(hardware, None, ResultCache(root / "annotations"), {"input": output}, work, "english", root, root, code="c")
 
 
 def spec_of(network: str = "t2t8x8", encoder: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:

@@ -178,7 +178,7 @@ def test_self_critical_training_raises_the_reward(tmp_path: Path, baseline: str)
 
 
 def test_an_encoder_is_trained_with_its_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.stages.train_captioner.jobs.build_encoder", lambda encoder: SmallEncoder())
+    monkeypatch.setattr("components.stages.train_captioner.jobs.build_encoder", lambda encoder, project: SmallEncoder())
     encoder = {"name": "small", "weights": "", "weights_sha256": "", "trained": True, "side": 32}
     spec = spec_of("rnn1x1", encoder, epochs=1) | {"settings": SETTINGS | {"epochs": 1} | no_second_phase()}
     source = prepared(tmp_path, pictures=True)

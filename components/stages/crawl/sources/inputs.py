@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from components.core.addresses import main_project
 from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
 from components.core.files import publish_json
@@ -147,13 +148,8 @@ def digest_inputs(stage: Stage, home: Path, names: Sequence[str]) -> list[Input]
 
 def digest_files_job(spec: list[list[Any]], task: Task, folder: Path) -> None:
     """Job: compute the sha256 of each file in ``spec`` (name, size, modification time)."""
-    digests = {name: sha256_file(job_project_root(task) / name) for name, *_ in spec}
+    digests = {name: sha256_file(main_project(task.project) / name) for name, *_ in spec}
     (folder / "digests.json").write_text(json.dumps(digests, sort_keys=True), encoding="utf-8")
-
-
-def job_project_root(task: Task) -> Path:
-    """Return the project root from a job's work folder, ``<root>/.hearsight/work/<dataset>/<stage>``."""
-    return task.work.parents[3]
 
 
 PAGES_FILE = "found.parquet"
@@ -213,4 +209,4 @@ def write_found(folder: Path, task: Task, pages: Iterable[SourcePage]) -> None:
 
 def input_path(spec: dict[str, str], task: Task) -> str:
     """Return the path or address a job reads its file from."""
-    return Input(spec["name"], spec["sha256"]).path(job_project_root(task))
+    return Input(spec["name"], spec["sha256"]).path(main_project(task.project))

@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from components.core.code_digest import code_digest
-from components.core.shard_cache import ShardCache
 from components.execution.stage import Stage
 from components.stages.crawl.posts.found import account_to_pages, drop_repeated
 from components.stages.crawl.posts.instagram import Instagram
@@ -105,10 +103,9 @@ class PostsSource(Source):
     def _base_state(self, store: FetchStore, answers: Answers) -> State:
         """Return the accounts and posts known to the base snapshots, computed from the newest cached state up."""
         folder, bases = store.folder.parent, store.bases
-        code = code_digest(self._stage.root, "components.stages.crawl.sources.posts")
         plain = self._params.plain()
         key = {
-            "code": code,
+            "code": self._stage.code,
             "posts": plain["source"],
             "takedown": self._taken.plain(),
             **{name: plain[name] for name in ANSWER_SETTINGS},
@@ -121,7 +118,7 @@ class PostsSource(Source):
                 base_answers = Answers(base_store, self._params, consent=answers.consent, taken=answers.taken)
                 return self._run_survey(base_answers, None, below or State(), base)[1]
 
-        return fold_chain(ShardCache(self._stage.state / "cache"), STEP, keys, State.load, extend) or State()
+        return fold_chain(self._stage.cache, STEP, keys, State.load, extend) or State()
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Request the images from any host; reuse images of the base snapshot whose addresses expire."""
