@@ -151,7 +151,7 @@ class VersionedRun:
             f"{FLOW_RUN}{self.flow_run}",
         ]
         lines += [f"Ran: {address}" for address in sorted(ran)]
-        folders = sorted({f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "run" and stage.dataset})
+        folders = sorted({stage.output for stage in stages if stage.output})
         for folder in folders:
             manifest = root / "data" / folder / "manifest.json"
             with suppress(FileNotFoundError):

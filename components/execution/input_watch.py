@@ -56,17 +56,16 @@ class InputWatch:
             self._module
         )
 
-    def require_unchanged(self, out: Path) -> None:
-        """Raise HearsightError when anything differs from what it was, and unfinish the output in ``out``.
+    def require_unchanged(self) -> None:
+        """Raise HearsightError when anything differs from what it was.
 
-        It is called last, since what follows until DVC takes its digests is not watched.
+        It is called last before the output is published, since what follows until DVC takes its digests is not watched.
         """
         after = self._state(load_graph(self.root))
         changed = [name for name, value in self._before.items() if after.get(name) != value]
         if self._code_changed():
             changed.append(f"the code of {self.stage}")
         if changed:
-            (out / NAME).unlink(missing_ok=True)
             raise HearsightError(
                 f"{', '.join(changed)} changed while {stage_address(self.dataset, self.stage)} ran",
                 where=self.root,
