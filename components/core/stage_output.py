@@ -75,7 +75,7 @@ class StageOutput:
             published = None
         if published != self.digest:
             raise HearsightError(
-                "is not the output that its stage has published: it was changed by hand",
+                f"is not the output that its lineage names ({lineage.name} of reports/lineage): one of both was changed by hand",
                 where=self.path / "manifest.json",
                 hint=f"run `dvc repro --force -s {stage_address(*parse_output_path(self.path))}`",
             )

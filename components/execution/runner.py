@@ -1,8 +1,8 @@
 """The runner of one stage for one dataset, used by ``dvc repro``, Prefect flows and the command line.
 
 It takes the lock, clears the output, runs the stage into a draft, has the draft checked, writes the lineage and hands the result
-to the tracker. Only then the draft becomes the output, by a rename: however a run ends, it leaves no output, or a whole one that has
-passed its check. A draft that failed stays until the next run.
+to the tracker. Only then the draft becomes the output, by a rename: however a run ends, it leaves no output, or a whole one that
+has passed its check. A draft that failed stays until the next run.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
     if entry.get("severity") == "warning":
         # Data Docs shows no severity, but it shows a description, as HTML, in place of the generated sentence.
         description = (
-            f"Warning, does not fail the gate: {columns_of(entry)} {entry['type']} ({arguments_of(entry)}). {entry['why']}"
+            f"Warning, stops nothing: {columns_of(entry)} {entry['type']} ({arguments_of(entry)}). {entry['why']}"
         )
         arguments["description"] = html.escape(description, quote=False).replace("$", "$$")
     try:

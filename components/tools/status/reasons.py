@@ -79,7 +79,9 @@ class Locked:
         except (OSError, ValueError, KeyError, TypeError):
             return []  # a missing or changed lineage has a reason of its own
         moved = [f"input {name}" for name, digest in named.items() if digest != _sha256(data / name / "manifest.json")]
-        return [*moved, *([f"changed output data/{output}"] if own != _sha256(data / output / "manifest.json") else [])]
+        if (data / output).exists() and own != _sha256(data / output / "manifest.json"):
+            moved.append(f"changed output data/{output}")
+        return moved
 
     def _digest(self, path: str) -> str | None:
         """Return the digest of a file or folder as DVC computes it; None when it is missing."""
