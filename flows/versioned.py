@@ -1,6 +1,6 @@
 """Runs whose results are committed: a commit on a branch and a tag for each run, after the data is on DVC's remote.
 
-The commit has HEAD's files with ``params.yaml``, ``dvc.lock`` and the outputs that DVC leaves to git (gates, warnings, tables of
+The commit has HEAD's files with ``params.yaml``, ``dvc.lock`` and the outputs that DVC leaves to git (tables of
 plots). A run first takes what other clones have committed to the branch. Does not import Prefect.
 """
 
