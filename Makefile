@@ -104,4 +104,5 @@ bare: ## build bare Debians 12 and 13 and run demo, test and test-long in each (
 	$(PYTHON) infra/bare/run.py $(CASES)
 
 clean: ## remove what runs made (the fetched packages and the fetch store stay)
-	rm -rf data/english data/cleaned data/captioners data/paper data/portuguese data/stamps data/stamps_synthetic data/spoken reports .hearsight .dvc/cache .dvc/tmp mlflow.db mlartifacts
+	rm -rf data/english data/cleaned data/captioners data/paper data/portuguese data/stamps data/stamps_synthetic data/spoken .hearsight .dvc/cache .dvc/tmp mlflow.db mlartifacts
+	find reports -type f ! -name none.json -delete

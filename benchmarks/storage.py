@@ -63,7 +63,7 @@ def make(root: Path, total: int) -> int:
         for path in (*outs, *(path for path in needed if not path.exists() and path not in outs)):
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
-                folder = not path.suffix  # ratings/<dataset>, and folders of gates
+                folder = not path.suffix  # ratings/<dataset>, and folders of lineages
                 path.mkdir(exist_ok=True) if folder else path.write_bytes(content if path.name == "manifest.json" else b"{}\n")
         repo.commit(force=True)
     return len(manifests)

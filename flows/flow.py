@@ -21,6 +21,7 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
+from components.core.stage_output import StageOutput
 from components.tracking import recorder
 from flows.commands import StageFailed, environment
 from flows.graph import StageTask, affected_by, read_plan
@@ -97,8 +98,7 @@ def pipeline(
         stages, progress, settings = _run_stages(project, target, sizes, snapshots, run.flow_run)
         tag = run.publish(stages, sorted(progress.ran), settings)
     get_run_logger().info("committed as %s", tag)
-    checked = [f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "check"]
-    warnings = read_warnings(project, checked)
+    warnings = read_warnings(StageOutput(project / "data" / stage.output) for stage in stages if stage.output)
     if warnings:
         text = "; ".join(warning.text for warning in warnings)
         return Completed(name="Warnings", message=f"{len(warnings)} warnings: {text}"[:2000], data=len(stages))

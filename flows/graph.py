@@ -35,7 +35,7 @@ class StageTask:
     timeout: float = 3600.0
     """Limit of a run in seconds, including the wait for DVC's lock."""
     files: tuple[str, ...] = ()
-    """Outputs that DVC leaves to git (``cache: false``): gates, warnings, tables of plots."""
+    """Outputs that DVC leaves to git (``cache: false``): tables of plots."""
 
     @property
     def dataset(self) -> str:
@@ -44,10 +44,10 @@ class StageTask:
         return match[1] if match else ""
 
     @property
-    def verb(self) -> tuple[str, str]:
-        """``("run", "filter")`` or ``("check", "filter")`` for a Hearsight command, else two empty strings."""
-        match = re.match(r"hearsight (run|check) (\S+)", self.command)
-        return (match[1], match[2]) if match else ("", "")
+    def output(self) -> str:
+        """The output, ``english/filter``; empty for a command that runs none of our stages."""
+        match = re.match(r"hearsight run (\S+)", self.command)
+        return f"{self.dataset}/{match[1]}" if match else ""
 
 
 def read_tasks(root: Path, targets: Iterable[str] = ()) -> list[StageTask]:

@@ -80,12 +80,12 @@ def rate(dataset: str, target: str = "", poll: float = POLL, days: float = DAYS)
 
     @flow(name="rating", flow_run_name=f"rating of {dataset}", persist_result=False)
     def rating() -> None:
-        pipeline(target=f"check-build_rating_items@{dataset}")
+        pipeline(target=f"build_rating_items@{dataset}")
         run_command(root, "ratings", "open", "-d", dataset)
         wait_for_ratings()
         for line in run_command(root, "ratings", "export", "-d", dataset):
             get_run_logger().info("%s", line)
-        pipeline(target=f"check-evaluate_ratings@{dataset} {target}".strip())
+        pipeline(target=f"evaluate_ratings@{dataset} {target}".strip())
 
     rating()
 
@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the flow; return 0 when the ratings are evaluated, 2 when something failed."""
     parser = argparse.ArgumentParser(prog="python -m flows.rating", description="Have a dataset's items rated, and evaluate.")
     parser.add_argument("dataset", help="a dataset with the stages build_rating_items and evaluate_ratings")
-    parser.add_argument("--target", default="", help="stages to run afterwards, e.g. check-split@english_rated")
+    parser.add_argument("--target", default="", help="stages to run afterwards, e.g. split@english_rated")
     parser.add_argument("--poll", type=float, default=POLL, metavar="SECONDS", help="time between two looks at the progress")
     parser.add_argument("--days", type=float, default=DAYS, help="how long to wait for the raters")
     chosen = parser.parse_args(arguments)

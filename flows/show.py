@@ -10,8 +10,10 @@ from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
+from components.core.addresses import DRAFT, docs_folder
 from components.core.check_warnings import read_warnings
 from components.core.digests import sha256_file
+from components.core.stage_output import StageOutput
 from components.tracking.record import experiment_name, run_name
 from flows.graph import StageTask
 
@@ -24,19 +26,17 @@ def show_stage(stage: StageTask, root: Path, failed: str = "") -> None:
 
 def stage_page(stage: StageTask, root: Path, failed: str = "") -> str:
     """Return the Markdown page of a stage: counts, pages, warnings, Data Docs, MLflow run, and its error."""
-    verb, name = stage.verb
     lines = [f"## {stage.address}", f"`{stage.command}`", ""]
     if failed:
         lines += ["**Failed.**", "", f"> {failed}", ""]
     if page := re.search(r"reports/data_docs/\S+\.html", failed):
         lines.append(f"- Data Docs: [{page[0]}]({(root / page[0]).resolve().as_uri()})")
-    if verb == "check":
-        lines += [f"- **Warning:** {warning.text}" for warning in read_warnings(root, [f"{stage.dataset}/{name}"])]
-    if verb == "check" and not failed:
-        page_path = root / "reports" / "data_docs" / stage.dataset / name / "index.html"
+    output = StageOutput(root / "data" / stage.output)
+    manifest, name = output.path / "manifest.json", output.path.name
+    if stage.output and not failed and manifest.is_file():
+        lines += [f"- **Warning:** {warning.text}" for warning in read_warnings([output])]
+        page_path = docs_folder(root, stage.dataset, name) / "index.html"
         lines.append(f"- Data Docs: [{page_path.relative_to(root)}]({page_path.resolve().as_uri()})")
-    manifest = root / "data" / stage.dataset / name / "manifest.json"
-    if verb == "run" and not failed and manifest.is_file():
         lines += [f"- {line}" for line in counts(json.loads(manifest.read_bytes()))]
         lines += [f"- Page: [{page.name}]({page.resolve().as_uri()})" for page in sorted(manifest.parent.glob("*.html"))]
         lines.append(
@@ -64,7 +64,8 @@ def run_link(dataset: str, name: str) -> str:
 def show_funnels(root: Path, datasets: list[str]) -> None:
     """Create a table for each dataset: the records that each finished stage kept and dropped, by rule."""
     for dataset in datasets:
-        rows = [row for path in sorted((root / "data" / dataset).glob("*/manifest.json"), key=_age) for row in _funnel(path)]
+        manifests = [path for path in (root / "data" / dataset).glob("*/manifest.json") if path.parent.suffix != DRAFT]
+        rows = [row for path in sorted(manifests, key=_age) for row in _funnel(path)]
         if rows:
             create_table_artifact(
                 rows, key=artifact_key(f"funnel-{dataset}"), description=f"What each stage of {dataset} kept and dropped"

@@ -1,6 +1,6 @@
 """Runs whose results are committed: a commit on a branch and a tag for each run, after the data is on DVC's remote.
 
-The commit has HEAD's files with ``params.yaml``, ``dvc.lock`` and the outputs that DVC leaves to git (gates, warnings, tables of
+The commit has HEAD's files with ``params.yaml``, ``dvc.lock`` and the outputs that DVC leaves to git (tables of
 plots). A run first takes what other clones have committed to the branch. Does not import Prefect.
 """
 
@@ -151,7 +151,7 @@ class VersionedRun:
             f"{FLOW_RUN}{self.flow_run}",
         ]
         lines += [f"Ran: {address}" for address in sorted(ran)]
-        folders = sorted({f"{stage.dataset}/{stage.verb[1]}" for stage in stages if stage.verb[0] == "run" and stage.dataset})
+        folders = sorted({stage.output for stage in stages if stage.output})
         for folder in folders:
             manifest = root / "data" / folder / "manifest.json"
             with suppress(FileNotFoundError):

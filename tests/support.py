@@ -11,8 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
+from components.core.addresses import lineage_path
+from components.core.check_warnings import CheckWarning, warnings_bytes
 from components.core.ledger import kept, ledger_table
+from components.core.manifest import WARNINGS
 from components.core.params import Settings, check_settings
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_files import sqlite_backend
@@ -52,12 +54,14 @@ def row(stage: str, **values: Any) -> dict[str, Any]:
 
 
 def leave_warning(output: StageOutput) -> str:
-    """Write a warning of an output, as its check does, and return its line."""
+    """Give an output a warning, as if its check had found one, and return its line."""
     warning = CheckWarning(output.name, "by_voice", "rate", "expect_x", "found <0.7>", "a measured figure")
-    name = Path(output.name)
-    path = warnings_path(output.path.parents[len(name.parts)], str(name.parent), name.name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(warnings_bytes(output.name, [warning]))
+    data, old = warnings_bytes([warning]), output.digest
+    (output.path / WARNINGS).write_bytes(data)
+    output.manifest.with_warnings(data).write(output.path)
+    del output.__dict__["manifest"]
+    if (lineage := lineage_path(output.path)).is_file():
+        lineage.write_text(lineage.read_text().replace(old, output.digest))
     return warning.text
 
 

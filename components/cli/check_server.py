@@ -1,4 +1,4 @@
-"""``python -m components.cli.check_server``: server of ``hearsight check`` that has imported Great Expectations.
+"""``python -m components.cli.check_server``: server of checks that has imported Great Expectations.
 
 The first check of a project starts it; see :mod:`components.execution.warm_client`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import pyarrow.compute
 import pyarrow.dataset
@@ -35,16 +36,12 @@ def preload() -> None:
     warm()
 
 
-def command() -> int:
-    """Run the client's command line; return its exit code."""
-    from components.cli.entry import main  # here: imported again in every fork
+def answer(question: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of the check that a client asks for."""
+    from components.cli.stages import answer_here  # here: imported again in every fork
 
-    try:
-        main()
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    return 0
+    return answer_here(question)
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], (int(sys.argv[2]), sys.argv[3]), preload, command)
+    serve(sys.argv[1], (int(sys.argv[2]), sys.argv[3]), preload, answer)

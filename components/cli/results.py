@@ -29,7 +29,7 @@ def show(dataset: Dataset = "english") -> None:
     flush_or_warn(root)
     graph = load_graph(root)
     print_text(results(graph, dataset) or overview(graph, dataset))
-    if warnings := read_warnings(root, upstream_outputs(graph, dataset)):
+    if warnings := read_warnings(upstream_outputs(graph, dataset)):
         print_text(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
         for warning in warnings:
             print_text(f"  {warning.text}")

@@ -22,13 +22,13 @@ app.add_typer(snapshots, name="snapshot")
 
 @app.command()
 def run(stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")], dataset: Dataset = "english") -> None:
-    """Run one stage for one dataset (what `dvc repro` calls)."""
+    """Run one stage for one dataset, check what it made and publish it (what `dvc repro` calls)."""
     raise typer.Exit(run_one(stage, dataset))
 
 
 @app.command()
 def check(stage: Annotated[str, typer.Argument(help="The stage whose output to check.")], dataset: Dataset = "english") -> None:
-    """Check a stage's output against its manifest, its schema and its expectations."""
+    """Check a published output again, against its manifest, its schema and its expectations."""
     raise typer.Exit(check_one(stage, dataset))
 
 

@@ -1,15 +1,18 @@
-"""``hearsight run`` and ``hearsight check``. Imports are inside the functions: ``dvc repro`` starts them a hundred times."""
+"""``hearsight run`` and ``hearsight check``. Imports are inside the functions: ``dvc repro`` starts one for every stage."""
 
 from __future__ import annotations
 
-import os
 import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from components.core.check_warnings import CheckWarning
 
 
 def run(stage: str, dataset: str) -> int:
-    """Run a stage; return the exit code."""
+    """Run a stage and check its output; return the exit code."""
     from components.execution.process import die_with_ancestor
 
     die_with_ancestor("dvc")  # before the slow imports: a dvc that is killed during them would not be noticed
@@ -18,39 +21,73 @@ def run(stage: str, dataset: str) -> int:
     from components.execution.runner import run_stage, summary
     from components.tracking import recorder
 
-    print_line(summary(run_stage(find_root(), stage, dataset, recorder)))
+    root = find_root()
+    result = run_stage(root, stage, dataset, recorder, check_draft)
+    _print_warnings(root, stage, dataset, result.warnings)
+    print_line(summary(result))
     return 0
 
 
 def check(stage: str, dataset: str) -> int:
-    """Check an output, in the background process if possible; return the exit code."""
-    from components.core.addresses import find_root
-    from components.execution.process import die_with_ancestor
+    """Check a published output again; return the exit code."""
+    from components.core.graph import find_root, load_graph
+    from components.core.printing import print_line
+    from components.core.stage_output import StageOutput
+
+    root = find_root()
+    graph = load_graph(root)
+    graph.require(stage, dataset)
+    StageOutput(graph.output(stage, dataset)).require_unchanged()
+    summary, warnings = check_warm(root, dataset, stage, draft=False)
+    _print_warnings(root, stage, dataset, warnings)
+    print_line(summary)
+    return 0
+
+
+def check_draft(root: Path, dataset: str, stage: str) -> list[CheckWarning]:
+    """Check what a stage has made; return its warnings. Raises HearsightError when it fails."""
+    return check_warm(root, dataset, stage, draft=True)[1]
+
+
+def check_warm(root: Path, dataset: str, stage: str, *, draft: bool) -> tuple[dict[str, Any], list[CheckWarning]]:
+    """Check an output or its draft, in the background process if possible; return the check's summary and warnings.
+
+    Great Expectations takes seconds to import; a background process imports it once for all checks.
+
+    Raises:
+        HearsightError: the output fails its check.
+    """
+    from components.core.check_warnings import CheckWarning
+    from components.core.errors import HearsightError
     from components.execution.warm_client import run_warm
 
-    die_with_ancestor("dvc")
-    root = find_root()
-    # Great Expectations takes seconds to import; a background process imports it once for all checks.
-    code = run_warm(root, "components.cli.check_server", (Path(__file__).with_name("check_server.py"),))
-    return check_here(stage, dataset) if code is None else code
+    question = {"root": str(root), "dataset": dataset, "stage": stage, "draft": draft}
+    answer = run_warm(root, "components.cli.check_server", question, (Path(__file__).with_name("check_server.py"),))
+    answer = answer or answer_here(question)
+    if error := answer.get("error"):
+        raise HearsightError(error["what"], where=error["where"], hint=error["hint"])
+    return answer["summary"], [CheckWarning(**warning) for warning in answer["warnings"]]
 
 
-def check_here(stage: str, dataset: str) -> int:
-    """Check an output in this process; return the exit code."""
-    from components.core.graph import find_root, load_graph
-    from components.core.printing import escape_controls, print_line
-    from components.execution.run_log import FINISHED, STARTED, check_name, logged_run
-    from components.stages.check import check as check_boundary
+def answer_here(question: dict[str, Any]) -> dict[str, Any]:
+    """Check an output in this process; return the result, or the error, as JSON values."""
+    from dataclasses import asdict
 
-    root = find_root()
-    load_graph(root).require(stage, dataset)
-    with logged_run(root / ".hearsight", dataset, check_name(stage)) as log:
-        log.write(STARTED, pid=os.getpid())
-        began = time.monotonic()
-        gate = check_boundary(root, dataset, stage)
-        seconds = round(time.monotonic() - began, 3)
-        log.write(FINISHED, seconds=seconds, expectations=len(gate.passed), warnings=len(gate.warnings))
-    for line in gate.warning_lines():
-        print(escape_controls(line), file=sys.stderr)
-    print_line(gate.summary())
-    return 0
+    from components.core.errors import HearsightError
+    from components.stages.check import check as check_output
+
+    try:
+        passed = check_output(Path(question["root"]), question["dataset"], question["stage"], draft=question["draft"])
+    except HearsightError as error:
+        return {"error": {"what": error.what, "where": error.where, "hint": error.hint}}
+    return {"summary": passed.summary(), "warnings": [asdict(warning) for warning in passed.warnings]}
+
+
+def _print_warnings(root: Path, stage: str, dataset: str, warnings: Sequence[CheckWarning]) -> None:
+    """Print a line on standard error for each warning."""
+    from components.core.addresses import docs_folder
+    from components.core.printing import escape_controls
+
+    page = docs_folder(root, dataset, stage) / "index.html"
+    for warning in warnings:
+        print(escape_controls(f"hearsight: warning: {warning.text}; see {page}"), file=sys.stderr)

@@ -37,14 +37,14 @@ def status(
 
 @app.command()
 def logs(
-    output: Annotated[str, typer.Argument(help="As english/crawl, or english/check-crawl for its check; without one, all.")] = "",
+    output: Annotated[str, typer.Argument(help="As english/crawl; without one, all.")] = "",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Print new events until Ctrl-C.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="Only errors.")] = False,
     run: Annotated[str, typer.Option(help="Only the events of this run, or of this flow run.")] = "",
     last: Annotated[int, typer.Option("--last", "-n", help="Print this many of the last events at first; 0: all.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
 ) -> None:
-    """Print the log of runs of stages and checks: one line for each start, shard, step, end and error."""
+    """Print the log of runs of stages: one line for each start, shard, step, end and error."""
     from components.tools.status.reader import Wanted, event_text, select_events  # here: see above
 
     wanted = Wanted(output, failed=failed, run=run)

@@ -2,7 +2,8 @@
 
 The output of a stage is ``data/<dataset>/<stage>``. The cells of a matrix have one folder level more, below the matrix's name
 (``data/captioners/cells/english-t2t8x8/train_captioner``); DVC names their stages by the cell alone
-(``train_captioner@english-t2t8x8``).
+(``train_captioner@english-t2t8x8``). A stage writes into the draft of its output, the folder ``<stage>.draft`` beside it, which
+becomes the output when it has passed its check.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ MATRIX_SETTINGS = ("sets", "tests", "networks")
 """Keys of a matrix in params.yaml: the datasets of its cells, those that only test them, and the networks."""
 CELLS = "cells"
 """The folder of a matrix's cells; part of their dataset names."""
+DRAFT = ".draft"
+"""Ending of the folder that a stage writes, until it has passed its check."""
 
 CODE_ROOT = Path(__file__).resolve().parents[2]
 """The folder of the ``components`` that run here."""
@@ -74,9 +77,15 @@ def installed_file(project: Path, path: str | Path) -> Path:
 
 
 def parse_output_path(folder: Path) -> tuple[str, str]:
-    """Return the dataset and the stage of the output folder ``folder``."""
+    """Return the dataset and the stage of the output folder ``folder``, or of an output's draft."""
     dataset, parent = folder.parent, folder.parent.parent
-    return (f"{parent.parent.name}/{CELLS}/{dataset.name}" if parent.name == CELLS else dataset.name), folder.name
+    stage = folder.name.removesuffix(DRAFT)
+    return (f"{parent.parent.name}/{CELLS}/{dataset.name}" if parent.name == CELLS else dataset.name), stage
+
+
+def draft_path(folder: Path) -> Path:
+    """Return the draft of the output in ``folder``."""
+    return folder.with_name(f"{folder.name}{DRAFT}")
 
 
 def output_root(folder: Path) -> Path:
@@ -96,11 +105,6 @@ def stage_address(dataset: str, stage: str) -> str:
     return f"{stage}@{dataset.rpartition('/')[2]}"
 
 
-def check_stage_address(dataset: str, stage: str) -> str:
-    """Return the name for ``dvc repro`` of the check of an output: ``check-<stage>@<dataset>``."""
-    return f"check-{stage_address(dataset, stage)}"
-
-
 def lineage_path(folder: Path) -> Path:
     """Return the lineage file of the output in ``folder``: ``reports/lineage/<dataset>/<stage>.json``.
 
@@ -108,6 +112,11 @@ def lineage_path(folder: Path) -> Path:
     """
     dataset, stage = parse_output_path(folder)
     return output_root(folder) / "reports" / "lineage" / dataset / f"{stage}.json"
+
+
+def docs_folder(root: Path, dataset: str, stage: str) -> Path:
+    """Return the folder of an output's Data Docs, beside its lineage: an edited suite changes no output."""
+    return root / "reports" / "data_docs" / dataset / stage
 
 
 def lock_path(root: Path, dataset: str, stage: str) -> Path:

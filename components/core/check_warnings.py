@@ -1,7 +1,7 @@
 """Warnings of checks: measured figures outside their expected range.
 
-An expectation of severity ``warning`` bounds a figure that depends on the machine, the voices, the models or the sample. A check
-writes the expectations that fail to ``reports/warnings/<dataset>/<stage>.json``. They do not change the gate.
+An expectation of severity ``warning`` bounds a figure that depends on the machine, the voices, the models or the sample. Those
+that fail are a file of the output, which its manifest lists; they do not stop the stage.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-from components.core.addresses import check_stage_address, parse_output_name
+from components.core.addresses import parse_output_name, parse_output_path, stage_address
 from components.core.digests import canonical_json
 from components.core.errors import HearsightError
 from components.core.graph import Graph
+from components.core.manifest import NAME, WARNINGS
 from components.core.stage_output import StageOutput
 
 ABOUT = (
@@ -47,55 +47,37 @@ class CheckWarning:
         return f"{self.output}: {self.table}{column} fails {self.expectation}: {self.found} [{self.why.rstrip('.')}]"
 
 
-def warnings_path(root: Path, dataset: str, stage: str) -> Path:
-    """Return the path of the warnings file of an output."""
-    return root / "reports" / "warnings" / dataset / f"{stage}.json"
-
-
-def warnings_bytes(output: str, warnings: Sequence[CheckWarning]) -> bytes:
+def warnings_bytes(warnings: Sequence[CheckWarning]) -> bytes:
     """Return the content of a warnings file."""
-    return (canonical_json({"output": output, "warnings": [asdict(warning) for warning in warnings]}) + "\n").encode()
+    return (canonical_json([asdict(warning) for warning in warnings]) + "\n").encode()
 
 
-def read_all_warnings(root: Path) -> list[CheckWarning]:
-    """Return the warnings of every checked output, sorted by output name; raises as :func:`read_warnings`."""
-    folder = root / "reports" / "warnings"
-    checked = sorted(path.relative_to(folder).with_suffix("") for path in folder.glob("**/*.json"))
-    return read_warnings(root, map(str, checked))
-
-
-def read_warnings(root: Path, outputs: Iterable[str]) -> list[CheckWarning]:
-    """Return the warnings of outputs (``<dataset>/<stage>``), in the given order; an output without a check has none.
+def read_warnings(outputs: Iterable[StageOutput]) -> list[CheckWarning]:
+    """Return the warnings of outputs, in the given order; an output that is not finished has none.
 
     Raises:
-        HearsightError: a file is not a warnings file.
+        HearsightError: a file is not a warnings file, or a manifest is damaged.
     """
     warnings: list[CheckWarning] = []
     for output in outputs:
-        dataset, stage = parse_output_name(output)
-        path = warnings_path(root, dataset, stage)
-        try:
-            warnings += [CheckWarning(**fields) for fields in json.loads(path.read_bytes())["warnings"]]
-        except FileNotFoundError:
+        if not (output.path / NAME).is_file() or WARNINGS not in (entry.path for entry in output.manifest.files):
             continue
-        except (ValueError, KeyError, TypeError) as error:
-            raise HearsightError(
-                f"is not a warnings file ({error!r})",
-                where=path,
-                hint=f"run `dvc repro -f -s {check_stage_address(dataset, stage)}`",
-            ) from None
+        path = output.file(WARNINGS)
+        try:
+            warnings += [CheckWarning(**fields) for fields in json.loads(path.read_bytes())]
+        except (ValueError, TypeError) as error:
+            hint = f"run `dvc repro -f -s {stage_address(*parse_output_path(output.path))}`"
+            raise HearsightError(f"is not a warnings file ({error!r})", where=path, hint=hint) from None
     return warnings
 
 
 def input_warnings(inputs: Iterable[StageOutput]) -> list[str]:
-    """Return the warnings of a stage's inputs as lines, for its page; dvc.yaml lists these files as dependencies."""
-    # The root is two levels above the output's name: <root>/data/<name>.
-    roots = {output.name: output.path.parents[output.name.count("/") + 1] for output in inputs}
-    return [warning.text for name, root in roots.items() for warning in read_warnings(root, [name])]
+    """Return the warnings of a stage's inputs as lines, for its page."""
+    return [warning.text for warning in read_warnings({output.name: output for output in inputs}.values())]
 
 
-def upstream_outputs(graph: Graph, dataset: str) -> list[str]:
-    """Return every output that the stages of ``dataset`` write or read, directly or indirectly, as ``<dataset>/<stage>``."""
+def upstream_outputs(graph: Graph, dataset: str) -> list[StageOutput]:
+    """Return every output that the stages of ``dataset`` write or read, directly or indirectly."""
     visited: dict[str, None] = {}
     pending = [f"{dataset}/{stage}" for stage in graph.stages_of(dataset)]
     while pending:
@@ -106,4 +88,4 @@ def upstream_outputs(graph: Graph, dataset: str) -> list[str]:
         name, stage = parse_output_name(output)
         inputs = graph.chain.get(stage, {}).get(name) or {}
         pending += inputs.values()
-    return list(visited)
+    return [StageOutput(graph.root / "data" / output) for output in visited]

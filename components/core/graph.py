@@ -21,14 +21,14 @@ from components.core.params import YAML_LOADER, did_you_mean, read_params_file
 
 __all__ = ["Cell", "Graph", "find_root", "load_graph"]
 
-CHECK = "check-"
-"""Prefix of the entries of dvc.yaml that check an output: ``check-crawl``."""
 EVERY_CELL = "every cell"
 """Value of an input in params.yaml:chain: every cell of the matrix of that name, the sets that cells read, and its test sets."""
 CODE = ("components", "flows")
 """Folders of the code."""
 MADE = (*CODE, "data", "reports")
 """Folders of the code and of what stages write."""
+TEST_SETS = "captioner_test_set"
+"""The entry of dvc.yaml that puts the lineage of each test set into a folder; it runs no code of ours."""
 NONE = "none"
 """Value of an absent input in the chain. DVC has no optional dependencies, so ``data/none`` stands for it."""
 
@@ -197,7 +197,7 @@ def load_graph(root: Path) -> Graph:
     """
     try:
         pipeline = yaml.load((root / "dvc.yaml").read_text(encoding="utf-8"), YAML_LOADER)
-        stages = {name: entry for name, entry in pipeline["stages"].items() if not name.startswith(CHECK)}
+        stages = {name: entry for name, entry in pipeline["stages"].items() if name != TEST_SETS}
         dependencies = {name: (entry.get("do") or entry).get("deps") or [] for name, entry in stages.items()}
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise HearsightError(f"cannot be read ({error})", where=root / "dvc.yaml", hint="restore it with git") from None

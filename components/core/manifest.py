@@ -1,13 +1,13 @@
 """``manifest.json``: the list of an output's files with digests and counts, written last.
 
 A folder without a manifest is unfinished. A manifest holds no clock, host name or run id, so equal content has an equal manifest.
-Its sha256 is the output's digest in lineage, gates and MLflow.
+Its sha256 is the output's digest in lineage and MLflow.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from components.core.files import publish_bytes
 
 SCHEMA = 1
 NAME = "manifest.json"
+WARNINGS = "warnings.json"
+"""The file of an output with the warnings of its check; an output without any has none."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,16 @@ class Manifest:
     def digest(self) -> str:
         """The sha256 of the manifest's bytes: the digest of the output."""
         return sha256_bytes(self.to_bytes())
+
+    @property
+    def data_digest(self) -> str:
+        """The digest of what the stage has made: the same with other warnings, e.g. by an edited suite."""
+        return replace(self, files=[entry for entry in self.files if entry.path != WARNINGS]).digest
+
+    def with_warnings(self, data: bytes) -> Manifest:
+        """Return the manifest with the file of warnings, whose content is ``data``."""
+        entry = FileEntry(WARNINGS, len(data), sha256_bytes(data))
+        return replace(self, files=sorted([*self.files, entry], key=lambda entry: entry.path))
 
     def write(self, folder: Path) -> None:
         """Write the manifest, which marks the output in ``folder`` as finished."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from components.core.addresses import parse_output_path, stage_address
+from components.core.addresses import lineage_path, parse_output_path, stage_address
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.manifest import Manifest, read_manifest
@@ -66,6 +67,26 @@ class StageOutput:
     def digest(self) -> str:
         """The digest of the output: the sha256 of its manifest."""
         return self.manifest.digest
+
+    def require_unchanged(self) -> None:
+        """Verify that the output is the one that its stage published; an output without a lineage is accepted.
+
+        Raises:
+            HearsightError: the lineage names another digest: the manifest was changed by hand.
+        """
+        lineage = lineage_path(self.path)
+        if not lineage.exists():
+            return
+        try:
+            published = json.loads(lineage.read_bytes())["manifest_sha256"]
+        except (ValueError, KeyError, TypeError):
+            published = None
+        if published != self.digest:
+            raise HearsightError(
+                f"is not the output that its lineage names ({lineage.name} of reports/lineage): one of both was changed by hand",
+                where=self.path / "manifest.json",
+                hint=f"run `dvc repro --force -s {stage_address(*parse_output_path(self.path))}`",
+            )
 
     @cached_property
     def shards(self) -> list[ShardRef]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.core.addresses import output_root, parse_output_path
+from components.core.addresses import DRAFT, output_root, parse_output_path
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.files import publish_bytes
 from components.core.manifest import NAME, Manifest, read_manifest
@@ -87,7 +87,7 @@ def provide_all(folder: Path, below: str = "", store: ObjectStore | None = None)
 
 
 def keep_output(folder: Path, manifest: Manifest) -> None:
-    """Store the files of a finished output, and its manifest, in S3; does nothing when storage is local.
+    """Store the files of an output that has passed its check, and its manifest, in S3; does nothing when storage is local.
 
     Raises:
         HearsightError: the server refuses or stays away.
@@ -107,6 +107,8 @@ def keep_lineage(folder: Path, digest: str, lineage: bytes) -> None:
 
 def match_manifest(folder: Path, manifest: Manifest) -> None:
     """Delete files of another manifest from an output's folder; only where storage is S3, so that they can be fetched."""
+    if folder.name.endswith(DRAFT):  # nothing of it is stored yet
+        return
     root = output_root(folder)
     if not (root / CACHE).is_dir() and not (root / MATCHED).is_dir():
         return

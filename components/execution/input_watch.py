@@ -38,10 +38,10 @@ class InputWatch:
         state |= {f"{path.relative_to(self.root)}/{NAME}": _digest(path / NAME) for path in inputs.values()}
         return state | {name: _digest(self.root / name) for name in graph.files(self.stage, self.dataset)}
 
-    def require_unchanged(self, out: Path, same_code: bool) -> None:
-        """Raise HearsightError when anything differs from what it was, and unfinish the output in ``out``.
+    def require_unchanged(self, same_code: bool) -> None:
+        """Raise HearsightError when anything differs from what it was.
 
-        It is called last, since what follows until DVC takes its digests is not watched.
+        It is called last before the output is published, since what follows until DVC takes its digests is not watched.
 
         Args:
             same_code: whether the code still has the digest that the output was made with; an edited comment does not change it.
@@ -51,7 +51,6 @@ class InputWatch:
         if not same_code:
             changed.append(f"the code of {self.stage}")
         if changed:
-            (out / NAME).unlink(missing_ok=True)
             raise HearsightError(
                 f"{', '.join(changed)} changed while {stage_address(self.dataset, self.stage)} ran",
                 where=self.root,

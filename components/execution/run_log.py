@@ -1,4 +1,4 @@
-"""The log of runs of stages and checks: JSON lines under ``.hearsight/logs/stages``, one file for each of them.
+"""The log of runs of stages: JSON lines under ``.hearsight/logs/stages``, one file for each of them.
 
 Each line has time, level, run, flow run, dataset, stage and event. ``<output>.runs.jsonl`` beside it has the end of each run
 alone, so that the history outlives the events of single shards. Files are replaced at :data:`LIMIT` bytes. Logs are no part of
@@ -27,7 +27,7 @@ LIMIT, KEPT = 1_000_000, 2
 """Bytes of one file, and the number of earlier files that are kept."""
 FOLDER = Path("logs") / "stages"
 ITEM = "shard_finished"
-STARTED, FINISHED, FAILED = "run_started", "run_finished", "run_failed"
+STARTED, CHECKED, FINISHED, FAILED = "run_started", "checked", "run_finished", "run_failed"
 ENDS = (FINISHED, FAILED)
 MAX_ERROR = 2000
 _SECRETS = re.compile(
@@ -39,13 +39,8 @@ _SECRETS = re.compile(
 
 
 def log_file(state: Path, dataset: str, stage: str) -> Path:
-    """Return the log of a stage's or check's runs; ``state`` is the project's folder ``.hearsight``."""
+    """Return the log of a stage's runs; ``state`` is the project's folder ``.hearsight``."""
     return state / FOLDER / f"{dataset.replace('/', '.')}.{stage}.jsonl"
-
-
-def check_name(stage: str) -> str:
-    """Return the name under which the check of a stage is logged."""
-    return f"check-{stage}"
 
 
 def runs_file(state: Path, dataset: str, stage: str) -> Path:

@@ -1,6 +1,8 @@
 """The runner of one stage for one dataset, used by ``dvc repro``, Prefect flows and the command line.
 
-It takes the lock, clears the output, runs the stage, writes manifest and lineage, and hands the result to the tracker.
+It takes the lock, clears the output, runs the stage into a draft, has the draft checked, writes the lineage and hands the result
+to the tracker. Only then the draft becomes the output, by a rename: however a run ends, it leaves no output, or a whole one that
+has passed its check. A draft that failed stays until the next run.
 """
 
 from __future__ import annotations
@@ -10,28 +12,29 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from components.core.addresses import lock_path, state_folder
+from components.core.addresses import draft_path, lock_path, state_folder
+from components.core.check_warnings import CheckWarning, warnings_bytes
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
-from components.core.gates import require_passed
+from components.core.files import move_into_place, publish_bytes
 from components.core.graph import Graph, load_graph
-from components.core.manifest import Manifest
+from components.core.manifest import NAME, WARNINGS, Manifest
 from components.core.params import Settings, parse_settings, stage_params
 from components.core.stage_output import StageOutput
 from components.core.storage import parse_storage
-from components.core.stored_files import forget_match
+from components.core.stored_files import forget_match, keep_output
 from components.execution.engine import Engine, LocalEngine, limit_threads
 from components.execution.input_watch import InputWatch
 from components.execution.measure import RunMeter
 from components.execution.output_lineage import write_lineage
 from components.execution.process import sole_writer
-from components.execution.run_log import FINISHED, STARTED, RunLog, logged_run
+from components.execution.run_log import CHECKED, FINISHED, STARTED, RunLog, logged_run
 from components.execution.stage import Stage
 
 
@@ -76,6 +79,12 @@ class StageResult:
     """Start time in seconds since the epoch, for the tracker only."""
     usage: dict[str, float] = field(default_factory=dict)
     """Figures of the run: seconds, records, memory, cost ... (:class:`components.execution.measure.RunMeter`)."""
+    warnings: Sequence[CheckWarning] = ()
+    """The warnings of its check."""
+
+
+Check = Callable[[Path, str, str], Sequence[CheckWarning]]
+"""Checks the draft of an output, given root, dataset and stage; returns its warnings. Raises HearsightError when it fails."""
 
 
 class Tracker(Protocol):
@@ -109,23 +118,24 @@ def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
     return LocalEngine(settings.workers)
 
 
-def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = None) -> StageResult:
+def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = None, check: Check | None = None) -> StageResult:
     """Run ``stage`` for ``dataset``, write its output and return the result.
 
     Args:
         tracker: records the run; None records nothing.
+        check: checks what the stage has made before it becomes the output; None checks nothing.
 
     Raises:
         HearsightError: parameters are invalid, an input is missing or damaged or changed meanwhile, another process writes this
-            output, or the disk is full. Finished items stay in the caches.
+            output, the check failed, or the disk is full. Finished items stay in the caches.
     """
     graph = load_graph(root)
     graph.require(stage, dataset)
     with logged_run(root / ".hearsight", dataset, stage) as log:
-        return _run_stage(graph, stage, dataset, tracker, log)
+        return _run_stage(graph, stage, dataset, tracker, check, log)
 
 
-def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, log: RunLog) -> StageResult:
+def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, check: Check | None, log: RunLog) -> StageResult:
     started, meter, root = time.time(), RunMeter.start(), graph.root
     limit_threads()
     params_file = root / "params.yaml"
@@ -141,29 +151,50 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
             watch = InputWatch(graph, stage, dataset, stage_settings)
             inputs = open_inputs(graph, stage, dataset)
             clear(out)
-            job = Stage(stage, dataset, params, root, inputs, out, engine, state, code, log=log)
+            draft = draft_path(out)
+            job = Stage(stage, dataset, params, root, inputs, draft, engine, state, code, log=log)
             log.write(STARTED, pid=os.getpid(), engine=engine.name)
             if tracker:
                 tracker.record_start(root, dataset, stage, params.plain())
             with engine.open(root, lock, (state, root / "data")):
                 module.run(job)
-            manifest = job.finish()
+            manifest, warnings = _check(root, job, job.finish(), check)
+            keep_output(draft, manifest)
             lineage = write_lineage(job, params.plain(), digest_value(params.plain()))
             usage = meter.figures(job, manifest)
+            cached = job.cache_summary()
             result = StageResult(
-                root, dataset, stage, out, manifest, lineage, job.metrics, job.cache_summary(), job.rows, started, usage
+                root, dataset, stage, draft, manifest, lineage, job.metrics, cached, job.rows, started, usage, warnings
             )
             if tracker:
                 tracker.record_run(result)
-            watch.require_unchanged(out, code == graph.code_digest(stage))
+            watch.require_unchanged(code == graph.code_digest(stage))
+            move_into_place(draft, out)
             ended: dict[str, Any] = {**usage, "cached": job.cache_summary(), "digest": manifest.digest[:12]}
             log.write(FINISHED, **ended)
+            result = replace(result, out=out)
         except Exception as error:  # defects of ours as well: whoever looks at the runs sees them all
             if tracker:
                 message = str(error) if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
                 tracker.record_failure(root, dataset, stage, params.plain(), message)
             raise
     return result
+
+
+def _check(root: Path, job: Stage, manifest: Manifest, check: Check | None) -> tuple[Manifest, Sequence[CheckWarning]]:
+    """Check the draft of a stage; return its manifest, which lists the file of warnings, and the warnings."""
+    if check is None:
+        return manifest, ()
+    began = time.monotonic()
+    warnings = check(root, job.dataset, job.name)
+    if warnings:
+        data = warnings_bytes(warnings)
+        publish_bytes(job.out / WARNINGS, data)
+        manifest = manifest.with_warnings(data)
+        manifest.write(job.out)
+    if job.log:
+        job.log.write(CHECKED, seconds=round(time.monotonic() - began, 3), warnings=len(warnings))
+    return manifest, warnings
 
 
 def stage_settings(graph: Graph, stage: str, dataset: str) -> Any:
@@ -195,20 +226,23 @@ def lock_all_outputs(graph: Graph) -> Iterator[None]:
 
 
 def open_inputs(graph: Graph, stage: str, dataset: str) -> dict[str, StageOutput]:
-    """Return a stage's inputs by name; raises HearsightError unless each is finished and passed its check."""
+    """Return a stage's inputs by name; raises HearsightError unless each is finished and what its stage published."""
     inputs = {name: StageOutput(path) for name, path in graph.inputs(stage, dataset).items()}
     for stage_output in inputs.values():
-        _ = stage_output.manifest  # raises when the output is unfinished
-        require_passed(graph.root, stage_output)
+        _ = stage_output.manifest  # raises when there is none
+        stage_output.require_unchanged()
     return inputs
 
 
 def clear(out: Path) -> None:
-    """Empty the output's folder, manifest first: without one, a partly cleared folder is unfinished."""
-    (out / "manifest.json").unlink(missing_ok=True)
+    """Remove an output, manifest first: without one, a partly cleared folder is unfinished; make its draft anew, empty."""
+    draft = draft_path(out)
+    for folder in (out, draft):
+        (folder / NAME).unlink(missing_ok=True)
     forget_match(out)
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True, exist_ok=True)
+    for folder in (out, draft):
+        shutil.rmtree(folder, ignore_errors=True)
+    draft.mkdir(parents=True, exist_ok=True)
 
 
 def summary(result: StageResult) -> dict[str, Any]:

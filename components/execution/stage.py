@@ -26,7 +26,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
-from components.core.stored_files import keep_output, store_of
+from components.core.stored_files import store_of
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
@@ -175,7 +175,7 @@ class Stage:
                 with the same files.
         """
         base = self._base(step, params, shared, version)
-        digests = {name: output.digest for name, output in self.inputs.items()}
+        digests = {name: output.manifest.data_digest for name, output in self.inputs.items()}
         specs = [
             shard_worker.JobSpec(**base, name=job.name, spec=job.spec, inputs_digest={} if job.content_addressed else digests)
             for job in jobs
@@ -279,9 +279,8 @@ class Stage:
         return {step: f"{self.cached.get(step, 0)} of {total}" for step, total in sorted(self.done.items())}
 
     def finish(self) -> Manifest:
-        """Write the manifest of all written files; the output is then finished."""
+        """Write the manifest of all files written so far."""
         self.cache.sweep()  # entries of workers that were killed in this run
         manifest = make_manifest(self.out, self.name, self._written, self._files)
-        keep_output(self.out, manifest)
         manifest.write(self.out)
         return manifest

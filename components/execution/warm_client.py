@@ -1,7 +1,7 @@
-"""Client that runs a command in a fork of a background process which has imported slow libraries.
+"""Client that asks a fork of a background process which has imported slow libraries.
 
 Each project and environment has one server (:mod:`components.execution.warm_server`), which listens on a socket in
-``.hearsight/warm`` (mode 0700). After any failure the result is None and the caller runs the command itself.
+``.hearsight/warm`` (mode 0700). After any failure the answer is None and the caller does the work itself.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from components.execution import background
 from components.execution.process import ancestor, start_time
@@ -30,23 +31,24 @@ SINGLE_THREADED = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM
 """Disables threads of numeric libraries in the server, since a process with threads cannot be forked safely."""
 
 
-def run_warm(root: Path, server: str, sources: tuple[Path, ...] = ()) -> int | None:
-    """Run this process's command line in a fork of the server.
+def run_warm(root: Path, server: str, question: Mapping[str, Any], sources: tuple[Path, ...] = ()) -> Any:
+    """Have a fork of the server answer a question.
 
     Args:
         root: the project; its ``.hearsight`` holds the socket.
         server: the server's module (``python -m``).
+        question: JSON values.
         sources: further source files of the server; an edit starts another server.
 
     Returns:
-        The command's exit code; None when it did not finish there and must be run here.
+        The answer, a JSON value; None when there was none and the work must be done here.
     """
     if sys.platform != "linux" or os.environ.get(SWITCH) == "off":
         return None
     try:
         name = _environment_digest([Path(__file__), Path(__file__).with_name("warm_server.py"), *sources])
         with _connection(root / ".hearsight" / "warm", name, server) as connection:
-            return _request(connection)
+            return _request(connection, question)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
 
@@ -97,21 +99,19 @@ def _start(folder: Path, name: str, server: str) -> None:
     background.start(server, [name, *owner], folder=folder, log=folder / "server.log", environment=SINGLE_THREADED)
 
 
-def _request(connection: socket.socket) -> int | None:
+def _request(connection: socket.socket, question: Mapping[str, Any]) -> Any:
     request = {
-        "arguments": sys.argv,
+        "question": question,
         "folder": str(Path.cwd()),
         "path": sys.path,
         "environment": {**os.environ, SWITCH: "off"},
-        "encoding": sys.stdout.encoding,
     }
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as answer:
         try:
-            socket.send_fds(connection, [b"!"], [0, 1, 2, writer])
+            socket.send_fds(connection, [b"!"], [writer])
         finally:
             os.close(writer)
         connection.sendall(json.dumps(request).encode() + b"\n")
-        # Blocks until the fork has ended in any way: the caller must not run the command at the same time.
-        code = answer.read()
-    return int(code) if code else None
+        # Blocks until the fork has ended in any way: the caller must not do the work at the same time.
+        return json.loads(answer.read())

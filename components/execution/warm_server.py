@@ -1,4 +1,4 @@
-"""Server that runs commands in forks of a process which has imported their slow libraries.
+"""Server that answers in forks of a process which has imported slow libraries.
 
 The parent accepts connections, forks, and kills a fork whose client has closed its connection. It never reads a request, so no
 client can block it. It ends after a minute without work, unless the ``dvc`` that started it still runs, and at once when its
@@ -29,6 +29,8 @@ IDLE = 60.0
 """Seconds without a client after which the server ends."""
 FORK_SAFE = frozenset({"jemalloc_bg_thd"})
 """Names of threads of libraries that handle forks themselves: Arrow's allocator."""
+Answer = Callable[[dict[str, Any]], Any]
+"""Returns the answer to a question; both are JSON values."""
 PROJECT_PACKAGES = ("components", "flows")
 """Packages that every fork imports again, so that edits take effect."""
 
@@ -37,7 +39,7 @@ def serve(
     name: str,
     owner: tuple[int, str],
     preload: Callable[[], None],
-    command: Callable[[], int],
+    answer: Answer,
     reloaded: Collection[str] = PROJECT_PACKAGES,
 ) -> None:
     """Serve in the current folder, in the background, until idle; end at once when another server runs.
@@ -46,7 +48,7 @@ def serve(
         name: the socket's name in the current folder.
         owner: pid and start time of a process during whose life the server stays; pid 0 for none.
         preload: imports the slow libraries, and possibly modules of the project.
-        command: runs in the fork with the client's ``sys.argv`` and returns the exit code.
+        answer: runs in the fork with the client's question and returns the answer.
         reloaded: top-level packages that every fork imports again.
     """
     background.detach()
@@ -64,15 +66,13 @@ def serve(
                 preload()
                 gc.collect()
                 gc.freeze()  # keeps the memory shared with the forks
-                _accept(name, listener, owner, command, reloaded)
+                _accept(name, listener, owner, answer, reloaded)
             finally:
                 Path(name).unlink(missing_ok=True)
     os._exit(0)
 
 
-def _accept(
-    name: str, listener: socket.socket, owner: tuple[int, str], command: Callable[[], int], reloaded: Collection[str]
-) -> None:
+def _accept(name: str, listener: socket.socket, owner: tuple[int, str], answer: Answer, reloaded: Collection[str]) -> None:
     poller = select.poll()
     poller.register(listener, select.POLLIN)
     forks: dict[int, tuple[socket.socket, int]] = {}
@@ -89,11 +89,11 @@ def _accept(
                 pid = os.fork()
                 if pid == 0:
                     listener.close()
-                    _run_fork(connection, command, reloaded)
+                    _run_fork(connection, answer, reloaded)
                 forks[connection.fileno()] = (connection, pid)
                 poller.register(connection, 0)  # reports only its end
             elif event & (select.POLLHUP | select.POLLERR):
-                # The client has its exit code or has ended: the fork is no longer needed.
+                # The client has its answer or has ended: the fork is no longer needed.
                 connection, pid = forks.pop(number)
                 poller.unregister(connection)
                 connection.close()
@@ -108,44 +108,30 @@ def require_forkable() -> None:
         raise RuntimeError(f"cannot be forked: it has the threads {', '.join(threads)}")
 
 
-def _run_fork(connection: socket.socket, command: Callable[[], int], reloaded: Collection[str]) -> None:
-    """Run the fork: take over the client's streams and environment, run the command, send the exit code; never returns."""
-    server = os.getppid()
-    code = 1
+def _run_fork(connection: socket.socket, answer: Answer, reloaded: Collection[str]) -> None:
+    """Run the fork: take over the client's environment, send the answer to its question; never returns."""
     try:
-        die_with_parent(server)
-        _, streams, _, _ = socket.recv_fds(connection, 1, 4)
+        die_with_parent(os.getppid())
+        _, (writer,), _, _ = socket.recv_fds(connection, 1, 1)
+        os.set_inheritable(writer, False)
         with connection, connection.makefile("rb") as lines:
             request = json.loads(lines.readline())
-        answer = streams.pop()
-        os.set_inheritable(answer, False)
-        _take_over(request, streams, reloaded)
-        try:
-            code = command()
-        except BaseException:  # printed as by any other program
-            traceback.print_exc()
-            code = 1
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os.write(answer, str(code).encode())
-    except BaseException:  # no answer: the client runs the command itself
+        _take_over(request, reloaded)
+        with os.fdopen(writer, "wb") as sent:
+            sent.write(json.dumps(answer(request["question"])).encode())
+    except BaseException:  # no answer: the client does the work itself
         traceback.print_exc()
     finally:
-        os._exit(code)
+        sys.stderr.flush()
+        os._exit(0)
 
 
-def _take_over(request: dict[str, Any], streams: list[int], reloaded: Collection[str]) -> None:
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
-    encoding = request["encoding"]
-    sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: SIM115 - open until the process ends
-    sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+def _take_over(request: dict[str, Any], reloaded: Collection[str]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
     os.chdir(request["folder"])
-    sys.argv[:], sys.path[:] = request["arguments"], request["path"]
+    sys.path[:] = request["path"]
     for module in [module for module in sys.modules if module.partition(".")[0] in reloaded]:
         del sys.modules[module]
     importlib.invalidate_caches()

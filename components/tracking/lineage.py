@@ -6,7 +6,6 @@ Runs are found by the digest of their output, never by id or name. The run's nam
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import tempfile
@@ -18,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from components.core.addresses import check_stage_address, parse_output_name, stage_address
+from components.core.addresses import parse_output_name, stage_address
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.gates import gate_bytes
 from components.core.graph import load_graph
 from components.core.params import YAML_LOADER
-from components.tracking.lineage_records import Step, locked_gates, sort_nearest_first, tag, verify_records
+from components.tracking.lineage_records import Step, locked_lineages, sort_nearest_first, tag, verify_records
 from components.tracking.record import TAG, connect, dataset_of, run_name
 
 if TYPE_CHECKING:
@@ -128,22 +126,22 @@ class LineageWalk:
                 f"cannot be read as a dvc.lock ({error})", where=path, hint="run `dvc repro`, or restore it with git"
             ) from None
         outputs = load_graph(self.root).outputs()
-        own = {address(dataset, stage) for stage, dataset, _ in outputs for address in (stage_address, check_stage_address)}
+        own = {stage_address(dataset, stage) for stage, dataset, _ in outputs}
         # DVC keeps the entries of stages that have been renamed or removed; they count where no other entry locks the output.
-        gone = locked_gates(entry for name, entry in stages.items() if name not in own)
-        locked = gone | locked_gates(entry for name, entry in stages.items() if name in own)
+        gone = locked_lineages(entry for name, entry in stages.items() if name not in own)
+        locked = gone | locked_lineages(entry for name, entry in stages.items() if name in own)
         steps: dict[tuple[str, str], Step] = {}
         for (dataset, stage), sums in locked.items():
-            where = f"{path}: reports/gates/{dataset}/{stage}.json"
+            where = f"{path}: reports/lineage/{dataset}/{stage}.json"
             if len(sums) > 1:
                 raise HearsightError(
                     "is locked with two different md5 sums", where=where, hint="run `dvc repro` until it is clean"
                 )
             md5 = next(iter(sums))
-            run = next((run for run in self._candidates(dataset, stage) if gate_md5(run) == md5), None)
+            run = next((run for run in self._candidates(dataset, stage) if tag(run, "lineage_md5") == md5), None)
             if run is None:
                 again = REBUILD_HINT.format(address=stage_address(dataset, stage))
-                raise HearsightError(f"no finished run made the output of this gate (md5 {md5[:8]})", where=where, hint=again)
+                raise HearsightError(f"no finished run made the output of this lineage (md5 {md5[:8]})", where=where, hint=again)
             steps[dataset, stage] = self._step(run, tag(run, "output_digest"))
         self._verify_parents(steps, path)
         return sort_nearest_first(steps.values())
@@ -245,9 +243,3 @@ class LineageWalk:
                 hint=REBUILD_HINT.format(address=stage_address(dataset, stage)),
             )
         return "newer"
-
-
-def gate_md5(run: Run) -> str:
-    """Return the MD5 of the gate of a run's output, as in ``dvc.lock``."""
-    gate = gate_bytes(f"{tag(run, 'dataset')}/{tag(run, 'stage')}", tag(run, "output_digest"))
-    return hashlib.md5(gate, usedforsecurity=False).hexdigest()

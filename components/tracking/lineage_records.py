@@ -104,11 +104,11 @@ def _short(value: object) -> str:
     return f"{value[:12]}…" if isinstance(value, str) else str(value)[:80]
 
 
-def locked_gates(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], set[str]]:
-    """Return (dataset, stage) → md5 sums of the output's gate in entries of a ``dvc.lock``."""
+def locked_lineages(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], set[str]]:
+    """Return (dataset, stage) → md5 sums of the output's lineage in entries of a ``dvc.lock``."""
     locked: dict[tuple[str, str], set[str]] = {}
     for entry in entries:
         for file in (*entry.get("deps", []), *entry.get("outs", [])):
-            if match := re.fullmatch(r"reports/gates/((?:[^/]+/)+[^/]+)\.json", file["path"]):
+            if match := re.fullmatch(r"reports/lineage/((?:[^/]+/)+[^/]+)\.json", file["path"]):
                 locked.setdefault(parse_output_name(match[1]), set()).add(file["md5"])
     return locked

@@ -34,6 +34,8 @@ class Record:
     stage: str
     digest: str = ""
     manifest_md5: str = ""
+    lineage_md5: str = ""
+    """The MD5 of the lineage's file, by which ``dvc.lock`` names it."""
     params: dict[str, Any] = field(default_factory=dict)
     upstream: dict[str, Any] = field(default_factory=dict)
     """The parameters of the stages before, so that runs can be compared by any setting of the chain."""
@@ -72,7 +74,7 @@ class Record:
     def identity(self) -> str:
         """A digest that is equal for equal output, code, parameters and inputs; a failure differs by its start."""
         identity = (self.dataset, self.stage, self.digest, self.params_sha256, self.code_sha256, self.parents, self.error)
-        return digest_value([*identity, self.started if self.error else 0])
+        return digest_value([*identity, self.lineage_md5, self.started if self.error else 0])
 
 
 def run_name(dataset: str, stage: str, digest: str) -> str:

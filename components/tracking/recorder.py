@@ -70,6 +70,7 @@ def record_run(result: StageResult) -> str | None:
         **_run_context(result.root, result.dataset, result.stage, float(getattr(result, "started", 0) or 0)),
         digest=manifest.digest,
         manifest_md5=hashlib.md5(manifest.to_bytes(), usedforsecurity=False).hexdigest(),
+        lineage_md5=hashlib.md5(lineage_path(result.out).read_bytes(), usedforsecurity=False).hexdigest(),
         params=lineage["params"],
         upstream=_upstream(result.root, result.dataset, lineage["parents"]),
         params_sha256=lineage["params_sha256"],

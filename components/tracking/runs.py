@@ -92,6 +92,7 @@ def _tags(record: Record) -> dict[str, str]:
         "dataset": record.dataset,
         "output_digest": record.digest,
         "manifest_md5": record.manifest_md5,
+        "lineage_md5": record.lineage_md5,
         "parents": canonical_json(record.parents),
         "params_sha256": record.params_sha256,
         "code_sha256": record.code_sha256,

@@ -1,7 +1,7 @@
-"""The state of every output: up to date, changed, failed, not run; from manifests, lineages, gates and Data Docs.
+"""The state of every output: up to date, changed, failed, not run; from manifests, lineages and Data Docs.
 
 It takes a fifth of a second, where ``dvc status`` reads every file that a stage depends on. It sees other settings, other code
-(as the shard cache does: comments do not count), other inputs, and an output changed after its check. It does not see a changed
+(as the shard cache does: comments do not count), other inputs, and an output changed after its run. It does not see a changed
 source of a crawl or an edited suite.
 """
 
@@ -15,28 +15,26 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import lineage_path
+from components.core.addresses import docs_folder, draft_path, lineage_path
 from components.core.check_warnings import CheckWarning, read_warnings
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
-from components.core.gates import gate_path
 from components.core.graph import Graph
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
 from components.execution.runner import stage_settings
-from components.stages.check import docs_folder
 
 UP_TO_DATE, WARNINGS, CHANGED, FAILED, NOT_RUN = "up_to_date", "warnings", "changed", "failed", "not_run"
 STATES = (UP_TO_DATE, WARNINGS, CHANGED, FAILED, NOT_RUN)
 """The states, the best first."""
-SETTINGS, CODE, INPUTS, OUTPUT, UNCHECKED = "settings", "code", "inputs", "output", "unchecked"
-"""What has changed: the settings, the code or an input since the run; the output since its check; or there was no check yet."""
+SETTINGS, CODE, INPUTS, OUTPUT = "settings", "code", "inputs", "output"
+"""What has changed since the run: the settings, the code, an input, or the output itself."""
 FAILED_ROW = re.compile(r'<tr class="failed"><td>(.*?)</tr>', re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An expectation that an output failed, as its Data Docs say."""
+    """An expectation that the draft of an output failed, as its Data Docs say."""
 
     table: str
     text: str
@@ -90,14 +88,10 @@ class _Reader:
     def state(self, stage: str, dataset: str, output: StageOutput) -> OutputState:
         """Return the state of one output."""
         if output.name not in self.digests:
-            return OutputState(stage, dataset, NOT_RUN)
-        warnings = tuple(read_warnings(self.graph.root, [output.name]))
-        passed = _passed(gate_path(self.graph.root, dataset, stage))
-        if not passed and (failures := self._failures(output, dataset, stage)):
-            return OutputState(stage, dataset, FAILED, warnings=warnings, failures=failures)
-        changes = [*self._changes(stage, dataset, output), *(() if passed else (UNCHECKED,))]
-        if passed and passed != self.digests[output.name]:
-            changes.append(OUTPUT)
+            failures = self._failures(draft_path(output.path), dataset, stage)
+            return OutputState(stage, dataset, FAILED if failures else NOT_RUN, failures=failures)
+        changes = self._changes(stage, dataset, output)
+        warnings = tuple(read_warnings([output])) if self.digests[output.name] else ()
         state = CHANGED if changes else WARNINGS if warnings else UP_TO_DATE
         return OutputState(stage, dataset, state, tuple(changes), warnings)
 
@@ -106,10 +100,10 @@ class _Reader:
         try:
             lineage: dict[str, Any] = json.loads(lineage_path(output.path).read_bytes())
             read = {each["name"]: (each["output"], each["manifest_sha256"]) for each in lineage["parents"] if "output" in each}
-            params, code = lineage["params_sha256"], lineage["code_sha256"]
+            params, code, made = lineage["params_sha256"], lineage["code_sha256"], lineage["manifest_sha256"]
         except (OSError, ValueError, KeyError, TypeError):
             return [OUTPUT]  # not written by a complete run
-        changes = []
+        changes = [] if made == self.digests[output.name] else [OUTPUT]
         try:
             if params != digest_value(stage_settings(self.graph, stage, dataset).plain()):
                 changes.append(SETTINGS)
@@ -122,11 +116,13 @@ class _Reader:
             changes.append(INPUTS)
         return changes
 
-    def _failures(self, output: StageOutput, dataset: str, stage: str) -> tuple[Failure, ...]:
-        """Return what the last check found; nothing if the output was written after it."""
+    def _failures(self, draft: Path, dataset: str, stage: str) -> tuple[Failure, ...]:
+        """Return what the check of a draft found; nothing without a finished draft, or if it was written after its check."""
         folder = docs_folder(self.graph.root, dataset, stage)
         integrity, index = folder / "integrity.html", folder / "index.html"
-        made = (output.path / NAME).stat().st_mtime
+        if not (draft / NAME).is_file():
+            return ()
+        made = (draft / NAME).stat().st_mtime
         if integrity.is_file() and integrity.stat().st_mtime >= made:
             return (Failure("manifest", "", integrity),)
         if not index.is_file() or index.stat().st_mtime < made:
@@ -140,11 +136,3 @@ def _failure(folder: Path, row: str) -> Failure:
     cells = [html.unescape(cell) for cell in row.split("<td>")]
     _, table, columns, expectation, found, *_ = [*cells, *[""] * 6]
     return Failure(table, " ".join(filter(None, (columns, expectation, found))), folder / f"{table}.html")
-
-
-def _passed(gate: Path) -> str:
-    """Return the digest of the output that passed; empty if none has."""
-    try:
-        return str(json.loads(gate.read_bytes())["manifest_sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""

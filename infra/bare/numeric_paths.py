@@ -65,7 +65,7 @@ def run(name: str, work: Path, targets: list[str]) -> dict[str, object]:
     with log.open("wb") as out:
         command = ["dvc", "repro", *targets] if targets else ["hearsight", "demo"]
         code = subprocess.run(command, cwd=clone, env=env, stdout=out, stderr=subprocess.STDOUT).returncode
-    warnings = [len(json.loads(path.read_bytes())["warnings"]) for path in clone.glob("reports/warnings/**/*.json")]
+    warnings = [len(json.loads(path.read_bytes())) for path in clone.glob("data/**/warnings.json")]
     found = {path.parent.relative_to(clone / "data").as_posix(): _digest(path) for path in clone.glob("data/**/manifest.json")}
     return {"passed": code == 0, "seconds": round(time.monotonic() - started), "warnings": sum(warnings), "digests": found}
 

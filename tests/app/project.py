@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from components.core.addresses import lineage_path
+from components.core.addresses import docs_folder, draft_path, lineage_path
 from components.core.digests import digest_value
-from components.core.gates import gate_bytes, gate_path
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.execution.runner import stage_settings
@@ -22,7 +21,7 @@ def new_project(root: Path) -> Path:
 
 
 def finish(root: Path, dataset: str, stage: str) -> StageOutput:
-    """Make an empty output with its lineage and a passed check, as a run with the current settings leaves them."""
+    """Make an empty output with its lineage and Data Docs, as a run with the current settings leaves them."""
     output = make_output(root, stage, [], dataset)
     graph = load_graph(root)
     parents = [
@@ -33,22 +32,20 @@ def finish(root: Path, dataset: str, stage: str) -> StageOutput:
         "parents": parents,
         "params_sha256": digest_value(stage_settings(graph, stage, dataset).plain()),
         "code_sha256": graph.code_digest(stage),
+        "manifest_sha256": output.digest,
     }
     _write(lineage_path(output.path), json.dumps(lineage).encode())
-    check(root, output)
+    _write(docs_folder(root, dataset, stage) / "index.html", f"<h1>{output.name}</h1>".encode())
     return output
 
 
-def check(root: Path, output: StageOutput, failed: str = "") -> None:
-    """Leave what a check leaves: Data Docs, and a gate unless an expectation failed."""
-    dataset, _, stage = output.name.rpartition("/")
-    row = f'<tr class="failed"><td>failed<td>shards<td>key<td>{failed}<td>found &lt;3&gt;<td>it must be so</tr>' if failed else ""
-    _write(root / "reports" / "data_docs" / dataset / stage / "index.html", f"<h1>{output.name}</h1>{row}{row}".encode())
-    gate = gate_path(root, dataset, stage)
-    if failed:
-        gate.unlink(missing_ok=True)
-    else:
-        _write(gate, gate_bytes(output.name, output.digest))
+def fail(root: Path, dataset: str, stage: str, expectation: str) -> Path:
+    """Make a draft that failed its check, as a run leaves it, and return its folder."""
+    folder = finish(root, dataset, stage).path
+    folder.rename(draft := draft_path(folder))
+    row = f'<tr class="failed"><td>failed<td>shards<td>key<td>{expectation}<td>found &lt;3&gt;<td>it must be so</tr>'
+    _write(docs_folder(root, dataset, stage) / "index.html", f"<h1>{dataset}/{stage}</h1>{row}{row}".encode())
+    return draft
 
 
 def _write(path: Path, content: bytes) -> None:

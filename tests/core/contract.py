@@ -1,7 +1,7 @@
 """Find where the parts of a stage disagree: dvc.yaml, its package, schema, suite, settings, chain and code dependencies.
 
-Every stage in dvc.yaml needs a package in ``components/stages`` with ``Params`` and ``run``, a schema, a suite, datasets in
-``params.yaml:chain``, and a check. Everything is read from files; nothing is imported.
+Every stage in dvc.yaml needs a package in ``components/stages`` with ``Params`` and ``run``, a schema, a suite, and datasets in
+``params.yaml:chain``. Everything is read from files; nothing is imported.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ import yaml
 
 from components.core.addresses import CELLS, MATRICES, MATRIX_SETTINGS, parse_output_name
 from components.core.code_digest import syntax_tree
-from components.core.graph import CHECK, EVERY_CELL, Graph, load_graph
+from components.core.graph import EVERY_CELL, TEST_SETS, Graph, load_graph
 from components.core.params import YAML_LOADER
 from components.core.records import OUTPUT_SCHEMAS
 from tests.core.import_graph import files_of_package
 
-SHOW_WARNINGS = ("evaluate_captioners", "evaluate_retrieval", "evaluate_ratings", "report", "posts_report")
-"""Stages whose page shows the warnings of its inputs."""
 STAGES = Path("components") / "stages"
-TEST_SETS = f"{CHECK}test_set"
-"""The entry of dvc.yaml that puts gate and warnings of a matrix's test sets into a folder; it runs no code of ours."""
-
+TESTS = "reports/captioner_tests"
+"""The folder of the lineages of sets that only test captioners."""
 VERSIONED = "${storage.versioned}"
 """Ending of every output's path in dvc.yaml: what DVC versions of it."""
 
@@ -39,7 +36,6 @@ def problems(root: Path) -> list[str]:
         *_stage_parts(root, graph),
         *_suites(root, graph),
         *chain_problems(graph),
-        *_checks(graph, pipeline),
         *_test_sets(pipeline),
         *_wiring(root, graph, pipeline),
     ]
@@ -107,55 +103,24 @@ def _defined(tree: ast.Module) -> set[str]:
     return {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
 
 
-def _checks(graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
-    for stage in graph.stages:
-        name, entry = f"{CHECK}{stage}", pipeline[stage]
-        check = pipeline.get(name)
-        if check is None:
-            yield f"dvc.yaml: has no {name}, the check of {stage}"
-            continue
-        if any(check.get(over) != entry.get(over) for over in ("foreach", "matrix")):
-            yield f"dvc.yaml: {name} does not cover the datasets of {stage}"
-        dataset, body = _dataset(stage), check.get("do", check)
-        if body.get("cmd") != f"hearsight check {stage} --dataset {dataset}":
-            yield f"dvc.yaml: {name} is not run by 'hearsight check {stage} --dataset {dataset}'"
-        for dep in (f"data/{dataset}/{stage}{VERSIONED}", f"expectations/{stage}.json"):
-            if dep not in body.get("deps", []):
-                yield f"dvc.yaml: {name} does not depend on {dep}"
-        for out in (f"reports/gates/{dataset}/{stage}.json", f"reports/warnings/{dataset}/{stage}.json"):
-            if {out: {"cache": False}} not in body.get("outs", []):
-                yield f"dvc.yaml: {name} does not list the output {out} with cache: false"
-    for name in sorted(name for name in pipeline if name.startswith(CHECK) and name != TEST_SETS):
-        if name.removeprefix(CHECK) not in graph.stages:
-            yield f"dvc.yaml: {name} checks no stage"
-
-
 def _wiring(root: Path, graph: Graph, pipeline: dict[str, Any]) -> Iterator[str]:
-    for entry_name, entry in pipeline.items():
-        if entry_name == TEST_SETS:
-            continue
-        stage, body = entry_name.removeprefix(CHECK), entry.get("do", entry)
+    check = files_of_package("components.stages.check")
+    for stage in graph.stages:
+        body = pipeline[stage].get("do", pipeline[stage])
         deps = [str(dep) for dep in body.get("deps", [])]
-        if entry_name == stage:
-            yield from _stage_wiring(graph, stage, body, deps)
-        package = stage if entry_name == stage else "check"
-        yield from _code(entry_name, deps, files_of_package(f"components.stages.{package}"))
+        yield from _stage_wiring(graph, stage, body, deps)
+        yield from _code(stage, deps, files_of_package(f"components.stages.{stage}") | check)
 
 
 def _test_sets(pipeline: dict[str, Any]) -> Iterator[str]:
-    """A test set that changed, or did not pass its check, has to reach the stage that depends on the folder of test sets."""
+    """A test set that changed has to reach the stage that depends on the folder of test sets."""
     matrix, (_, reads) = next(iter(MATRICES.items()))
     entry = pipeline.get(TEST_SETS) or {}
-    body, files = entry.get("do", {}), [f"reports/{kind}/${{item}}/{reads}.json" for kind in ("gates", "warnings")]
-    out = "reports/test_sets/${item}.json"
+    body, lineage, out = entry.get("do", {}), f"reports/lineage/${{item}}/{reads}.json", f"{TESTS}/${{item}}.json"
     if entry.get("foreach") != f"${{{matrix}.tests}}":
         yield f"dvc.yaml: {TEST_SETS} does not cover {matrix}.tests"
-    if (
-        body.get("cmd") != f"cat {' '.join(files)} > {out}"
-        or body.get("deps") != files
-        or body.get("outs") != [{out: {"cache": False}}]
-    ):
-        yield f"dvc.yaml: {TEST_SETS} does not write {' and '.join(files)} to {out}"
+    if body != {"cmd": f"cp {lineage} {out}", "deps": [lineage], "outs": [{out: {"cache": False}}]}:
+        yield f"dvc.yaml: {TEST_SETS} does not copy {lineage} to {out}"
 
 
 def _dataset(stage: str) -> str:
@@ -168,7 +133,11 @@ def _stage_wiring(graph: Graph, stage: str, body: dict[str, Any], deps: list[str
     dataset = _dataset(stage)
     is_matrix = dataset != "${key}"
     outs = [name for out in body.get("outs", []) for name in (out if isinstance(out, dict) else [out])]
-    for out in (f"data/{dataset}/{stage}{VERSIONED}", f"reports/lineage/{dataset}/{stage}.json"):
+    for dep in (f"expectations/{stage}.json", "components/stages/check"):
+        if dep not in deps:
+            yield f"dvc.yaml: {stage} does not depend on {dep}"
+    beside = (f"reports/lineage/{dataset}/{stage}.json", f"reports/data_docs/{dataset}/{stage}")
+    for out in (f"data/{dataset}/{stage}{VERSIONED}", *beside):
         if out not in outs:
             yield f"dvc.yaml: {stage} does not give out {out}"
     if body.get("cmd") != f"hearsight run {stage} --dataset {dataset}":
@@ -190,9 +159,8 @@ def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
     takers = (graph.params.get("chain") or {}).get(stage) or {}
     values = {name: value for wired in takers.values() for name, value in (wired or {}).items()}
     for name, value in sorted(values.items()):
-        if value == EVERY_CELL:  # its gates name each model and what it was trained on
-            kinds = ("gates", "warnings") if stage in SHOW_WARNINGS else ("gates",)
-            for folder in (*(f"reports/{kind}/{name}/{CELLS}" for kind in kinds), "reports/test_sets"):
+        if value == EVERY_CELL:  # its lineages name each model
+            for folder in (f"reports/lineage/{name}/{CELLS}", TESTS):
                 if folder not in deps:
                     yield f"dvc.yaml: {stage} does not depend on {folder}"
             continue
@@ -202,12 +170,6 @@ def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
 def _input(stage: str, output: str, deps: list[str], name: str) -> Iterator[str]:
     if f"data/{output}{VERSIONED}" not in deps:
         yield f"dvc.yaml: {stage} does not depend on its input '{name}'"
-    if stage in SHOW_WARNINGS and f"reports/warnings/{output}.json" not in deps:
-        yield f"dvc.yaml: {stage} shows the warnings of its inputs but does not depend on reports/warnings/{output}.json"
-    # A check writes gate and warnings at once. ``media`` is exempt: another input of the stage was made from that output.
-    checked = {f"reports/{kind}/{output}.json" for kind in ("gates", "warnings")}
-    if name != "media" and not checked.intersection(deps):
-        yield f"dvc.yaml: {stage} does not wait for the check of its input '{name}'"
 
 
 def _code(entry: str, deps: list[str], files: set[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.core.addresses import check_stage_address, parse_output_name, parse_output_path, stage_address
+from components.core.addresses import draft_path, parse_output_name, parse_output_path, stage_address
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 
@@ -71,24 +71,15 @@ def test_an_input_set_to_none_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "name", "made_by", "checked_by"),
+    ("folder", "name", "made_by"),
     [
-        ("data/english/split", "english/split", "split@english", "check-split@english"),
-        (
-            "data/captioners/evaluate_captioners",
-            "captioners/evaluate_captioners",
-            "evaluate_captioners@captioners",
-            "check-evaluate_captioners@captioners",
-        ),
-        (
-            "data/captioners/cells/a-b/train_captioner",
-            "captioners/cells/a-b/train_captioner",
-            "train_captioner@a-b",
-            "check-train_captioner@a-b",
-        ),
+        ("data/english/split", "english/split", "split@english"),
+        ("data/captioners/evaluate_captioners", "captioners/evaluate_captioners", "evaluate_captioners@captioners"),
+        ("data/captioners/cells/a-b/train_captioner", "captioners/cells/a-b/train_captioner", "train_captioner@a-b"),
     ],
 )
-def test_an_output_is_named_by_its_path(folder: str, name: str, made_by: str, checked_by: str) -> None:
-    dataset, stage = parse_output_path(Path("/anywhere") / folder)
+def test_an_output_and_its_draft_are_named_by_their_paths(folder: str, name: str, made_by: str) -> None:
+    dataset, stage = parse_output_path(path := Path("/anywhere") / folder)
     assert f"{dataset}/{stage}" == name and parse_output_name(name) == (dataset, stage)
-    assert (stage_address(dataset, stage), check_stage_address(dataset, stage)) == (made_by, checked_by)
+    assert parse_output_path(draft_path(path)) == (dataset, stage)
+    assert stage_address(dataset, stage) == made_by

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.core.graph import CHECK, load_graph
-from tests.core.contract import TEST_SETS, problems
+from components.core.graph import TEST_SETS, load_graph
+from tests.core.contract import problems
 from tests.support import PROJECT
 
 
@@ -32,9 +32,9 @@ def edit(path: Path, change: Callable[[dict], None]) -> None:
 STAGES = list(yaml.safe_load((PROJECT / "dvc.yaml").read_text())["stages"])
 TAKERS = {stage: next(iter(takers)) for stage, takers in load_graph(PROJECT).chain.items()}
 """A dataset that takes the stage."""
-WORK = [stage for stage in STAGES if not stage.startswith(CHECK) and stage in TAKERS]
+WORK = [stage for stage in STAGES if stage in TAKERS]
 CELLED = [stage for stage in WORK if TAKERS[stage] in load_graph(PROJECT).cells]
-"""The stages that are run for the cells of a matrix: their gates and settings are of another kind."""
+"""The stages that are run for the cells of a matrix: their settings are of another kind."""
 ONCE = [stage for stage in WORK if stage not in CELLED]
 
 
@@ -86,18 +86,17 @@ def test_all_missing_parameters_are_named(copy):
         assert f"params.yaml: {TAKERS[stage]}.{stage} is missing though the chain takes it" in result
 
 
-def test_every_missing_check_is_named(copy):
+@pytest.mark.parametrize("part", ["expectations/{stage}.json", "components/stages/check"])
+def test_a_stage_that_does_not_depend_on_its_check_is_named(copy, part):
     def forget(content: dict) -> None:
         for stage in WORK:
-            del content["stages"][f"{CHECK}{stage}"]
+            body = content["stages"][stage]
+            body.get("do", body)["deps"].remove(part.format(stage=stage))
 
     edit(copy / "dvc.yaml", forget)
-    assert problems(copy) == [f"dvc.yaml: has no {CHECK}{stage}, the check of {stage}" for stage in WORK]
-
-
-def test_a_check_that_covers_other_datasets_is_named(copy):
-    edit(copy / "dvc.yaml", lambda content: content["stages"]["check-crawl"].update(foreach="${chain.split}"))
-    assert problems(copy) == ["dvc.yaml: check-crawl does not cover the datasets of crawl"]
+    result = problems(copy)
+    for stage in WORK:
+        assert f"dvc.yaml: {stage} does not depend on {part.format(stage=stage)}" in result
 
 
 def test_code_that_is_imported_but_not_declared_is_named_for_every_stage(copy):
@@ -126,38 +125,25 @@ def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     assert f"params.yaml: {of}.{stage} is missing though the chain takes it" in problems(copy)
 
 
-@pytest.mark.parametrize("folder", ["reports/gates/captioners/cells", "reports/test_sets"])
-def test_a_matrix_without_its_gates_as_dependencies_is_named(copy, folder):
+@pytest.mark.parametrize("folder", ["reports/lineage/captioners/cells", "reports/captioner_tests"])
+def test_a_matrix_without_its_lineages_as_dependencies_is_named(copy, folder):
     edit(copy / "dvc.yaml", lambda content: content["stages"]["evaluate_captioners"]["do"]["deps"].remove(folder))
     assert f"dvc.yaml: evaluate_captioners does not depend on {folder}" in problems(copy)
 
 
-def test_test_sets_whose_gates_or_warnings_do_not_reach_the_evaluation_are_named(copy):
+def test_test_sets_that_do_not_reach_the_evaluation_are_named(copy):
     edit(copy / "dvc.yaml", lambda content: content["stages"][TEST_SETS].update(foreach="${captioners.sets}"))
     assert problems(copy) == [f"dvc.yaml: {TEST_SETS} does not cover captioners.tests"]
     edit(copy / "dvc.yaml", lambda content: content["stages"][TEST_SETS]["do"]["deps"].pop())
-    assert any(line.startswith(f"dvc.yaml: {TEST_SETS} does not write reports/gates/") for line in problems(copy))
+    assert any(line.startswith(f"dvc.yaml: {TEST_SETS} does not copy reports/lineage/") for line in problems(copy))
     edit(copy / "dvc.yaml", lambda content: content["stages"].pop(TEST_SETS))
     assert len(problems(copy)) == 2
 
 
-def test_a_cell_without_its_sets_gate_as_dependency_is_named(copy):
+def test_a_cell_without_its_sets_features_as_dependency_is_named(copy):
     def forget(content: dict) -> None:
         body = content["stages"]["train_captioner"]
-        body["deps"] = [dep for dep in body["deps"] if not dep.startswith("reports/gates")]
+        body["deps"] = [dep for dep in body["deps"] if not dep.startswith("data/")]
 
     edit(copy / "dvc.yaml", forget)
-    assert "dvc.yaml: train_captioner does not wait for the check of its input 'extract_features'" in problems(copy)
-
-
-@pytest.mark.parametrize(
-    "stage, left_out", [("report", "${item.evaluate_speech}.json"), ("evaluate_captioners", "captioners/cells")]
-)
-def test_a_page_that_does_not_depend_on_the_warnings_it_shows_is_named(copy, stage, left_out):
-    def without(content):
-        body = content["stages"][stage]
-        body = body.get("do", body)
-        body["deps"].remove(f"reports/warnings/{left_out}")
-
-    edit(copy / "dvc.yaml", without)
-    assert any(f"does not depend on reports/warnings/{left_out}" in line for line in problems(copy))
+    assert "dvc.yaml: train_captioner does not depend on its input 'extract_features'" in problems(copy)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from components.core.digests import digest_value
-from components.core.graph import CHECK, load_graph
+from components.core.graph import TEST_SETS, load_graph
 from components.core.ledger import kept, ledger_table
 from components.core.params import Settings, classes_of, parse_settings
 from components.execution.runner import stage_settings
@@ -57,7 +57,7 @@ def test_each_stage_depends_on_the_code_of_all_its_settings() -> None:
         bases = {base.__module__ for base in kind.__mro__ if issubclass(base, Settings)}
         return bases.union(*(modules(one) for one in inner))
 
-    for stage in (stage for stage in stages if not stage.startswith(CHECK)):
+    for stage in (stage for stage in stages if stage != TEST_SETS):
         deps = stages[stage].get("do", stages[stage])["deps"]
         for dataset in graph.chain[stage]:
             for module in modules(type(stage_settings(graph, stage, dataset))):

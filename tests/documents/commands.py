@@ -85,7 +85,7 @@ TESTED = {
     r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
-    r"dvc repro( (check-synthesize|posts_report|(check-)?evaluate_captioners|build_search_index|build_rating_items)@.*)?|"
+    r"dvc repro( (synthesize|posts_report|evaluate_captioners|build_search_index|build_rating_items)@.*)?|"
     r"hearsight (run|check)( .*)?": ("tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
     r"hearsight retry( .*)?": (
@@ -126,7 +126,7 @@ TESTED = {
     r"hearsight dataset holdout( .*)?": (
         "tests/tools/datasets/test_holdout.py::test_the_split_reads_the_lists_and_every_captioned_image_is_in_one"
     ),
-    r"hearsight dataset add .*--retrieval .*|dvc repro check-evaluate_retrieval@coco": (
+    r"hearsight dataset add .*--retrieval .*|dvc repro evaluate_retrieval@coco": (
         "tests/tools/datasets/test_add.py::test_a_retrieval_test_set_is_spoken_and_read_with_the_models_own_encoder"
     ),
     r"hearsight dataset add .*--test": (
@@ -139,7 +139,7 @@ TESTED = {
         "tests/tools/rating_files/test_rating_files.py::test_the_commands_import_a_file_write_tasks_and_write_ratings"
     ),
     r"hearsight drift( .*)?": "tests/stages/drift/test_dvc.py::test_the_command_prints_the_days_figures_as_json_lines",
-    r"dvc repro check-drift@.*": (
+    r"dvc repro drift@.*": (
         "tests/stages/drift/test_dvc.py::test_each_day_adds_a_line_that_git_can_keep_and_a_measured_day_runs_nothing"
     ),
     r"hearsight score.*": (
@@ -215,7 +215,7 @@ NOT_TESTED = {
     r"sbatch .*": "a cluster: tests/execution/test_slurm.py runs the script with stand-ins for SLURM's commands",
     r"curl .*": "a server",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
-    r"dvc repro check-evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",
+    r"dvc repro evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
     r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",

@@ -20,7 +20,6 @@ TARGETS: dict[str, str] = {
     "ledger": "data/english/{before}/ledger/*.parquet",
     "media": "data/english/{before}/media/*.tar",
     "manifest": "data/english/{before}/manifest.json",
-    "gate": "reports/gates/english/{before}.json",
     "lineage": "reports/lineage/english/{before}.json",
     "shard cache": ".hearsight/cache/*/*/*",
     "results": ".hearsight/annotations/*.sqlite",

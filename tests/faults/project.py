@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from components.core.addresses import docs_folder, lineage_path
 from components.core.files import link
 from components.core.stage_output import StageOutput
 from tests.stages.crawl.conftest import fixture_block
@@ -29,7 +30,7 @@ CHAIN: dict[str, dict[str, str]] = {
     },
 }
 STAGES = list(CHAIN)
-NONE = ("data/none/manifest.json", "reports/gates/none.json")
+NONE = ("data/none/manifest.json",)
 """What stands in for an input that a stage does without."""
 
 
@@ -70,8 +71,8 @@ class Small:
         gone = STAGES[STAGES.index(stage) :]
         for name in gone:
             shutil.rmtree(self.output(name), ignore_errors=True)
-            for folder in ("gates", "warnings", "lineage"):
-                (self.root / "reports" / folder / "english" / f"{name}.json").unlink(missing_ok=True)
+            lineage_path(self.output(name)).unlink(missing_ok=True)
+            shutil.rmtree(docs_folder(self.root, "english", name), ignore_errors=True)
         if cache:
             shutil.rmtree(self.root / ".hearsight" / "cache", ignore_errors=True)
         if objects:
@@ -80,9 +81,7 @@ class Small:
             shutil.rmtree(self.root / "data" / "store", ignore_errors=True)
         lock = self.root / "dvc.lock"
         content = yaml.safe_load(lock.read_text())
-        content["stages"] = {
-            name: entry for name, entry in content["stages"].items() if name.partition("@")[0].removeprefix("check-") not in gone
-        }
+        content["stages"] = {name: entry for name, entry in content["stages"].items() if name.partition("@")[0] not in gone}
         lock.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
@@ -127,9 +126,9 @@ def make_small(root: Path) -> Small:
 def _stages() -> dict[str, Any]:
     """Return the stages of the project's own dvc.yaml that the chain takes; of the code only each stage's own package."""
     everything = yaml.safe_load((PROJECT / "dvc.yaml").read_text())["stages"]
-    chosen = {name: everything[name] for stage in STAGES for name in (stage, f"check-{stage}")}
+    chosen = {name: everything[name] for name in STAGES}
     for name, entry in chosen.items():
-        own = f"components/stages/{name.removeprefix('check-')}"
+        own = f"components/stages/{name}"
         entry["do"]["deps"] = [dep for dep in entry["do"]["deps"] if not dep.startswith("components/") or dep == own]
     return chosen
 

@@ -14,13 +14,12 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.stage_output import StageOutput
 from flows.graph import StageTask, affected_by, read_tasks, seconds
 from flows.guard import TIMED_OUT, run_guarded
 from flows.schedules import read_schedules
 from flows.show import stage_page
 from tests.flows.conftest import Make
-from tests.support import leave_warning, until
+from tests.support import leave_warning, make_output, until
 
 PROJECT = Path(__file__).resolve().parents[2]
 FORK = """
@@ -74,11 +73,10 @@ def test_invalid_meta_is_named(make_project: Make, meta: dict[str, object], mess
     assert "c.meta" in str(caught.value)
 
 
-@pytest.mark.parametrize("failed", ["", "it does not hold"])
-def test_the_report_of_a_check_shows_its_warnings(tmp_path: Path, failed: str) -> None:
-    line = leave_warning(StageOutput(tmp_path / "data" / "english" / "evaluate_speech"))
-    stage = StageTask("check-evaluate_speech@english", "hearsight check evaluate_speech --dataset english", ())
-    assert f"**Warning:** {line}" in stage_page(stage, tmp_path, failed)
+def test_the_report_of_a_stage_shows_the_warnings_of_its_check(tmp_path: Path) -> None:
+    line = leave_warning(make_output(tmp_path, "evaluate_speech", []))
+    stage = StageTask("evaluate_speech@english", "hearsight run evaluate_speech --dataset english", ())
+    assert f"**Warning:** {line}" in stage_page(stage, tmp_path)
 
 
 def test_times_are_read_with_their_units() -> None:

@@ -32,11 +32,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     init_repository(tmp_path)
     copy = f'{shlex.quote(sys.executable)} -c "import shutil, sys; shutil.copy(*sys.argv[1:])"'
     stages = {
-        "check-build_rating_items": {
+        "build_rating_items": {
             "foreach": ["english"],
             "do": {"cmd": f"{copy} data/english/build_rating_items/manifest.json built", "outs": ["built"]},
         },
-        "check-evaluate_ratings": {
+        "evaluate_ratings": {
             "foreach": ["english"],
             "do": {"cmd": f"{copy} ratings/english/hearsight.csv evaluated", "deps": ["ratings/english"], "outs": ["evaluated"]},
         },

@@ -1,11 +1,12 @@
-"""A stage that wrote nonsense is stopped at its output, by `dvc repro` and by the Prefect flow, before the next one runs.
+"""A stage that writes nonsense is stopped by its check, in `dvc repro` and in the Prefect flow, and no later stage can read it.
 
-The chain's outputs are small right outputs, committed as if their stages had just written them; then one of them is
-written again with a seeded corruption and committed as its stage's output, which is what a defect in a stage amounts to.
+The chain's outputs are small right outputs, committed as if their stages had just written them; then the code of one stage is
+replaced by one that writes an output with a seeded corruption.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -15,10 +16,14 @@ from pathlib import Path
 
 import pytest
 
+from components.core.addresses import draft_path, lineage_path
+from components.core.files import publish_json
+from components.core.stage_output import StageOutput
 from components.stages.check import check
 from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project, sample_params
 from tests.stages.check.boundaries import make
 from tests.stages.check.corruptions import CORRUPTIONS
+from tests.support import PROJECT
 
 # The first waits for a project in which every stage has run.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
@@ -35,8 +40,19 @@ CASES = [
 ]
 
 
+DEFECT = """\
+from tests.stages.check.boundaries import fill
+from tests.stages.check.corruptions import CORRUPTIONS
+
+def run(stage):
+    fill(stage, CORRUPTIONS[stage.name][{number}][0])
+"""
+
+
 def call(project: Project, *words: str) -> tuple[int, str]:
-    environment = {**ENVIRONMENT, "HEARSIGHT_ROOT": str(project.root)}
+    """Run a command with the project's own code, and the tests' beside it."""
+    code = os.pathsep.join([str(project.root), str(PROJECT)])
+    environment = {**ENVIRONMENT, "HEARSIGHT_ROOT": str(project.root), "PYTHONPATH": code}
     done = subprocess.run(words, cwd=project.root, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
@@ -44,40 +60,53 @@ def call(project: Project, *words: str) -> tuple[int, str]:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Every stage's output is there and right, and DVC knows it."""
-    from dvc.repo import Repo
-
     project = make_project(tmp_path_factory.mktemp("corruption") / "project", sample_params())
     for stage in project.stages:
-        make(project.root, stage)
-        check(project.root, "english", stage)
-    for out in Repo(str(project.root)).index.outs:
-        path = Path(out.fs_path)
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("{}\n")
+        finish(project, stage)
+    add_missing_outs(project)
     commit(project)
     code, result = call(project, "dvc", "status")
     assert (code, "up to date" in result) == (0, True), result
     return project
 
 
+def finish(project: Project, stage: str) -> None:
+    """Leave what a run of a stage leaves: its right output, checked, and its lineage."""
+    output = StageOutput(make(project.root, stage))
+    check(project.root, "english", stage)
+    publish_json(lineage_path(output.path), {"manifest_sha256": output.digest, "parents": []})
+
+
+def add_missing_outs(project: Project) -> None:
+    """Write something as the plots and metrics of stages."""
+    from dvc.repo import Repo
+
+    for out in Repo(str(project.root)).index.outs:
+        path = Path(out.fs_path)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("{}\n")
+
+
 @contextmanager
 def corrupted(project: Project, stage: str, number: int) -> Iterator[None]:
-    """One stage wrote a corrupted output; afterwards it is right again."""
-    make(project.root, stage, CORRUPTIONS[stage][number][0])
-    commit(project, f"{stage}@english")
+    """The code of one stage writes a corrupted output; afterwards all is right again."""
+    code = project.root / "components" / "stages" / stage / "run.py"
+    right = code.read_text()
+    code.write_text(DEFECT.format(number=number))
     try:
         yield
     finally:
-        make(project.root, stage)
-        check(project.root, "english", stage)
-        commit(project, f"{stage}@english", f"check-{stage}@english")
+        code.write_text(right)
+        finish(project, stage)
+        add_missing_outs(project)
+        commit(project, f"{stage}@english")
 
 
 def assert_named(project: Project, stage: str, number: int, said: str) -> None:
     """The message names the file, the column, the expectation, and a page of Data Docs that is there."""
     _, file, column, expectation = CORRUPTIONS[stage][number]
-    line = next(line for line in said.splitlines() if f"data/english/{stage}/{file}" in line)
+    line = next(line for line in said.splitlines() if f"data/english/{stage}.draft/{file}" in line)
     assert f"column '{column}'" in line
     assert expectation in line
     page = re.search(r"see (reports/data_docs/\S+\.html)", line)
@@ -88,9 +117,11 @@ def assert_named(project: Project, stage: str, number: int, said: str) -> None:
 def test_dvc_repro_stops_at_a_corrupted_boundary(finished: Project, stage: str, number: int):
     with corrupted(finished, stage, number):
         code, result = call(finished, "dvc", "repro")
-    assert code != 0
-    assert re.findall(r"^Running stage '(.+)'", result, re.MULTILINE) == [f"check-{stage}@english"]
-    assert_named(finished, stage, number, result)
+        assert code != 0
+        assert re.findall(r"^Running stage '(.+)'", result, re.MULTILINE) == [f"{stage}@english"]
+        assert_named(finished, stage, number, result)
+        output = finished.root / "data" / "english" / stage
+        assert draft_path(output).is_dir() and not output.exists()
 
 
 @pytest.mark.slow  # `flows.pipeline` starts a Prefect server of its own.
@@ -98,6 +129,6 @@ def test_dvc_repro_stops_at_a_corrupted_boundary(finished: Project, stage: str, 
 def test_the_flow_stops_at_a_corrupted_boundary(finished: Project, stage: str, number: int):
     with corrupted(finished, stage, number):
         code, result = call(finished, sys.executable, "-m", "flows.pipeline")
-    assert code == 2, result[-3000:]
-    assert re.findall(r"Running stage '([^']+)'", result) == [f"check-{stage}@english"]
-    assert_named(finished, stage, number, result)
+        assert code == 2, result[-3000:]
+        assert re.findall(r"Running stage '([^']+)'", result) == [f"{stage}@english"]
+        assert_named(finished, stage, number, result)

@@ -51,11 +51,12 @@ def test_a_second_repro_runs_nothing(whole: Project):
     assert "up to date" in result
 
 
-def test_an_edited_suite_runs_its_own_check_again_and_nothing_else(whole: Project):
-    path = whole.root / "expectations" / "split.json"
+def test_an_edited_suite_runs_its_own_stage_again_from_the_caches_and_nothing_else(whole: Project):
+    path, cache = whole.root / "expectations" / "split.json", whole.cache_entries()
     edit(path, "{", "{ ")
     ran, _ = repro(whole)
-    assert ran == ["check-split@english"]
+    assert ran == ["split@english"]
+    assert whole.cache_entries() == cache
 
 
 def test_a_changed_comment_changes_no_output(whole: Project):

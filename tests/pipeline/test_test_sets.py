@@ -15,12 +15,12 @@ from PIL import Image, ImageDraw
 from typer.testing import CliRunner
 
 from components.cli.main import app
-from components.core.check_warnings import warnings_bytes, warnings_path
-from components.core.gates import gate_bytes, gate_path
-from components.core.graph import load_graph
+from components.cli.stages import check_draft
+from components.core.addresses import lineage_path
+from components.core.files import publish_json
+from components.core.graph import TEST_SETS, load_graph
 from components.core.stage_output import StageOutput
 from components.execution import runner
-from components.stages.check import check
 from flows.graph import read_tasks
 from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project
 from tests.support import InlineEngine
@@ -121,7 +121,7 @@ def add_sets(root: Path) -> None:
     add(root, "drawn", "--table", "tsv:drawn.tsv")
     path.write_text(path.read_text() + TRAINING)
     karpathy = add(root, "coco", "--table", "karpathy:dataset_coco.json", "--images", "coco", "--test")
-    assert "next: dvc repro check-evaluate_captioners@captioners" in karpathy
+    assert "next: dvc repro evaluate_captioners@captioners" in karpathy
     add(root, "c40", "--table", "coco:captions_c40.json", "--images", "c40", "--test")
     add(root, "flickr1k", "--table", "flickr30k:results.token", "--images", "flickr", "--list", "flickr_1k_test.txt", "--test")
 
@@ -138,21 +138,17 @@ def extra(root: Path) -> None:
 
 
 def pass_on(project: Project, *datasets: str) -> None:
-    """Let DVC run the entries that hand gates and warnings of test sets to the evaluation."""
+    """Let DVC run the entries that hand lineages of test sets to the evaluation."""
     with Repo(str(project.root)) as repo:
         for dataset in datasets:
-            repo.reproduce(f"check-test_set@{dataset}", single_item=True)
+            repo.reproduce(f"{TEST_SETS}@{dataset}", single_item=True)
 
 
-def stub(project: Project, dataset: str, digest: str) -> None:
-    """Stand in for a set whose features passed their check."""
-    gate, output = gate_path(project.root, dataset, "extract_features"), f"{dataset}/extract_features"
-    for path, content in (
-        (gate, gate_bytes(output, digest)),
-        (warnings_path(project.root, dataset, "extract_features"), warnings_bytes(output, [])),
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+def stub(project: Project, dataset: str, digest: str) -> Path:
+    """Stand in for a set whose features have been made; return their lineage."""
+    lineage = lineage_path(project.root / "data" / dataset / "extract_features")
+    publish_json(lineage, {"manifest_sha256": digest})
+    return lineage
 
 
 def test_a_changed_test_set_is_evaluated_again_and_one_that_failed_its_check_is_not(tmp_path: Path, monkeypatch) -> None:
@@ -160,20 +156,21 @@ def test_a_changed_test_set_is_evaluated_again_and_one_that_failed_its_check_is_
     monkeypatch.chdir(project.root)
     for dataset in TESTS:
         stub(project, dataset, "a" * 64)
-    for kind in ("gates", "warnings"):
-        path = project.root / "reports" / kind / "captioners" / "cells" / "drawn-rnn1x1" / "train_captioner.json"
-        path.parent.mkdir(parents=True)
-        path.write_text("{}")
-    for name in ("data/captioners/evaluate_captioners/manifest.json", "reports/lineage/captioners/evaluate_captioners.json"):
-        (project.root / name).parent.mkdir(parents=True)
+    for name in (
+        "reports/lineage/captioners/cells/drawn-rnn1x1/train_captioner.json",
+        "data/captioners/evaluate_captioners/manifest.json",
+        "reports/lineage/captioners/evaluate_captioners.json",
+        "reports/data_docs/captioners/evaluate_captioners/index.html",
+    ):
+        (project.root / name).parent.mkdir(parents=True, exist_ok=True)
         (project.root / name).write_text("{}")
     for name in ("scores.json", "table.csv"):
         (project.root / "reports" / "captioners").mkdir(parents=True, exist_ok=True)
         (project.root / "reports" / "captioners" / name).write_text("{}")
 
     tasks = {task.address: task.upstream for task in read_tasks(project.root, ["evaluate_captioners@captioners"])}
-    assert {f"check-test_set@{name}" for name in TESTS} <= set(tasks["evaluate_captioners@captioners"])
-    assert tasks["check-test_set@coco"] == ("check-extract_features@coco",)
+    assert {f"{TEST_SETS}@{name}" for name in TESTS} <= set(tasks["evaluate_captioners@captioners"])
+    assert tasks[f"{TEST_SETS}@coco"] == ("extract_features@coco",)
 
     def stale() -> object:
         with Repo(str(project.root)) as repo:
@@ -184,8 +181,8 @@ def test_a_changed_test_set_is_evaluated_again_and_one_that_failed_its_check_is_
     assert stale() == {}
     stub(project, "c40", "b" * 64)
     pass_on(project, "c40")
-    assert stale() == {"evaluate_captioners@captioners": [{"changed deps": {"reports/test_sets": "modified"}}]}
-    gate_path(project.root, "c40", "extract_features").unlink()
+    assert stale() == {"evaluate_captioners@captioners": [{"changed deps": {"reports/captioner_tests": "modified"}}]}
+    lineage_path(project.root / "data" / "c40" / "extract_features").unlink()
     with pytest.raises(ReproductionError):
         pass_on(project, "c40")
 
@@ -199,8 +196,7 @@ def test_a_trained_captioner_is_tested_on_every_added_set_with_all_its_reference
     graph = load_graph(project.root)
     for stage in graph.stages:
         for dataset in graph.chain.get(stage, {}):
-            runner.run_stage(project.root, stage, dataset)
-            check(project.root, dataset, stage)
+            runner.run_stage(project.root, stage, dataset, check=check_draft)
     scores = json.loads((project.root / "reports" / "captioners" / "scores.json").read_text())
     counted = {name: (table["items"], table["references"]) for name, table in scores.items()}
     assert counted["coco"] == (3, 15) and counted["c40"] == (3, 120) and counted["flickr1k"] == (2, 10)
@@ -214,10 +210,10 @@ def test_a_trained_captioner_is_tested_on_every_added_set_with_all_its_reference
     table.write_text(table.read_text().replace("a red square drawn as number 1", "a small red box"))
     params = project.root / "params.yaml"
     params.write_text(params.read_text().replace("snapshot: c40-1", "snapshot: c40-2"))
-    code, printed = dvc(project, "repro", "check-evaluate_captioners@captioners")
+    code, printed = dvc(project, "repro", "evaluate_captioners@captioners")
     assert code == 0, printed[-3000:]
-    changed = [f"{kind}{stage}@c40" for stage in ("crawl", "split", "extract_features") for kind in ("", "check-")]
-    tested = ["check-test_set@c40", "evaluate_captioners@captioners", "check-evaluate_captioners@captioners"]
+    changed = [f"{stage}@c40" for stage in ("crawl", "split", "extract_features")]
+    tested = [f"{TEST_SETS}@c40", "evaluate_captioners@captioners"]
     assert re.findall(r"^Running stage '(.+)'", printed, re.MULTILINE) == [*changed, *tested]
     records = StageOutput(project.root / "data" / "captioners" / "evaluate_captioners").table(["test", "references"]).to_pylist()
     assert any("a small red box" in record["references"] for record in records if record["test"] == "c40")

@@ -17,7 +17,6 @@ import yaml
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.gates import gate_bytes
 from components.tracking.lineage import Step, trace_lineage
 from components.tracking.record import connect
 from components.tracking.recorder import close_pipeline, flush, open_pipeline, record_failure, record_run
@@ -182,9 +181,9 @@ def lock(project: Project, **wrong: str) -> Path:
 
     stages = {}
     for stage in ("crawl", "split", "pretrain_retrieval"):
-        path = f"reports/gates/english/{stage}.json"
-        md5 = hashlib.md5(gate_bytes(f"english/{stage}", project.digest(stage))).hexdigest()
-        stages[f"check-{stage}@english"] = {
+        path = f"reports/lineage/english/{stage}.json"
+        md5 = hashlib.md5((project.root / path).read_bytes()).hexdigest()
+        stages[f"{stage}@english"] = {
             "cmd": "",
             "deps": [{"path": path, "md5": wrong.get(stage, md5)}, {"path": "x", "md5": "y"}],
         }
@@ -199,7 +198,7 @@ def test_dvc_lock_leads_back_to_the_runs(project: Project) -> None:
     steps = trace_lineage(project.root, str(lock(project)))
     assert [step.stage for step in steps] == ["pretrain_retrieval", "split", "crawl"]
     assert steps[0].run_id == trace_lineage(project.root, BEST)[0].run_id
-    assert "reports/gates/english/split.json: no finished run made the output of this gate (md5 beefbeef)" in refused(
+    assert "reports/lineage/english/split.json: no finished run made the output of this lineage (md5 beefbeef)" in refused(
         project, str(lock(project, split="beef" * 8))
     )
 
@@ -207,8 +206,8 @@ def test_dvc_lock_leads_back_to_the_runs(project: Project) -> None:
 def test_a_renamed_stages_entry_of_dvc_lock_does_not_count(project: Project) -> None:
     path = lock(project)
     content = yaml.safe_load(path.read_text())
-    gate = {"path": "reports/gates/english/crawl.json", "md5": "beef" * 8}
-    content["stages"]["check@english-crawl"] = {"cmd": "", "outs": [gate]}
+    gone = {"path": "reports/lineage/english/crawl.json", "md5": "beef" * 8}
+    content["stages"]["check@english-crawl"] = {"cmd": "", "outs": [gone]}
     path.write_text(yaml.safe_dump(content))
     assert len(trace_lineage(project.root, str(path))) == 3
 

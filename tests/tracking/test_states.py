@@ -9,7 +9,7 @@ import pytest
 
 from components.core.graph import load_graph
 from components.tracking.states import CHANGED, FAILED, NOT_RUN, UP_TO_DATE, WARNINGS, OutputState, output_states
-from tests.app.project import check, finish, new_project
+from tests.app.project import fail, finish, new_project
 from tests.support import leave_warning, make_output
 
 
@@ -47,30 +47,27 @@ def test_another_code_changes_its_stage(root):
 
 
 def test_an_input_written_anew_changes_the_stage_that_reads_it(root):
-    check(root, make_output(root, "crawl", [[], []], "english"))
+    make_output(root, "crawl", [[], []], "english")
     assert state(root, "english/filter").changes == ("inputs",)
 
 
-def test_an_output_changed_after_its_check_and_one_without_a_check_are_changed(root):
+def test_an_output_changed_after_its_run_is_changed(root):
     make_output(root, "filter", [[], []], "english")
     assert state(root, "english/filter").changes == ("output",)
     (root / "data" / "english" / "filter" / "manifest.json").write_bytes(b"{}")
     assert state(root, "english/filter").changes == ("output",)
-    (root / "reports" / "gates" / "english" / "filter.json").unlink()
-    assert state(root, "english/filter").changes == ("unchecked",)
 
 
 def test_a_failed_check_names_each_expectation_once_until_the_output_is_written_again(root):
-    output = finish(root, "english", "filter")
-    check(root, output, failed="expect_it")
+    draft = fail(root, "english", "filter", "expect_it")
     failed = state(root, "english/filter")
     (failure,) = failed.failures
     assert failed.state == FAILED and failure.table == "shards" and failure.text == "key expect_it found <3>"
     docs = root / "reports" / "data_docs" / "english" / "filter"
     assert failure.page == docs / "shards.html"
     later = (docs / "index.html").stat().st_mtime + 5
-    os.utime(output.path / "manifest.json", (later, later))
-    assert state(root, "english/filter").changes == ("unchecked",)
+    os.utime(draft / "manifest.json", (later, later))
+    assert state(root, "english/filter").state == NOT_RUN
 
 
 def test_warnings_are_shown_and_do_not_change_an_output(root):

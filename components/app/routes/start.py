@@ -15,9 +15,8 @@ from components.app import files
 from components.app.access import require_owner
 from components.app.drawing import HEIGHT, WIDTH, draw
 from components.app.pages import render_page
-from components.core.addresses import stage_address
+from components.core.addresses import docs_folder, stage_address
 from components.core.graph import Graph
-from components.stages.check import docs_folder
 from components.tracking.overview import results
 from components.tracking.states import CHANGED, FAILED, NOT_RUN, STATES, UP_TO_DATE, WARNINGS, OutputState, output_states
 

@@ -1,4 +1,4 @@
-"""Check of one output against its manifest, its schema and its expectations; a passed check writes a gate file.
+"""Check of one output against its manifest, its schema and its expectations.
 
 Not in scope: repairing an output, and rules that select records (those are the stages' and leave ledger rows). A check never
 writes data.
@@ -9,61 +9,51 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from components.core.check_warnings import CheckWarning, warnings_bytes, warnings_path
+from components.core.addresses import docs_folder, draft_path
+from components.core.check_warnings import CheckWarning
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes, remove_abandoned
-from components.core.gates import gate_bytes, gate_path
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
 from components.stages.check.failures import as_error
 from components.stages.check.integrity import inspect
 
-__all__ = ["Gate", "check", "docs_folder", "gate_path", "warm"]
+__all__ = ["Passed", "check", "warm"]
 
 
 @dataclass(frozen=True)
-class Gate:
+class Passed:
     """A passed check: the output by digest, and the expectations that were met."""
 
     output: str
     manifest_sha256: str
     passed: list[str]
-    path: Path
     docs: Path
     warnings: list[CheckWarning] = field(default_factory=list)
     """Unmet expectations of severity ``warning``."""
 
     def summary(self) -> dict[str, str | int]:
         """Return the facts that ``hearsight check`` prints."""
-        checked: dict[str, str | int] = {"checked": self.output, "expectations": len(self.passed)}
-        return checked | {"warnings": len(self.warnings), "gate": str(self.path)}
-
-    def warning_lines(self) -> list[str]:
-        """Return a line for standard error for each warning."""
-        return [f"hearsight: warning: {warning.text}; see {self.docs}" for warning in self.warnings]
-
-
-def docs_folder(root: Path, dataset: str, stage: str) -> Path:
-    """Return the folder of an output's Data Docs site."""
-    return root / "reports" / "data_docs" / dataset / stage
+        return {
+            "checked": self.output,
+            "digest": self.manifest_sha256[:12],
+            "expectations": len(self.passed),
+            "warnings": len(self.warnings),
+            "docs": str(self.docs),
+        }
 
 
-def check(root: Path, dataset: str, stage: str, rows: int | None = None) -> Gate:
-    """Check ``data/<dataset>/<stage>``, write its warnings, and its gate if every other expectation is met.
+def check(root: Path, dataset: str, stage: str, *, draft: bool = False, rows: int | None = None) -> Passed:
+    """Check ``data/<dataset>/<stage>``, or its draft, and write its Data Docs.
 
-    Compares every file with the manifest, then each shard with its Arrow schema, and then runs ``expectations/<stage>.json``. A
-    gate left by an earlier check is removed first, so that neither a failure nor a kill leaves one for data it has not seen.
+    Compares every file with the manifest, then each shard with its Arrow schema, and then runs ``expectations/<stage>.json``.
     Outputs of more than ``rows`` records (:data:`~components.stages.check.parts.ROWS`) are checked in parts, with equal results.
 
     Raises:
         HearsightError: one line with the file, the column, the expectation, the values and the Data Docs page.
     """
-    gate, docs = gate_path(root, dataset, stage), docs_folder(root, dataset, stage)
-    for path in (gate, warnings_path(root, dataset, stage)):
-        path.unlink(missing_ok=True)
-        remove_abandoned(path.parent, path.name)
-    output = StageOutput(root / "data" / dataset / stage)
+    docs, folder = docs_folder(root, dataset, stage), root / "data" / dataset / stage
+    output = StageOutput(draft_path(folder) if draft else folder)
     manifest = output.manifest
     if failures := inspect(output, stage):
         raise as_error(failures, root, docs / "integrity.html", output, suite=None)
@@ -82,16 +72,14 @@ def check(root: Path, dataset: str, stage: str, rows: int | None = None) -> Gate
     build(docs, output.name, results)
     judged = [verdict for result in results for verdict in result.judged]
     warnings = [verdict.failure.as_warning(output.name) for verdict in judged if verdict.failure and verdict.is_warning]
-    publish_bytes(warnings_path(root, dataset, stage), warnings_bytes(output.name, warnings))
     if failed := [verdict.failure for verdict in judged if verdict.failure and not verdict.is_warning]:
         raise as_error(failed, root, docs / f"{failed[0].table}.html", output, suite=suite_path)
     passed = [verdict.name for verdict in judged if not verdict.failure]
-    # DVC records both after the check has ended, and would take what was written meanwhile for what was checked.
+    # DVC records the suite after the check has ended, and would take what was written meanwhile for what was checked.
     for path, digest in ((output.path / NAME, manifest.digest), (suite_path, read)):
         if not path.is_file() or sha256_file(path) != digest:
             raise HearsightError("changed while it was checked", where=path, hint="run the same command again")
-    publish_bytes(gate, gate_bytes(output.name, output.digest))
-    return Gate(output.name, manifest.digest, passed, gate, docs / "index.html", warnings)
+    return Passed(output.name, manifest.digest, passed, docs / "index.html", warnings)
 
 
 def warm() -> None:

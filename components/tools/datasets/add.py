@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from components.core.addresses import check_stage_address
+from components.core.addresses import stage_address
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import NONE, Graph, load_graph
@@ -46,7 +46,7 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         contact: the address that requests to the open web name.
 
     Returns:
-        The names of the last checks, with spaces between, to pass to ``dvc repro``.
+        The names of the last stages, with spaces between, to pass to ``dvc repro``.
 
     Raises:
         HearsightError: the name is taken or means something else, a stage cannot be added, or params.yaml has another shape than
@@ -71,9 +71,9 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         text = _with_test_set(text, name)
         meant.setdefault(CAPTIONERS, {})["tests"] = [*graph.test_sets(CAPTIONERS), name]
     write_params(path, _with_block(text, name, block), meant)
-    last = [check_stage_address(dataset, "evaluate_captioners") for dataset in evaluations]
-    last += [check_stage_address(name, stage) for stage in new.inputs]
-    return " ".join(last or [check_stage_address(name, list(wiring)[-1])])
+    last = [stage_address(dataset, "evaluate_captioners") for dataset in evaluations]
+    last += [stage_address(name, stage) for stage in new.inputs]
+    return " ".join(last or [stage_address(name, list(wiring)[-1])])
 
 
 def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, str]]:

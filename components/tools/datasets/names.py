@@ -13,7 +13,7 @@ from components.core.graph import NONE, Graph
 
 _KEYS = ("chain", "engine", "pools", "schedules", "storage", "item", "key", *MATRICES)
 """Keys of params.yaml that hold no dataset, and names of dvc.yaml's loops."""
-_FOLDERS = ("calibration", CELLS, "data_docs", "days", "gates", "lineage", "packages", "store", "test_sets", "warnings")
+_FOLDERS = ("calibration", "captioner_tests", CELLS, "data_docs", "days", "lineage", "packages", "store")
 """Folders of ``data`` and ``reports`` that belong to no dataset."""
 _DEVICES = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
 _LONGEST = 60

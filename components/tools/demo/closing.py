@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from components.core.check_warnings import read_all_warnings
+from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
 from components.core.graph import Graph
+from components.core.stage_output import StageOutput
 from components.execution.runner import stage_settings
 from components.tools.demo.progress import count_stages
 
@@ -32,7 +33,7 @@ def opening(graph: Graph, kind: str) -> str:
     """Return a text with what will run, how long it takes and how much disk it needs."""
     datasets = len(set(graph.datasets) - set(graph.cells))
     lines = [
-        f"The whole pipeline on the sample: {count_stages(graph)} stages and checks of {datasets} data sets.",
+        f"The whole pipeline on the sample: {count_stages(graph)} stages of {datasets} data sets.",
         *_models(graph),
         f"About {MINUTES[kind]} minutes on 2 idle cores with nothing cached; {DISK_GIB[kind]:g} GiB of disk below this folder.",
         "Ctrl-C stops it; the same command continues.",
@@ -68,7 +69,7 @@ def results(root: Path, graph: Graph) -> Iterator[str]:
         if path.is_file():
             yield f"--- {dataset}"
             yield path.read_text(encoding="utf-8").rstrip() + "\n"
-    if warnings := read_all_warnings(root):
+    if warnings := read_warnings(StageOutput(folder) for _, _, folder in graph.outputs()):
         yield "warnings of the checks (measured values outside their usual range; they stop nothing)"
         yield from (f"  {warning.text}" for warning in warnings)
         yield ""

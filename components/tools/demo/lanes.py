@@ -9,14 +9,14 @@ from pathlib import Path
 
 import yaml
 
-from components.core.addresses import check_stage_address, parse_output_name, stage_address
+from components.core.addresses import parse_output_name, stage_address
 from components.core.graph import Graph
 from components.core.params import YAML_LOADER
 
 
 @dataclass(frozen=True)
 class Lane:
-    """Stages and checks that come from the same crawls."""
+    """Stages that come from the same crawls."""
 
     crawls: frozenset[str]
     """The outputs without inputs (``<dataset>/<stage>``) that all of it comes from."""
@@ -29,7 +29,7 @@ class Lane:
 
 
 def lanes(graph: Graph) -> list[Lane]:
-    """Return the lanes of all stages and checks; lanes that wait for no other come first, the longest of them first."""
+    """Return the lanes of all stages; lanes that wait for no other come first, the longest of them first."""
     inputs = {
         f"{dataset}/{stage}": set(read.values()) for stage, takers in graph.chain.items() for dataset, read in takers.items()
     }
@@ -47,7 +47,6 @@ def lanes(graph: Graph) -> list[Lane]:
         dataset, stage = parse_output_name(output)
         lane = by_crawls.setdefault(crawls(output), Lane(crawls(output)))
         lane.targets.append(stage_address(dataset, stage))
-        lane.targets.append(check_stage_address(dataset, stage))
     return sorted(by_crawls.values(), key=lambda lane: (len(lane.crawls), -len(lane.targets)))
 
 

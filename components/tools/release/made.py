@@ -10,7 +10,6 @@ from typing import Any
 
 from components.core.addresses import lineage_path, stage_address
 from components.core.errors import HearsightError
-from components.core.gates import require_passed
 from components.core.graph import load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
@@ -102,7 +101,7 @@ def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
             output = StageOutput(graph.output(stage, dataset))
             if sources.get("input") != inputs.split.name or not (output.path / MANIFEST).is_file():
                 continue
-            require_passed(root, output)
+            output.require_unchanged()
             parents = _lineage(output)["parents"]
             if inputs.split.digest not in [each.get("manifest_sha256") for each in parents if each["name"] == "input"]:
                 hint = f"run `dvc repro {stage_address(dataset, stage)}`, or give --no-speech"
@@ -135,7 +134,7 @@ def _trace_back(root: Path, dataset: str, stages: Collection[str], required: Seq
     graph = load_graph(root)
     graph.require("split", dataset)
     output = StageOutput(graph.output("split", dataset))
-    require_passed(root, output)
+    output.require_unchanged()
     outputs: dict[str, StageOutput] = {}
     settings: dict[str, dict[str, Any]] = {}
     while output.path.name in stages:

@@ -13,12 +13,12 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.params import did_you_mean
 from components.core.progress import duration
-from components.execution.run_log import check_name, log_file
+from components.execution.run_log import log_file
 from components.tools.status.history import Event, read_events
 
 POLL = 0.5
 """Seconds between two looks at the files that are followed."""
-SHOWN = ("seconds", "items", "records_in", "records_out", "bytes", "cached", "expectations", "warnings", "error")
+SHOWN = ("seconds", "items", "records_in", "records_out", "bytes", "cached", "warnings", "error")
 """Fields of an event that a terminal shows."""
 
 
@@ -37,16 +37,12 @@ class Wanted:
         return not self.run or self.run in (event.get("run"), event.get("flow_run"))
 
     def files(self, graph: Graph) -> list[Path]:
-        """Return the logs to read; raises HearsightError if there is no such stage or check."""
+        """Return the logs to read; raises HearsightError if there is no such stage."""
         state = graph.root / ".hearsight"
-        outputs = {
-            f"{dataset}/{name}": log_file(state, dataset, name)
-            for stage, dataset, _ in graph.outputs()
-            for name in (stage, check_name(stage))
-        }
+        outputs = {f"{dataset}/{stage}": log_file(state, dataset, stage) for stage, dataset, _ in graph.outputs()}
         if self.output and self.output not in outputs:
             hint = did_you_mean(self.output, list(outputs))
-            raise HearsightError(f"there is no stage or check '{self.output}'", where="hearsight logs", hint=hint)
+            raise HearsightError(f"there is no output '{self.output}'", where="hearsight logs", hint=hint)
         return [outputs[self.output]] if self.output else list(outputs.values())
 
 

@@ -1,7 +1,7 @@
 """Why a stage would run: what ``dvc.lock`` says about its last run, compared with the files and settings of now.
 
-DVC compares the same digests, and takes seconds to start. Outputs of stages are compared by their gates, which name the digest of
-the manifest, so their shards are not read.
+DVC compares the same digests, and takes seconds to start. Outputs are compared by the digests of their manifests, which lineages
+name, so their shards are not read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from components.core.addresses import check_stage_address, stage_address
+from components.core.addresses import lineage_path, stage_address
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.params import YAML_LOADER
@@ -49,14 +49,7 @@ class Locked:
 
     def why_run(self, stage: str, dataset: str) -> list[str]:
         """Return the reasons why ``dvc repro`` would run a stage; nothing for one that is up to date."""
-        return self._reasons(stage_address(dataset, stage), f"{dataset}/{stage}")
-
-    def why_check(self, stage: str, dataset: str) -> list[str]:
-        """Return the reasons why ``dvc repro`` would check an output; nothing for one that is up to date."""
-        return self._reasons(check_stage_address(dataset, stage), f"{dataset}/{stage}")
-
-    def _reasons(self, address: str, output: str) -> list[str]:
-        entry, root = self.stages.get(address), self.graph.root
+        entry, root, output = self.stages.get(stage_address(dataset, stage)), self.graph.root, f"{dataset}/{stage}"
         if not isinstance(entry, Mapping):
             return ["it has not run"]
         reasons = []
@@ -64,12 +57,10 @@ class Locked:
             reasons += [f"setting {name}" for name in _limited(_changed(block, lambda key: _lookup(self.graph.params, key)))]
         for dependency in entry.get("deps") or ():
             path, digest = str(dependency["path"]), dependency.get("md5")
-            if path.startswith("data/"):
-                continue  # its gate is a dependency, too; the check of an output reads the manifest below
-            if self.digest(path) != digest:
+            # Outputs are compared by the lineage, below.
+            if not path.startswith("data/") and self.digest(path) != digest:
                 reasons.append(_kind(path))
-        if address.startswith("check-") and (reason := self._unchecked(output)):
-            reasons.append(reason)
+        reasons += self._moved(output)
         for made in entry.get("outs") or ():
             path = str(made["path"])
             if not (root / path).exists():
@@ -78,17 +69,19 @@ class Locked:
                 reasons.append(f"changed output {path}")
         return list(dict.fromkeys(reasons))
 
-    def _unchecked(self, output: str) -> str:
-        """Return whether the output differs from the one that its gate names."""
-        manifest = self.graph.root / "data" / output / "manifest.json"
-        gate = self.graph.root / "reports" / "gates" / f"{output}.json"
+    def _moved(self, output: str) -> list[str]:
+        """Return which outputs are not those that the lineage of ``output`` names: its inputs, and itself."""
+        data = self.graph.root / "data"
         try:
-            passed = json.loads(gate.read_bytes())["manifest_sha256"]
-            if passed == hashlib.sha256(manifest.read_bytes()).hexdigest():
-                return ""
+            lineage = json.loads(lineage_path(data / output).read_bytes())
+            named = {each["output"]: each["manifest_sha256"] for each in lineage["parents"] if "output" in each}
+            own = lineage["manifest_sha256"]
         except (OSError, ValueError, KeyError, TypeError):
-            return ""  # a missing file has a reason of its own
-        return f"changed output data/{output}"
+            return []  # a missing or changed lineage has a reason of its own
+        moved = [f"input {name}" for name, digest in named.items() if digest != _sha256(data / name / "manifest.json")]
+        if (data / output).exists() and own != _sha256(data / output / "manifest.json"):
+            moved.append(f"changed output data/{output}")
+        return moved
 
     def _digest(self, path: str) -> str | None:
         """Return the digest of a file or folder as DVC computes it; None when it is missing."""
@@ -110,15 +103,15 @@ def _md5(path: Path) -> str:
     return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
 
 
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
 def _kind(path: str) -> str:
     """Return a dependency in words."""
     if path.startswith("components/"):
         return f"code {path}"
-    if path.startswith("reports/"):
-        parts = path.split("/", 2)
-        is_of_output = parts[1] in ("gates", "warnings") and len(parts) == 3
-        return f"input {parts[2].removesuffix('.json') if is_of_output else path}"
-    return f"file {path}"
+    return f"{'input' if path.startswith('reports/') else 'file'} {path}"
 
 
 def _lookup(params: Any, key: str) -> Any:

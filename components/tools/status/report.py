@@ -8,20 +8,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import check_stage_address, stage_address
+from components.core.addresses import stage_address
 from components.core.graph import Graph, load_graph
 from components.core.progress import duration
-from components.execution.run_log import FAILED, check_name
+from components.execution.run_log import FAILED
 from components.tools.status.history import History, seconds_of
 from components.tools.status.reasons import Locked
 from components.tools.status.running import Running, running_dvc, running_stages
-from components.tracking.states import FAILED as FAILED_CHECK
-from components.tracking.states import output_states
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A stage or a check whose last attempt failed."""
+    """A stage whose last attempt failed."""
 
     name: str
     when: float
@@ -33,7 +31,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Next:
-    """A stage or a check that ``dvc repro`` would run."""
+    """A stage that ``dvc repro`` would run."""
 
     name: str
     why: tuple[str, ...]
@@ -60,7 +58,7 @@ class Status:
     with_perhaps: float = 0.0
     """Expected seconds one after the other when everything of ``perhaps`` runs, too."""
     unknown: int = 0
-    """Number of stages and checks of ``next`` and ``perhaps`` without an expected duration."""
+    """Number of stages of ``next`` and ``perhaps`` without an expected duration."""
 
     def plain(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -106,8 +104,6 @@ def _next(graph: Graph, locked: Locked, history: History, busy: set[str]) -> Ite
         address = stage_address(dataset, stage)
         if why := locked.why_run(stage, dataset):
             yield Next(address, tuple(why), history.expected_seconds(stage, dataset), address in busy)
-        elif why := locked.why_check(stage, dataset):
-            yield Next(check_stage_address(dataset, stage), tuple(why), history.expected_seconds(check_name(stage), dataset))
 
 
 def _reads(graph: Graph) -> dict[str, list[str]]:
@@ -154,16 +150,14 @@ def _longest(graph: Graph, seconds: Mapping[str, float]) -> float:
     for stage, dataset in _in_order(graph):
         name = f"{dataset}/{stage}"
         before = max((ends.get(source, 0.0) for source in reads[name]), default=0.0)
-        own = (stage_address(dataset, stage), check_stage_address(dataset, stage))
-        ends[name] = before + sum(seconds.get(address, 0.0) for address in own)
+        ends[name] = before + seconds.get(stage_address(dataset, stage), 0.0)
     return max(ends.values(), default=0.0)
 
 
 def _failures(graph: Graph, history: History, busy: set[str]) -> list[Failed]:
-    """Return the outputs whose last run failed or was killed, and those whose check failed, the newest first."""
+    """Return the outputs whose last run failed or was killed, the newest first."""
     found = []
-    states = output_states(graph)
-    for stage, dataset, folder in graph.outputs():
+    for stage, dataset, _ in graph.outputs():
         address = stage_address(dataset, stage)
         if address in busy:
             continue
@@ -175,11 +169,6 @@ def _failures(graph: Graph, history: History, busy: set[str]) -> list[Failed]:
         elif runs and runs[-1]["event"] == FAILED:
             ids = {name: str(runs[-1].get(name, "")) for name in ("run", "flow_run")}
             found.append(Failed(address, seconds_of(runs[-1]), str(runs[-1].get("error", "")), **ids))
-        state = states[f"{dataset}/{stage}"]
-        if state.state == FAILED_CHECK:
-            made = (folder / "manifest.json").stat().st_mtime
-            text = "; ".join(f"{failure.table}: {failure.text}".rstrip(": ") for failure in state.failures)
-            found.append(Failed(check_stage_address(dataset, stage), made, text))
     return sorted(found, key=lambda failed: -failed.when)
 
 

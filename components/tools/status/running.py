@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import check_stage_address, lock_path, stage_address
+from components.core.addresses import lock_path, stage_address
 from components.core.graph import Graph
 from components.core.machine import process_exists
 from components.tools.status.history import History, seconds_of
@@ -101,7 +101,7 @@ def training_progress(root: Path, dataset: str, stage: str) -> str:
 
 
 def running_dvc(graph: Graph) -> list[Running]:
-    """Return the commands of DVC that hold one of its locks, with the stages or checks that they run."""
+    """Return the commands of DVC that hold one of its locks, with the stages that they run."""
     try:
         locks = json.loads((graph.root / ".dvc" / "tmp" / "rwlock").read_bytes())
         writes = [(str(path), int(info["pid"]), str(info["cmd"])) for path, info in locks.get("write", {}).items()]
@@ -122,9 +122,5 @@ def running_dvc(graph: Graph) -> list[Running]:
 
 
 def _written_by(graph: Graph) -> dict[str, str]:
-    """Return path of an output or a gate → the stage of dvc.yaml that writes it."""
-    root, names = graph.root, {}
-    for stage, dataset, folder in graph.outputs():
-        names[str(folder)] = stage_address(dataset, stage)
-        names[str(root / "reports" / "gates" / dataset / f"{stage}.json")] = check_stage_address(dataset, stage)
-    return names
+    """Return path of an output → the stage of dvc.yaml that writes it."""
+    return {str(folder): stage_address(dataset, stage) for stage, dataset, folder in graph.outputs()}

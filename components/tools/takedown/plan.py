@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import CELLS, MATRICES
+from components.core.addresses import CELLS, DRAFT, MATRICES, draft_path
 from components.core.digests import sha256_file
 from components.core.graph import Graph
 from components.core.stored_files import store_of
@@ -28,8 +28,8 @@ from components.web.snapshot_chain import read_chain
 from components.web.stored_snapshots import keep_snapshot
 from components.web.takedown_list import Takedown
 
-CHECK_REPORTS = ("data_docs", "warnings")
-"""Folders of reports/ that checks write; they quote values of records."""
+DOCS = Path("reports") / "data_docs"
+"""Folder of the pages of checks; they quote values of records."""
 UNREACHED = (
     "a colleague's clone and caches: ask for the same purge there",
     "git's history of params.yaml and dvc.lock (`git log -S`), and experiments of `dvc exp`",
@@ -74,7 +74,7 @@ def current_digests(root: Path) -> set[str]:
     """Return the digests of the outputs in data/."""
     data = root / "data"
     cells = [path for matrix in MATRICES for path in data.glob(f"{matrix}/{CELLS}/*/*/manifest.json")]
-    return {sha256_file(path) for path in [*data.glob("*/*/manifest.json"), *cells]}
+    return {sha256_file(path) for path in [*data.glob("*/*/manifest.json"), *cells] if path.parent.suffix != DRAFT}
 
 
 def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Plan, evidence.Content, Tracker | None]:
@@ -105,7 +105,10 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         plan.add(path, "a run not logged to MLflow yet", partial(path.unlink, missing_ok=True))
     for path in caches.find_logs(state, search):
         plan.add(path, "lines of a log", partial(caches.clear_log, path, search))
-    for path in sorted(path for name in CHECK_REPORTS for path in (root / "reports" / name).rglob("*")):
+    for _, _, output in graph.outputs():
+        if (draft := draft_path(output)).is_dir():
+            plan.add(draft, "an output that was not finished", partial(shutil.rmtree, draft))
+    for path in sorted((root / DOCS).rglob("*")):
         if path.is_file() and search.in_file(path).hits:
             plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
     # Until ratings/ is cleared, the current import of ratings names removed items, which it drops.
@@ -139,9 +142,9 @@ def _plan_ratings(plan: Plan, search: FileSearch) -> bool:
 
 def _strays(root: Path, graph: Graph) -> Iterator[Path]:
     """Yield the files of data/ and reports/ that no stage of the chain, no fetch store and no check writes."""
-    known = [folder for _, _, folder in graph.outputs()]
+    known = [folder for _, _, output in graph.outputs() for folder in (output, draft_path(output))]
     known += [root / "data" / "store", root / "data" / "packages"]
-    known += [root / "reports" / name for name in (*CHECK_REPORTS, "lineage")]
+    known += [root / DOCS, root / "reports" / "lineage"]
     for path in sorted([*(root / "data").rglob("*"), *(root / "reports").rglob("*")]):
         if path.is_file() and not any(path.is_relative_to(folder) for folder in known):
             yield path

@@ -214,7 +214,7 @@ def _next_step(root: Path, voice: Voice) -> Finding:
     """Say which datasets use the voice, or how one will."""
     datasets = voices_of_datasets(root)
     if users := [dataset for dataset, names in datasets.items() if voice.name in names]:
-        return Finding(OK, "used by", f"{', '.join(users)}: `dvc repro check-synthesize@{users[0]}` speaks with it")
+        return Finding(OK, "used by", f"{', '.join(users)}: `dvc repro synthesize@{users[0]}` speaks with it")
     same_language = [
         dataset
         for dataset, names in datasets.items()

@@ -28,8 +28,15 @@ def make(
     root: Path, stage: str, change: Change | None = None, dataset: str = "english", records: int = 4, shards: int = 2
 ) -> Path:
     """Write ``data/<dataset>/<stage>`` with ``shards`` of ``records``; ``change`` corrupts the second, honestly listed."""
-    out = root / "data" / dataset / stage
     job = _job(root, stage, dataset)
+    fill(job, change, records, shards)
+    job.finish()
+    return job.out
+
+
+def fill(job: Stage, change: Change | None = None, records: int = 4, shards: int = 2) -> None:
+    """Write the shards and files of an output, as :func:`make`."""
+    stage = job.name
     files: dict[str, bytes] = {}
     for shard in (f"{number:05d}" for number in range(shards)):
         media: dict[str, bytes] = {}
@@ -44,8 +51,6 @@ def make(
         files["draws.json"] = json.dumps(DRAWS).encode()
     for name, data in files.items():
         job.write_file(name, data)
-    job.finish()
-    return out
 
 
 def relist(root: Path, stage: str, dataset: str = "english") -> None:

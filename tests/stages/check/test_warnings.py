@@ -1,4 +1,4 @@
-"""Measured figures out of their range do not fail a gate, and are seen everywhere a person looks."""
+"""Measured figures out of their range do not stop a stage, and are seen everywhere a person looks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import pytest
 from typer.testing import CliRunner
 
 from components.cli.main import app
-from components.core.check_warnings import read_warnings, upstream_outputs, warnings_path
+from components.core.addresses import docs_folder
+from components.core.check_warnings import CheckWarning, read_warnings, upstream_outputs
 from components.core.errors import HearsightError
-from components.core.gates import gate_bytes
 from components.core.graph import load_graph
+from components.core.manifest import WARNINGS
 from components.core.stage_output import StageOutput
-from components.stages.check import check, docs_folder
-from tests.stages.check.boundaries import make
+from components.execution.runner import _check
+from components.stages.check import check
+from tests.stages.check.boundaries import fill, make
 from tests.stages.check.corruptions import put
-from tests.support import PROJECT
+from tests.support import PROJECT, make_stage
 
 LOOP = put(voice="mumbler", words=5, word_errors=40, characters=20, character_errors=150)
 """A recogniser that repeats itself: more errors than words, and a rate far above 1."""
@@ -30,12 +32,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(PROJECT / name, tmp_path / name)
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
-    monkeypatch.setenv("HEARSIGHT_WARM", "off")  # a fork would take this process's arguments, which are pytest's
+    monkeypatch.setenv("HEARSIGHT_WARM", "off")
     return tmp_path
 
 
-def test_a_repeating_recogniser_gives_a_warning_in_the_output_the_file_and_data_docs(root: Path) -> None:
-    stage_output = StageOutput(make(root, "evaluate_speech", LOOP))
+def test_a_repeating_recogniser_gives_a_warning_in_the_output_and_data_docs(root: Path) -> None:
+    make(root, "evaluate_speech", LOOP)
     done = CliRunner().invoke(app, ["check", "evaluate_speech"])
     assert done.exit_code == 0, done.output
     lines = [
@@ -43,25 +45,25 @@ def test_a_repeating_recogniser_gives_a_warning_in_the_output_the_file_and_data_
     ]
     assert len(lines) == 1 and "7.5" in lines[0] and "'character_error_rate'" in lines[0]
     assert json.loads(done.stdout)["warnings"] == 1
-    assert (root / "reports/gates/english/evaluate_speech.json").read_bytes() == gate_bytes(
-        stage_output.name, stage_output.digest
-    )
-    result = read_warnings(root, ["english/evaluate_speech"])
-    assert [(each.table, each.column) for each in result] == [("by_voice", "character_error_rate")]
-    docs = docs_folder(root, "english", "evaluate_speech")
-    assert 'class="warning"' in (docs / "index.html").read_text() and result[0].why[:40] in (docs / "index.html").read_text()
-    assert "Warning, does not fail the gate" in (docs / "by_voice.html").read_text()
+    docs = (docs_folder(root, "english", "evaluate_speech") / "index.html").read_text()
+    (warning,) = check(root, "english", "evaluate_speech").warnings
+    assert 'class="warning"' in docs and warning.why[:40] in docs
+    assert "Warning, stops nothing" in (docs_folder(root, "english", "evaluate_speech") / "by_voice.html").read_text()
 
 
-def test_the_next_check_replaces_the_warnings_and_a_valid_output_has_none(root: Path) -> None:
-    make(root, "evaluate_speech", LOOP)
-    assert check(root, "english", "evaluate_speech").warnings
-    make(root, "evaluate_speech")
-    assert check(root, "english", "evaluate_speech").warnings == []
-    assert json.loads(warnings_path(root, "english", "evaluate_speech").read_bytes())["warnings"] == []
+def test_a_run_keeps_its_warnings_in_the_output_and_other_warnings_leave_the_digest_of_its_data(root: Path) -> None:
+    job = make_stage(root, "split")
+    fill(job)
+    warnings = [CheckWarning("english/split", "shards", "text", "expect_it", found, "it is measured") for found in "ab"]
+    manifests = [_check(root, job, job.finish(), lambda *_, n=n: warnings[:n])[0] for n in range(3)]
+    assert len({manifest.digest for manifest in manifests}) == 3
+    assert len({manifest.data_digest for manifest in manifests}) == 1
+    assert StageOutput(job.out).digest == manifests[-1].digest
+    assert read_warnings([StageOutput(job.out)]) == warnings
+    assert check(root, "english", "split"), "a file of warnings belongs to the output"
 
 
-def test_a_failure_beside_a_warning_stops_the_boundary_and_keeps_the_warning(root: Path) -> None:
+def test_a_failure_beside_a_warning_stops_the_boundary(root: Path) -> None:
     def both(rows: list[dict[str, object]], ledger: object) -> None:
         LOOP(rows, ledger)  # type: ignore[arg-type]
         rows[2]["words"] = 0
@@ -69,17 +71,6 @@ def test_a_failure_beside_a_warning_stops_the_boundary_and_keeps_the_warning(roo
     make(root, "evaluate_speech", both)
     with pytest.raises(HearsightError, match="column 'words' fails"):
         check(root, "english", "evaluate_speech")
-    assert not (root / "reports/gates/english/evaluate_speech.json").exists()
-    assert len(read_warnings(root, ["english/evaluate_speech"])) == 1
-
-
-def test_a_damaged_output_keeps_no_warnings_of_an_earlier_check(root: Path) -> None:
-    folder = make(root, "evaluate_speech", LOOP)
-    check(root, "english", "evaluate_speech")
-    (folder / "shards/00000.parquet").unlink()
-    with pytest.raises(HearsightError, match="file_matches_manifest"):
-        check(root, "english", "evaluate_speech")
-    assert read_warnings(root, ["english/evaluate_speech"]) == []
 
 
 def test_an_unknown_severity_is_named(root: Path) -> None:
@@ -92,18 +83,20 @@ def test_an_unknown_severity_is_named(root: Path) -> None:
 
 
 def test_a_damaged_file_of_warnings_is_named(root: Path) -> None:
-    path = warnings_path(root, "english", "split")
-    path.parent.mkdir(parents=True)
-    path.write_text('{"warnings": [{"line": 1}]}')
+    job = make_stage(root, "split")
+    job.write_file(WARNINGS, b'[{"line": 1}]')
+    job.finish()
     with pytest.raises(HearsightError, match="is not a warnings file"):
-        read_warnings(root, ["english/split"])
+        read_warnings([StageOutput(job.out)])
 
 
 def test_upstream_outputs_are_all_outputs_of_a_datasets_lineage(root: Path) -> None:
-    result = upstream_outputs(load_graph(root), "spoken")
-    assert {"spoken/evaluate_retrieval", "stamps/import_recordings"} & set(result) == {"spoken/evaluate_retrieval"}
-    assert {"stamps_synthetic/synthesize", "english/synthesize", "english/crawl"} <= set(result)
-    assert "captioners/cells/english-t2t8x8/train_captioner" in upstream_outputs(load_graph(root), "captioners")
+    def names(dataset: str) -> set[str]:
+        return {output.name for output in upstream_outputs(load_graph(root), dataset)}
+
+    assert {"spoken/evaluate_retrieval", "stamps/import_recordings"} & names("spoken") == {"spoken/evaluate_retrieval"}
+    assert {"stamps_synthetic/synthesize", "english/synthesize", "english/crawl"} <= names("spoken")
+    assert "captioners/cells/english-t2t8x8/train_captioner" in names("captioners")
 
 
 MEASURED = (

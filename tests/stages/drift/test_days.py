@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from components.core.check_warnings import read_warnings
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.stages.check import check
@@ -86,7 +85,6 @@ def test_a_changed_day_warns_in_its_check_and_on_its_page(social, collect, compa
     text = " ".join(warning.found for warning in warnings)
     for part in ("language en", "language pt", "largest owner", "words per caption"):
         assert part in text
-    assert read_warnings(tmp_path, ["portuguese/drift"]) == warnings
     page = output.file("drift.html").read_text()
     assert "<script" not in page and page.count('class="outside"') >= 4 and "outside the usual range on day-5" in page
     assert "language en" in output.file("summary.txt").read_text()

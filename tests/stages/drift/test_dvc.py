@@ -12,7 +12,6 @@ import yaml
 
 from components.core.addresses import lineage_path
 from components.core.files import publish_json
-from components.core.gates import gate_bytes, gate_path
 from components.core.params import YAML_LOADER
 from components.core.stage_output import StageOutput
 from components.stages.drift.history import history_path, read_history
@@ -28,7 +27,7 @@ INPUTS = {"input": "split", "crawl": "crawl", "filter": "filter", "hypernymize":
 def root(tmp_path: Path) -> Path:
     """A project whose only stage is drift, over finished outputs."""
     stages = yaml.load((PROJECT / "dvc.yaml").read_text(), YAML_LOADER)["stages"]
-    chosen: dict[str, Any] = {name: stages[name] for name in ("drift", "check-drift")}
+    chosen: dict[str, Any] = {name: stages[name] for name in ("drift",)}
     for entry in chosen.values():
         entry["do"]["deps"] = [name for name in entry["do"]["deps"] if not name.startswith("components/")]
     (tmp_path / "dvc.yaml").write_text(yaml.safe_dump({"stages": chosen}))
@@ -36,20 +35,19 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "params.yaml").write_text(
         yaml.safe_dump({"storage": {"versioned": ""}, "chain": {"drift": {"english": wired}}, "english": {"drift": {}}})
     )
-    for place in ("data/none/manifest.json", "reports/gates/none.json", "expectations/drift.json", ".gitignore"):
+    for place in ("data/none/manifest.json", "expectations/drift.json", ".gitignore"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_bytes((PROJECT / place).read_bytes())
     for stage in INPUTS.values():
-        output = StageOutput(make(tmp_path, stage))
-        gate = gate_path(tmp_path, "english", stage)
-        gate.parent.mkdir(parents=True, exist_ok=True)
-        gate.write_bytes(gate_bytes(output.name, output.digest))
+        make(tmp_path, stage)
     init_repository(tmp_path)
     return tmp_path
 
 
 def name_snapshot(root: Path, snapshot: str, base: str) -> None:
-    publish_json(lineage_path(root / "data/english/crawl"), {"params": {"snapshot": snapshot, "base": base}})
+    output = StageOutput(root / "data/english/crawl")
+    named = {"params": {"snapshot": snapshot, "base": base}, "manifest_sha256": output.digest}
+    publish_json(lineage_path(output.path), named)
 
 
 def repro(root: Path) -> str:
@@ -71,7 +69,7 @@ def test_each_day_adds_a_line_that_git_can_keep_and_a_measured_day_runs_nothing(
     listed = subprocess.run(
         ["git", "status", "--porcelain", "-uall", "reports"], cwd=root, capture_output=True, text=True, check=True
     )
-    assert listed.stdout.split() == ["??", "reports/days/english.jsonl", "??", "reports/gates/none.json"]
+    assert listed.stdout.split() == ["??", "reports/days/english.jsonl"]
 
 
 @pytest.mark.long

@@ -59,7 +59,7 @@ def test_a_dataset_of_each_kind_fits_the_project_in_few_lines_which_dvc_can_chan
     root = project(tmp_path)
     before = (root / "params.yaml").read_text()
     result = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org")
-    assert "next: dvc repro check-extract_features@mine" in result
+    assert "next: dvc repro extract_features@mine" in result
     assert problems(root) == []
     graph = load_graph(root)
     for stage in graph.stages_of("mine"):
@@ -88,7 +88,7 @@ def test_a_site_without_a_contact_is_added_and_the_missing_setting_is_named(tmp_
 def test_a_test_set_fits_the_project_and_reaches_every_captioner_in_twelve_lines(tmp_path: Path, kind: str) -> None:
     root, (words, listed) = project(tmp_path), TESTS[kind]
     before = (root / "params.yaml").read_text().splitlines()
-    assert "next: dvc repro check-evaluate_captioners@captioners\n" in add(root, "mine", *words, "--test")
+    assert "next: dvc repro evaluate_captioners@captioners\n" in add(root, "mine", *words, "--test")
     assert problems(root) == []
     graph = load_graph(root)
     assert graph.inputs("evaluate_captioners", "captioners")["mine"] == graph.output("extract_features", "mine")
@@ -109,7 +109,7 @@ def test_a_second_test_set_joins_the_first(tmp_path: Path) -> None:
 def test_a_retrieval_test_set_is_spoken_and_read_with_the_models_own_encoder(tmp_path: Path) -> None:
     root = project(tmp_path)
     result = add(root, "mine", *TESTS["c40"][0], "--retrieval", "stamps/finetune_retrieval")
-    assert "next: dvc repro check-evaluate_retrieval@mine\n" in result
+    assert "next: dvc repro evaluate_retrieval@mine\n" in result
     assert problems(root) == []
     graph = load_graph(root)
     assert graph.inputs("evaluate_retrieval", "mine") == {
@@ -121,7 +121,7 @@ def test_a_retrieval_test_set_is_spoken_and_read_with_the_models_own_encoder(tmp
     assert (own.encoder, own.centre, own.grid) == (model.encoder, True, False)
     assert "mine" not in graph.inputs("evaluate_captioners", "captioners")
     both = add(root, "both", *TESTS["c40"][0], "--test", "--retrieval", "stamps/finetune_retrieval")
-    assert "next: dvc repro check-evaluate_captioners@captioners check-evaluate_retrieval@both\n" in both
+    assert "next: dvc repro evaluate_captioners@captioners evaluate_retrieval@both\n" in both
     features = stage_settings(load_graph(root), "extract_features", "both")
     assert (features.centre, features.grid) == (True, True) and problems(root) == []
 

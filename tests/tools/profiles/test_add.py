@@ -43,14 +43,14 @@ def test_a_profile_fits_the_project_and_leaves_every_other_line(tmp_path: Path, 
     assert all(line in kept for line in before.splitlines() if not line.startswith(tuple(comparison or "\0")))
     if profile.captioners.sets:
         assert {cell.set for cell in graph.cells.values()} == set(profile.captioners.sets)
-    stages = {f"check-{stage}@{dataset}" for stage, takers in graph.chain.items() for dataset in takers}
+    stages = {f"{stage}@{dataset}" for stage, takers in graph.chain.items() for dataset in takers}
     assert set(profile.targets) <= stages
 
 
 def test_the_command_prints_what_to_run_and_stores_a_folder_inside_the_project_as_relative(tmp_path: Path) -> None:
     root = project(tmp_path)
     printed = command(root, "add", "flickr8k", "--data", str(files_of(root / "given", "flickr8k")))
-    assert "next: dvc repro check-evaluate_captioners@captioners" in printed and "now compares: flickr8k" in printed
+    assert "next: dvc repro evaluate_captioners@captioners" in printed and "now compares: flickr8k" in printed
     crawl = load_graph(root).params["flickr8k"]["crawl"]
     assert crawl["source"]["inputs"] == ["given/Flickr8k.token.txt"]
 

@@ -18,9 +18,8 @@ from components.core.graph import load_graph
 from components.execution.process import sole_writer
 from components.execution.run_log import FINISHED, ITEM, STARTED, RunLog, logged_run
 from components.tools.status.reader import Wanted, event_text, select_events
-from components.tools.status.reasons import Locked
 from components.tools.status.report import project_status, text_of
-from tests.app.project import check, finish, new_project
+from tests.app.project import new_project
 from tests.command import hearsight
 from tests.support import until
 
@@ -86,12 +85,6 @@ def test_a_killed_run_is_a_failure_that_says_how_far_it_came(root):
     assert failure["error"] == "killed, in look after 1 of 5; the next run continues"
 
 
-def test_a_failed_check_is_a_failure_with_the_expectation(root):
-    check(root, finish(root, "english", "crawl"), failed="expect_unique")
-    (failure,) = status(root)["failed"]
-    assert failure["name"] == "check-crawl@english" and "expect_unique" in failure["error"]
-
-
 def test_the_expected_duration_is_the_median_and_the_longest_way_through_the_graph(root):
     for dataset, stage, seconds in (("english", "crawl", 10.0), ("english", "filter", 5.0), ("portuguese", "crawl", 12.0)):
         log(root, dataset, stage).write(FINISHED, seconds=seconds)
@@ -101,24 +94,14 @@ def test_the_expected_duration_is_the_median_and_the_longest_way_through_the_gra
     assert found.unknown == sum(each.expected is None for each in found.next)
 
 
-def test_a_check_that_is_due_takes_as_long_as_its_last_runs(root, monkeypatch):
-    for seconds in (2.0, 4.0, 3.0):
-        log(root, "english", "check-crawl").write(FINISHED, seconds=seconds)
-    monkeypatch.setattr(Locked, "why_run", lambda *_: [])
-    monkeypatch.setattr(Locked, "why_check", lambda _, *output: ["due"] if output == ("crawl", "english") else [])
-    found = project_status(root)
-    assert [(each.name, each.expected) for each in found.next] == [("check-crawl@english", 3.0)]
-    assert (found.in_sequence, found.at_once, found.unknown) == (3.0, 3.0, 0)
-
-
 def test_a_command_of_dvc_is_named_with_what_it_runs_and_its_lock_is_not_needed(root):
     locks = root / ".dvc" / "tmp"
     locks.mkdir(parents=True)
     holder = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     info = {"pid": holder.pid, "cmd": "dvc repro"}
     writes = {
-        str(root / "reports/gates/english/crawl.json"): info,
-        str(root / "data/english/crawl"): {"pid": 2**22 + 1, "cmd": "gone"},
+        str(root / "data/english/crawl"): info,
+        str(root / "data/english/filter"): {"pid": 2**22 + 1, "cmd": "gone"},
     }
     (locks / "rwlock").write_text(json.dumps({"write": writes, "read": {}}))
     try:
@@ -126,7 +109,7 @@ def test_a_command_of_dvc_is_named_with_what_it_runs_and_its_lock_is_not_needed(
     finally:
         holder.kill()
         holder.wait()
-    assert (found["name"], found["pid"], found["progress"]) == ("dvc repro", holder.pid, "check-crawl@english")
+    assert (found["name"], found["pid"], found["progress"]) == ("dvc repro", holder.pid, "crawl@english")
     (locks / "rwlock").write_text('{"write": {"a')  # read while DVC writes it
     assert status(root)["dvc"] == []
 
