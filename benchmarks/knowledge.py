@@ -20,6 +20,7 @@ from pathlib import Path
 
 import orjson
 
+from benchmarks.harness import show
 from components.knowledge.cascade import Knowledge
 from components.knowledge.kinds import Gate
 from components.knowledge.wikidata.build import build_index
@@ -92,7 +93,7 @@ def main(count: int) -> None:
     wordnet = load_wordnet()
     for names in ("knowledge_names.tsv", "knowledge_unseen.tsv"):
         right, total = known_names(Knowledge(wordnet), names)
-        print(f"embedded, {names}: a right specific hypernym for {right} of {total}")
+        show({"embedded": names, "names": total, "a right specific hypernym": right})
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         with (folder / "dump.json").open("wb") as file:
@@ -101,13 +102,11 @@ def main(count: int) -> None:
         before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
         about = build_index(folder / "dump.json", folder / "index")
         spent, after = time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        speed = f"{size / 1e6 / spent:,.0f} MB/s, {count / spent:,.0f} items/s"
-        print(f"build: {count:,} items, {size / 1e6:,.0f} MB in {spent:.1f} CPU-s: {speed}")
-        memory = f"peak memory {before // 1024} MB before, {after // 1024} MB after"
-        print(f"       index {about['bytes'] / 1e6:,.1f} MB ({about['names']:,} names); {memory}")
+        row = {"items": count, "dump, MB": round(size / 1e6), "build, CPU s": round(spent, 1), "index, MB": about["bytes"] / 1e6}
+        show(row | {"names": about["names"], "peak before, MB": before // 1024, "peak after, MB": after // 1024})
         index = WikidataIndex(folder / "index", Chooser(Words(wordnet), Gate(wordnet)))
         base = sqlite_of(folder / "names.sqlite", folder / "dump.json")
-        print(f"SQLite: {(folder / 'names.sqlite').stat().st_size / 1e6:,.1f} MB for the names alone")
+        show({"SQLite, names alone, MB": (folder / "names.sqlite").stat().st_size / 1e6})
         with Dump(folder / "dump.json") as source:
             labels = [each.label for each in source.items() if isinstance(each, Item) and each.sitelinks]
         draw = random.Random(2)
@@ -128,7 +127,7 @@ def main(count: int) -> None:
             for way, lookup in ways.items():
                 runs[way].append(per_minute(lookup, names))
         for way, figures in runs.items():
-            print(f"{way}: {statistics.median(figures) / 1e6:.1f} M lookups a CPU-minute (from {min(figures) / 1e6:.1f})")
+            show({"way": way, "M lookups a CPU minute": round(statistics.median(figures) / 1e6, 1), "least": min(figures) / 1e6})
         base.close()
 
 
