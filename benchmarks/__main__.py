@@ -1,8 +1,9 @@
 """Run a benchmark, over this checkout's code alone or in turns with another's: ``python -m benchmarks NAME [--before DIR]``.
 
 With ``--before`` the same measuring program, this checkout's, runs ``--turns`` times over the components of each of the two
-folders, each with its own environment (``DIR/.venv``); inputs below ``data/`` are this checkout's. The table has the medians of
-every figure and their ratio, before / now. Without a name the benchmarks are listed.
+folders, each with its own environment (``make .venv/.ready-dev`` in DIR, since some inputs need packages of tests). Inputs below
+``data/`` are this checkout's. The table has the medians of every figure and their ratio, before / now. Without a name the
+benchmarks are listed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import AS_JSON, ROOT, in_turns, show
+from benchmarks.harness import AS_JSON, ROOT, SPREAD, in_turns, show
 
 
 def names() -> dict[str, str]:
@@ -39,7 +40,7 @@ def figures(name: str, words: list[str], folder: Path, own: Path) -> list[dict[s
     """Return the rows that a benchmark prints over the components of ``folder``; ``own`` holds nothing but ``benchmarks``."""
     python = folder / ".venv" / "bin" / "python"
     if not python.exists():
-        raise SystemExit(f"{folder}: has no environment in .venv; make it there with `make setup`")
+        raise SystemExit(f"{folder}: has no environment in .venv; `make .venv/.ready-dev` there makes it")
     # Benchmarks of this checkout, components of the other. Without the safe path the working folder would come before both.
     paths = {"PYTHONPATH": f"{own}{os.pathsep}{folder}", "PYTHONSAFEPATH": "1", AS_JSON: "1"}
     done = subprocess.run(
@@ -57,7 +58,8 @@ def compared(turns: Mapping[str, list[list[dict[str, Any]]]]) -> Iterator[dict[s
     for side, runs in turns.items():
         for rows in runs:
             for number, row in enumerate(rows):
-                words = " ".join(str(value) for value in row.values() if isinstance(value, str))
+                named = (value for name, value in row.items() if isinstance(value, str) and not name.startswith(SPREAD))
+                words = " ".join(named)
                 for name, value in row.items():
                     if isinstance(value, int | float) and not isinstance(value, bool):
                         values[words or str(number), name][side].append(value)

@@ -24,6 +24,8 @@ PACKAGES = ROOT / "data" / "packages" / "unpacked"
 """The sample's packages: ``hearsight data --benchmarks``."""
 AS_JSON = "HEARSIGHT_BENCHMARK_JSON"
 """Set in the environment of a benchmark whose figures a program reads."""
+SPREAD = "least and greatest"
+"""Begins the name of a figure that has the range of a ratio over turns."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 Result = TypeVar("Result")
 
@@ -119,7 +121,7 @@ def beside(spent: Mapping[str, Sequence[float]], own: str = "ours", digits: int 
             turns = [other / one for one, other in zip(spent[own], times, strict=True) if one]
             ratio = statistics.median(times) / (statistics.median(spent[own]) or float("nan"))
             row[f"{name} / {own}"] = round(ratio, digits)
-            row[f"least and greatest of {name}"] = f"{min(turns):.{digits}f}, {max(turns):.{digits}f}" if turns else ""
+            row[f"{SPREAD} of {name}"] = f"{min(turns):.{digits}f}, {max(turns):.{digits}f}" if turns else ""
     return row
 
 

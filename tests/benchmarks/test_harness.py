@@ -35,7 +35,11 @@ def test_a_program_gets_json(capsys, monkeypatch):
 
 
 def test_figures_of_two_checkouts_are_medians_by_row_and_name():
-    turns = {"now": [[{"what": "x", "s": value}] for value in (1, 2, 9)], "before": [[{"what": "x", "s": 3}]] * 3}
+    spread = "least and greatest of peer"
+    turns = {
+        "now": [[{"what": "x", "s": value, spread: f"{value}, 9"}] for value in (1, 2, 9)],
+        "before": [[{"what": "x", "s": 3, spread: "1, 2"}]] * 3,
+    }
     assert list(compared(turns)) == [{"of": "x", "figure": "s", "now": 2, "before": 3, "before / now": 1.5}]
 
 
