@@ -6,7 +6,6 @@ have all lengths; every caption of both is compared, with beams of 1 and 4 and f
 sides so that all are written. The peer forbids by its ``final_logits_bias``, at no cost to it. In turns in one process,
 CPU time, after one run that is not counted; a figure is the ratio of medians. Ours lays its weights out within the time. With
 ``--device cuda`` times are by the clock.
-``parts``: what our time goes to.
 
 Runs in the peer's environment, which is made when it is first needed.
 """
@@ -151,24 +150,10 @@ def speed(device: str, batch: int, kind_name: str, runs: int) -> None:
     )
 
 
-def parts(device: str, batch: int, kind_name: str) -> None:
-    """The table of torch's profiler for one call of each side."""
-    import torch
-    from torch.profiler import ProfilerActivity, profile
-
-    gpu = device != "cpu"
-    for name, way in both(device, batch, getattr(torch, kind_name)).items():
-        way()
-        with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]) as found:
-            way()
-        order = "self_cuda_time_total" if gpu else "self_cpu_time_total"
-        print(name, found.key_averages().table(sort_by=order, row_limit=14, max_name_column_width=40), sep="\n", flush=True)
-
-
 def main() -> None:
     """Print a line a comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", default=["same", "speed"], help="same, speed, parts")
+    parser.add_argument("what", nargs="*", choices=("same", "speed"), default=["same", "speed"])
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--networks", type=int, default=40)
     parser.add_argument("--device", default="cpu")
@@ -188,10 +173,8 @@ def main() -> None:
     for what in options.what:
         if what == "same":
             same(options.networks)
-        elif what == "speed":
-            speed(options.device, batch, options.precision, options.runs)
         else:
-            parts(options.device, batch, options.precision)
+            speed(options.device, batch, options.precision, options.runs)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,14 @@
-"""MFCCs beside librosa's, per core: ``python -m benchmarks.mfcc`` (``--gpu`` on a machine with one).
+"""MFCCs beside librosa's, per core: ``python -m benchmarks.mfcc``.
 
 Input: 48 clips of 3.5 s and of 8 s of a voice, the two durations of CSC, at equal settings (the defaults of
 ``components.models.mfcc``). librosa gets them as one batch, its fastest way, and clip by clip, as it is mostly called; it is
 given single precision, its default (its FFT is double then too). Both in one process and one thread, in turns, CPU time; a
-figure is the ratio of medians. ``--parts`` tells what our time goes to.
+figure is the ratio of medians.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -51,53 +49,15 @@ def compare(runs: int, seconds: float) -> None:
     show(row | {"greatest difference": float(f"{np.abs(transform(batch)[0].numpy() - exact).max():.1e}")})
 
 
-def parts(runs: int) -> None:
-    """Print the µs a frame that each of torch's operations takes of its own, largest first."""
-    batch, transform = torch.from_numpy(speech(SECONDS[0])), MFCC()
-    frames = transform(batch)[1].sum().item() * runs
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-        for _ in range(runs):
-            transform(batch)
-    own = sorted(((event.self_cpu_time_total / frames, event.key) for event in profile.key_averages()), reverse=True)
-    for spent, name in own[:12]:
-        show({"operation": name, "µs a frame": round(spent, 2)})
-
-
-def on_gpu(runs: int) -> None:
-    """Print, for each duration, hours of speech an hour, by the clock, of 512 clips that are on the device already."""
-    if not torch.cuda.is_available():
-        raise SystemExit("no GPU that torch can use")
-    transform = MFCC().cuda()
-    for seconds in SECONDS:
-        batch = torch.from_numpy(speech(seconds)).cuda().repeat(11, 1)[:512]
-        times = []
-        for number in range(-2, runs):
-            torch.cuda.synchronize()
-            start = time.perf_counter()
-            transform(batch)
-            torch.cuda.synchronize()
-            if number >= 0:
-                times.append(time.perf_counter() - start)
-        rate = 512 * seconds / statistics.median(times)
-        show({"device": torch.cuda.get_device_name(), "clips": f"512 of {seconds} s", "hours an hour": round(rate)})
-
-
 def main() -> None:
     """Print a line a comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--gpu", action="store_true", help="only on the GPU")
-    parser.add_argument("--parts", action="store_true", help="only what our time goes to")
     options = parser.parse_args()
     torch.set_num_threads(1)
     with threadpool_limits(1):
-        if options.gpu:
-            on_gpu(options.runs)
-        elif options.parts:
-            parts(options.runs)
-        else:
-            for seconds in SECONDS:
-                compare(options.runs, seconds)
+        for seconds in SECONDS:
+            compare(options.runs, seconds)
 
 
 if __name__ == "__main__":
