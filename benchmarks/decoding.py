@@ -153,7 +153,7 @@ def speed(device: str, batch: int, kind_name: str, runs: int) -> None:
 def main() -> None:
     """Print a line a comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", choices=("same", "speed"), default=["same", "speed"])
+    parser.add_argument("what", nargs="*", default=["same", "speed"], help="same, speed")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--networks", type=int, default=40)
     parser.add_argument("--device", default="cpu")

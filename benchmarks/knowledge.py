@@ -23,7 +23,6 @@ from tests.knowledge.wikidata_dump import item
 
 SYLLABLES = ["ka", "lo", "mi", "ra", "ten", "vor", "sil", "dun", "bre", "an", "ost", "wel", "har", "ing"]
 LABELS = ["actor", "city", "river", "band", "film", "painter", "company", "museum"]
-LOOKUPS = 50_000
 
 
 def synthetic(count: int) -> Iterator[bytes]:
