@@ -14,13 +14,13 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 
 from benchmarks.harness import beside, in_turns, medians, show
+from benchmarks.made_media import MadeMedia
 from components.core.shards import write_tar
 from components.core.view_arrays import pack_views
 from components.models.captioners import NETWORKS, build
@@ -58,7 +58,7 @@ def items_of(folder: Path, network: str) -> FeatureItems:
         array[source.random(array.shape) < ZEROS] = 0
         content[f"{number:04d}.npy.zst"] = pack_views(array.astype(np.float16))
     write_tar(folder / "media" / "00000.tar", content)
-    members = Members(SimpleNamespace(path=folder), [f"00000/{name}" for name in content])
+    members = Members(MadeMedia(folder), [f"00000/{name}" for name in content])
     words = source.integers(4, VOCABULARY, (PICTURES, CAPTIONS, LONGEST + 2)).astype(np.int32)
     return FeatureItems(members, np.arange(PICTURES), words, [str(n) for n in range(PICTURES)], 0, grid=reads_grid(network))
 

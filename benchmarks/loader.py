@@ -20,7 +20,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ import torch
 from torch import nn
 
 from benchmarks.harness import beside, in_turns, medians, seconds, show
+from benchmarks.made_media import MadeMedia
 from components.core.shards import write_tar
 from components.core.view_arrays import SUFFIX, pack_views
 from components.models.encoders import ImageEncoder
@@ -56,7 +56,7 @@ def members(folder: Path, kind: str) -> Members:
             small.resize((640, 480), Image.Resampling.BICUBIC).save(target, "JPEG", quality=90)
         content[f"{number:04d}{SUFFIX if kind == 'npy' else '.jpg'}"] = target.getvalue()
     write_tar(folder / "media" / f"{kind}.tar", content)
-    return Members(SimpleNamespace(path=folder), [f"{kind}/{name}" for name in content])
+    return Members(MadeMedia(folder), [f"{kind}/{name}" for name in content])
 
 
 def items_of(folder: Path, kind: str) -> Items:
