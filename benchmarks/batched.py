@@ -11,15 +11,14 @@ an embedding from that of one at a time, by its length; ``equal`` counts equal c
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from benchmarks.harness import show, timed_in_turns
 from components.models.beam import generate
 from components.models.captioners import NETWORKS, build
 from components.models.captioners.interface import CaptionerConfig
@@ -35,26 +34,13 @@ def compare(
 ) -> None:
     """Print a line: milliseconds an item of each way, ratios to one at a time, and how far the results agree."""
     results = {name: way() for name, way in ways.items()}
-    spent: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(runs):
-        for name, way in ways.items():
-            start = time.process_time()
-            way()
-            spent[name].append((time.process_time() - start) / items * 1000)
-    middle = {name: statistics.median(times) for name, times in spent.items()}
-    pairs = {name: [one / other for one, other in zip(spent[ALONE], times, strict=True)] for name, times in spent.items()}
-    line = {
-        "what": what,
-        "ms": {name: round(value, 2) for name, value in middle.items()},
-        "ratio": {
-            name: [round(value, 2) for value in (middle[ALONE] / middle[name], min(pairs[name]), max(pairs[name]))]
-            for name in ways
-            if name != ALONE
-        },
-        "agreement": {name: agreement(result, results[ALONE]) for name, result in results.items() if name != ALONE},
-        "runs": runs,
-    }
-    print(json.dumps(line), flush=True)
+    spent = timed_in_turns(ways, runs, warm=0)
+    for name, times in spent.items():
+        row = {"what": what, "batch": name, "ms an item": round(statistics.median(times) / items * 1000, 2)}
+        turns = [one / other for one, other in zip(spent[ALONE], times, strict=True)]
+        row["alone / batch"] = round(statistics.median(spent[ALONE]) / statistics.median(times), 2)
+        row["least and greatest"] = f"{min(turns):.2f}, {max(turns):.2f}"
+        show(row | {"agreement": agreement(results[name], results[ALONE])})
 
 
 def difference(embeddings: Tensor, reference: Tensor) -> float:

@@ -2,25 +2,25 @@
 
 Both sides train the same network from the same weights, one thread. Ours is the stage's own: ``fit`` (Lightning, seeding,
 checks of the loss) over ``FeatureItems``, which draw and decompress views from a tar on the disk. The plain loop repeats forward,
-backward, clipping and Adam on batches that lie in memory. CPU milliseconds a caption, in turns; the figure is the median of the
-turns' ratios, plain / ours, so 1 means that reading and Lightning cost nothing.
+backward, clipping and Adam on batches that lie in memory. CPU milliseconds a caption, in turns; the figure is the ratio of
+medians, plain / ours, so 1 means that reading and Lightning cost nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
-import json
-import statistics
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 
+from benchmarks.harness import beside, in_turns, medians, show
+from benchmarks.made_media import MadeMedia
 from components.core.shards import write_tar
 from components.core.view_arrays import pack_views
 from components.models.captioners import NETWORKS, build
@@ -58,14 +58,14 @@ def items_of(folder: Path, network: str) -> FeatureItems:
         array[source.random(array.shape) < ZEROS] = 0
         content[f"{number:04d}.npy.zst"] = pack_views(array.astype(np.float16))
     write_tar(folder / "media" / "00000.tar", content)
-    members = Members(SimpleNamespace(path=folder), [f"00000/{name}" for name in content])  # type: ignore[arg-type]
+    members = Members(MadeMedia(folder), [f"00000/{name}" for name in content])
     words = source.integers(4, VOCABULARY, (PICTURES, CAPTIONS, LONGEST + 2)).astype(np.int32)
     return FeatureItems(members, np.arange(PICTURES), words, [str(n) for n in range(PICTURES)], 0, grid=reads_grid(network))
 
 
 def ours(network: ImageCaptioner, settings: dict[str, Any], items: FeatureItems) -> float:
     """CPU ms a caption of the stage's training."""
-    recipe = Timed(network, settings, 0, vocabulary=[""] * VOCABULARY, validation=(items, []))
+    recipe = Timed(copy.deepcopy(network), settings, 0, vocabulary=[""] * VOCABULARY, validation=(items, []))
     with tempfile.TemporaryDirectory() as folder:
         fit(recipe, items, Path(folder))
     steps = len(recipe.ends) - 1
@@ -74,6 +74,7 @@ def ours(network: ImageCaptioner, settings: dict[str, Any], items: FeatureItems)
 
 def plain(network: ImageCaptioner, settings: dict[str, Any], items: FeatureItems) -> float:
     """CPU ms a caption of a loop without anything else."""
+    network = copy.deepcopy(network)
     size = BATCH // CAPTIONS
     batches = [items.__getitems__([(0, item) for item in range(at, at + size)]) for at in range(0, PICTURES, size)]
     inputs = [(batch.features.float(), batch.words) for batch in batches]
@@ -92,32 +93,22 @@ def plain(network: ImageCaptioner, settings: dict[str, Any], items: FeatureItems
 
 
 def main() -> None:
-    """Print one JSON line a network."""
+    """Print a row a network."""
     parser = argparse.ArgumentParser(description="Training steps beside a plain PyTorch loop.")
     parser.add_argument("--turns", type=int, default=5)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     common = {"optimiser": "adam", "learning_rate": 0.0006, "clip_gradient": 1.0, "label_smoothing": 0.1}
-    settings = CaptionerSettings(epochs=1, batch=BATCH // CAPTIONS, **common).plain()  # type: ignore[arg-type]
+    settings = CaptionerSettings(epochs=1, batch=BATCH // CAPTIONS, **common).plain()
     sizes = {"width": 256, "heads": 4, "layers": 2, "feedforward": 1024, "pre_norm": True, "dropout": 0.3}
     for name in NETWORKS:
-        config = CaptionerConfig(name, VOCABULARY, image_features=FEATURES, longest=LONGEST, **sizes)  # type: ignore[arg-type]
+        config = CaptionerConfig(name, VOCABULARY, image_features=FEATURES, longest=LONGEST, **sizes)
         network = ImageCaptioner(build(config))
         with tempfile.TemporaryDirectory() as folder:
             items = items_of(Path(folder), name)
-            turns = []
-            for turn in range(chosen.turns + 1):
-                times = ours(copy.deepcopy(network), settings, items), plain(copy.deepcopy(network), settings, items)
-                turns += [times] if turn else []  # the first warms up
-        ratios = [loop / stage for stage, loop in turns]
-        row = {"ours, ms": round(statistics.median(stage for stage, _ in turns), 2)}
-        row |= {"plain, ms": round(statistics.median(loop for _, loop in turns), 2)}
-        row |= {
-            "plain / ours": round(statistics.median(ratios), 3),
-            "least": round(min(ratios), 3),
-            "most": round(max(ratios), 3),
-        }
-        print(json.dumps({"network": name} | row), flush=True)
+            given = network, settings, items
+            times = in_turns({"ours": partial(ours, *given), "plain": partial(plain, *given)}, chosen.turns, warm=1)
+        show({"network": name, **medians(times, "ms", digits=2), **beside(times, digits=3)})
 
 
 if __name__ == "__main__":

@@ -9,17 +9,16 @@ number of posts; CPU times without imports and compilation; no peer.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import resource
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-STAMPS = ROOT / "data" / "packages" / "unpacked" / "tuxpaint-stamps-default"
+from benchmarks.harness import ONE_THREAD, PACKAGES, ROOT, ours, show
+
+STAMPS = PACKAGES / "tuxpaint-stamps-default"
 SETTINGS = {"min_cluster_size": 10, "min_samples": 5, "max_cluster_size": 0, "max_outliers": 0.05, "max_rounds": 1}
 WIDE = 900
 """The paper's dimensions."""
@@ -83,23 +82,12 @@ def main() -> None:
     given = parser.parse_args()
     if given.one:
         wide = bool(given.wide_posts)
-        print(json.dumps(measure((given.wide_posts if wide else given.posts)[0], given.pictures, wide)))
+        show(measure((given.wide_posts if wide else given.posts)[0], given.pictures, wide))
         return
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     for option, number in [("--posts", n) for n in given.posts] + [("--wide-posts", n) for n in given.wide_posts]:
         rest = ["--wide-posts"] if option == "--posts" else []
-        command = [
-            sys.executable,
-            "-m",
-            "benchmarks.clusters",
-            "--one",
-            "--pictures",
-            str(given.pictures),
-            *rest,
-            option,
-            str(number),
-        ]
-        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, **threads})
+        command = [*ours("clusters"), "--one", "--pictures", str(given.pictures), *rest, option, str(number)]
+        subprocess.run(command, check=True, env={**os.environ, **ONE_THREAD})
 
 
 if __name__ == "__main__":

@@ -5,8 +5,7 @@ have all lengths; every caption of both is compared, with beams of 1 and 4 and f
 ``speed``: the network of CC (6 + 6 layers, width 512, 25,000 words, 64 cells), beam 4, 15 words, END forbidden on both
 sides so that all are written. The peer forbids by its ``final_logits_bias``, at no cost to it. In turns in one process,
 CPU time, after one run that is not counted; a figure is the ratio of medians. Ours lays its weights out within the time. With
-``--device cuda`` times are by the clock, and the result goes to ``benchmarks/results/`` with the hardware's name.
-``parts``: what our time goes to.
+``--device cuda`` times are by the clock.
 
 Runs in the peer's environment, which is made when it is first needed.
 """
@@ -15,9 +14,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
-import os
-import statistics
 import subprocess
 import sys
 import time
@@ -25,7 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.harness import beside, environment, in_turns, medians, seconds, show
+
 LONGEST, CELLS, FEATURES = 15, 64, 1536
 
 
@@ -79,7 +76,7 @@ def same(networks: int) -> None:
                 counts += len(mine)
                 for words in mine:
                     lengths[len(words)] += 1
-    print(json.dumps({"captions": counts, "equal": equal, "of each length, 0 to 15": list(lengths.values())}), flush=True)
+    show({"captions": counts, "equal": equal, "of each length, 0 to 15": list(lengths.values())})
     if equal != counts:
         raise SystemExit("the two do not write the same")
 
@@ -131,58 +128,32 @@ def speed(device: str, batch: int, kind_name: str, runs: int) -> None:
     texts = {name: way() for name, way in ways.items()}
     assert all(len(words) == LONGEST for found in texts.values() for words in found), "not all words were written"
     equal = sum(one == two for one, two in zip(texts["ours"], texts["transformers"], strict=True))
-    spent: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(runs):
-        for name, way in ways.items():
-            if gpu:
-                torch.cuda.synchronize()
-            start = time.perf_counter() if gpu else time.process_time()
-            way()
-            if gpu:
-                torch.cuda.synchronize()
-            spent[name].append((time.perf_counter() if gpu else time.process_time()) - start)
-    middle = {name: statistics.median(times) for name, times in spent.items()}
-    pairs = [one / other for one, other in zip(spent["transformers"], spent["ours"], strict=True)]
-    line = {
-        "device": torch.cuda.get_device_name() if gpu else f"CPU, {torch.get_num_threads()} thread(s), {processor()}",
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-        "precision": kind_name,
-        "pictures": batch,
-        "equal captions": equal,
-        "seconds": {name: round(value, 4) for name, value in middle.items()},
-        "ratio": round(middle["transformers"] / middle["ours"], 2),
-        "pairs": [round(min(pairs), 2), round(max(pairs), 2)],
-        "runs": runs,
-    }
-    if not gpu:
-        line["ratio not packed"] = round(middle["transformers"] / middle["ours, not packed"], 2)
-    print(json.dumps(line), flush=True)
-    if gpu:
-        folder = ROOT / "benchmarks" / "results"
-        folder.mkdir(exist_ok=True)
-        name = torch.cuda.get_device_name().replace(" ", "_")
-        (folder / f"decoding-{name}-{kind_name}.json").write_text(json.dumps(line, indent=1) + "\n", encoding="utf-8")
 
+    def spent_by(way: Callable[[], Any]) -> float:
+        if not gpu:
+            return seconds(way)
+        torch.cuda.synchronize()
+        return seconds(lambda: (way(), torch.cuda.synchronize()), time.perf_counter)
 
-def parts(device: str, batch: int, kind_name: str) -> None:
-    """The table of torch's profiler for one call of each side."""
-    import torch
-    from torch.profiler import ProfilerActivity, profile
-
-    gpu = device != "cpu"
-    for name, way in both(device, batch, getattr(torch, kind_name)).items():
-        way()
-        with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if gpu else [])]) as found:
-            way()
-        order = "self_cuda_time_total" if gpu else "self_cpu_time_total"
-        print(name, found.key_averages().table(sort_by=order, row_limit=14, max_name_column_width=40), sep="\n", flush=True)
+    spent = in_turns({name: lambda way=way: spent_by(way) for name, way in ways.items()}, runs)
+    show(
+        {
+            "device": torch.cuda.get_device_name() if gpu else f"CPU, {torch.get_num_threads()} thread(s), {processor()}",
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "precision": kind_name,
+            "pictures": batch,
+            "equal captions": equal,
+            **medians(spent, "s", digits=4),
+            **beside(spent),
+        }
+    )
 
 
 def main() -> None:
     """Print a line a comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", default=["same", "speed"], help="same, speed, parts")
+    parser.add_argument("what", nargs="*", default=["same", "speed"], help="same, speed")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--networks", type=int, default=40)
     parser.add_argument("--device", default="cpu")
@@ -193,10 +164,8 @@ def main() -> None:
     try:
         import transformers  # noqa: F401
     except ModuleNotFoundError:
-        from benchmarks.pairs import environment
-
         command = [environment("transformers"), "-m", "benchmarks.decoding", *sys.argv[1:]]
-        raise SystemExit(subprocess.run(command, cwd=ROOT, env=os.environ, check=False).returncode) from None
+        raise SystemExit(subprocess.run(command, check=False).returncode) from None
     import torch
 
     torch.set_num_threads(options.threads)
@@ -204,10 +173,8 @@ def main() -> None:
     for what in options.what:
         if what == "same":
             same(options.networks)
-        elif what == "speed":
-            speed(options.device, batch, options.precision, options.runs)
         else:
-            parts(options.device, batch, options.precision)
+            speed(options.device, batch, options.precision, options.runs)
 
 
 if __name__ == "__main__":

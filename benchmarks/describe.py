@@ -12,11 +12,13 @@ import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from benchmarks.harness import show
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.metrics.captions import score_captions
@@ -41,12 +43,13 @@ def separation(scores: NDArray[np.float64], good: NDArray[np.bool_]) -> float:
     return float((yes[:, None] > no).mean() + 0.5 * (yes[:, None] == no).mean()) if len(yes) and len(no) else float("nan")
 
 
-def row(name: str, split: str, confidences: Sequence[float], ciders: Sequence[float], threshold: float) -> str:
+def row(name: str, split: str, confidences: Sequence[float], ciders: Sequence[float], threshold: float) -> dict[str, Any]:
     """Return a row of the table: separation, share that is sure, and of both parts the share of good captions."""
     scores, values = np.array(confidences), np.array(ciders)
     good, sure = values >= GOOD, scores >= threshold
-    parts = [f"{good[part].mean():.2f}" if part.any() else "–" for part in (sure, ~sure)]
-    return f"| {name} | {split} | {len(scores)} | {separation(scores, good):.2f} | {sure.mean():.2f} | {' | '.join(parts)} |"
+    of_sure, of_others = (round(float(good[part].mean()), 2) if part.any() else "–" for part in (sure, ~sure))
+    figures = {"model": name, "split": split, "images": len(scores), "separation": round(separation(scores, good), 2)}
+    return figures | {"sure": round(float(sure.mean()), 2), "good, of sure": of_sure, "of others": of_others}
 
 
 def of_captioner(models: Models, cell: str, split: str) -> tuple[list[Evidence], list[float]]:
@@ -117,23 +120,23 @@ def main() -> None:
     crawled = StageOutput(root / "data" / "english" / "crawl")
     members = crawled.table(["media"])["media"].to_pylist()
     pictures = [crawled.read_media(name) for name in members[:: max(1, len(members) // chosen.pictures)][: chosen.pictures]]
-    print("| model | language | start, s | an image, s: median | largest |\n|---|---|--:|--:|--:|")
     for model, language in (("english-rnn1x1", "en"), ("english-t2t8x8", "en"), ("portuguese-rnn1x1", "pt"), ("stamps", "fr")):
-        print(f"| {model} | {language} | {' | '.join(f'{value:.2f}' for value in seconds(root, language, model, pictures))} |")
-    print("\n| model | split | images | separation | sure | good, of sure | of others |\n|---|---|--:|--:|--:|--:|--:|")
+        start, middle, most = seconds(root, language, model, pictures)
+        row_of_times = {"model": model, "language": language, "start, s": start, "an image, s: median": middle, "largest": most}
+        show(row_of_times)
     for name, cell in models.graph.cells.items():
         if cell.matrix == CAPTIONERS:
             for split in ("validation", "test"):
                 evidence, scores = of_captioner(models, name, split)
-                print(row(cell.name, split, [each.confidence for each in evidence], scores, SURE))
+                show(row(cell.name, split, [each.confidence for each in evidence], scores, SURE))
                 likelihoods = [each.likelihood or 0.0 for each in evidence]
-                print(row(f"{cell.name}, likelihood alone", split, likelihoods, scores, SURE_BY_LIKELIHOOD), flush=True)
+                show(row(f"{cell.name}, likelihood alone", split, likelihoods, scores, SURE_BY_LIKELIHOOD))
     index = models.index("stamps")
     assert index is not None
     for language in ("fr", "es"):
         for split in ("validation", "test"):
             evidence, scores = of_similar(index.folder, language, split)
-            print(row(f"stamps, {language}", split, [each.confidence for each in evidence], scores, SURE), flush=True)
+            show(row(f"stamps, {language}", split, [each.confidence for each in evidence], scores, SURE))
 
 
 if __name__ == "__main__":

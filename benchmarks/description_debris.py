@@ -20,9 +20,9 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from benchmarks.harness import project, show
 from components.tools.trial.posts import PostTrial
 
-ROOT = Path(__file__).resolve().parent.parent
 FUNCTION_WORDS = frozenset(
     re.findall(
         r"\S+",
@@ -104,7 +104,7 @@ def read(path: Path) -> list[str]:
 
 @cache
 def _trial() -> PostTrial:
-    return PostTrial(ROOT, "portuguese")
+    return PostTrial(project(), "portuguese")
 
 
 def clean(text: str) -> str:
@@ -131,10 +131,10 @@ def main() -> None:
     remain = {name: [text for text in texts if of(after[text])] for name, of in CLASSES.items()}
     dirty = {text for found in kinds.values() for text in found}
     print(f"{len(texts)} descriptions, {sum(not text for text in after.values())} dropped\n")
-    print("| class | before | share | after | share |\n|---|--:|--:|--:|--:|")
     for name, found in [*kinds.items(), ("any", dirty)]:
         left = len({text for kept in remain.values() for text in kept} if name == "any" else remain[name])
-        print(f"| {name} | {len(found)} | {len(found) / len(texts):.4f} | {left} | {left / len(texts):.4f} |")
+        row = {"class": name, "before": len(found), "share before": round(len(found) / len(texts), 4)}
+        show(row | {"after": left, "share after": round(left / len(texts), 4)})
     tidy = [text for text in texts if text not in dirty]
     changes = Counter(_change(text, after[text]) for text in tidy)
     print(f"\nclean: {len(tidy)}; " + ", ".join(f"{name} {count}" for name, count in changes.most_common()))

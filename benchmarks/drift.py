@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.harness import show
 from components.stages.drift import Params
 from components.stages.drift.compare import Judged
 from components.stages.drift.history import Day, Family
@@ -124,7 +125,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     params = Params()
-    print(f"| {chosen.runs} datasets, stationary | measures | days that warn | warnings a measure and day |\n|---|--:|--:|--:|")
     for records in (50, 500, 5000):
         for variation, weekend in ((0.0, 0.0), (0.1, 0.0), (0.3, 0.0), (0.1, 1.0)):
             draw = np.random.default_rng(chosen.seed)
@@ -136,15 +136,15 @@ def main() -> None:
                     outside = sum(Judged(measure, at, params).outside for measure in found)
                     judged, alarms, bad = judged + 1, alarms + outside, bad + (outside > 0)
             title = f"{records} records a day, varying by {variation:g}" + (", other weekends" if weekend else "")
-            print(f"| {title} | {number} | {100 * bad / judged:.1f} % | {100 * alarms / judged / number:.3f} % |")
-    print("\n| change of the last day | 50 records | 500 | 5000 |\n|---|--:|--:|--:|")
+            rates = {"days that warn, %": round(100 * bad / judged, 1), "of measures and days, %": 100 * alarms / judged / number}
+            show({f"{chosen.runs} datasets, stationary": title, "measures": number, **rates})
     for title, (group, change) in CHANGES.items():
-        cells = []
+        cells = {}
         for records in (50, 500, 5000):
             draw = np.random.default_rng(chosen.seed)
             hits = [group in warned(make_days(draw, records, 0.1, change=change), DAYS - 1, params) for _ in range(chosen.runs)]
-            cells.append(f"{100 * sum(hits) / len(hits):.0f} %")
-        print(f"| {title} | {' | '.join(cells)} |")
+            cells[f"{records} records, %"] = round(100 * sum(hits) / len(hits))
+        show({"change of the last day": title, **cells})
 
 
 if __name__ == "__main__":

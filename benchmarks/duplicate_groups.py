@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from benchmarks.harness import show
 from components.stages.dedup import captions
 from components.stages.dedup.close import close_rows
 from components.stages.dedup.groups import Groups
@@ -91,13 +92,11 @@ def main() -> None:
     )
     cut = cleaned(texts)
     print(f"{len(texts)} captions of {len(content)} groups\n")
-    header = ["method", "distance", "recall of pairs", "mean over groups", "groups connected", "pairs across", "precision"]
-    print("| " + " | ".join(header) + " |\n|" + "---|" * len(header))
     methods = {"published": published(texts, stops), "corpus": ours(texts, "corpus"), "language": ours(texts, "language")}
     methods |= {"corpus, cleaned": ours(cut, "corpus"), "language, cleaned": ours(cut, "language")}
     for name, vectors in methods.items():
         for row in rows(vectors, texts, group, options.distances):
-            print("| " + " | ".join([name, *(str(value) for value in row.values())]) + " |")
+            show({"method": name, **row})
 
 
 if __name__ == "__main__":

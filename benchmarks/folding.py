@@ -7,12 +7,11 @@ on one picture at a time. Inception-ResNet-v2 has random weights here, on which 
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
 import time
 
 import torch
 
+from benchmarks.harness import beside, in_turns, medians, show
 from components.execution.process import keep_freed_memory
 from components.models.encoders import ENCODERS, ImageEncoder
 from components.vision.classifier import load_backbone
@@ -52,17 +51,9 @@ def main() -> None:
         fold_batch_norms(folded.network)
         ways = {"folded": (folded, pixels), "plain": (plain, pixels)}
         ways |= {f"batches of {size}": (folded, pixels.expand(size, -1, -1, -1).contiguous()) for size in BATCHES}
-        times: dict[str, list[float]] = {way: [] for way in ways}
-        for turn in range(chosen.turns + 1):
-            for way, (network, given) in ways.items():
-                took = milliseconds(network, given, chosen.pictures)
-                if turn:  # the first warms up
-                    times[way].append(took)
-        row: dict[str, object] = {way: round(statistics.median(values), 1) for way, values in times.items()}
-        for way in ways:
-            ratios = [other / one for other, one in zip(times[way], times["folded"], strict=True)]
-            row[f"{way} / folded"] = [round(figure(ratios), 2) for figure in (statistics.median, min, max)]
-        print(json.dumps({"encoder": name, "ms a picture": row}), flush=True)
+        calls = {way: lambda given=given: milliseconds(*given, chosen.pictures) for way, given in ways.items()}
+        times = in_turns(calls, chosen.turns, warm=1)
+        show({"encoder": name, **medians(times, "ms a picture", digits=1), **beside(times, "folded")})
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 from pathlib import Path
 
+from benchmarks.harness import show
 from components.language.metric_lexicon import load_lexicon
 from components.metrics.caption_parses import parse_captions
 from components.metrics.hallucination import find_hallucinations
@@ -63,8 +63,8 @@ def main() -> None:
         raise SystemExit("the dictionary is not there — run `make data`")
     for name in ("hallucination_pairs.tsv", "hallucination_unseen.tsv"):
         if (HERE / name).exists():
-            print(json.dumps(measure(name, lexicon, wrong=options.wrong)))
-            print(json.dumps(measure(name, None, wrong=False)))
+            show(measure(name, lexicon, wrong=options.wrong))
+            show(measure(name, None, wrong=False))
 
 
 if __name__ == "__main__":

@@ -1,22 +1,22 @@
 """Captions that pass the label rule beside captions of another picture: ``python -m benchmarks.label_overlap FOLDER``.
 
 FOLDER has Flickr8k's files: ``images/``, ``Flickr8k.token.txt`` (five captions a picture) and ``Flickr_8k.testImages.txt``. Each
-picture is paired with its own captions and with those of the next picture in a fixed random order. Prints JSON: the shares that
+picture is paired with its own captions and with those of the next picture in a fixed random order. Prints the shares that
 pass by evidence and by stem, for captions with and without persons; the shares by threshold; pictures a CPU second.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import show
 from components.language.parser import EnglishParser
 from components.language.wordnet import load_wordnet
 from components.language.words import words_of
@@ -73,9 +73,9 @@ def main() -> None:
     persons = np.array([names_person(nouns) for of in rows for _, nouns in of])
     # In "shuffled" the captions start with those of the second picture.
     with_persons = {"true": persons, "shuffled": np.roll(persons, -len(rows[0]))}
-    print(
-        json.dumps(_summary(results, with_persons, rules) | {"pictures_a_cpu_second": round(len(names) / seconds, 1)}, indent=2)
-    )
+    show({"pictures": len(names), "pictures a CPU s": round(len(names) / seconds, 1)})
+    for row in _summary(results, with_persons, rules):
+        show(row)
 
 
 def _nouns(parse: Any) -> list[str]:
@@ -89,22 +89,22 @@ def _subject(text: str, nouns: list[str], role: EmbeddedLabels, picture: Any, ru
     return subject
 
 
-def _summary(results: dict[str, list[Subject]], persons: dict[str, Any], rules: Params) -> dict[str, Any]:
-    out: dict[str, Any] = {"captions": len(results["true"]), "with_persons": round(float(persons["true"].mean()), 3)}
+def _summary(results: dict[str, list[Subject]], persons: dict[str, Any], rules: Params) -> Iterator[dict[str, Any]]:
+    yield {"captions": len(results["true"]), "with persons": round(float(persons["true"].mean()), 3)}
     for overlap in ("evidence", "stem"):
         settings = rules.model_copy(update={"overlap": overlap})
         for kind, subjects in results.items():
             passed = np.array([label_overlap(subject, settings).passed for subject in subjects])
-            out[f"{overlap}_{kind}"] = {
+            yield {
+                "pass by": overlap,
+                "captions": kind,
                 "all": round(float(passed.mean()), 3),
-                "with_persons": round(float(passed[persons[kind]].mean()), 3),
+                "with persons": round(float(passed[persons[kind]].mean()), 3),
                 "without": round(float(passed[~persons[kind]].mean()), 3),
             }
     means = {kind: np.array([mean_evidence(subject.evidence) for subject in subjects]) for kind, subjects in results.items()}
-    out["by_min_evidence"] = {
-        str(least): [round(float((means[kind] >= least).mean()), 3) for kind in ("true", "shuffled")] for least in THRESHOLDS
-    }
-    return out
+    for least in THRESHOLDS:
+        yield {"evidence of at least": least, **{kind: round(float((means[kind] >= least).mean()), 3) for kind in means}}
 
 
 if __name__ == "__main__":

@@ -15,20 +15,19 @@ from __future__ import annotations
 import argparse
 import io
 import itertools
-import json
 import os
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
+from benchmarks.harness import beside, in_turns, medians, seconds, show
+from benchmarks.made_media import MadeMedia
 from components.core.shards import write_tar
 from components.core.view_arrays import SUFFIX, pack_views
 from components.models.encoders import ImageEncoder
@@ -57,7 +56,7 @@ def members(folder: Path, kind: str) -> Members:
             small.resize((640, 480), Image.Resampling.BICUBIC).save(target, "JPEG", quality=90)
         content[f"{number:04d}{SUFFIX if kind == 'npy' else '.jpg'}"] = target.getvalue()
     write_tar(folder / "media" / f"{kind}.tar", content)
-    return Members(SimpleNamespace(path=folder), [f"{kind}/{name}" for name in content])  # type: ignore[arg-type]
+    return Members(MadeMedia(folder), [f"{kind}/{name}" for name in content])
 
 
 def items_of(folder: Path, kind: str) -> Items:
@@ -135,9 +134,7 @@ def rate(device: torch.device, network: nn.Module, batches: Iterator[Batch], ste
 
 def cpu(work: Callable[[], Any], count: int) -> float:
     """CPU seconds an item of this process."""
-    start = time.process_time()
-    work()
-    return (time.process_time() - start) / count
+    return seconds(work) / count
 
 
 def forever(items: Items, batch: int, hardware: Hardware) -> Iterator[Batch]:
@@ -151,7 +148,7 @@ def forever(items: Items, batch: int, hardware: Hardware) -> Iterator[Batch]:
 
 
 def compare(kind: str, options: argparse.Namespace, folder: Path) -> None:
-    """A JSON line: both rates and their ratio."""
+    """Print both rates and their ratio."""
     device = torch.device(options.device)
     hardware = REFERENCE.model_copy(update={"workers": options.workers, "accelerator": "gpu" if device.type == "cuda" else "cpu"})
     items = items_of(folder, kind)
@@ -160,28 +157,23 @@ def compare(kind: str, options: argparse.Namespace, folder: Path) -> None:
     ready = next(real)
     held = Batch(*(tensor.to(device) for tensor in ready))
     free = iter(lambda: held, None)
-    rates: dict[str, list[float]] = {"real": [], "synthetic": []}
-    for number in range(-1, options.runs):
-        for name, batches in (("synthetic", free), ("real", real)):
-            found = rate(device, network, batches, options.steps)
-            if number >= 0:
-                rates[name].append(found)
+    sides = {"ready": free, "read": real}
+    ways = {side: lambda batches=batches: rate(device, network, batches, options.steps) for side, batches in sides.items()}
+    rates = in_turns(ways, options.runs, warm=1)
     spent = {"step": cpu(lambda: rate(device, network, free, options.steps), options.batch * options.steps)}
     pairs_of = [[(0, batch * options.batch + item) for item in range(options.batch)] for batch in range(8)]
     spent["reading"] = cpu(lambda: [items.__getitems__(some) for some in pairs_of], options.batch * 8)
-    median = {name: statistics.median(found) for name, found in rates.items()}
-    pairs = [one / other for one, other in zip(rates["real"], rates["synthetic"], strict=True)]
-    line = {
-        "what": "features" if kind == "npy" else f"pictures, {SIDE} px, {options.encoder or 'a stand-in'}",
-        "device": torch.cuda.get_device_name() if device.type == "cuda" else f"cpu, {os.cpu_count()} cores",
-        "batch": options.batch,
-        "workers": options.workers,
-        **{f"{name}, items/s": round(value, 1) for name, value in median.items()},
-        "CPU ms an item": {name: round(value * 1000, 3) for name, value in spent.items()},
-        "real / synthetic": round(median["real"] / median["synthetic"], 3),
-        "pairs": [round(min(pairs), 3), round(max(pairs), 3)],
-    }
-    print(json.dumps(line), flush=True)
+    show(
+        {
+            "what": "features" if kind == "npy" else f"pictures, {SIDE} px, {options.encoder or 'a stand-in'}",
+            "device": torch.cuda.get_device_name() if device.type == "cuda" else f"cpu, {os.cpu_count()} cores",
+            "batch": options.batch,
+            "workers": options.workers,
+            **medians(rates, "items/s", digits=1),
+            **beside(rates, "ready", 3),
+            **{f"{name}, CPU ms an item": round(value * 1000, 3) for name, value in spent.items()},
+        }
+    )
 
 
 def main() -> None:

@@ -24,6 +24,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from benchmarks import harness
+from benchmarks.harness import show
 from components.core.graph import load_graph
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
@@ -32,7 +34,7 @@ from components.execution.runner import stage_settings
 from components.execution.stage import Stage
 from components.stages.check import check
 
-PROJECT = Path(__file__).resolve().parents[1]
+PROJECT = harness.project()
 STAGES = (
     "english/filter",
     "english/hypernymize",
@@ -171,14 +173,14 @@ def main() -> None:
     parser.add_argument("--copies", type=int, nargs="*", default=[1, 10, 100])
     parser.add_argument("--only", nargs="*", default=[])
     chosen = parser.parse_args()
-    print("| stage | copies | records | runner, MiB | largest worker, MiB | runner, CPU s |\n|---|--:|--:|--:|--:|--:|")
     for kind, names in (("run", STAGES), ("check", CHECKS)):
         for name in names:
             label = name if kind == "run" else f"check {name}"
             for copies in chosen.copies if not chosen.only or label in chosen.only else ():
                 seen = measure(chosen.project.resolve(), kind, name, copies)
-                sizes = f"{seen['runner'] / 1024:.0f} | {seen['worker'] / 1024:.0f} | {seen['seconds']:.1f}"
-                print(f"| {label} | {copies} | {seen['records']:,} | {sizes} |", flush=True)
+                sizes = {"runner, MiB": round(seen["runner"] / 1024), "largest worker, MiB": round(seen["worker"] / 1024)}
+                row = {"stage": label, "copies": copies, "records": seen["records"], **sizes}
+                show(row | {"runner, CPU s": round(seen["seconds"], 1)})
     return None
 
 

@@ -1,8 +1,8 @@
 """Pairs of near perceptual hashes: `python -m benchmarks.near_hashes [COUNT ...] [--radius 6] [--all-up-to 100000]`.
 
 Hashes are uniform but for a tenth, which are up to the radius away from others, and for groups of 40 that share 44 bits, as
-pictures of one layout do. All pairs, the earlier algorithm, are compared up to ``--all-up-to`` hashes; beyond, their time is that
-of 10,000 hashes, times the square of the ratio, and marked with ≈.
+pictures of one layout do. All pairs, the earlier algorithm, are compared up to ``--all-up-to`` hashes; beyond, their time is
+estimated: that of 10,000 hashes, times the square of the ratio.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import show
 from components.stages.dedup.hashes import choose_equal, near_all, near_equal
 
 COUNTS = (10_000, 100_000, 1_000_000)
@@ -48,8 +49,6 @@ def main() -> None:
     parser.add_argument("--radius", type=int, default=6)
     parser.add_argument("--all-up-to", type=int, default=100_000)
     chosen = parser.parse_args()
-    print("| hashes | pairs found | equal blocks | index, CPU s | all pairs, CPU s | ratio | peak MiB |")
-    print("|--:|--:|--:|--:|--:|--:|--:|")
     few = draw(10_000, chosen.radius)
     unit = timed(lambda: near_all(few, chosen.radius))[0] / len(few) ** 2
     for count in chosen.count:
@@ -63,14 +62,26 @@ def main() -> None:
         seconds, found = timed(by_index)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         if measured := count <= chosen.all_up_to:
-            every, other = timed(lambda bits=bits: near_all(bits, chosen.radius))  # type: ignore[misc]
+            every, other = timed(lambda bits=bits: near_all(bits, chosen.radius))
             if other != found:
                 raise SystemExit(f"{found} pairs by the index, {other} by all comparisons")
         else:
             every = unit * len(bits) ** 2
-        sign = "" if measured else "≈ "
-        compared = f"{sign}{every:,.1f} | {sign}{every / seconds:,.0f}"
-        print(f"| {count:,} | {found:,} | {plan} | {seconds:.2f} | {compared} | {memory:.0f} |", flush=True)
+        row = {
+            "hashes": count,
+            "pairs": found,
+            "equal blocks": plan,
+            "index, CPU s": round(seconds, 2),
+            "peak MiB": round(memory),
+        }
+        show(
+            row
+            | {
+                f"all pairs, CPU s{'' if measured else ', estimated'}": round(every, 1),
+                "ratio": round(every / seconds),
+                "peak MiB": round(memory),
+            }
+        )
 
 
 if __name__ == "__main__":

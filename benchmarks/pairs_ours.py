@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.harness import peak_bytes
 from components.web.archives import read_archive
 
 Pair = tuple[str, str, str]
@@ -23,16 +24,10 @@ def pairs(path: str) -> Iterator[Pair]:
                 yield page.url, candidate.image_url, candidate.alt
 
 
-def peak() -> int:
-    """Most resident bytes of this process (``ru_maxrss`` would count those of the process it was forked from)."""
-    told = Path("/proc/self/status").read_text(encoding="ascii")
-    return 1024 * int(told.partition("VmHWM:")[2].split()[0])
-
-
 def main(path: str, dump: str = "") -> None:
     if dump == "--count":  # for memory: nothing is held
         count = sum(1 for _ in pairs(path))
-        print(json.dumps({"pairs": count, "peak": peak()}))
+        print(json.dumps({"pairs": count, "peak": peak_bytes()}))
         return
     wall, cpu = time.perf_counter(), time.process_time()
     found = list(pairs(path))

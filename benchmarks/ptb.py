@@ -16,18 +16,15 @@ import json
 import os
 import random
 import re
-import resource
 import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pairs import environment
+from benchmarks.harness import PACKAGES, ROOT, children_cpu, environment, seconds, show
 
-ROOT = Path(__file__).resolve().parent.parent
 INPUTS = ROOT / "tests" / "metrics" / "data" / "ptb_inputs.txt"
 PUNCTUATION = ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
 _LINES = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
@@ -92,51 +89,45 @@ def random_captions(most: int, seed: int) -> list[str]:
 
 
 def agreement(what: str, captions: Sequence[str]) -> None:
-    """A JSON line: how many are equal, and the first that are not."""
+    """Print how many are equal, and the first that are not."""
     from components.metrics.ptb import ptb_tokenize
 
     theirs = by_jar(captions)
     ours = [ptb_tokenize(caption) for caption in captions]
     other = [(caption, mine, jar) for caption, mine, jar in zip(captions, ours, theirs, strict=True) if mine != jar]
     line = {"what": what, "captions": len(captions), "differ": len(other), "first": other[:3]}
-    print(json.dumps(line, ensure_ascii=False), flush=True)
+    show(line)
 
 
 def neighbours(captions: Sequence[str]) -> None:
-    """A JSON line: of captions as they come, how many the jar takes otherwise than alone."""
+    """Print of captions as they come, how many the jar takes otherwise than alone."""
     alone, together = by_jar(captions), by_jar(captions, between=None)
     differ = sum(one != other for one, other in zip(alone, together, strict=True))
-    print(json.dumps({"what": "captions that depend on the next", "captions": len(captions), "differ": differ}), flush=True)
+    show({"what": "captions that depend on the next", "captions": len(captions), "differ": differ})
 
 
 def speed(captions: Sequence[str], runs: int) -> None:
-    """A JSON line: captions a CPU second, in turns; the jar's with Java's start, and without (twice the input less once)."""
+    """Print captions a CPU second, in turns; the jar's with Java's start, and without (twice the input less once)."""
     from components.metrics import ptb
 
     times: dict[str, list[float]] = {"ours, cold": [], "ours, warm": [], "jar": [], "jar, twice": []}
     ptb.ptb_tokenize("compile the rules")
     for _ in range(runs):
         for name, given in (("jar", captions), ("jar, twice", [*captions, *captions])):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            by_jar(given, between=None)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            times[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            times[name].append(seconds(lambda given=given: by_jar(given, between=None), children_cpu))
         ptb._part.cache_clear()
         for name in ("ours, cold", "ours, warm"):
-            start = time.process_time()
-            for caption in captions:
-                ptb.ptb_tokenize(caption)
-            times[name].append(time.process_time() - start)
+            times[name].append(seconds(lambda: [ptb.ptb_tokenize(caption) for caption in captions]))
     median = {name: statistics.median(each) for name, each in times.items()}
     median["jar, without its start"] = max(median.pop("jar, twice") - median["jar"], 1e-9)
     rates = {name: round(len(captions) / seconds) for name, seconds in median.items()}
     line: dict[str, Any] = {"what": "captions a CPU second", "captions": len(captions), **rates}
     line["ours, cold / jar"] = round(median["jar"] / median["ours, cold"], 2)
-    print(json.dumps(line), flush=True)
+    show(line)
 
 
 def meteor_values(captions: Sequence[str], items: int) -> None:
-    """A JSON line: the greatest difference of METEOR's values from the tool's own wrapper over shuffled captions."""
+    """Print the greatest difference of METEOR's values from the tool's own wrapper over shuffled captions."""
     from components.metrics.meteor import meteor
     from components.metrics.ptb import ptb_tokenize
 
@@ -162,7 +153,7 @@ def meteor_values(captions: Sequence[str], items: int) -> None:
     )
     total, scores = json.loads(done.stdout.splitlines()[-1])
     worst = max(abs(one - other) for one, other in zip([mine, *each], [total, *scores], strict=True))
-    print(json.dumps({"what": "METEOR", "items": items, "corpus": mine, "greatest difference": worst}), flush=True)
+    show({"what": "METEOR", "items": items, "corpus": mine, "greatest difference": worst})
 
 
 def write_table(path: Path) -> None:
@@ -175,7 +166,7 @@ def write_table(path: Path) -> None:
 def main() -> None:
     """Print a line a comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--packages", type=Path, default=ROOT / "data" / "packages" / "unpacked")
+    parser.add_argument("--packages", type=Path, default=PACKAGES)
     parser.add_argument("--random", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--runs", type=int, default=5)

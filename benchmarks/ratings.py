@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.harness import show
 from components.core.records import RATING, RATING_ITEM
 from components.core.shards import read_table, write_table
 from components.ratings.formats import csv, read_ratings
@@ -87,21 +88,21 @@ def main() -> None:
     items = drawn_items(parser.parse_args().ratings)
     ratings = drawn_ratings(items)
     text = csv.write(ratings)
-    print(f"{ratings.num_rows:,} ratings of {items.num_rows:,} items, {len(text) / 1e6:.0f} MB of CSV")
+    row: dict[str, float] = {"ratings": ratings.num_rows, "items": items.num_rows, "CSV, MB": round(len(text) / 1e6)}
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         _, read = read_ratings(text, "ratings.csv")
         read_in = time.perf_counter()
         joined, _ = join_ratings([("ratings.csv", read)], items)
         merged = time.perf_counter()
-        print(f"import: read {read_in - started:.2f} s, join {merged - read_in:.2f} s")
+        row |= {"read, s": round(read_in - started, 2), "join, s": round(merged - read_in, 2)}
         write_table(Path(folder) / "items.parquet", items)
         write_table(Path(folder) / "ratings.parquet", joined)
         started = time.perf_counter()
         items, joined = (read_table(Path(folder) / f"{name}.parquet") for name in ("items", "ratings"))
         votes, uses = collect_votes(items, joined), all_uses(items)
         rows = [*share_rows(votes, uses, Counting()), *recall_rows(votes, uses, Counting())]
-        print(f"all tables: {len(rows)} rows in {time.perf_counter() - started:.2f} s")
+        show(row | {"rows of tables": len(rows), "all tables, s": round(time.perf_counter() - started, 2)})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ prints up to N changes of each step and N drops of each rule. Times are CPU time
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import time
 from collections import defaultdict
@@ -18,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.harness import project, show
 from components.core.graph import load_graph
 from components.core.params import stage_params
 from components.knowledge.cascade import Knowledge
@@ -27,7 +27,6 @@ from components.stages import hypernymize
 from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rewrite import Rewritten, Step, rewrite
 
-ROOT = Path(__file__).resolve().parents[1]
 ALLOWED = frozenset({"dates", "quantities", "articles", "marks", "case"})
 """Steps that a caption without names may need."""
 AT_A_TIME = 4096
@@ -65,9 +64,9 @@ def rewrite_all(texts: Sequence[str], settings: hypernymize.Params, knowledge: K
 
 def measure(texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """Return the figures, and the examples of each step and rule."""
-    settings = stage_params(ROOT / "params.yaml", load_graph(ROOT).params, "paper", "hypernymize", hypernymize.Params)
+    settings = stage_params(project() / "params.yaml", load_graph(project()).params, "paper", "hypernymize", hypernymize.Params)
     assert isinstance(settings, hypernymize.Params)
-    knowledge = Knowledge(load_wordnet(ROOT))
+    knowledge = Knowledge(load_wordnet(project()))
     EnglishParser().compute("A dog.")  # loads the model
     examples: dict[str, list[str]] = defaultdict(list)
     changed, begun, rewriting = 0, time.process_time(), 0.0
@@ -111,7 +110,7 @@ def main() -> None:
         parser.error(f"{asked.file} cannot be read: {error}")
     texts = [as_alt(line) for line in lines if line.strip()]
     figures, examples = measure(texts)
-    print(json.dumps(figures))
+    show(figures)
     for name, found in sorted(examples.items()) if asked.show else ():
         print(f"\n{name}: {len(found)}")
         print("\n".join(f"  {example}" for example in found[: asked.show]))

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 
+from benchmarks.harness import ROOT
 from components.google.settings import Prices
 from components.stages.crawl import Params as Crawl
 from components.stages.report.facts import STEPS
 
-PROJECT = Path(__file__).resolve().parents[1]
-PAGE = PROJECT / "docs" / "scaling.md"
+PAGE = ROOT / "docs" / "scaling.md"
 BEGIN, END = "<!-- begin: python -m benchmarks.scaling --write -->", "<!-- end -->"
 CANDIDATES = (1_000_000, 100_000_000, 5_000_000_000)
 CORES = (64, 1_000)

@@ -9,22 +9,19 @@ in an environment of its own, write down the clips as they were and at two corne
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import PEERS, beside, environment, measured, medians, show
 from components.speech.audio.files import RATE_HZ
 from components.speech.audio.shaping import change_prosody, fit_peak
 
-PEER = Path(__file__).resolve().parent / "peers" / "whisper"
 CORNERS = [(1.2, 2.0), (0.8, -2.0), (1.2, -2.0), (0.8, 2.0), (1.0, 2.0), (1.0, -2.0)]
 SENTENCES = """a man in a red shirt is riding a bicycle down the street
 two dogs are running across a field of grass near the fence
@@ -87,7 +84,7 @@ def median_f0(samples: np.ndarray) -> float:
 
 
 def compare(voice: str, clips: list[np.ndarray]) -> None:
-    """One JSON line: CPU ms a clip, their ratio, and both sides' errors of F0 and length in percent."""
+    """Print CPU ms a clip, their ratio, and both sides' errors of F0 and length in percent."""
     spent: dict[str, list[list[float]]] = {side: [] for side in SIDES}
     wrong: dict[str, list[float]] = {side: [] for side in SIDES}
     long: dict[str, list[float]] = {side: [] for side in SIDES}
@@ -103,28 +100,21 @@ def compare(voice: str, clips: list[np.ndarray]) -> None:
                 long[side].append(100 * abs(len(said) * rate / len(clip) - 1))
         for side in SIDES:
             spent[side].append(times[side])
-    # Each round of a corner is a run: its median clip, then the median of the runs.
-    runs = {side: [1000 * statistics.median(times) for times in spent[side]] for side in SIDES}
-    pairs = [theirs / mine for mine, theirs in zip(runs["ours"], runs["praat"], strict=True)]
-    middle = {side: statistics.median(runs[side]) for side in SIDES}
-    line: dict[str, object] = {"voice": voice, "clips": len(clips), "s": round(statistics.mean(map(len, clips)) / RATE_HZ, 2)}
-    line |= {f"{side} ms": round(middle[side], 2) for side in SIDES}
-    line |= {"ratio": round(middle["praat"] / middle["ours"], 2), "pairs": [round(min(pairs), 2), round(max(pairs), 2)]}
+    # Each corner is a turn: its median clip.
+    turns = {side: [statistics.median(times) for times in spent[side]] for side in SIDES}
+    row: dict[str, Any] = {"voice": voice, "clips": len(clips), "s": round(statistics.mean(map(len, clips)) / RATE_HZ, 2)}
+    row |= {**medians(turns, "ms", 1000, 2), **beside(turns)}
     for side in SIDES:
-        errors = np.percentile(wrong[side], [50, 95])
-        line[f"{side} F0 %"] = [round(float(error), 2) for error in errors]
-        line[f"{side} length %"] = round(max(long[side]), 3)
-    print(json.dumps(line), flush=True)
+        middle, most = np.percentile(wrong[side], [50, 95])
+        row |= {f"{side}, F0 off, %": round(float(middle), 2), f"{side}, 95th": round(float(most), 2)}
+        row[f"{side}, length off, %"] = round(max(long[side]), 3)
+    show(row)
 
 
 def recognise(voice: str, clips: list[np.ndarray]) -> None:
-    """One JSON line: wrong words and words, of the clips as they were and as either side shaped them."""
+    """Print wrong words and words, of the clips as they were and as either side shaped them."""
     import soundfile
 
-    python = PEER / ".venv" / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(PEER / ".venv")], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "-r", str(PEER / "requirements.txt")], check=True)
     with tempfile.TemporaryDirectory() as scratch:
         for number, clip in enumerate(clips):
             soundfile.write(f"{scratch}/own.{number}.0.wav", clip, RATE_HZ)
@@ -132,15 +122,16 @@ def recognise(voice: str, clips: list[np.ndarray]) -> None:
                 for side, shaper in SIDES.items():
                     samples = fit_peak(shaper(clip, *CORNERS[corner]))[0]
                     soundfile.write(f"{scratch}/{side}.{number}.{corner}.wav", samples, RATE_HZ)
-        done = subprocess.run([str(python), str(PEER / "run.py"), scratch], capture_output=True, text=True, check=True)
+        heard_words = measured(environment("whisper"), PEERS / "whisper" / "run.py", scratch)
     counts: dict[str, list[int]] = {}
-    for name, heard in json.loads(done.stdout.splitlines()[-1]).items():
+    for name, heard in heard_words.items():
         side, number, _ = name.split(".")
-        words, found = SENTENCES[int(number)].split(), re.sub(r"[^a-z' ]", " ", heard.lower()).split()
+        sentence, found = SENTENCES[int(number)].split(), re.sub(r"[^a-z' ]", " ", heard.lower()).split()
         count = counts.setdefault(side, [0, 0])
-        count[0] += edits(words, found)
-        count[1] += len(words)
-    print(json.dumps({"voice": voice, "wrong words": counts}), flush=True)
+        count[0] += edits(sentence, found)
+        count[1] += len(sentence)
+    for side, (wrong, words) in counts.items():
+        show({"voice": voice, "clips": side, "wrong words": wrong, "words": words})
 
 
 def edits(one: list[str], other: list[str]) -> int:

@@ -20,21 +20,19 @@ import json
 import os
 import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.harness import ONE_THREAD, beside, column, in_turns, measured, ours, show
 from components.speech.voices.hosts import HUGE_PAGES
 
 if TYPE_CHECKING:
     from components.stages.synthesize.prosody import Prosody
 
-ROOT = Path(__file__).resolve().parent.parent
 SETTINGS: dict[str, Any] = {"seed": 1, "utterances": 1, "max_characters": 600, "rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}
 SETTINGS["google_shapes"] = False
 VOICES = "HEARSIGHT_BENCHMARK_VOICES"
@@ -140,16 +138,11 @@ def reap() -> None:
             return
 
 
-def measured(what: str, root: Path, workers: int) -> dict[str, Any]:
+def run(what: str, root: Path, workers: int) -> dict[str, Any]:
     """One run, in a process of its own that all its descendants are left to."""
-    command = [sys.executable, "-m", "benchmarks.speech", "--one", what, "--root", str(root), "--workers", str(workers)]
-    environment = {**os.environ, **HUGE_PAGES, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     # Compiled once, as what is installed is, wherever this machine is told to compile at each start.
-    environment |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(root.parent / "compiled")}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    env = {**HUGE_PAGES, **ONE_THREAD, "PYTHONPYCACHEPREFIX": str(root.parent / "compiled")}
+    return measured(*ours("speech"), "--one", what, "--root", root, "--workers", workers, env=env)
 
 
 def one(what: str, root: Path, workers: int) -> None:
@@ -182,42 +175,27 @@ def main() -> None:
         roots = [Path(scratch) / "many", Path(scratch) / "few"]
         for root, count in zip(roots, (options.captions, FEW), strict=True):
             make_split(root, count)
-        measured("stage", roots[1], options.workers)
-        pairs, starts = ([[measured(what, r, options.workers) for what in SIDES] for _ in range(options.runs)] for r in roots)
-    median, start = (
-        {
-            (side, name): statistics.median(run[side][name] for run in runs)
-            for side in range(len(SIDES))
-            for name in ("cpu s", "clock s")
-        }
-        for runs in (pairs, starts)
-    )
-    utterances = pairs[0][0]["utterances"]
-    line: dict[str, Any] = {"voices": len(voices()), "utterances": utterances, "workers": options.workers}
+        run("stage", roots[1], options.workers)
+        many, few = (in_turns({what: partial(run, what, r, options.workers) for what in SIDES}, options.runs) for r in roots)
+    count, start_count = (runs["stage"][0]["utterances"] for runs in (many, few))
+    common = {"voices": len(voices()), "utterances": count, "workers": options.workers}
     for name in ("cpu s", "clock s"):
-        ratios = [pair[1][name] / pair[0][name] for pair in pairs]
-        more = [
-            (median[side, name] - start[side, name]) / (utterances - starts[0][0]["utterances"]) for side in range(len(SIDES))
-        ]
-        line[name] = {
-            **{what: round(median[side, name], 2) for side, what in enumerate(SIDES)},
-            "engines / stage": round(median[1, name] / median[0, name], 3),
-            "sound / stage": round(median[2, name] / median[0, name], 3),
-            "pairs": [round(min(ratios), 3), round(max(ratios), 3)],
-            "starting up": {what: round(start[side, name], 2) for side, what in enumerate(SIDES)},
-            "one more utterance, ms": {what: round(1000 * more[side], 2) for side, what in enumerate(SIDES)},
-            "one more utterance, engines / stage": round(more[1] / more[0], 3),
+        spent, starts = ({what: column(found, name) for what, found in runs.items()} for runs in (many, few))
+        one_more = {
+            what: (statistics.median(spent[what]) - statistics.median(starts[what])) / (count - start_count) for what in SIDES
         }
-    core_hours, hours = median[0, "cpu s"] / 3600, pairs[0][0]["hours"]
-    share = CAPTIONS / pairs[0][0]["utterances"]
-    line["hours of speech per core-hour"] = round(hours / core_hours, 1)
-    line["CSC, 3.3 M captions"] = {
-        "core-hours": round(core_hours * share),
-        "hours of speech": round(hours * share),
-        "GB of FLAC": round(pairs[0][0]["bytes"] * share / 1e9),
-        "days": {cores: round(core_hours * share / 24 / cores, 2) for cores in (2, 64, 1000)},
-    }
-    print(json.dumps(line), flush=True)
+        for figure, unit, values in (
+            ("all", "s", {what: statistics.median(times) for what, times in spent.items()}),
+            ("starting up", "s", {what: statistics.median(times) for what, times in starts.items()}),
+            ("one more utterance", "ms", {what: 1000 * value for what, value in one_more.items()}),
+        ):
+            row = {**common, "figure": f"{figure}, {name}", **{f"{what}, {unit}": round(v, 2) for what, v in values.items()}}
+            show(row | {"engines / stage": round(values["engines"] / values["stage"], 3)})
+        show({"figure": name, **beside(spent, "stage", 3)})
+    core_hours, share = statistics.median(column(many["stage"], "cpu s")) / 3600, CAPTIONS / count
+    hours, flac = many["stage"][0]["hours"], many["stage"][0]["bytes"]
+    row = {"captions of CSC": CAPTIONS, "core-hours": round(core_hours * share), "hours of speech": round(hours * share)}
+    show(row | {"GB of FLAC": round(flac * share / 1e9), "hours of speech a core-hour": round(hours / core_hours, 1)})
 
 
 if __name__ == "__main__":

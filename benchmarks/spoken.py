@@ -16,6 +16,8 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.harness import show
+
 FOLDER = Path(__file__).parent / "spoken_unseen"
 
 
@@ -67,8 +69,8 @@ def main() -> None:
             if everything or not good:
                 print(f"{'right' if good else 'WRONG'}\t{path.stem}\t{written}\n\tsaid      {said}\n\taccepted  {pattern}")
         total = [total[0] + right, total[1] + count]
-        print(f"{path.stem}: {share(right, count)}")
-    print(f"all: {share(*total)}")
+        show({"language": path.stem, "right": share(right, count)})
+    show({"language": "all", "right": share(*total)})
 
 
 if __name__ == "__main__":

@@ -6,24 +6,22 @@ manifests alone. Prints CPU seconds and seconds, medians of five, for small mani
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 
 import yaml
 
-from benchmarks.overhead import cpu_of
+from benchmarks.harness import cpu_and_wall, project, show
 from components.core.manifest import Manifest, ShardEntry
 from components.core.params import YAML_LOADER
 from components.core.storage import S3Storage
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = project()
 TOTAL = 100_000_000_000
 SHARD = 64_000_000
 RUNS = 5
@@ -76,16 +74,11 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / "project"
             outputs = make(root, total)
-            took, cpu = [], []
-            for _ in range(RUNS):
-                start = time.monotonic()
-                cpu.append(cpu_of(*command))
-                took.append(time.monotonic() - start)
+            cpu, took, codes = zip(*(cpu_and_wall(*command) for _ in range(RUNS)), strict=True)
             os.chdir(PROJECT)
-        print(
-            json.dumps({"bytes": total, "outputs": outputs, "cpu_s": round(median(cpu), 2), "s": round(median(took), 2)}),
-            flush=True,
-        )
+            if any(codes):
+                raise SystemExit("dvc repro failed")
+        show({"bytes": total, "outputs": outputs, "CPU s": round(median(cpu), 2), "wall s": round(median(took), 2)})
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import show
 from components.metrics.bootstrap import bootstrap_interval
 from components.metrics.coco import Captions
 from components.stages.dedup.groups import Groups
@@ -95,8 +96,10 @@ def independent(sets: Mapping[str, Triplets]) -> list[list[int]]:
     return list(by_label.values())
 
 
-def row(name: str, metric: str, outcomes: Mapping[int, tuple[bool, bool]], groups: list[list[int]], theirs: float | None) -> str:
-    """Return a line of the table; ``outcomes`` holds for each key whether the metric is right and whether it ties."""
+def row(
+    name: str, metric: str, outcomes: Mapping[int, tuple[bool, bool]], groups: list[list[int]], theirs: float | None
+) -> dict[str, Any]:
+    """Return a row of the table; ``outcomes`` holds for each key whether the metric is right and whether it ties."""
     counts = [
         (sum(outcomes[key][0] for key in known), len(known))
         for keys in groups
@@ -108,8 +111,8 @@ def row(name: str, metric: str, outcomes: Mapping[int, tuple[bool, bool]], group
 
     low, high = bootstrap_interval(counts, share, seed=1, resamples=RESAMPLES)
     ties = sum(tie for _, tie in outcomes.values())
-    beside = "" if theirs is None else f"{theirs:.3f}"
-    return f"| {name} | {metric} | {share(counts):.3f} | {low:.3f}-{high:.3f} | {ties} | {beside} |"
+    figures = {"set": name, "metric": metric, "accuracy": round(share(counts), 3), "95 %": f"{low:.3f}-{high:.3f}", "ties": ties}
+    return figures | {"published": "" if theirs is None else f"{theirs:.3f}"}
 
 
 def write(triplets: Triplets, name: str, folder: Path) -> None:
@@ -137,7 +140,6 @@ def main() -> None:
     sets = read(options.file, options.seed)
     groups = independent(sets)
     print(f"{', '.join(f'{name} {len(triplets)}' for name, triplets in sets.items())} triplets of {len(groups)} groups\n")
-    print("| set | metric | accuracy | 95 % | ties | published |\n|---|---|--:|---|--:|--:|")
     missing: dict[str, str] = {}
     for name, triplets in sets.items():
         if options.write:
@@ -148,7 +150,7 @@ def main() -> None:
             pairs = {key: (scores[key], worse[metric][key]) for key in triplets}
             outcomes = {key: (b > c if triplets[key][3] > 0 else b < c, b == c) for key, (b, c) in pairs.items()}
             theirs = published.get(name, {}).get(PUBLISHED.get(metric, ""))
-            print(row(name, metric, outcomes, groups, theirs), flush=True)
+            show(row(name, metric, outcomes, groups, theirs))
     for metric, reason in missing.items():
         print(f"{metric} left out: {reason}")
 

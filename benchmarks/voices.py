@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import statistics
-import subprocess
-import sys
 import time
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-STAMPS = ROOT / "data/packages/unpacked/tuxpaint-stamps-default/usr/share/tuxpaint/stamps"
+from benchmarks.harness import ONE_THREAD, PACKAGES, beside, column, in_turns, measured, ours, show
+
+STAMPS = PACKAGES / "tuxpaint-stamps-default/usr/share/tuxpaint/stamps"
 LINE = {"en": None, "pt": "pt_BR", "fr": "fr", "es": "es"}
 SHORTEST, TEXTS, FEWEST = 25, 60, 5
 
@@ -91,14 +89,9 @@ def recognised(voice: str, count: int) -> dict[str, Any]:
     return {"voice": voice, "words": result.words, **rates}
 
 
-def measured(work: str, voice: str) -> dict[str, Any]:
+def one(work: str, voice: str) -> dict[str, Any]:
     """One run, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.voices", "--work", work, voice]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    return measured(*ours("voices"), "--work", work, voice, env=ONE_THREAD)
 
 
 def main() -> None:
@@ -117,16 +110,15 @@ def main() -> None:
 
     for voice in options.voices or [name for name, voice in VOICES.items() if not voice.paid]:
         if options.recognise:
-            print(json.dumps(recognised(voice, options.recognise)), flush=True)
+            show(recognised(voice, options.recognise))
             continue
-        pairs = [(measured("alone", voice), measured("hosted", voice)) for _ in range(options.runs)]
-        bare, ours = (statistics.median(pair[side]["s"] for pair in pairs) for side in (0, 1))
-        ratios = sorted(pair[0]["s"] / pair[1]["s"] for pair in pairs)
-        last = {key: round(value, 2) for key, value in pairs[0][1].items() if key != "s"}
-        line = {"voice": voice, "alone per CPU s": round(1 / bare, 1), "in its host": round(1 / ours, 1)}
-        line |= {"ratio": round(bare / ours, 2), "pairs": [round(ratios[0], 2), round(ratios[-1], 2)], **last}
+        found = in_turns({way: partial(one, way, voice) for way in ("alone", "hosted")}, options.runs)
+        spent = {way: column(results, "s") for way, results in found.items()}
+        last = {key: round(value, 2) for key, value in found["hosted"][0].items() if key != "s"}
+        row = {"voice": voice} | {f"{way}, per CPU s": round(1 / statistics.median(times), 1) for way, times in spent.items()}
         add = level_wanted(voice_named(voice), last["level"])
-        print(json.dumps(line | {"level wanted": add, "peak with gain": round(last["peak at most"] + GAIN, 2)}), flush=True)
+        peak = round(last["peak at most"] + GAIN, 2)
+        show(row | beside(spent, "hosted") | last | {"level wanted": add, "peak with gain": peak})
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ def contrastive_loss(
             return _shared(speech, images, gather(speech, images, identities), settings, margin, generator)
         if settings.loss == "triplet":
             return triplet(speech, images, identities, margin, settings.triplet_reduction, generator)
-        # Faster than the loss of a score matrix except for the smallest batches, with half its memory (benchmarks/losses.py).
+        # Faster than the loss of a score matrix except for the smallest batches, with half its memory.
         return masked_margin_softmax_chunked(speech, images, identities, margin, settings.chunk or max(1, len(speech)))
 
 

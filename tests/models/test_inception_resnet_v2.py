@@ -1,4 +1,4 @@
-"""Inception-ResNet-v2 against what is known of it; the same values as timm's are ``benchmarks/irv2.py --check``."""
+"""Inception-ResNet-v2 against what is known of it; the same values as timm's are ``benchmarks/irv2.py``."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Four files: sorted keys, the offset of each key's record, the records, and the start of each of 65,536 ranges of keys. A lookup
 touches two or three pages, which processes share through the page cache. Keys are hashes, so they are evenly distributed and
 sorted by partition. Names are not stored: among 10^8 names a collision of 64-bit hashes has probability 3 in 10^4, and a false
-match of another name 5 in 10^12. Faster than SQLite (``benchmarks/knowledge.py``). Little-endian machines only.
+match of another name 5 in 10^12. Faster than SQLite. Little-endian machines only.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class Case:
     """One behaviour of a server and the ledger rule it leads to."""
 
     what: str
-    """Description in docs/robustness.md."""
+    """Description."""
     script: Script
     rule: str = ""
     """Rule of its ledger row; '' for kept; several, separated by a space, where timing decides."""

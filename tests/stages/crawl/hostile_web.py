@@ -1,4 +1,4 @@
-"""The hostile web: server misbehaviours with the ledger rule of each, as listed in docs/robustness.md.
+"""The hostile web: server misbehaviours with the ledger rule of each.
 
 Behaviours seen on the open web and in known collections: broken HTTP (as in crawlers' own test servers), broken TLS (as on
 badssl.com), crawler traps, decompression bombs, false declarations. One path each, on loopback.
@@ -14,7 +14,6 @@ from backports import zstd
 
 from tests.stages.crawl.hostile_images import chunk, jpeg, png, scans
 from tests.stages.crawl.hostile_scripts import HTML, Case, encoded, endless, page, raw, redirect, silent, trickle
-from tests.stages.crawl.tls_faults import TLS
 from tests.web.raw_web import Script, head, plain
 
 LIMIT = 200_000
@@ -249,15 +248,7 @@ ROBOTS: dict[str, Case] = {
 """Behaviours of hosts by their robots.txt; the rule is that of an image on the host."""
 
 
-def table() -> list[str]:
-    """Return the rows of docs/robustness.md about this web: behaviour and rule of its ledger row."""
-    rows: list[str] = []
-    for title, cases in (("page", pages()), ("image", images()), ("host", ROBOTS)):
-        for case in cases.values():
-            rules = [f"`{rule}`" if rule else "kept" for rule in case.rule.split(" ")]
-            rows.append(f"| {title}: {case.what} | {' or '.join(dict.fromkeys(rules))} |")
-    return rows + [f"| host: {what} | `robots` (robots.txt: tls or timeout) |" for what in TLS.values()]
-
-
-if __name__ == "__main__":
-    print("\n".join(table()))
+def rules() -> set[str]:
+    """Return every ledger rule that a behaviour may lead to."""
+    cases = (case for group in (pages(), images(), ROBOTS) for case in group.values())
+    return {rule for case in cases for rule in case.rule.split(" ") if rule}

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from benchmarks.images_ours import ours_crawl, ours_head, ours_look
+from benchmarks.images import ours_crawl, ours_head, ours_look
 from tests.stages.crawl.fixture_web import picture
 from tests.support import PROJECT
 
@@ -31,7 +31,7 @@ def test_decoded_and_rejected_images_are_counted(folder):
 def test_a_served_feed_is_crawled(folder, tmp_path):
     images = "".join(f'<img src="/{at}.jpg" alt="picture {at}">' for at in range(4))
     (folder / "index.html").write_text(f"<!doctype html><title>Feed</title>{images}")
-    command = [sys.executable, "-m", "benchmarks.images_ours", "serve", str(folder)]
+    command = [sys.executable, "-m", "benchmarks.images", "--verb", "serve", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as server:
         try:
             assert server.stdout is not None

@@ -15,6 +15,7 @@ from components.core.errors import HearsightError
 from components.stages.dedup import captions
 from components.stages.dedup.close import DECIMALS, close_rows
 from components.stages.dedup.posts import PostPairs
+from tests.stages.dedup.drawn_posts import make_posts
 
 
 def matrices(rows: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,8 +95,6 @@ def test_the_pairs_and_clusters_are_algorithm_1s(posts, t_cpt, t_img, small, cor
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_every_pair_is_found_among_hundreds_of_realistic_captions(seed):
-    from benchmarks.duplicates_posts import make_posts
-
     posts = make_posts(400, seed)
     for t in (0.02, 0.1, 0.2):
         pairs, rows = found_pairs(posts.captions, posts.features, t, t)
