@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from components.core.records import SEARCH_ITEM
-from components.retrieval.searcher import Searcher
 from components.search.index import SearchIndex, build_index
+from components.search.searcher import Searcher
 
 DIMENSION = 256
 SEARCHES = 100
