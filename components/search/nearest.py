@@ -133,6 +133,6 @@ class Graph:
     def nearest(self, query: NDArray[np.float32], k: int) -> Found:
         """Return up to k rows and their exact scores."""
         norm = float(np.linalg.norm(query.astype(np.float64))) or 1.0
-        self.index.expansion_search = max(GRAPH_WIDTH, 2 * k)
+        self.index.expansion_search = max(GRAPH_WIDTH, 2 * k)  # type: ignore[misc]  # its setter is not seen
         found = self.index.search(np.append(query / norm, 0).astype(np.float32), min(2 * k, len(self.index)), threads=1)
         return ranked(query, self.vectors, np.asarray(found.keys).astype(np.int64), k)
