@@ -11,8 +11,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.result_files import REPAIR
-from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.search_result import may_hold_crawl_addresses
+from components.tools.takedown.file_search import FileSearch, may_hold_crawl_addresses
 
 
 def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, list[str]]]:
@@ -55,8 +54,7 @@ def _open(path: Path) -> closing[sqlite3.Connection]:
 def find_cache_entries(state: Path, search: FileSearch) -> Iterator[Path]:
     """Yield the folders of the shard cache that hold something removed."""
     for folder in sorted(path for path in (state / "cache").glob("*/*") if path.is_dir()):
-        is_crawl = may_hold_crawl_addresses(folder.relative_to(state.parent) / "entry")
-        if any(search.in_file(path, crawl=is_crawl).hits for path in sorted(folder.rglob("*")) if path.is_file()):
+        if search.has_hits(folder, crawl=may_hold_crawl_addresses(folder.relative_to(state.parent) / "entry")):
             yield folder
 
 
@@ -69,7 +67,7 @@ def find_queued_runs(state: Path, search: FileSearch) -> Iterator[Path]:
     """Yield the files of run records that MLflow has not received yet and that name something listed."""
     for record in sorted((state / "runs").glob("*.json")):
         files = record.with_suffix(".files")
-        if search.in_file(record).hits or search.has_hits(files):
+        if search.in_file(record) or search.has_hits(files):
             yield from (record, *(path for path in sorted(files.rglob("*")) if path.is_file()))
 
 

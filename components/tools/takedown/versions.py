@@ -23,7 +23,6 @@ from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER
 from components.core.records import MODEL_STAGES
 from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.search_result import SearchResult
 
 if TYPE_CHECKING:
     from dvc.repo import Repo
@@ -142,13 +141,13 @@ def find_current_objects(root: Path, cache: Objects) -> set[str]:
     return oids
 
 
-def find_outdated(objects: Objects, search: FileSearch, current: set[str], searched: dict[str, SearchResult]) -> Outdated:
+def find_outdated(objects: Objects, search: FileSearch, current: set[str], searched: dict[str, set[str]]) -> Outdated:
     """Return what has to be deleted from one store.
 
     Args:
         search: recognises removed records.
         current: objects the current chain refers to; they stay.
-        searched: object id → search result; filled here, so that a remote's copy is not fetched again.
+        searched: object id → hits; filled here, so that a remote's copy is not fetched again.
 
     Raises:
         HearsightError: the current chain itself refers to a removed record.
@@ -164,8 +163,8 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
             searched[oid] = search.in_stream(io.BytesIO(objects.read(oid)), crawl=oid not in after_crawl)
     for path, oid in {(path, oid) for v in versions if v.oid not in current for path, oid in v.files.items()}:
         if oid in searched and search.has_removed_name(path):
-            searched[oid].add_hit("the file's name")
-    hits = {oid for oid in ids if oid in searched and searched[oid].hits}
+            searched[oid].add("the file's name")
+    hits = {oid for oid in ids if searched.get(oid)}
     records = {oid for v in versions for path, oid in v.files.items() if path.startswith(RECORDS)}
     if hits & current & records:
         raise HearsightError(
