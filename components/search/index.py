@@ -106,7 +106,7 @@ class SearchIndex:
             queries: q × D.
             k: at least 1.
             rows: a mask of n: the rows to search, at least one; None: all.
-            threads: number of cores; None: all of this process.
+            threads: number of cores; None: one a query, at most all of this process.
 
         Returns:
             Rows and scores, q × min(k, rows searched).

@@ -48,7 +48,7 @@ def nearest(
         vectors, queries: n × D and q × D. Whatever is not finite scores −∞.
         largest: an upper bound of the vectors' norms; None: it is computed.
         last: from a query's number and rows to which of these come last among equal scores; the others come in order.
-        threads: number of cores; None: all of this process.
+        threads: number of cores; None: one a query, at most all of this process.
     """
     count, everything = min(k, len(vectors)), np.arange(len(vectors))
     largest = largest_norm(vectors) if largest is None else largest
@@ -65,7 +65,9 @@ def nearest(
         candidates = min(count + SPARE, len(vectors)) if np.isfinite(largest) else len(vectors)
         while unsure:
             every = candidates == len(vectors)
-            found, products = (None, None) if every else _scan(vectors, scaled[unsure], candidates, threads or usable_cores())
+            found, products = (
+                (None, None) if every else _scan(vectors, scaled[unsure], candidates, threads or min(len(unsure), usable_cores()))
+            )
             left = []
             for place, query in enumerate(unsure):
                 tried = everything if found is None else found[place]

@@ -5,8 +5,7 @@ Nothing is changed here. Not in scope: when a purge may run, and the deletion it
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,8 +25,6 @@ from components.web.snapshot_chain import read_chain
 from components.web.stored_snapshots import keep_snapshot
 from components.web.takedown_list import Takedown
 
-CHECK_REPORTS = ("data_docs", "warnings")
-"""Folders of reports/ that checks write; they quote values of records."""
 UNREACHED = (
     "a colleague's clone and caches: ask for the same purge there",
     "MLflow's artefacts of a project that this one was copied from: purge there",
@@ -96,26 +93,16 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
             plan.add(folder, f"{count} answers", partial(_erase, folder, listed, urls))
     for path, keys in caches.find_annotations(state, search):
         plan.add(path, f"{len(keys)} annotations", partial(caches.delete_annotations, path, keys))
-    for folder in caches.find_cache_entries(state, search):
-        plan.add(folder, "a shard-cache entry", partial(shutil.rmtree, folder))
-    for folder in caches.find_work_folders(state):
-        plan.add(folder, "work files of finished runs", partial(shutil.rmtree, folder))
-    for path in caches.find_queued_runs(state, search):
-        plan.add(path, "a run not logged to MLflow yet", partial(path.unlink, missing_ok=True))
+    for path, what in caches.find_files(root, search):
+        plan.add(path, what, partial(caches.delete, path))
     for path in caches.find_logs(state, search):
         plan.add(path, "lines of a log", partial(caches.clear_log, path, search))
-    for path in sorted(path for name in CHECK_REPORTS for path in (root / "reports" / name).rglob("*")):
-        if path.is_file() and search.in_file(path):
-            plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
     # Until ratings/ is cleared, the current import of ratings names removed items, which it drops.
     in_versions = replace(search, keys=frozenset(removed.keys)) if _plan_ratings(plan, search) else search
     tainted = _plan_stores(plan, graph, repo, in_versions)
     tracker = Tracker(root) if Tracker.exists(root) else None
     if tracker is not None:
         _plan_mlflow(plan, tracker, search, tainted)
-    for path in _strays(root, graph):
-        if search.in_file(path):
-            plan.manual.append(f"{path.relative_to(root).as_posix()} belongs to no stage of the chain: delete it")
     plan.manual += [f"remove it from params.yaml: {setting}" for setting in find_listed_settings(graph.params, listed)]
     plan.manual += [f"not reached: {what}" for what in UNREACHED]
     return plan, removed, tracker
@@ -134,16 +121,6 @@ def _plan_ratings(plan: Plan, search: FileSearch) -> bool:
         plan.manual.append("commit ratings/ without them, and run `dvc repro` and this purge again, for what was made of them")
     plan.manual += filter(None, [unreached])
     return bool(files)
-
-
-def _strays(root: Path, graph: Graph) -> Iterator[Path]:
-    """Yield the files of data/ and reports/ that no stage of the chain, no fetch store and no check writes."""
-    known = [folder for _, _, folder in graph.outputs()]
-    known += [root / "data" / "store", root / "data" / "packages"]
-    known += [root / "reports" / name for name in (*CHECK_REPORTS, "lineage")]
-    for path in sorted([*(root / "data").rglob("*"), *(root / "reports").rglob("*")]):
-        if path.is_file() and not any(path.is_relative_to(folder) for folder in known):
-            yield path
 
 
 def _plan_stores(plan: Plan, graph: Graph, repo: Any, search: FileSearch) -> set[str]:

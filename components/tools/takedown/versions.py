@@ -84,7 +84,6 @@ class Version:
     digest: str = ""
     """The manifest's sha256, which is the output's digest."""
     stage: str = ""
-    dataset: str = ""
     parents: tuple[str, ...] = ()
     lineages: tuple[str, ...] = ()
     """The objects that hold its lineage: one for each run that made it."""
@@ -185,7 +184,7 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
     deleted = [v for v in versions if v.oid in tainted and v.stage not in MODEL_STAGES]
     kept = current | {oid for v in versions if v not in deleted for oid in (*v.files.values(), *v.lineages)}
     for v in deleted:
-        reason = f"an older {v.dataset}/{v.stage}" if v.stage else "an older output"
+        reason = f"an older output of {v.stage}" if v.stage else "an older output"
         outdated.paths[objects.path(v.oid)] = reason
         files = {*v.files.values(), *v.lineages} & set(ids) - kept
         outdated.paths.update((objects.path(oid), reason) for oid in sorted(files))
@@ -225,7 +224,7 @@ def _damaged(objects: Objects, oid: str) -> HearsightError:
 
 
 def _add_parents(objects: Objects, versions: list[Version]) -> None:
-    """Set the dataset and the parents of each version from the lineage files, which belong to no folder."""
+    """Set the parents of each version from the lineage files, which belong to no folder."""
     by_digest: dict[str, list[Version]] = {}
     for version in versions:
         by_digest.setdefault(version.digest, []).append(version)
@@ -240,6 +239,5 @@ def _add_parents(objects: Objects, versions: list[Version]) -> None:
         except (ValueError, KeyError, TypeError, AttributeError):
             continue  # not a lineage file
         for version in described:
-            version.dataset = lineage.get("dataset", "")
             version.parents = (*version.parents, *parents)
             version.lineages = (*version.lineages, oid)

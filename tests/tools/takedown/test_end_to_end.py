@@ -227,7 +227,7 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
     # A dry run touches nothing and names what it cannot reach.
     dry = purge(root, apply=False)
     assert dry.items and any("clone" in line for line in dry.manual)
-    assert "data/english/pretrain_retrieval/sheet.html belongs to no stage of the chain: delete it" in dry.manual
+    assert "data/english/pretrain_retrieval/sheet.html" in places
     assert untouched.items() <= everything(root / ".dvc" / "cache").items()
 
     shutil.rmtree(root / "data" / "english" / "pretrain_retrieval")
