@@ -23,7 +23,7 @@ from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.metrics.captions import score_captions
 from components.metrics.tokens import tokenize
-from components.retrieval.searcher import Searcher
+from components.search.searcher import Searcher
 from components.stages.evaluate_captioners.inputs import read_rows
 from components.stages.evaluate_captioners.scoring import tokenize_caption
 from components.stages.evaluate_captioners.writing import read_features

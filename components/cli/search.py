@@ -16,8 +16,8 @@ from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_json, print_table
 
 if TYPE_CHECKING:
-    from components.retrieval.queries import Query
-    from components.retrieval.searcher import Searcher, SearchResult
+    from components.search.queries import Query
+    from components.search.searcher import Searcher, SearchResult
 
 app = typer.Typer()
 MAX_CAPTION = 60
@@ -42,14 +42,17 @@ def search(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
     page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with pictures and players.")] = None,
+    approximate: Annotated[
+        bool, typer.Option(help="Faster among millions of items, may miss some; needs an index built with `approximate`.")
+    ] = False,
     encoder_weights: Annotated[
         Path | None,
         typer.Option(help="The frozen image encoder's weights file, if extract_features was given one."),
     ] = None,
 ) -> None:
     """Find the pictures and the spoken captions nearest to a sound, a picture or a spoken text. Captions are not compared."""
-    from components.retrieval.queries import read_query
-    from components.retrieval.searcher import KINDS, Searcher
+    from components.search.queries import read_query
+    from components.search.searcher import KINDS, Searcher
 
     if page is not None:
         require_folder(page)
@@ -66,7 +69,8 @@ def search(
         if note:
             print_error(f"note: {query or 'the text'}: {note}")
     kinds = KINDS if kind == "both" else (kind,)
-    found = searcher.find(searcher.encoder.embed(asked), k, kinds, language=language, split=split)
+    vector = searcher.encoder.embed(asked)
+    found = searcher.find(vector, k, kinds, language=language, split=split, approximate=approximate)
     rows = [_row(result, searcher.folder) for each in kinds for result in found[each]]
     if as_json or not sys.stdout.isatty():
         for row in rows:
@@ -81,11 +85,9 @@ def search(
 
 def _speak(text: str, voice: str, searcher: Searcher) -> tuple[Query, str]:
     """Return the speech of a text as a query, and a note on the voice."""
-    # Here: as in search.
-    from components.tools.search.engine import frequent_languages
-    from components.tools.search.text import speak_query
+    from components.tools.describe.speech import speak_query  # here: as in search
 
-    spoken = speak_query(text, (frequent_languages(searcher) or ["en"])[0], voice)
+    spoken = speak_query(text, (searcher.languages or ["en"])[0], voice)
     return spoken.query, f"spoken by {spoken.voice} and searched as speech: the model reads no text"
 
 
@@ -96,7 +98,7 @@ def find_index_folder(index: str) -> Path:
         HearsightError: there is no such index.
     """
     # Here: as in search.
-    from components.retrieval.searcher import DESCRIPTION, SEARCH
+    from components.search.searcher import DESCRIPTION, SEARCH
 
     path = Path(index)
     for folder in (path, path / SEARCH):
@@ -122,10 +124,8 @@ def find_index_folder(index: str) -> Path:
 
 def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
     """Return a function from a result to the FLAC of its utterance, or to None when the project lacks the indexed speech."""
-    from components.tools.search.engine import indexed_speech  # here: as in search
-
     try:
-        speech = indexed_speech(find_root(), searcher)
+        speech = searcher.speech(find_root())
     except HearsightError:  # an index folder outside a project
         speech = None
     if speech is None:

@@ -84,7 +84,7 @@ def scan(url: Url = "", host: Host = "", owner: Owner = "") -> None:
     print_table(report.left)
     for model in report.models:
         print_line(model)
-    totals = {"files": report.files, "bytes": report.bytes, "mentions": report.mentions, "stores": ", ".join(report.remotes)}
+    totals = {"files": report.files, "stores": ", ".join(report.remotes)}
     print_line({"nothing left" if not report.left else "left": not report.left or len(report.left), **totals})
     if report.left:
         raise HearsightError(

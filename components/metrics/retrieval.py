@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,34 +78,6 @@ def relevant_ranks(
             reached = np.bincount(np.searchsorted(thresholds, row_scores[~relevant], side="right"), minlength=len(thresholds) + 1)
             before[number] += reached[::-1].cumsum()[::-1][1:]
     return RelevantRanks([wrong[::-1] + np.arange(1, len(wrong) + 1) for wrong in before])
-
-
-def best_items(
-    queries: ArrayLike, items: ArrayLike, query_identity: ArrayLike, item_identity: ArrayLike, depth: int, chunk: int = CHUNK
-) -> NDArray[np.int64]:
-    """Return each query's best items in the order of :func:`relevant_ranks`, n × min(``depth``, m): rows of ``items``.
-
-    Among equal scores irrelevant items precede relevant ones, and then lower rows higher ones, so a relevant item's place here is
-    its rank there. Arguments and errors as :func:`best_ranks`.
-    """
-    task = _Task(queries, items, query_identity, item_identity, chunk)
-    depth = min(depth, len(task.item_identity))
-    best = np.zeros((len(task.query_identity), depth), dtype=np.int64)
-    kept: tuple[NDArray[Any], ...] = ()
-    for rows, columns, block, right in task.blocks():
-        # An item below its block's k-th score is none of the k best; those that tie with it stay.
-        last = max(0, block.shape[1] - depth)
-        query, column = np.nonzero(block >= np.partition(block, last, axis=1)[:, last, None])
-        found = (query, column + columns.start, block[query, column], right[query, column])
-        query, item, score, relevant = (
-            found if columns.start == 0 else (np.concatenate(parts) for parts in zip(kept, found, strict=True))
-        )
-        order = np.lexsort((item, relevant, -score, query))
-        order = order[np.arange(len(order)) - np.searchsorted(query[order], query[order]) < depth]
-        kept = (query[order], item[order], score[order], relevant[order])
-        if columns.stop >= len(task.item_identity):
-            best[rows] = kept[1].reshape(-1, depth)
-    return best
 
 
 def recall_at(ranks: ArrayLike, depth: int) -> float:

@@ -1,6 +1,6 @@
-"""Search among embeddings: an exact index on disk, with an approximate one beside it. No stage and no model.
+"""Search by sound, text or image among embeddings (docs/search.md).
 
-Input: embeddings of pictures and speech by one model, a table of items, and the model's digest. Output: for queries of the same
-model, the rows with the greatest dot products. Used by ``build_search_index`` and ``hearsight search`` (docs/search.md).
-Computing embeddings and displaying items is not in scope.
+``nearest`` finds the rows of greatest dot product (usearch); ``index`` stores embeddings with their items; ``items`` makes these
+from pairs; ``queries`` reads sounds and pictures and ``query_encoder`` embeds them; ``searcher`` is a search folder of all these,
+as the stage ``build_search_index`` writes it; ``served`` is that folder as a model of MLflow.
 """

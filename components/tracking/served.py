@@ -1,6 +1,6 @@
 """Loader of Hearsight models for ``mlflow.pyfunc.load_model``, from weights and configuration.
 
-Captioners and search indexes (:mod:`components.retrieval.search_model`) take files; captioners also take frozen image features,
+Captioners and search indexes (:mod:`components.search.served`) take files; captioners also take frozen image features,
 and dual encoders only features and MFCCs.
 """
 
@@ -97,12 +97,12 @@ def _load_pyfunc(data_path: str) -> Any:
     """Load a model's folder or a search index's folder; MLflow's entry point."""
     # Here: torch, and for an index the encoders.
     from components.models.loading import CONFIG
-    from components.retrieval import search_model
     from components.retrieval.embedding import open_folder
+    from components.search import served
 
     folder = Path(data_path)
     if (folder / SEARCH).is_file():
-        return search_model.load(folder)
+        return served.load(folder)
     kind = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["kind"]
     if kind != "captioner":
         return ServedDualEncoder(open_folder(folder, data_path))

@@ -39,31 +39,28 @@ def find_listed(data: bytes, taken: Takedown) -> set[str]:
     return listed | {token for token in {decode_lossy(match) for match in _HOST.findall(data)} if is_listed(token, taken)}
 
 
-def search_text(data: bytes, taken: Takedown, search: Search) -> tuple[set[str], int]:
-    """Return the matches of ``search`` in the text ``data``, and how many foreign addresses contain one.
+def search_text(data: bytes, taken: Takedown, search: Search) -> set[str]:
+    """Return the matches of ``search`` in the text ``data``, outside the addresses of other sites.
 
     ``http://proxy.org/gone.org/a.jpg`` is an address at ``proxy.org``: it mentions ``gone.org`` but is not an address of it.
     In binary data (it holds a zero byte) every match counts.
     """
     matches = search(data)
     if not matches or b"\0" in data:
-        return matches, 0
-    foreign: list[bytes] = []
+        return matches
 
     def drop_foreign(match: re.Match[bytes]) -> bytes:
         token = decode_lossy(match[0]).replace("\\/", "/")
         if is_listed(token, taken) or is_listed(token.rstrip(_TAIL), taken) or not search(match[0]):
             return match[0]
-        foreign.append(match[0])
         return b" "
 
-    remainder = URL.sub(drop_foreign, data)
-    return (search(remainder), len(foreign)) if foreign else (matches, 0)
+    return search(URL.sub(drop_foreign, data))
 
 
 def redact(value: str, taken: Takedown, search: Search | None = None) -> str:
     """Return ``value`` with every listed address replaced by its placeholder."""
-    matches, _ = search_text(value.encode("utf-8", "replace"), taken, search or (lambda data: find_listed(data, taken)))
+    matches = search_text(value.encode("utf-8", "replace"), taken, search or (lambda data: find_listed(data, taken)))
     for token in sorted(matches, key=len, reverse=True):
         value = value.replace(token, taken.mask(token))
     return value

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from components.metrics.retrieval import (
-    best_items,
     best_ranks,
     chance_of_hit,
     chance_of_share,
@@ -23,6 +22,7 @@ from components.metrics.retrieval import (
     shares_at,
 )
 from components.metrics.similarity import exact_scores, paired_scores, split_vectors
+from components.search.nearest import nearest
 
 
 def exact(query: NDArray[np.float32], item: NDArray[np.float32]) -> Fraction | float:
@@ -69,9 +69,11 @@ def test_ranks_equal_those_of_sorted_exact_scores_for_any_block(task: Any, chunk
     assert best_ranks(*task, chunk).tolist() == [places[0] for places in expected]
 
 
-@given(tasks(), st.integers(1, 13), st.integers(1, 13))
-def test_best_items_are_the_first_of_the_sorted_list_for_any_block(task: Any, depth: int, chunk: int) -> None:
-    assert best_items(*task, depth, chunk).tolist() == [order[:depth] for order in naive_order(task)]
+@given(tasks(), st.integers(1, 13))
+def test_the_search_orders_items_as_the_ranks_do(task: Any, depth: int) -> None:
+    queries, items, asked, offered = task
+    best, _ = nearest(items, queries, depth, last=lambda query, rows: offered[rows] == asked[query])
+    assert best.tolist() == [order[:depth] for order in naive_order(task)]
 
 
 @given(tasks(), st.integers(1, 12))

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from components.app.access import require_owner
+from components.app.engines import stamp_of
 from components.app.forms import is_file, protect
 from components.app.pages import language_of, render_page, status_of
 from components.app.tokens import sign, verify
@@ -27,7 +28,6 @@ from components.tools.describe.page import DescribedPage
 from components.tools.describe.sources import describe_address
 from components.tools.describe.speech import default_voice, say
 from components.tools.describe.wording import LANGUAGES
-from components.tools.search.engine import stamp_of
 
 router = APIRouter(prefix="/describe", dependencies=[Depends(require_owner)])
 SPEECH, SPEECH_SECONDS = "speech", 3600

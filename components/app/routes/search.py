@@ -10,17 +10,16 @@ from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from starlette.responses import Response
 
 from components.app.access import require_owner
-from components.app.engines import Engines
+from components.app.engines import Engines, SearchEngine
 from components.app.forms import is_file, protect
 from components.app.pages import language_of, render_page, status_of
 from components.app.turns import turns_of
 from components.app.uploads import limit_picture, limit_sound
 from components.core.errors import HearsightError
 from components.reporting.pages import data_uri
-from components.retrieval.queries import Query, parse_query
-from components.retrieval.searcher import KINDS, SearchResult
-from components.tools.search.engine import SearchEngine
-from components.tools.search.text import LONGEST, speak_query, spoken_languages
+from components.search.queries import Query, parse_query
+from components.search.searcher import KINDS, SearchResult
+from components.tools.describe.speech import LONGEST_QUERY, speak_query, spoken_languages
 
 router = APIRouter(prefix="/search", dependencies=[Depends(require_owner)])
 COUNTS = (5, 10, 20)
@@ -72,7 +71,7 @@ def form(request: Request) -> Response:
     index, language = next(iter(engines.datasets), ""), language_of(request)
     if index and engines.is_ready(index):
         # Speech in another language than the index's is understood badly.
-        language = next((each for each in engines.get(index).languages if each in spoken_languages()), language)
+        language = next((each for each in engines.get(index).searcher.languages if each in spoken_languages()), language)
     elif index:
         engines.preload(index)
     return _page(request, Asked(index, text_language=language))
@@ -167,6 +166,6 @@ def _page(request: Request, asked: Asked, status: int = 200, **values: Any) -> R
         languages_of_text=spoken_languages(),
         counts=COUNTS,
         kinds=KINDS,
-        longest=LONGEST,
+        longest=LONGEST_QUERY,
         **(empty | values),
     )

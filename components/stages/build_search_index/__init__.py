@@ -43,7 +43,7 @@ class Params(Settings):
     crop: Literal["centre", "whole"] = "centre"
     """What of a picture the model is shown, of queries too. CSC §4.1: its centre."""
     approximate: bool = False
-    """Whether an approximate index is made too, and its recall measured. Ours."""
+    """Whether graphs for `hearsight search --approximate` are made too, and their recall measured. Ours."""
     page: Page = Page()
     """Figure 4."""
     hardware: Inference = Inference()

@@ -17,11 +17,10 @@ from components.core.records import SEARCH_ITEM
 from components.execution.stage import Job, Stage
 from components.retrieval.embedding import model_folder
 from components.retrieval.pairs import read_pairs, sets_of
-from components.retrieval.search_items import IMAGE, Items, Split, thumbnail_files
-from components.retrieval.search_items import SPEECH as SPOKEN
-from components.retrieval.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
-from components.search.approximate import ApproximateIndex
-from components.search.index import SearchIndex, build_index
+from components.search.index import build_index
+from components.search.items import IMAGE, Items, Split, thumbnail_files
+from components.search.items import SPEECH as SPOKEN
+from components.search.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
 from components.stages.build_search_index import BEST
 from components.stages.build_search_index.embedding import PICTURES, SPEECH, embed_job
 
@@ -67,12 +66,9 @@ def build(stage: Stage) -> Built:
     # The index is built outside the output and linked into it, so that large files are written once.
     scratch = stage.work / INDEX
     shutil.rmtree(scratch, ignore_errors=True)
-    build_index(scratch, items.embeddings(), table, model["weights_sha256"])
-    if params.approximate:
-        # One thread, since the graph depends on the order of threads.
-        built = ApproximateIndex.build(SearchIndex.open(scratch, verify=False), threads=1)
-        for depth, recall in built.contents.recall["at"].items():
-            stage.metric(f"approximate.recall_at_{depth}", recall)
+    contents = build_index(scratch, items.embeddings(), table, model["weights_sha256"], approximate=params.approximate)
+    for depth, recall in contents.recall.items():
+        stage.metric(f"approximate.recall_at_{depth}", recall)
     for path in sorted(scratch.iterdir()):
         stage.write_file(f"{SEARCH}/{INDEX}/{path.name}", path)
     shutil.rmtree(scratch)

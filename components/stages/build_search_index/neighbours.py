@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from components.core.seeded_rng import seeded_rng
-from components.retrieval.search_items import IMAGE, SPEECH, Split
+from components.search.items import IMAGE, SPEECH, Split
 
 if TYPE_CHECKING:
-    from components.retrieval.searcher import SearchResult
+    from components.search.searcher import SearchResult
     from components.stages.build_search_index.building import Built
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from components.reporting.numbers import decimal
 from components.reporting.pages import data_uri, render
-from components.retrieval.search_items import IMAGE, SPEECH
-from components.retrieval.searcher import SEARCH, Searcher, SearchResult
+from components.search.items import IMAGE, SPEECH
+from components.search.searcher import SEARCH, Searcher, SearchResult
 from components.stages.build_search_index.neighbours import Neighbour, Neighbourhood, gather
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
-    from components.retrieval.queries import Query
+    from components.search.queries import Query
     from components.stages.build_search_index.building import Built
 
 PAGE = "neighbours.html"

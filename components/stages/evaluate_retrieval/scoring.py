@@ -22,9 +22,10 @@ from components.core.addresses import RETRIEVED_FILE
 from components.core.errors import HearsightError
 from components.core.records import RETRIEVAL_RANK, RETRIEVED
 from components.execution.stage import Job, Stage, Task
-from components.metrics.retrieval import RelevantRanks, best_items, relevant_ranks
+from components.metrics.retrieval import RelevantRanks, relevant_ranks
 from components.retrieval.embedding import embed_pairs, open_dual_encoder
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
+from components.search.nearest import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,10 +132,11 @@ def _records(
 
 
 def _best(search: Search, keys: Sequence[str], candidates: Sequence[str], fields: dict[str, Any], depth: int) -> pa.Table:
-    """Return the RETRIEVED rows of a search: the best ``depth`` candidates of each query."""
-    best = best_items(*search, depth)
+    """Return the RETRIEVED rows of a search: the best ``depth`` candidates of each query, in the order of its ranks."""
+    queries, items, asked, offered = search
+    best, _ = nearest(items, queries, depth, last=lambda query, rows: offered[rows] == asked[query], threads=1)
     count, found = best.shape
     columns: dict[str, Any] = {name: [fields[name]] * (count * found) for name in ("direction", "model", "crop")}
     columns |= {"key": np.repeat(keys, found), "rank": np.tile(np.arange(1, found + 1, dtype=np.int32), count)}
-    columns |= {"candidate": np.asarray(candidates)[best.ravel()], "known": (search[2][:, None] == search[3][best]).ravel()}
+    columns |= {"candidate": np.asarray(candidates)[best.ravel()], "known": (asked[:, None] == offered[best]).ravel()}
     return pa.table({name: columns[name] for name in RETRIEVED.names}, schema=RETRIEVED)

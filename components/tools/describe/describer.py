@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.metrics.tokens import tokenize
-from components.retrieval.queries import Query
-from components.retrieval.searcher import Searcher
+from components.search.queries import Query
+from components.search.searcher import Searcher
 from components.tools.describe.confidence import Evidence
 from components.tools.describe.models import FoundModel, Models, read_config
 from components.tools.describe.support import NEAREST, TrainingPictures, WordWeights

@@ -19,8 +19,8 @@ from components.core.records import SEARCH_STAGE
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
 from components.models.trained import CONFIG
-from components.retrieval.searcher import INDEX, SEARCH
-from components.search.files import ITEMS
+from components.search.index import ITEMS
+from components.search.searcher import INDEX, SEARCH
 from components.tracking.models import CAPTIONER, KIND, registered_name
 from components.tracking.registered import has_registry, registered_folder
 from components.web.html.language import guess_language

@@ -1,10 +1,14 @@
-"""Speech of single texts in a local voice: ``hearsight say``, and captions that are read aloud."""
+"""Speech of single texts in a local voice: ``hearsight say``, captions that are read aloud, and texts as queries of a search.
+
+A text is searched as speech, since no tower of the dual encoder reads text.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from components.core.errors import HearsightError
+from components.search.queries import Query, parse_query
 from components.speech.text_normalization import RejectedText, normalise_for_speech
 from components.speech.voices.catalogue import VOICES, installed, split_installed, voice_named
 from components.speech.voices.failures import SILENT
@@ -13,6 +17,8 @@ from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
 
 LONGEST = 10_000
 """Characters of one text."""
+LONGEST_QUERY = 300
+"""Characters of a text to search with; models hear some seconds only."""
 
 
 class Spoken(NamedTuple):
@@ -60,3 +66,34 @@ def say(text: str, voice: str, *, rate: float = 1.0, pitch: float = 0.0, gain: f
     if clip is None:
         raise HearsightError(f"cannot be heard ({SILENT})", where="say", hint="raise --gain, or change the text")
     return Spoken(said.text, voice, clip)
+
+
+class SpokenText(NamedTuple):
+    """A text as a query, and the voice that spoke it."""
+
+    query: Query
+    voice: str
+
+
+def speak_query(text: str, language: str = "", voice: str = "") -> SpokenText:
+    """Return the speech of a text as a query.
+
+    Args:
+        language: of the text, ISO 639-1; the first local voice of it speaks. Not used with a voice.
+        voice: one of ``hearsight voices``.
+
+    Raises:
+        HearsightError: the text is empty, too long or cannot be spoken, or no such voice is installed.
+    """
+    said = " ".join(text.split())
+    if not said:
+        raise HearsightError("is empty", where="the text", hint="write what is in the picture")
+    if len(said) > LONGEST_QUERY:
+        raise HearsightError(f"has {len(said)} characters, more than {LONGEST_QUERY}", where="the text", hint="shorten it")
+    chosen = voice or default_voice(language)
+    return SpokenText(parse_query(say(said, chosen).clip.flac, "the spoken text"), chosen)
+
+
+def spoken_languages() -> list[str]:
+    """Return the languages that a local voice here speaks, sorted."""
+    return sorted({voice.language for voice in VOICES.values() if not voice.paid and installed(voice)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,8 +12,10 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.result_files import REPAIR
-from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.search_result import may_hold_crawl_addresses
+from components.tools.takedown.file_search import FileSearch, may_hold_crawl_addresses
+
+CHECK_REPORTS = ("data_docs", "warnings")
+"""Folders of reports/ that checks write; they quote values of records."""
 
 
 def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, list[str]]]:
@@ -52,25 +55,34 @@ def _open(path: Path) -> closing[sqlite3.Connection]:
     return closing(base)
 
 
+def find_files(root: Path, search: FileSearch) -> Iterator[tuple[Path, str]]:
+    """Yield what is deleted whole, and what it is: entries of the shard cache, work folders, runs MLflow lacks, checks' pages."""
+    state = root / ".hearsight"
+    yield from ((path, "a shard-cache entry") for path in find_cache_entries(state, search))
+    # Checkpoints and unfinished files of runs that have ended; nothing tells what they hold.
+    yield from ((path, "work files of finished runs") for path in sorted((state / "work").glob("*/*")) if any(path.iterdir()))
+    for record in sorted((state / "runs").glob("*.json")):
+        files = record.with_suffix(".files")
+        if search.in_file(record) or search.has_hits(files):
+            yield from ((path, "a run not logged to MLflow yet") for path in (record, files) if path.exists())
+    for path in sorted(path for name in CHECK_REPORTS for path in (root / "reports" / name).rglob("*")):
+        if path.is_file() and search.in_file(path):
+            yield path, "a page of an older check"
+
+
 def find_cache_entries(state: Path, search: FileSearch) -> Iterator[Path]:
     """Yield the folders of the shard cache that hold something removed."""
     for folder in sorted(path for path in (state / "cache").glob("*/*") if path.is_dir()):
-        is_crawl = may_hold_crawl_addresses(folder.relative_to(state.parent) / "entry")
-        if any(search.in_file(path, crawl=is_crawl).hits for path in sorted(folder.rglob("*")) if path.is_file()):
+        if search.has_hits(folder, crawl=may_hold_crawl_addresses(folder.relative_to(state.parent) / "entry")):
             yield folder
 
 
-def find_work_folders(state: Path) -> Iterator[Path]:
-    """Yield the stages' non-empty work folders: checkpoints and unfinished files of runs that have ended."""
-    yield from sorted(path for path in (state / "work").glob("*/*") if any(path.iterdir()))
-
-
-def find_queued_runs(state: Path, search: FileSearch) -> Iterator[Path]:
-    """Yield the files of run records that MLflow has not received yet and that name something listed."""
-    for record in sorted((state / "runs").glob("*.json")):
-        files = record.with_suffix(".files")
-        if search.in_file(record).hits or search.has_hits(files):
-            yield from (record, *(path for path in sorted(files.rglob("*")) if path.is_file()))
+def delete(path: Path) -> None:
+    """Delete a file or folder; one that is gone already is no error."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def find_logs(state: Path, search: FileSearch) -> Iterator[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from components.core.graph import Graph
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
+from components.tools.takedown.evidence import list_snapshots
 from components.tools.takedown.matcher import ADDRESS_COLUMNS, Matcher
 from components.web.erase import count_affected
 
@@ -23,8 +24,7 @@ def count_covered(graph: Graph, kind: str, value: str) -> tuple[dict[str, int], 
             records[dataset] = sum(
                 matcher.covers(row) for shard in shards for row in shard.read(list(ADDRESS_COLUMNS)).to_pylist()
             )
-    snapshots = sorted(path.parent for path in (graph.root / "data" / "store").glob("*/index.jsonl"))
-    answers = {folder.name: count_affected(folder, matcher.listed) for folder in snapshots}
+    answers = {folder.name: count_affected(folder, matcher.listed) for folder in list_snapshots(graph.root)}
     return _present(records), _present(answers)
 
 

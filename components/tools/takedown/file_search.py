@@ -1,15 +1,18 @@
-"""Search a file of any kind for listed items: parquet, tar, WARC, SQLite, or plain bytes."""
+"""Search a file of any kind for listed items: parquet, tar, WARC, SQLite, or plain bytes.
+
+A **hit** has to be deleted. A **mention** is a listed name inside someone else's page, caption or address: it belongs to a record
+that stays. Text in a ledger is one or the other, depending on the stage that wrote it.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 import sqlite3
 import tarfile
 import zlib
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +22,6 @@ import pyarrow.parquet as pq
 
 from components.core.digests import sha256_bytes
 from components.tools.takedown.matcher import OVERLAP, Matcher
-from components.tools.takedown.search_result import SearchResult
 from components.web.takedown_list import RULE
 
 TEXT_COLUMNS = frozenset(
@@ -44,21 +46,21 @@ class FileSearch:
     matcher: Matcher
     keys: frozenset[str] = frozenset()
 
-    def in_file(self, path: Path, *, digests: bool = True, crawl: bool = False) -> SearchResult:
-        """Search a file's content and its name, since a thumbnail is named by the digest of its image.
+    def in_file(self, path: Path, *, digests: bool = True, crawl: bool = False) -> set[str]:
+        """Return the parts of a file with a hit, its name included, since a thumbnail is named by the digest of its image.
 
         Args:
             digests: whether digests count as hits; false for files that list what was removed.
             crawl: whether a match in a ledger's text columns is an address of the crawl, a hit; else it is a mention.
         """
-        result = self._search_content(path, digests, crawl)
-        if digests and self.has_removed_name(path.name):
-            result.add_hit("the file's name")
-        return result
+        with path.open("rb") as handle:
+            hits = set(self._sqlite(path)) if handle.read(16).startswith(b"SQLite format 3") else set()
+            hits |= self.in_stream(handle, digests=digests, crawl=crawl)
+        return hits | {"the file's name"} if digests and self.has_removed_name(path.name) else hits
 
-    def has_hits(self, folder: Path) -> bool:
-        """Return whether a file below a folder has a hit outside a ledger's text columns."""
-        return any(self.in_file(path).hits for path in sorted(folder.rglob("*")) if path.is_file())
+    def has_hits(self, folder: Path, *, crawl: bool = False) -> bool:
+        """Return whether a file below a folder has a hit."""
+        return any(self.in_file(path, crawl=crawl) for path in sorted(folder.rglob("*")) if path.is_file())
 
     def removed_names(self, text: str) -> set[str]:
         """Return the keys and digests of removed content in a text."""
@@ -69,98 +71,65 @@ class FileSearch:
         stem = path.rpartition("/")[2].partition(".")[0]
         return stem in self.keys or stem in self.matcher.digests
 
-    def _search_content(self, path: Path, digests: bool, crawl: bool) -> SearchResult:
-        with path.open("rb") as handle:
-            if handle.read(16).startswith(b"SQLite format 3"):
-                result = SearchResult(bytes=path.stat().st_size)
-                self._sqlite(path, result)
-                handle.seek(0)
-                self._raw(handle, result, digests)
-                return result
-            handle.seek(0)
-            return self.in_stream(handle, digests=digests, crawl=crawl)
-
-    def in_stream(self, handle: IO[bytes], *, digests: bool = True, crawl: bool = False) -> SearchResult:
+    def in_stream(self, handle: IO[bytes], *, digests: bool = True, crawl: bool = False) -> set[str]:
         """Search an open, seekable file of any kind but SQLite, as :meth:`in_file`."""
-        result = SearchResult(bytes=handle.seek(0, io.SEEK_END))
         handle.seek(0)
         head = handle.read(512)
         handle.seek(0)
         if head[:4] == b"PAR1":
-            self._parquet(handle, result, crawl)
+            try:
+                return set(self._parquet(handle, crawl))
+            except (pa.ArrowException, OSError):
+                handle.seek(0)
         elif head[:2] == b"\x1f\x8b":
-            self._gzip(handle, result, digests)
-        elif head[257:262] == b"ustar":
-            self._tar(handle, result)
-            handle.seek(0)
-            self._raw(handle, result, False)
-        else:
-            self._raw(handle, result, digests)
-        return result
+            return set(self._gzip(handle, digests))
+        hits = set(self._tar(handle)) if (tar := head[257:262] == b"ustar") else set()
+        handle.seek(0)
+        return hits | set(self._raw(handle, digests and not tar))
 
-    def _raw(self, handle: IO[bytes], result: SearchResult, digests: bool) -> None:
+    def _raw(self, handle: IO[bytes], digests: bool) -> Iterator[str]:
         rest, sha256 = b"", hashlib.sha256()
         while piece := handle.read(PIECE):
             sha256.update(piece)
             data = rest + piece
-            self._bytes(data, result, digests)
+            yield from self.matcher.find_hits(data, digests=digests)
             rest = data[-OVERLAP:]
         if digests and sha256.hexdigest() in self.matcher.digests:
-            result.add_hit("the whole file")
+            yield "the whole file"
 
-    def _bytes(self, data: bytes, result: SearchResult, digests: bool) -> None:
-        matches, mentions = self.matcher.split_mentions(data, digests=digests)
-        result.mentions += mentions
-        for match in matches:
-            result.add_hit(match)
+    def _parquet(self, handle: IO[bytes], crawl: bool) -> Iterator[str]:
+        for batch in pq.ParquetFile(handle).iter_batches(BATCH):
+            table = pa.Table.from_batches([batch])
+            if "rule" in table.column_names:
+                # Rows about takedowns hold hashes and keys only, and stay.
+                rules = table["rule"].to_pylist()
+                table = table.filter(pa.array([rule != RULE for rule in rules], pa.bool_()))
+            for name in table.column_names:
+                strings = set(iterate_strings(table[name].to_pylist(), name))
+                yield from (f"column {inner}" for inner, value in strings if self._is_hit(inner, value, crawl))
 
-    def _parquet(self, handle: IO[bytes], result: SearchResult, crawl: bool) -> None:
-        try:
-            shard = pq.ParquetFile(handle)
-            for batch in shard.iter_batches(BATCH):
-                table = pa.Table.from_batches([batch])
-                if "rule" in table.column_names:
-                    # Rows about takedowns hold hashes and keys only, and stay.
-                    rules = table["rule"].to_pylist()
-                    table = table.filter(pa.array([rule != RULE for rule in rules], pa.bool_()))
-                for name in table.column_names:
-                    for inner, value in set(iterate_strings(table[name].to_pylist(), name)):
-                        self._value(inner, value, result, crawl)
-        except (pa.ArrowException, OSError):
-            handle.seek(0)
-            self._raw(handle, result, True)
+    def _is_hit(self, column: str, value: str, crawl: bool) -> bool:
+        if column in KEY_COLUMNS and value.partition(".")[0] in self.keys:
+            return True
+        if column == "owner":
+            return bool(self.matcher.listed.owner(value))
+        if value in self.matcher.digests:
+            return True
+        quotes = column in TEXT_COLUMNS or (column in LEDGER_COLUMNS and not crawl)
+        return not quotes and (self.matcher.is_listed(value) or bool(self.matcher.find_in_text(value)))
 
-    def _value(self, name: str, value: str, result: SearchResult, crawl: bool) -> None:
-        if name in KEY_COLUMNS and value.partition(".")[0] in self.keys:
-            result.add_hit(f"column {name}")
-        elif name == "owner":
-            result.hits.update({"column owner": 1} if self.matcher.listed.owner(value) else {})
-        elif value in self.matcher.digests or (name not in TEXT_COLUMNS | LEDGER_COLUMNS and self.matcher.is_listed(value)):
-            result.add_hit(f"column {name}")
-        else:
-            matches, mentions = self.matcher.split_mentions(value.encode("utf-8", "replace"))
-            result.mentions += mentions
-            if name in TEXT_COLUMNS or (name in LEDGER_COLUMNS and not crawl):
-                result.mentions += len(matches)
-            elif matches:
-                result.add_hit(f"column {name}", len(matches))
+    def _tar(self, handle: IO[bytes]) -> Iterator[str]:
+        with suppress(tarfile.TarError), tarfile.open(fileobj=handle, mode="r:") as tar:
+            for member in tar:
+                content = tar.extractfile(member) if member.isfile() else None
+                digest = sha256_bytes(content.read()) if content else ""
+                if self.has_removed_name(member.name) or digest in self.matcher.digests:
+                    yield "a tar member"
 
-    def _tar(self, handle: IO[bytes], result: SearchResult) -> None:
-        try:
-            with tarfile.open(fileobj=handle, mode="r:") as tar:
-                for member in tar:
-                    stem = Path(member.name).name.partition(".")[0]
-                    content = tar.extractfile(member) if member.isfile() else None
-                    digest = sha256_bytes(content.read()) if content else ""
-                    if stem in self.keys or stem in self.matcher.digests or digest in self.matcher.digests:
-                        result.add_hit("a tar member")
-        except tarfile.TarError:
-            return
-
-    def _gzip(self, handle: IO[bytes], result: SearchResult, digests: bool) -> None:
+    def _gzip(self, handle: IO[bytes], digests: bool) -> Iterator[str]:
         for data in gzip_members(handle):
             if not data.startswith(b"WARC/"):
-                self._bytes(data, result, digests)
+                yield from self.matcher.find_hits(data, digests=digests)
                 continue
             head, _, body = data.partition(b"\r\n\r\n")
             http, _, content = body.partition(b"\r\n\r\n")
@@ -170,26 +139,32 @@ class FileSearch:
             )
             locations = [line for line in http.split(b"\r\n") if line.lower().startswith(b"location:")]
             if self.matcher.is_listed(target.decode("utf-8", "replace").strip("<>")):
-                result.add_hit("a WARC record's target")
-            elif matches := self.matcher.split_mentions(b"\n".join([head, *locations]), digests=False)[0]:
-                result.add_hit("a WARC record's header", len(matches))
-            else:
-                result.mentions += len(self.matcher.find_in_bytes(body, digests=False))
+                yield "a WARC record's target"
+            elif self.matcher.find_hits(b"\n".join([head, *locations]), digests=False):
+                yield "a WARC record's header"
             if self.matcher.digests and sha256_bytes(content.removesuffix(b"\r\n\r\n")) in self.matcher.digests:
-                result.add_hit("a WARC record's body")
+                yield "a WARC record's body"
 
-    def _sqlite(self, path: Path, result: SearchResult) -> None:
+    def _sqlite(self, path: Path) -> Iterator[str]:
         """Search row by row: a value that spans pages is not contiguous in the file."""
-        try:
-            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
-                for table, column, value in iterate_cells(base):
-                    data = value if isinstance(value, bytes) else str(value).encode()
-                    if self.matcher.find_in_bytes(data) or (
-                        isinstance(value, bytes) and sha256_bytes(value) in self.matcher.digests
-                    ):
-                        result.add_hit(f"table {table}, column {column}")
-        except sqlite3.Error:
-            return
+        with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
+            for table, column, value in iterate_cells(base):
+                data = value if isinstance(value, bytes) else str(value).encode()
+                is_removed = isinstance(value, bytes) and sha256_bytes(value) in self.matcher.digests
+                if is_removed or self.matcher.find_in_bytes(data):
+                    yield f"table {table}, column {column}"
+
+
+def may_hold_crawl_addresses(path: Path) -> bool:
+    """Return whether a ledger at a path relative to the project may hold record addresses: false for later stages' files."""
+    match path.parts:
+        case ("data", _, stage, _, *_):
+            return stage == "crawl"
+        case (".hearsight", "cache", step, _, *_):
+            return step.partition(".")[0] == "crawl"
+        case (".hearsight", "work", _, stage, *_):
+            return stage == "crawl"
+    return True
 
 
 def iterate_cells(base: sqlite3.Connection) -> Iterator[tuple[str, str, Any]]:

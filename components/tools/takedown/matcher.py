@@ -59,13 +59,13 @@ class Matcher:
             matches.update(token for token in map(decode_lossy, _DIGEST.findall(data)) if token in self.digests)
         return matches
 
-    def split_mentions(self, data: bytes, *, digests: bool = True) -> tuple[set[str], int]:
-        """Return the matches outside other sites' addresses, and the number of such addresses with a match inside."""
+    def find_hits(self, data: bytes, *, digests: bool = True) -> set[str]:
+        """Return the matches outside other sites' addresses: there they are mentions, which stay."""
         return search_text(data, self.listed, partial(self.find_in_bytes, digests=digests))
 
     def find_in_text(self, value: str, *, digests: bool = True) -> set[str]:
         """Return the matches in a text that are no mentions."""
-        return self.split_mentions(value.encode("utf-8", "replace"), digests=digests)[0]
+        return self.find_hits(value.encode("utf-8", "replace"), digests=digests)
 
     def redact(self, value: str) -> str:
         """Replace every listed address in ``value`` by its hash."""

@@ -5,8 +5,7 @@ Nothing is changed here. Not in scope: when a purge may run, and the deletion it
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,6 @@ from components.tools.takedown import caches, evidence, ratings, searchable, sto
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import find_listed_settings
 from components.tools.takedown.matcher import Matcher
-from components.tools.takedown.search_result import SearchResult
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.erase import count_affected, erase
@@ -32,6 +30,7 @@ DOCS = Path("reports") / "data_docs"
 """Folder of the pages of checks; they quote values of records."""
 UNREACHED = (
     "a colleague's clone and caches: ask for the same purge there",
+    "MLflow's artefacts of a project that this one was copied from: purge there",
     "git's history of params.yaml and dvc.lock (`git log -S`), and experiments of `dvc exp`",
     "backups, exported or published copies, and other machines' DVC remotes that are not configured here",
 )
@@ -93,23 +92,19 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     for folder in sorted(evidence.list_snapshots(root), key=lambda path: (-len(read_chain(path)), path.name)):
         urls = set() if folder in current else evidence.find_answered_urls(folder, removed.images)
         count = count_affected(folder, listed, urls)
-        if count or ((folder / "COMPLETE").exists() and search.in_file(folder / "COMPLETE").hits):
+        if count or ((folder / "COMPLETE").exists() and search.in_file(folder / "COMPLETE")):
             plan.add(folder, f"{count} answers", partial(_erase, root, folder, listed, urls))
     for path, keys in caches.find_annotations(state, search):
         plan.add(path, f"{len(keys)} annotations", partial(caches.delete_annotations, path, keys))
-    for folder in caches.find_cache_entries(state, search):
-        plan.add(folder, "a shard-cache entry", partial(shutil.rmtree, folder))
-    for folder in caches.find_work_folders(state):
-        plan.add(folder, "work files of finished runs", partial(shutil.rmtree, folder))
-    for path in caches.find_queued_runs(state, search):
-        plan.add(path, "a run not logged to MLflow yet", partial(path.unlink, missing_ok=True))
+    for path, what in caches.find_files(root, search):
+        plan.add(path, what, partial(caches.delete, path))
     for path in caches.find_logs(state, search):
         plan.add(path, "lines of a log", partial(caches.clear_log, path, search))
     for _, _, output in graph.outputs():
         if (draft := draft_path(output)).is_dir():
-            plan.add(draft, "an output that was not finished", partial(shutil.rmtree, draft))
+            plan.add(draft, "an output that was not finished", partial(caches.delete, draft))
     for path in sorted((root / DOCS).rglob("*")):
-        if path.is_file() and search.in_file(path).hits:
+        if path.is_file() and search.in_file(path):
             plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
     # Until ratings/ is cleared, the current import of ratings names removed items, which it drops.
     in_versions = replace(search, keys=frozenset(removed.keys)) if _plan_ratings(plan, search) else search
@@ -117,9 +112,6 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     tracker = Tracker(root) if Tracker.exists(root) else None
     if tracker is not None:
         _plan_mlflow(plan, tracker, search, tainted)
-    for path in _strays(root, graph):
-        if search.in_file(path).hits:
-            plan.manual.append(f"{path.relative_to(root).as_posix()} belongs to no stage of the chain: delete it")
     plan.manual += [f"remove it from params.yaml: {setting}" for setting in find_listed_settings(graph.params, listed)]
     plan.manual += [f"not reached: {what}" for what in UNREACHED]
     return plan, removed, tracker
@@ -140,20 +132,10 @@ def _plan_ratings(plan: Plan, search: FileSearch) -> bool:
     return bool(files)
 
 
-def _strays(root: Path, graph: Graph) -> Iterator[Path]:
-    """Yield the files of data/ and reports/ that no stage of the chain, no fetch store and no check writes."""
-    known = [folder for _, _, output in graph.outputs() for folder in (output, draft_path(output))]
-    known += [root / "data" / "store", root / "data" / "packages"]
-    known += [root / DOCS, root / "reports" / "lineage"]
-    for path in sorted([*(root / "data").rglob("*"), *(root / "reports").rglob("*")]):
-        if path.is_file() and not any(path.is_relative_to(folder) for folder in known):
-            yield path
-
-
 def _plan_stores(plan: Plan, graph: Graph, repo: Any, search: FileSearch) -> set[str]:
     """Plan for DVC's stores and the bucket; return the digests of the outputs that hold a removed record."""
     tainted: set[str] = set()
-    searched: dict[str, SearchResult] = {}
+    searched: dict[str, set[str]] = {}
     of_dvc: set[str] | None = None
     for objects in stored.open_stores(plan.root, repo):
         if isinstance(objects, stored.BucketObjects):
@@ -182,13 +164,10 @@ def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[
     plan.models = tracker.find_tainted_models(tainted, maybe_tainted)
     current = current_digests(plan.root)
     for model, grade in searchable.find_tainted(tracker, search, tainted, maybe_tainted, current).items():
-        if not _note_foreign(plan, searchable.find_foreign_folder(tracker, model)):
-            plan.searches[model] = grade
-            delete = partial(searchable.delete_search_model, tracker, model)
-            plan.add(model.name, "an older index, with its images and captions", delete)
+        plan.searches[model] = grade
+        delete = partial(searchable.delete_search_model, tracker, model)
+        plan.add(model.name, "an older index, with its images and captions", delete)
     for artefact in tracker.find_artefacts(search, tracker.add_descendants(tainted) | maybe_tainted, current):
-        if _note_foreign(plan, tracker.find_foreign_folder(artefact.run.info.artifact_uri)):
-            continue
         what = "addresses in it" if artefact.redact else "an older artefact"
         plan.add(artefact.name, what, partial(tracker.clear_artefact, artefact, search))
     counts = tracker.count_addresses(search)
@@ -199,15 +178,6 @@ def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[
             plan.add(f"mlflow.db: {column}", f"{count} values with addresses", lambda: None)
     if tracker.database is not None and counts:
         plan.add("mlflow.db", "its free pages, rewritten", partial(tracker.redact_database, search))
-
-
-def _note_foreign(plan: Plan, folder: Path | None) -> bool:
-    """Return whether ``folder`` is given, that is, in another project; add it to what a person has to do."""
-    if folder is None:
-        return False
-    line = f"{folder} lies outside of this project (runs of a copied project name the original's): purge that project"
-    plan.manual += [] if line in plan.manual else [line]
-    return True
 
 
 def find_maybe_tainted(root: Path, tracker: Tracker) -> set[str]:

@@ -82,5 +82,5 @@ def require_run(root: Path, graph: Graph, listed: Takedown) -> None:
             if manifest and (not manifest.exists() or sha256_file(manifest) != parent["manifest_sha256"]):
                 raise HearsightError(f"was made from an older {parent['output']}", where=out, hint=REPRO_FIRST)
         for path in sorted([*out.glob("shards/*.parquet"), *out.glob("ledger/*.parquet")]):
-            if search.in_file(path, crawl=stage == "crawl").hits:
+            if search.in_file(path, crawl=stage == "crawl"):
                 raise HearsightError("still holds what is listed", where=path, hint=REPRO_FIRST)

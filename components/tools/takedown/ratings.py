@@ -22,7 +22,6 @@ from components.core.text_encoding import decode_text
 from components.ratings.running import ADDRESS, FILE, database_url
 from components.ratings.store import RatingStore
 from components.tools.takedown.file_search import FileSearch, iterate_cells
-from components.tools.takedown.search_result import SearchResult
 
 FILES = Path("ratings")
 """Ratings as raters' tools export them, in git."""
@@ -33,22 +32,19 @@ def holds_ratings(path: Path) -> bool:
     return path.is_relative_to(FILES) or path.is_relative_to(FILE.parent)
 
 
-def find_names(path: Path, search: FileSearch) -> SearchResult:
+def find_names(path: Path, search: FileSearch) -> set[str]:
     """Return what a file of ratings, or a database, names of removed content."""
-    result = SearchResult()
-    if path.name.endswith((".sqlite", "-wal", "-shm")):
-        for table, column, _ in _cells(path, search) if path.suffix == ".sqlite" else ():
-            result.add_hit(f"table {table}, column {column}")
-    else:
-        for name in search.removed_names(path.read_text(encoding="utf-8", errors="replace")):
-            result.add_hit(name)
-    return result
+    if path.suffix == ".sqlite":
+        return set(_cells(path, search))
+    if path.name.endswith(("-wal", "-shm")):
+        return set()
+    return search.removed_names(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def find_files(root: Path, search: FileSearch) -> Iterator[Path]:
     """Yield the files of ratings that name something removed."""
     for path in sorted((root / FILES).rglob("*")):
-        if path.is_file() and find_names(path, search).hits:
+        if path.is_file() and find_names(path, search):
             yield path
 
 
@@ -93,16 +89,15 @@ def _without_rows(text: str, search: FileSearch) -> str:
     return target.getvalue()
 
 
-def _cells(path: Path, search: FileSearch) -> Iterator[tuple[str, str, str]]:
-    if not path.exists():
-        return
+def _cells(path: Path, search: FileSearch) -> Iterator[str]:
     try:
         with closing(sqlite3.connect(path, timeout=120)) as base:
             for table, column, value in iterate_cells(base):
                 if isinstance(value, str) and search.removed_names(value):
-                    yield table, column, value
+                    yield f"table {table}, column {column}"
     except sqlite3.Error as error:
-        raise _broken(path, error) from None
+        hint = "stop the application that uses it, and run again"
+        raise HearsightError(f"cannot be searched ({error})", where=path, hint=hint) from None
 
 
 def find_running_items(root: Path, search: FileSearch) -> tuple[list[str], str]:
@@ -121,7 +116,3 @@ def erase_running_items(root: Path, keys: list[str]) -> None:
     with closing(RatingStore(database_url(root))) as store:
         store.erase(keys)
         store.database.compact()
-
-
-def _broken(path: Path, error: sqlite3.Error) -> HearsightError:
-    return HearsightError(f"cannot be searched ({error})", where=path, hint="stop the application that uses it, and run again")

@@ -5,7 +5,7 @@ The search goes by the list's hashes, or by a plain value, which is searched lit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +14,10 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.tools.takedown import evidence, ratings, searchable, stored, versions
-from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.file_search import FileSearch, may_hold_crawl_addresses
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.plan import current_digests, find_maybe_tainted
 from components.tools.takedown.purge import open_repo
-from components.tools.takedown.search_result import SearchResult, may_hold_crawl_addresses
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.takedown_journal import JOURNAL
@@ -35,22 +34,17 @@ class Report:
     """The result of a scan."""
 
     files: int = 0
-    bytes: int = 0
-    mentions: int = 0
-    """Listed names inside other people's pages or captions: those records stay."""
-    left: list[dict[str, Any]] = field(default_factory=list)
-    """Hits: ``where``, ``what``, and ``times``."""
+    left: list[dict[str, str]] = field(default_factory=list)
+    """Hits: ``where`` and ``what``."""
     models: list[dict[str, str]] = field(default_factory=list)
     """Registered versions trained on a removed record: ``model``, and ``tainted`` (``yes`` or ``maybe``)."""
     remotes: list[str] = field(default_factory=list)
     """DVC's stores and the bucket, if they were searched."""
 
-    def add(self, where: str, result: SearchResult) -> None:
-        """Add the result of one file."""
+    def add(self, where: str, hits: Iterable[str]) -> None:
+        """Add the hits of one file."""
         self.files += 1
-        self.bytes += result.bytes
-        self.mentions += result.mentions
-        self.left += [{"where": where, "what": what, "times": times} for what, times in sorted(result.hits.items())]
+        self.left += [{"where": where, "what": what} for what in sorted(hits)]
 
 
 def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
@@ -76,10 +70,10 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
         # Journals list the hashes of what was removed, so a hash in them is no hit; an address is.
         digests = path.name not in (JOURNAL, evidence.REMOVED.name)
         relative = path.relative_to(root)
-        result = search.in_file(path, digests=digests, crawl=may_hold_crawl_addresses(relative))
+        hits = search.in_file(path, digests=digests, crawl=may_hold_crawl_addresses(relative))
         if ratings.holds_ratings(relative):
-            result.hits |= ratings.find_names(path, search).hits
-        report.add(relative.as_posix(), result)
+            hits |= ratings.find_names(path, search)
+        report.add(relative.as_posix(), hits)
     with ExitStack() as locks:
         tainted = _scan_stores(root, open_repo(root, locks), search, report)
     if Tracker.exists(root):
@@ -98,7 +92,7 @@ def _files(root: Path) -> Iterator[Path]:
 def _scan_stores(root: Path, repo: Any, search: FileSearch, report: Report) -> set[str]:
     """Search DVC's stores and the bucket; return the digests of the outputs that hold a removed record."""
     tainted: set[str] = set()
-    searched: dict[str, SearchResult] = {}
+    searched: dict[str, set[str]] = {}
     for objects in stored.open_stores(root, repo):
         tainted |= versions.find_outdated(objects, search, set(), searched).tainted
         report.remotes.append(objects.name)
@@ -106,23 +100,20 @@ def _scan_stores(root: Path, repo: Any, search: FileSearch, report: Report) -> s
             if oid in searched:
                 report.add(f"{objects.name}: {oid}", searched[oid])
         for path, content in objects.cache_entries():
-            result = SearchResult(bytes=len(content))
-            result.hits = dict.fromkeys(search.matcher.find_in_text(content), 1)
-            report.add(f"{objects.name}: {path.removeprefix(f'{root}/')}", result)
+            report.add(f"{objects.name}: {path.removeprefix(f'{root}/')}", search.matcher.find_in_text(content))
     return tainted
 
 
 def _scan_mlflow(root: Path, tracker: Tracker, search: FileSearch, tainted: set[str], report: Report) -> None:
     current, maybe_tainted = current_digests(root), find_maybe_tainted(root, tracker)
     if tracker.database is None:
-        for column, times in tracker.count_addresses(search).items():
-            report.left.append({"where": f"mlflow: {column}", "what": "an address", "times": times})
-        for artefact in tracker.find_artefacts(search, (), current):
-            report.left.append({"where": artefact.name, "what": "an address", "times": 1})
+        places = [f"mlflow: {column}" for column in tracker.count_addresses(search)]
+        places += [artefact.name for artefact in tracker.find_artefacts(search, (), current)]
+        report.left += [{"where": place, "what": "an address"} for place in places]
     else:
         for path in sorted(tracker.database.parent.glob(f"{tracker.database.name}*")):
             report.add(path.name, search.in_file(path))
     for model in searchable.find_tainted(tracker, search, tainted, maybe_tainted, current):
-        report.left.append({"where": model.name, "what": "a search index made from it", "times": 1})
+        report.left.append({"where": model.name, "what": "a search index made from it"})
     models = tracker.find_tainted_models(tainted, maybe_tainted)
     report.models = [{"model": f"{name}/{version}", "tainted": grade} for (name, version), grade in sorted(models.items())]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker, iterate_pages, refuse_foreign
+from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker, iterate_pages
 from components.tracking.models import KIND
 from components.tracking.record import TAG
 
@@ -85,12 +85,7 @@ def tag_search_model(tracker: Tracker, model: SearchModel, grade: str) -> None:
 
 
 def delete_search_model(tracker: Tracker, model: SearchModel) -> None:
-    """Delete files, versions and, last, the LoggedModel, by which a next purge finds what is left.
-
-    Raises:
-        HearsightError: its files lie in another project.
-    """
-    refuse_foreign(find_foreign_folder(tracker, model))
+    """Delete files, versions and, last, the LoggedModel, by which a next purge finds what is left."""
     if model.address:
         # MLflow takes seconds to import.
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
@@ -100,12 +95,6 @@ def delete_search_model(tracker: Tracker, model: SearchModel) -> None:
         tracker.client.delete_model_version(name, version)
     if model.model_id and not model.deleted:
         tracker.client.delete_logged_model(model.model_id)
-
-
-def find_foreign_folder(tracker: Tracker, model: SearchModel) -> Path | None:
-    """Return the folder of the model's files if it lies in another project; see :meth:`Tracker.find_foreign_folder`."""
-    folder = tracker.find_foreign_folder(model.address) if model.address else None
-    return folder if folder and folder.exists() else None
 
 
 def _all(tracker: Tracker) -> list[SearchModel]:
@@ -118,7 +107,8 @@ def _all(tracker: Tracker) -> list[SearchModel]:
         _model(model_id, address, tags, versions.pop(model_id, []), deleted)
         for model_id, address, tags, deleted in [*_logged(tracker), *_deleted(tracker)]
     ]
-    return [*models, *(_model("", "", {}, registered, False) for registered in versions.values())]
+    models += [_model("", "", {}, registered, False) for registered in versions.values()]
+    return [model for model in models if not model.address or tracker.owns(model.address)]
 
 
 def _model(model_id: str, address: str, tags: dict[str, str], versions: list[ModelVersion], deleted: bool) -> SearchModel:

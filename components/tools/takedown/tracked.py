@@ -19,11 +19,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from components.core.digests import canonical_json, digest_value
-from components.core.errors import HearsightError
 from components.core.records import MODEL_STAGES
 from components.tools.takedown.caches import compact_database
 from components.tools.takedown.file_search import FileSearch, iterate_cells
-from components.tracking.lineage import LineageWalk
 from components.tracking.lineage_records import tag
 from components.tracking.models import KIND
 from components.tracking.record import TAG, connect, dataset_of, tracking_uri
@@ -62,12 +60,6 @@ def iterate_pages(search: Callable[..., Any]) -> Iterator[Any]:
             return
 
 
-def refuse_foreign(folder: Path | None) -> None:
-    """Raise HearsightError for a folder that :meth:`Tracker.find_foreign_folder` returned."""
-    if folder is not None:
-        raise HearsightError("lies outside of this project", where=folder, hint="run the purge in the project it belongs to")
-
-
 class Tracker:
     """The project's MLflow: a server, or the SQLite database ``mlflow.db``."""
 
@@ -99,30 +91,26 @@ class Tracker:
             descendants |= more
         return descendants
 
-    def find_foreign_folder(self, uri: str) -> Path | None:
-        """Return the folder of an artefact address when it lies neither in this project nor beside the SQLite database.
-
-        Artefact addresses are absolute: in a copied project they point into the original.
-        """
+    def owns(self, uri: str) -> bool:
+        """Return whether an artefact address is in this project: addresses are absolute, and a copy names the original's."""
         address = urlsplit(uri)
         if self.database is None or address.scheme not in ("", "file"):
-            return None
+            return True
         folder = Path(unquote(address.path)).resolve()
-        inside = (self.root.resolve(), self.database.resolve().parent)
-        return None if any(folder.is_relative_to(parent) for parent in inside) else folder
+        return any(folder.is_relative_to(parent) for parent in (self.root.resolve(), self.database.resolve().parent))
 
     # -- artefacts -------------------------------------------------------------------------------------------------
 
     def find_artefacts(self, search: FileSearch, tainted: Collection[str], current: Collection[str]) -> Iterator[Artefact]:
         """Yield the logged files that hold something removed, or that older runs with a ``tainted`` output logged."""
         with tempfile.TemporaryDirectory() as scratch:
-            for run in self.runs:
+            for run in (run for run in self.runs if self.owns(run.info.artifact_uri)):
                 digest = tag(run, "output_digest")
                 older = digest in tainted and digest not in current and tag(run, "stage") not in MODEL_STAGES
                 for path in self._files(run.info.run_id, ""):
                     if older and not path.startswith("output/"):
                         yield Artefact(run, path, redact=False)
-                    elif search.in_file(Path(self.client.download_artifacts(run.info.run_id, path, scratch))).hits:
+                    elif search.in_file(Path(self.client.download_artifacts(run.info.run_id, path, scratch))):
                         yield Artefact(run, path, redact=path == LINEAGE)
 
     def _files(self, run_id: str, folder: str) -> Iterator[str]:
@@ -141,7 +129,6 @@ class Tracker:
         with tempfile.TemporaryDirectory() as scratch:
             local = Path(self.client.download_artifacts(run_id, artefact.path, scratch)) if artefact.redact else None
             lineage = _redacted(local, search) if local else None
-            refuse_foreign(self.find_foreign_folder(artefact.run.info.artifact_uri))
             get_artifact_repository(artefact.run.info.artifact_uri).delete_artifacts(artefact.path)
             if lineage is not None and local is not None:
                 lineage["params_sha256"] = digest_value(lineage["params"])
@@ -213,21 +200,14 @@ class Tracker:
                 yield from self.client.search_model_versions(f"name = '{model.name}'")
 
     def _lineage(self, version: Any) -> set[tuple[str, str]]:
-        """Return (stage, digest) of the steps behind a version, by lineage or, where that fails, by the runs' parents."""
-        try:
-            return {
-                (step.stage, step.digest)
-                for step in LineageWalk(self.root, self.client).from_model(f"{version.name}/{version.version}", Path("-"))
-            }
-        except HearsightError:
-            pending, steps = [version.tags.get(f"{TAG}output_digest", "")], set[tuple[str, str]]()
-            while pending:
-                digest = pending.pop()
-                for run in self.runs:
-                    if digest and tag(run, "output_digest") == digest and (tag(run, "stage"), digest) not in steps:
-                        steps.add((tag(run, "stage"), digest))
-                        pending += _parents(run)
-            return steps
+        """Return (stage, digest) of the steps behind a version, by the runs' parents."""
+        pending, steps = {version.tags.get(f"{TAG}output_digest", "")} - {""}, set[tuple[str, str]]()
+        while pending:
+            runs = [run for run in self.runs if tag(run, "output_digest") in pending]
+            new = {(tag(run, "stage"), tag(run, "output_digest")) for run in runs} - steps
+            steps |= new
+            pending = {parent for run in runs for parent in _parents(run)} - {digest for _, digest in steps} - {""}
+        return steps
 
 
 def _redacted(path: Path, search: FileSearch) -> dict[str, Any] | None:

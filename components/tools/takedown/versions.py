@@ -23,7 +23,6 @@ from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER
 from components.core.records import MODEL_STAGES
 from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.search_result import SearchResult
 
 if TYPE_CHECKING:
     from dvc.repo import Repo
@@ -85,7 +84,6 @@ class Version:
     digest: str = ""
     """The manifest's sha256, which is the output's digest."""
     stage: str = ""
-    dataset: str = ""
     parents: tuple[str, ...] = ()
     lineages: tuple[str, ...] = ()
     """The objects that hold its lineage: one for each run that made it."""
@@ -142,13 +140,13 @@ def find_current_objects(root: Path, cache: Objects) -> set[str]:
     return oids
 
 
-def find_outdated(objects: Objects, search: FileSearch, current: set[str], searched: dict[str, SearchResult]) -> Outdated:
+def find_outdated(objects: Objects, search: FileSearch, current: set[str], searched: dict[str, set[str]]) -> Outdated:
     """Return what has to be deleted from one store.
 
     Args:
         search: recognises removed records.
         current: objects the current chain refers to; they stay.
-        searched: object id → search result; filled here, so that a remote's copy is not fetched again.
+        searched: object id → hits; filled here, so that a remote's copy is not fetched again.
 
     Raises:
         HearsightError: the current chain itself refers to a removed record.
@@ -164,8 +162,8 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
             searched[oid] = search.in_stream(io.BytesIO(objects.read(oid)), crawl=oid not in after_crawl)
     for path, oid in {(path, oid) for v in versions if v.oid not in current for path, oid in v.files.items()}:
         if oid in searched and search.has_removed_name(path):
-            searched[oid].add_hit("the file's name")
-    hits = {oid for oid in ids if oid in searched and searched[oid].hits}
+            searched[oid].add("the file's name")
+    hits = {oid for oid in ids if searched.get(oid)}
     records = {oid for v in versions for path, oid in v.files.items() if path.startswith(RECORDS)}
     if hits & current & records:
         raise HearsightError(
@@ -186,7 +184,7 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
     deleted = [v for v in versions if v.oid in tainted and v.stage not in MODEL_STAGES]
     kept = current | {oid for v in versions if v not in deleted for oid in (*v.files.values(), *v.lineages)}
     for v in deleted:
-        reason = f"an older {v.dataset}/{v.stage}" if v.stage else "an older output"
+        reason = f"an older output of {v.stage}" if v.stage else "an older output"
         outdated.paths[objects.path(v.oid)] = reason
         files = {*v.files.values(), *v.lineages} & set(ids) - kept
         outdated.paths.update((objects.path(oid), reason) for oid in sorted(files))
@@ -226,7 +224,7 @@ def _damaged(objects: Objects, oid: str) -> HearsightError:
 
 
 def _add_parents(objects: Objects, versions: list[Version]) -> None:
-    """Set the dataset and the parents of each version from the lineage files, which belong to no folder."""
+    """Set the parents of each version from the lineage files, which belong to no folder."""
     by_digest: dict[str, list[Version]] = {}
     for version in versions:
         by_digest.setdefault(version.digest, []).append(version)
@@ -241,6 +239,5 @@ def _add_parents(objects: Objects, versions: list[Version]) -> None:
         except (ValueError, KeyError, TypeError, AttributeError):
             continue  # not a lineage file
         for version in described:
-            version.dataset = lineage.get("dataset", "")
             version.parents = (*version.parents, *parents)
             version.lineages = (*version.lineages, oid)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.core.errors import HearsightError
-from components.retrieval.queries import STEADY_DB, parse_query, read_query, steadiness
+from components.search.queries import STEADY_DB, parse_query, read_query, steadiness
 from components.speech.audio.files import to_flac
 from components.speech.voices.speaking import speak
 from tests.stages.build_search_index.world import clip, picture

@@ -15,7 +15,7 @@ import pytest
 
 from components.cli.main import main
 from components.core.errors import HearsightError
-from components.retrieval.searcher import SEARCH, Searcher
+from components.search.searcher import SEARCH, Searcher
 from components.speech.audio.files import to_flac
 from tests.stages.build_search_index.test_stage import Page
 from tests.stages.build_search_index.world import clip, picture
@@ -137,7 +137,7 @@ def test_an_impossible_request_gives_a_one_line_error_and_exit_code_2(
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [
-        ("index/embeddings.npy", "damaged"), ("index/norms.npy", "damaged"), ("index/items.parquet", "damaged"),
+        ("index/embeddings.npy", "damaged"), ("index/items.parquet", "damaged"),
         ("index/index.json", "damaged"), ("search.json", "damaged"), ("model/weights.safetensors", "another model"),
         ("model/config.json", "config.json"),
     ],

@@ -16,8 +16,8 @@ import pytest
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.execution.runner import StageResult
-from components.retrieval.search_model import DEFAULTS, load, query_of
-from components.retrieval.searcher import SEARCH
+from components.search.searcher import SEARCH
+from components.search.served import DEFAULTS, load, query_of
 from components.speech.audio.files import to_flac
 from components.tracking.lineage import trace_lineage
 from components.tracking.models import OUT, PARAMS, log_search

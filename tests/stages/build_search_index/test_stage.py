@@ -15,8 +15,8 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.retrieval.pairs import read_pairs, sets_of
-from components.retrieval.queries import parse_query
-from components.retrieval.searcher import SEARCH, Searcher
+from components.search.queries import parse_query
+from components.search.searcher import SEARCH, Searcher
 from components.stages.build_search_index.building import choose_model
 from components.stages.build_search_index.page import PAGE
 from components.stages.check import check
@@ -136,7 +136,7 @@ def test_the_page_shows_all_four_pairings_and_plays_its_recordings(stage: Any) -
 
 
 def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(stage: Any) -> None:
-    from components.retrieval.search_items import Items, Split
+    from components.search.items import Items, Split
     from components.stages.build_search_index.building import Built
     from components.stages.build_search_index.neighbours import gather
 
@@ -192,17 +192,23 @@ def test_the_page_is_made_without_thumbnails_and_with_another_crop(tmp_path: Pat
 
 
 def _whole(made: Any, wide: Any) -> Any:
-    from components.retrieval.query_encoder import QueryEncoder
+    from components.search.query_encoder import QueryEncoder
 
     return QueryEncoder(made.out / SEARCH / "model", "whole").embed(wide)
 
 
 def test_an_approximate_index_is_written_with_its_recall_and_tracked(tmp_path: Path) -> None:
     made = run(tmp_path, spoken_set(tmp_path) | {"input": models(tmp_path)}, approximate=True)
-    kept = json.loads((made.out / SEARCH / "index" / "approximate.json").read_text())
+    kept = json.loads((made.out / SEARCH / "index" / "index.json").read_text())
     result = {name: value for name, value, _ in made.metrics}
-    assert result["approximate.recall_at_10"] == kept["recall"]["at"]["10"] == 1.0
-    assert "search/index/approximate.usearch" in {entry.path for entry in made.manifest.files}
+    assert result["approximate.recall_at_10"] == kept["recall"]["10"] == 1.0
+    assert {f"search/index/{kind}.usearch" for kind in ("image", "speech")} <= {entry.path for entry in made.manifest.files}
+    searcher = Searcher.open(made.out / SEARCH)
+    vector = np.array(searcher.index.embeddings[0])
+    exact, found = (searcher.find(vector, 5, approximate=graph) for graph in (False, True))
+    assert found == exact and found["image"]
+    with pytest.raises(HearsightError, match="has no filters"):
+        searcher.find(vector, 5, language="es", approximate=True)
 
 
 def test_a_split_without_utterances_is_refused_with_one_line(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_records_of_rated_things_are_found_by_their_keys(tmp_path: Path) -> None
         output = make_output(tmp_path, stage, [[row(stage, **values, **filled)]])
         assert output.table().schema.equals(OUTPUT_SCHEMAS[stage][1])
         shard = output.path / "shards" / "00000.parquet"
-        assert search(GONE).in_file(shard).hits and not search("record-9").in_file(shard).hits, values
+        assert search(GONE).in_file(shard) and not search("record-9").in_file(shard), values
 
 
 FORMS = {
@@ -171,9 +171,9 @@ def test_ratings_of_a_removed_item_never_count_to_another_one(tmp_path: Path, mo
         while key := store.next_item(rater):
             store.save(rater, key, "GOOD")
     for gone in ("a" * 16, stays):  # one of them is the last row, whose number SQLite would give again
-        assert ratings.find_names(tmp_path / FILE, search(gone)).hits
+        assert ratings.find_names(tmp_path / FILE, search(gone))
         ratings.erase_running_items(tmp_path, [gone])
-        assert not ratings.find_names(tmp_path / FILE, search(gone)).hits
+        assert not ratings.find_names(tmp_path / FILE, search(gone))
         with closing(RatingStore(database_url(tmp_path))) as store:
             store.open_campaign("english", f"without {gone}", {new: 1} if gone == stays else {stays: 1, new: 1})
             assert new not in {rating["item"] for rating in store.final_ratings("english")}

@@ -108,7 +108,6 @@ def test_a_copied_project_touches_no_file_of_the_original(
     before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
     add(second, "host", "gone.sample")
     plan = purge(second, apply=True)
-    foreign = any(f"{first}/mlartifacts" in line and "outside of this project" in line for line in plan.manual)
-    assert foreign != with_artefacts
+    assert any("this one was copied from" in line for line in plan.manual)
     assert not any(b"gone.sample" in path.read_bytes() for path in (second / "mlartifacts").rglob("*") if path.is_file())
     assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before

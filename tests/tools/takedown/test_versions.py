@@ -18,7 +18,6 @@ from components.execution.output_lineage import write_lineage
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
-from components.tools.takedown.search_result import SearchResult
 from components.tools.takedown.versions import find_current_objects, find_outdated, open_stores
 from components.web.takedown_list import NAME, read_takedown
 from tests.support import make_stage, row
@@ -116,7 +115,7 @@ def test_exactly_the_older_versions_leave_a_remote(tmp_path: Path, kind: str, re
             far.odb.add(cache.path(oid), cache.odb.fs, oid)
         with pytest.raises(HearsightError, match="refers to an output that holds what is listed"):
             find_outdated(cache, search, everything, {})
-        known: dict[str, SearchResult] = {}
+        known: dict[str, set[str]] = {}
         for objects in (cache, far):
             outdated = find_outdated(objects, search, current, known)
             assert outdated.tainted == {digests["old crawl"]}

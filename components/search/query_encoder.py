@@ -13,7 +13,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.models.mfcc import MFCC
 from components.retrieval.embedding import FRAMES_A_SECOND, open_folder
-from components.retrieval.queries import Query
+from components.search.queries import Query
 from components.vision.crops import evaluation_view
 from components.vision.image_encoders import EncodedPicture, ViewSpec
 from components.vision.training_pictures import open_picture

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,14 +24,13 @@ from numpy.typing import NDArray
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.retrieval.query_encoder import QueryEncoder
-from components.retrieval.search_items import thumbnail_path
-from components.search.files import EMBEDDINGS
-from components.search.index import SearchIndex
+from components.core.stage_output import StageOutput
+from components.search.index import EMBEDDINGS, KINDS, SearchIndex
+from components.search.items import thumbnail_path
+from components.search.query_encoder import QueryEncoder
 
 SEARCH, INDEX, MODEL, DESCRIPTION = "search", "index", "model", "search.json"
 WEIGHTS = "weights.safetensors"
-KINDS = ("image", "speech")
 VERIFIED_BYTES = 1 << 28
 """Indexes up to this size are checked against their digests when opened; for larger ones only sizes are compared, and
 ``hearsight check build_search_index`` compares the rest."""
@@ -100,6 +100,7 @@ class Searcher:
         language: str = "",
         split: str = "",
         without: tuple[int, ...] = (),
+        approximate: bool = False,
     ) -> dict[str, list[SearchResult]]:
         """Return the ``k`` nearest items of each kind, nearest first; fewer if the filters leave fewer.
 
@@ -108,13 +109,18 @@ class Searcher:
             kinds: image, speech or both; each is ranked separately.
             language, split: only items with a caption in this language, or of this split; empty for all.
             without: rows to exclude.
+            approximate: search in the index's graphs, which have no filters.
 
         Raises:
-            HearsightError: k is out of range, the language or split is unknown, or no item of any kind is left.
+            HearsightError: k is out of range, the language or split is unknown, no item of any kind is left, or there is no
+                graph.
         """
         if not 1 <= k <= len(self.index):
             what = f"cannot give {k} results: the index holds {len(self.index)}"
             raise HearsightError(what, where="-k", hint=f"ask for 1 to {len(self.index)}")
+        if approximate and (language or split):
+            hint = "search exactly, or without filters"
+            raise HearsightError("the approximate search has no filters", where="--approximate", hint=hint)
         mask = np.ones(len(self.index), bool)
         for column, required in (("languages", language), ("splits", split)):
             if required:
@@ -122,14 +128,17 @@ class Searcher:
         mask[list(without)] = False
         results: dict[str, list[SearchResult]] = {}
         for kind in kinds:
-            rows = mask & self._of_kind[kind]  # as a mask: numbers would be sorted again
-            results[kind] = []
-            if count := int(rows.sum()):
-                best, scores = self.index.search(vector[None], min(k, count), rows=rows)
-                results[kind] = [
-                    SearchResult(index + 1, float(score), self.index.item(int(row)))
-                    for index, (row, score) in enumerate(zip(best[0], scores[0], strict=True))
-                ]
+            rows, results[kind] = mask & self.index.of_kind[kind], []
+            if not rows.any():
+                continue
+            if approximate:
+                best, scores = self.index.search_graph(vector, k, kind)
+            else:
+                best, scores = (of_queries[0] for of_queries in self.index.search(vector[None], k, rows))
+            results[kind] = [
+                SearchResult(rank, float(score), self.index.item(int(row)))
+                for rank, (row, score) in enumerate(zip(best, scores, strict=True), start=1)
+            ]
         if not any(results.values()):
             filters = " and ".join(f"{name} {value}" for name, value in (("language", language), ("split", split)) if value)
             what = (
@@ -141,9 +150,18 @@ class Searcher:
         return results
 
     @cached_property
-    def _of_kind(self) -> dict[str, NDArray[np.bool_]]:
-        kinds = np.asarray(self.index.items["kind"].to_pylist())
-        return {kind: kinds == kind for kind in KINDS}
+    def languages(self) -> list[str]:
+        """The languages of the captions, the most frequent first."""
+        counts = Counter(language for each in self.index.items["languages"].to_pylist() for language in each)
+        return sorted(counts, key=lambda language: (-counts[language], language))
+
+    def speech(self, root: Path) -> StageOutput | None:
+        """Return the output with the indexed speech; None if the project lacks it or has another."""
+        try:
+            speech = StageOutput(root / "data" / self.description["speech"]["output"])
+            return speech if speech.digest == self.description["speech"]["digest"] else None
+        except (HearsightError, KeyError, TypeError):
+            return None
 
 
 def items_having(items: pa.Table, column: str, value: str) -> NDArray[np.bool_]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
-from components.retrieval.queries import Query, parse_query, read_query
-from components.retrieval.searcher import KINDS, Searcher, SearchResult
+from components.search.queries import Query, parse_query, read_query
+from components.search.searcher import KINDS, Searcher, SearchResult
 from components.vision.picture_files import file_of_row
 
 if TYPE_CHECKING:
