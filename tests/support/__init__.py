@@ -21,7 +21,7 @@ from components.execution.engine import Engine, LocalEngine, call_item
 from components.execution.resources import CORE, Resources
 from components.execution.stage import Stage
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 
 THOROUGH = os.environ.get("HEARSIGHT_TESTS") == "thorough"
 """Whether `make test-all` runs: all kill points and examples instead of a sample."""
