@@ -6,9 +6,9 @@ import subprocess
 
 from tests.support import PROJECT
 
-LABELS = """deb debian, security debian, ftp debian, archive ubuntu, ports ubuntu, security ubuntu, pypi org, pypi python, pypi io,
-pypi nvidia, pythonhosted org, download pytorch, anaconda org, anaconda com, astral sh, npmjs org, npmjs com, yarnpkg
-com, unpkg com, jsdelivr net, crates io, rubygems org, proxy golang, repo maven, maven org, docker io, ghcr
+LABELS = """deb debian, security debian, ftp debian, archive ubuntu, ports ubuntu, security ubuntu, pypi org, pypi python, pypi
+io, pypi nvidia, pythonhosted org, download pytorch, anaconda org, anaconda com, astral sh, npmjs org, npmjs com,
+yarnpkg com, unpkg com, jsdelivr net, crates io, rubygems org, proxy golang, repo maven, maven org, docker io, ghcr
 io, quay io, nvcr io, gcr io, registry k8s, huggingface co"""
 HOSTS = [".".join(labels.split()) for labels in LABELS.split(",")]
 """Beginnings and ends of hosts' names, which stand nowhere else in a text."""
