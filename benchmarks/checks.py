@@ -14,7 +14,7 @@ from pathlib import Path
 
 from components.core.records import OUTPUT_SCHEMAS
 from components.stages.check import check, warm
-from tests.stages.check.boundaries import make
+from tests.support.check.boundaries import make
 
 PROJECT = Path(__file__).resolve().parents[1]
 

@@ -52,7 +52,7 @@ SETTINGS |= {"weight_decay": 4e-5, "clip_gradient": 0.0}
 
 def made_set(root: Path, kind: str) -> Pairs:
     """A spoken set on the disk, as pairs."""
-    from tests.retrieval.world import output
+    from tests.support.retrieval.world import output
 
     language, rows, prepared = Language(0), [], []
     clips: dict[str, bytes] = {}

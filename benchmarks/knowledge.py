@@ -29,7 +29,7 @@ from components.knowledge.wikidata.index import WikidataIndex, pack_item
 from components.knowledge.wikidata.table import name_key
 from components.knowledge.words import Words
 from components.language.wordnet import load_wordnet
-from tests.knowledge.wikidata_dump import item
+from tests.support.knowledge.wikidata_dump import item
 
 SYLLABLES = ["ka", "lo", "mi", "ra", "ten", "vor", "sil", "dun", "bre", "an", "ost", "wel", "har", "ing"]
 LABELS = ["actor", "city", "river", "band", "film", "painter", "company", "museum"]

@@ -30,8 +30,8 @@ from components.app.invitations import invitation, invitation_link
 from components.ratings.items import RatingItems
 from components.ratings.running import follow, items_folder
 from components.ratings.store import RatingStore
-from tests.ratings.made_items import make_items
 from tests.support import until
+from tests.support.ratings.made_items import make_items
 
 SECRET = "a key of measurements with more than 32 characters"  # pragma: allowlist secret
 SERVE = """

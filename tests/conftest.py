@@ -11,9 +11,9 @@ import pytest
 from hypothesis import settings
 
 from components.execution.engine import limit_threads
-from tests.google.fake_google import FakeGoogle
 from tests.groups import group, weight
 from tests.support import PROJECT, THOROUGH
+from tests.support.google.fake_google import FakeGoogle
 from tests.support.guard import Guard
 
 # As a stage's runner does, before anything numeric is imported: a process forked from one whose threads have computed together

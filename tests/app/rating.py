@@ -15,7 +15,7 @@ from components.ratings.items import RatingItems
 from components.ratings.running import follow, items_folder
 from components.ratings.store import RatingStore
 from tests.app.server import SECRET, TOKEN, running, settings_of
-from tests.ratings.made_items import make_items
+from tests.support.ratings.made_items import make_items
 
 PUBLIC = ("127.0.0.1", "rate.example")
 """Host names of an application that raters reach."""

@@ -20,8 +20,8 @@ from tests.app.conftest import assert_accessible
 from tests.app.rating import RatingApp, rating_app, start
 from tests.app.server import OWNER
 from tests.app.test_rating_access import csrf_of, invited, item_of
-from tests.command import hearsight
-from tests.ratings.made_items import make_items
+from tests.support.command import hearsight
+from tests.support.ratings.made_items import make_items
 
 
 @pytest.fixture

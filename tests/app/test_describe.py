@@ -18,7 +18,7 @@ from components.tools.describe.sources import describe_address
 from components.web.settings import FetchSettings
 from tests.app.conftest import assert_accessible
 from tests.app.server import OWNER, SECRET, Running, running, settings_of
-from tests.tools.describe.world import make_project, picture
+from tests.support.describe.world import make_project, picture
 
 pytestmark = pytest.mark.long
 

@@ -16,7 +16,7 @@ from components.app.tokens import INVITATION, sign
 from components.ratings.running import follow
 from tests.app.rating import PUBLIC, RatingApp, rating_app
 from tests.app.server import SECRET, TOKEN, running, settings_of
-from tests.ratings.made_items import make_items
+from tests.support.ratings.made_items import make_items
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ import pytest
 from components.cli.reference import commands
 from components.core.home import private_folder, use_writable_home
 from components.core.streams import BROKEN_PIPE
-from tests.command import hearsight
 from tests.support import PROJECT
+from tests.support.command import hearsight
 
 PAGE = '<html lang="pt"><head><meta charset="utf-8"></head><body><img src="/dog.jpg" alt="Um cão à beira-mar 🐕"></body></html>'
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from components.core.graph import CHECK, load_graph
-from tests.core.contract import TEST_SETS, problems
 from tests.support import PROJECT
+from tests.support.contract import TEST_SETS, problems
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ import pytest
 from components.execution.run_log import FAILED, FINISHED, STARTED
 from components.execution.warm_client import SINGLE_THREADED
 from components.tools.status.reader import Wanted, select_events
-from tests.stages.check.boundaries import make
 from tests.support import PROJECT
+from tests.support.check.boundaries import make
 
 pytestmark = pytest.mark.long
 

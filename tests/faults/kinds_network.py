@@ -102,7 +102,7 @@ def _through(
 def _upload(web: Path, folder: Path, url: str) -> None:
     import boto3
 
-    from tests.web.archived import archive_web
+    from tests.support.web.archived import archive_web
 
     client = boto3.client("s3", endpoint_url=url, region_name="us-east-1", aws_access_key_id="k", aws_secret_access_key="s")
     client.create_bucket(Bucket="archive")

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from tests.pipeline.harness import init_repository
+from tests.support.pipeline.harness import init_repository
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 PERSON = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in (("NAME", "T"), ("EMAIL", "t@t"))}

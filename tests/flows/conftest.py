@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.flows.clones import git
-from tests.pipeline.harness import init_repository
+from tests.support.pipeline.harness import init_repository
 
 Make = Callable[..., Path]
 

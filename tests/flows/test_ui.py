@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.project import new_project
 from tests.support import HANG, PROJECT, until
+from tests.support.app.project import new_project
 
 pytestmark = pytest.mark.long
 

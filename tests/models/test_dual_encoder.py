@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.encoders import ImageEncoder
 from components.models.inception_resnet_v2 import InceptionResnetV2
-from tests.models.dual_encoders import TINY, size, tiny
+from tests.support.models.dual_encoders import TINY, size, tiny
 
 
 class Flat(torch.nn.Module):

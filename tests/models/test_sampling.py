@@ -8,7 +8,7 @@ import torch
 from components.models.beam import generate
 from components.models.sampling import greedy, log_probabilities, sample
 from components.models.vocabulary import END, NEVER_WRITTEN, PAD
-from tests.models.captioning import TableNetwork, next_words, tiny_transformer
+from tests.support.models.captioning import TableNetwork, next_words, tiny_transformer
 
 
 def test_sampled_words_have_the_probabilities_of_the_network() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.pipeline.harness import Project, finish_in_process, make_project, sample_params
 from tests.stages.crawl.conftest import fixture_params as crawl_params
-from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import THOROUGH
+from tests.support.crawl.fixture_web import build_fixture_web
+from tests.support.pipeline.harness import Project, finish_in_process, make_project, sample_params
 
 PAGES = 30
 

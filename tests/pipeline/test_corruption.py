@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from components.stages.check import check
-from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project, sample_params
-from tests.stages.check.boundaries import make
-from tests.stages.check.corruptions import CORRUPTIONS
+from tests.support.check.boundaries import make
+from tests.support.check.corruptions import CORRUPTIONS
+from tests.support.pipeline.harness import ENVIRONMENT, Project, commit, make_project, sample_params
 
 # The first waits for a project in which every stage has run.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]

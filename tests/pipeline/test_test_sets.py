@@ -22,8 +22,8 @@ from components.core.stage_output import StageOutput
 from components.execution import runner
 from components.stages.check import check
 from flows.graph import read_tasks
-from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project
 from tests.support import InlineEngine
+from tests.support.pipeline.harness import ENVIRONMENT, Project, commit, make_project
 
 # A whole run of DVC takes minutes on a busy machine.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]

@@ -14,9 +14,9 @@ from PIL import Image
 from components.core.object_store import ObjectStore
 from components.core.params import YAML_LOADER
 from components.core.storage import S3Storage
-from tests.pipeline.harness import Project, make_project
-from tests.storage.server import S3Server, serving
 from tests.support import PROJECT
+from tests.support.pipeline.harness import Project, make_project
+from tests.support.storage.server import S3Server, serving
 
 ROWS = 12
 

@@ -17,8 +17,8 @@ from components.core.object_store import object_key
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
 from tests.storage.conftest import in_bucket, settings
-from tests.storage.server import S3Server
 from tests.support import make_output, make_stage, row
+from tests.support.storage.server import S3Server
 
 ROWS = [[row("crawl", key=f"{shard}-{n}", media=f"{shard:05d}/{shard}-{n}.jpg") for n in range(3)] for shard in range(2)]
 MEDIA = [{f"{shard}-{n}.jpg": f"picture {shard} {n}".encode() for n in range(3)} for shard in range(2)]

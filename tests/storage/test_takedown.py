@@ -26,8 +26,8 @@ from components.web.stored_snapshots import fetch_snapshot, keep_snapshot, named
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
 from tests.storage.conftest import in_bucket
-from tests.storage.server import S3Server
 from tests.support import row
+from tests.support.storage.server import S3Server
 from tests.tools.takedown.test_versions import GONE, STAYS, output
 
 PAGE = b"<html><p>a page</p></html>"

@@ -13,7 +13,7 @@ from components.vision.classifier import SIDE, classify, decode_picture, load_ba
 from components.vision.labels import match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
 from components.web.images.opening import UnreadableImageError
-from tests.knowledge.dictionary import extract
+from tests.support.knowledge.dictionary import extract
 
 DOG, DRAKE, SOCK = 207, 97, 806
 """ImageNet positions: golden retriever, drake, sock."""

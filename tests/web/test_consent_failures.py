@@ -14,8 +14,8 @@ from components.web.request import parse_retry_after
 from components.web.store import FetchStore
 from components.web.urls import is_private
 from tests.stages.crawl.conftest import fetch_settings
-from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.support import HANG
+from tests.support.crawl.counting_web import CountingWeb, Thing
 from tests.web.test_consent_policy import A, jpeg
 
 

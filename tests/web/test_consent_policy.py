@@ -18,9 +18,9 @@ from components.web.consent_policy import (
     parse_meta_statements,
 )
 from tests.stages.crawl.conftest import crawled, fixture_params
-from tests.stages.crawl.counting_web import CountingWeb, Thing
-from tests.stages.crawl.fixture_web import picture
 from tests.support import make_stage
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.fixture_web import picture
 
 A, M = "http://a.sample", "http://media.sample"
 JPEG = picture(("red", "house", "on a green field"))

@@ -12,8 +12,8 @@ from components.speech.voices.google_speech import (
     SpeechRequest,
     answer_key,
 )
-from tests.google.client_calls import QUICK
-from tests.google.fake_google import Reply
+from tests.support.google.client_calls import QUICK
+from tests.support.google.fake_google import Reply
 
 VOICE = "en-US-Wavenet-C"
 CAPTION = SpeechRequest("a dog on the beach", VOICE)

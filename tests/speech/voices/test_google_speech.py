@@ -18,8 +18,10 @@ from components.speech.voices.google_speech import (
     SpeechRequest,
 )
 from components.speech.voices.paid import SILENCE, read_answer
-from tests.google.client_calls import QUICK, fail_first
-from tests.google.fake_google import (
+from tests.speech.voices.google_requests import CAPTION, VOICE, audio, speech, speech_requests
+from tests.support import HANG, until
+from tests.support.google.client_calls import QUICK, fail_first
+from tests.support.google.fake_google import (
     BAD_KEY,
     DAY_USED_UP,
     DOWN,
@@ -28,9 +30,7 @@ from tests.google.fake_google import (
     Reply,
     error,
 )  # fmt: skip
-from tests.google.fake_speech import wav
-from tests.speech.voices.google_requests import CAPTION, VOICE, audio, speech, speech_requests
-from tests.support import HANG, until
+from tests.support.google.fake_speech import wav
 
 FORBIDDEN = error(403, "PERMISSION_DENIED", "Cloud Text-to-Speech API has not been used in project 1.", "SERVICE_DISABLED")
 

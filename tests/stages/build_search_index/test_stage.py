@@ -20,8 +20,8 @@ from components.retrieval.searcher import SEARCH, Searcher
 from components.stages.build_search_index.building import choose_model
 from components.stages.build_search_index.page import PAGE
 from components.stages.check import check
-from tests.stages.build_search_index.world import models, picture, run, spoken_set
 from tests.support import PROJECT
+from tests.support.search_index.world import models, picture, run, spoken_set
 
 
 class Page(HTMLParser):

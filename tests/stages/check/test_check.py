@@ -16,9 +16,9 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.records import OUTPUT_SCHEMAS
 from components.stages.check import check, docs_folder, gate_path
-from tests.stages.check.boundaries import Change, make, relist
-from tests.stages.check.corruptions import CORRUPTIONS, UNIQUE, put
 from tests.support import PROJECT
+from tests.support.check.boundaries import Change, make, relist
+from tests.support.check.corruptions import CORRUPTIONS, UNIQUE, put
 
 SUITES = PROJECT / "expectations"
 

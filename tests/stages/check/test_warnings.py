@@ -16,9 +16,9 @@ from components.core.gates import gate_bytes
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.stages.check import check, docs_folder
-from tests.stages.check.boundaries import make
-from tests.stages.check.corruptions import put
 from tests.support import PROJECT
+from tests.support.check.boundaries import make
+from tests.support.check.corruptions import put
 
 LOOP = put(voice="mumbler", words=5, word_errors=40, characters=20, character_errors=150)
 """A recogniser that repeats itself: more errors than words, and a rate far above 1."""

@@ -17,11 +17,11 @@ from components.execution.stage import Stage
 from components.stages.crawl import Params
 from components.stages.crawl.run import run
 from components.web.settings import FetchSettings
-from tests.stages.crawl.counting_web import Asked, CountingWeb
-from tests.stages.crawl.daily_site import HOST
-from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
-from tests.stages.crawl.social import Social
 from tests.support import make_stage
+from tests.support.crawl.counting_web import Asked, CountingWeb
+from tests.support.crawl.daily_site import HOST
+from tests.support.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
+from tests.support.crawl.social import Social
 
 OF_ARCHIVES: dict[str, Any] = {"source": "archives", "seeds": [], "hosts": []}
 

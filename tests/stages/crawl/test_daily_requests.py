@@ -12,8 +12,8 @@ from components.core.errors import HearsightError
 from components.web.fetch import Fetcher
 from components.web.store import FetchStore
 from components.web.warc import Entry
-from tests.stages.crawl.counting_web import CountingWeb, Thing
-from tests.stages.crawl.daily_site import HOST, image, ledger_rows, site
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.daily_site import HOST, image, ledger_rows, site
 
 
 def test_an_image_without_validator_is_not_requested_while_fresh(crawl_day, tmp_path, monkeypatch):

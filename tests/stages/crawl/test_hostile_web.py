@@ -23,7 +23,7 @@ from tests.stages.crawl.hostile_scripts import HTML, page, redirect
 from tests.stages.crawl.hostile_web import LIMIT, ROBOTS, images, pages
 from tests.stages.crawl.tls_faults import TLS, tls_server
 from tests.support import HANG, make_stage
-from tests.web.raw_web import RawWeb, plain
+from tests.support.web.raw_web import RawWeb, plain
 
 pytestmark = pytest.mark.long
 

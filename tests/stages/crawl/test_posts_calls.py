@@ -14,8 +14,8 @@ import pytest
 from components.core.errors import HearsightError
 from components.web.api import Api, seconds_until_reset
 from components.web.store import FetchStore
-from tests.stages.crawl.social import SERVER, Answer, read_all_bytes, rows, rules
 from tests.support import HANG
+from tests.support.crawl.social import SERVER, Answer, read_all_bytes, rows, rules
 
 TOKEN = "s3cret+token/of=ours"
 DATE = {"Date": "Sat, 21 Nov 2026 10:00:00 GMT"}

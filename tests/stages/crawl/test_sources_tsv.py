@@ -16,13 +16,13 @@ from components.stages import filter as filtering
 from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
 from components.stages.crawl.sources.layouts.tsv import CaptionedFiles
 from components.tracking.explain import explain
-from tests.knowledge.dictionary import EXTRACT
 from tests.stages.crawl.conftest import crawled as run_crawl
 from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.fixture_web import picture
 from tests.stages.extract_features.test_stage import ENCODER
-from tests.stages.filter.subjects import PAPER
 from tests.support import PROJECT, make_stage
+from tests.support.crawl.fixture_web import picture
+from tests.support.filter.subjects import PAPER
+from tests.support.knowledge.dictionary import EXTRACT
 
 CAPTIONS = [
     "A red kite flies above the blue sea",

@@ -19,8 +19,8 @@ from components.stages.crawl import run as crawl_stage
 from components.stages.drift import Params
 from components.stages.drift.run import run
 from tests.stages.crawl.conftest import posts_params
-from tests.stages.crawl.social import Social
 from tests.support import make_stage, row
+from tests.support.crawl.social import Social
 
 Measure = Callable[..., StageOutput]
 

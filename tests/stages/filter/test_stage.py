@@ -12,9 +12,9 @@ from PIL import Image
 from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.stages.filter.run import run as run_filter
-from tests.knowledge.dictionary import EXTRACT
-from tests.stages.filter.subjects import PAPER
 from tests.support import make_output, make_stage, row
+from tests.support.filter.subjects import PAPER
+from tests.support.knowledge.dictionary import EXTRACT
 
 ALTS = {
     "small": "A dog on the beach.",

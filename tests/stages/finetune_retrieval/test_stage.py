@@ -19,9 +19,9 @@ from components.stages.evaluate_retrieval.run import run as run_evaluate_retriev
 from components.stages.finetune_retrieval.run import run as run_finetune_retrieval
 from components.stages.pretrain_retrieval.run import run as run_pretrain_retrieval
 from components.training.settings import REFERENCE
-from tests.retrieval.training import OPTIMISATION
-from tests.retrieval.world import spoken_set
 from tests.support import make_stage
+from tests.support.retrieval.training import OPTIMISATION
+from tests.support.retrieval.world import spoken_set
 
 MODEL: dict[str, Any] = {
     "optimisation": OPTIMISATION | {"epochs": 2},
@@ -165,7 +165,7 @@ def test_a_model_trained_on_other_picture_views_is_refused_as_initialisation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = pretrain(tmp_path, spoken_set(tmp_path))
-    monkeypatch.setattr("tests.retrieval.world.FROZEN", {"name": "another", "trained": False})
+    monkeypatch.setattr("tests.support.retrieval.world.FROZEN", {"name": "another", "trained": False})
     other = spoken_set(tmp_path / "other")
     with pytest.raises(HearsightError, match="was trained with the image encoder"):
         fine_tune(tmp_path, other, start)

@@ -19,8 +19,8 @@ from components.execution.runner import stage_settings
 from components.tools.datasets.add import AFTER, add_dataset
 from components.tools.datasets.kinds import of_site
 from components.tools.datasets.names import check_name
-from tests.core.contract import problems
 from tests.support import PROJECT
+from tests.support.contract import problems
 
 TESTS = {
     "karpathy": (["--table", "karpathy:dataset_coco.json", "--images", "coco"], "dataset_coco.json"),

@@ -16,8 +16,8 @@ from components.tools.feedback.filter_rules import load_rules
 from components.tools.feedback.guidelines import CHECKS, load_guidelines
 from components.tools.feedback.page import render_feedback
 from components.tools.feedback.remark import Remark
-from tests.command import hearsight
 from tests.support import PROJECT
+from tests.support.command import hearsight
 from tests.tools.trial.test_try import EXTRACT
 
 GOOD = {

@@ -28,10 +28,10 @@ from components.tools.release import release
 from components.tools.release.files import ReleaseCounts, label_cells
 from components.tools.release.publish import publish_folder
 from components.web.html.page import fold
-from tests.command import hearsight
 from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import PROJECT, make_stage, row
+from tests.support.command import hearsight
+from tests.support.crawl.fixture_web import build_fixture_web
 
 WEB = "http://meadow.sample/pictures"
 LIST = "concept\tcaptions\tverdict\tmembers\nkite\t200\tkept\t\nbridle\t7\tdropped\t\n"

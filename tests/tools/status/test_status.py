@@ -20,9 +20,9 @@ from components.execution.run_log import FINISHED, ITEM, STARTED, RunLog, logged
 from components.tools.status.reader import Wanted, event_text, select_events
 from components.tools.status.reasons import Locked
 from components.tools.status.report import project_status, text_of
-from tests.app.project import check, finish, new_project
-from tests.command import hearsight
 from tests.support import until
+from tests.support.app.project import check, finish, new_project
+from tests.support.command import hearsight
 
 ERROR = "no answer from \x1b[31mhttp://me:hunter2@a.example"  # pragma: allowlist secret
 

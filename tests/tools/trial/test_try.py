@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.tools.trial.texts import Trial, read_lines, text_of
-from tests import command
-from tests.support import PROJECT
+from tests.support import PROJECT, command
 
 KEYS = {"alt", "verdict", "rule", "caption", "steps", "value", "threshold", "setting"}
 

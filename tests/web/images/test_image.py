@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.web.images.image import decode_image, perceptual_hash
-from tests.stages.crawl.fixture_web import hamming, picture
+from tests.support.crawl.fixture_web import hamming, picture
 
 SCENE, OTHER = ("red", "house", "on a green field"), ("blue", "fish", "in the snow at night")
 JPEG, PNG = picture(SCENE), picture(SCENE, kind="PNG")

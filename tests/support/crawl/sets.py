@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from components.core.stage_output import StageOutput
-from tests.stages.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import picture
 
 SCENES = [
     ("red", "kite", "on the blue sea"),

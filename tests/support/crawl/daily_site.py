@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from components.core.stage_output import StageOutput
-from tests.stages.crawl.counting_web import Thing
-from tests.stages.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
+from tests.support.crawl.counting_web import Thing
+from tests.support.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
 
 SCENES = [(colour, thing, place) for colour in COLOURS for thing in THINGS for place in PLACES]
 HOST, MEDIA = "http://a.sample", "http://media.sample"

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.google.fake_speech import problem_of, spoken
-from tests.google.google_documents import DOCUMENTS, document
+from tests.support.google.fake_speech import problem_of, spoken
+from tests.support.google.google_documents import DOCUMENTS, document
 
 PLAIN_TEXT, UTF32, LABEL_DETECTION, SAFE_SEARCH_DETECTION = 1, 3, 4, 6
 """The libraries of Language and Vision send enumerations by number, and say so in the address."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from tests.stages.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import picture
 
 RATE = 16_000
 SCENE = ("red", "kite", "on the blue sea")

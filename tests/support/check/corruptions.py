@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.stages.check.boundaries import Change
+from tests.support.check.boundaries import Change
 
 
 def put(**values: Any) -> Change:

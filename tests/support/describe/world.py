@@ -26,8 +26,8 @@ from components.models.vocabulary import END, PAD, SPECIAL, START
 from components.stages import extract_features
 from components.stages.evaluate_captioners.writing import read_features
 from components.stages.extract_features.run import run as run_extract_features
-from tests.stages.build_search_index.world import models, run, spoken_set
 from tests.support import PROJECT, make_output, make_stage, row
+from tests.support.search_index.world import models, run, spoken_set
 
 COLOURS = {
     "red": (220, 20, 20), "green": (20, 190, 40), "blue": (20, 40, 220), "white": (250, 250, 250), "black": (5, 5, 5),

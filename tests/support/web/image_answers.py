@@ -9,10 +9,10 @@ from PIL import Image
 from components.web.fetch import Fetcher
 from components.web.store import FetchStore
 from tests.stages.crawl.conftest import crawled, fetch_settings, fixture_params
-from tests.stages.crawl.fixture_web import picture
 from tests.support import make_stage
+from tests.support.crawl.fixture_web import picture
+from tests.support.web.raw_web import RawWeb, plain
 from tests.web.images.test_image import photograph
-from tests.web.raw_web import RawWeb, plain
 
 GOOD = picture(("red", "house", "on a green field"))
 

@@ -1,16 +1,16 @@
-"""librosa's MFCCs at our settings, and a table of them: ``python -m tests.models.mfcc_librosa`` writes it again."""
+"""librosa's MFCCs at our settings, and a table of them: ``python -m tests.support.models.mfcc_librosa`` writes it again."""
 
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from components.models.mfcc import RATE_HZ, MfccSettings
+from tests.support import PROJECT
 
-TABLE = Path(__file__).parent / "data" / "mfcc_librosa.npz"
+TABLE = PROJECT / "tests" / "models" / "data" / "mfcc_librosa.npz"
 """Coefficients × frames of each of :func:`cases`, in units of 1e-5, as librosa 0.11 gave them."""
 DEFAULT = MfccSettings()
 CHOICES = [

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
 from components.knowledge.cascade import Knowledge
 from components.language.wordnet import WordNet
+from tests.support import PROJECT
 
-EXTRACT = Path(__file__).resolve().parent / "wordnet"
+EXTRACT = PROJECT / "tests" / "knowledge" / "wordnet"
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from components.google.client import GoogleClient
 from components.google.settings import RequestSettings
 from components.language.google import GoogleSentiment
 from components.vision.google import GoogleVision
-from tests.google.fake_google import Reply
+from tests.support.google.fake_google import Reply
 
 QUICK = RequestSettings(at_once=4, timeout=5.0, retries=3, backoff=0.01)
 

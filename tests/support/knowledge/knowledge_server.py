@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.knowledge.wikidata_dump import CLASSES, ENTITIES
+from tests.support.knowledge.wikidata_dump import CLASSES, ENTITIES
 
 KEY = "AIza-secret-of-the-test"
 LABELS = {each["id"]: each["labels"]["en"]["value"] for each in CLASSES}

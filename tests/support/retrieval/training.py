@@ -17,7 +17,7 @@ from components.retrieval.pairs import read_pairs
 from components.retrieval.recipe import DualEncoderTraining
 from components.training.fit import fit
 from components.training.recipe import reseed
-from tests.retrieval.world import FEATURES, spoken_set
+from tests.support.retrieval.world import FEATURES, spoken_set
 
 OPTIMISATION: dict[str, Any] = {
     "epochs": 4, "batch": 4, "optimiser": "adam", "learning_rate": 0.01, "warm_up_steps": 2, "decay_per_1000": 0.5,
