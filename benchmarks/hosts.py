@@ -124,7 +124,7 @@ def crawl(home: Path, table: Path) -> dict[str, Any]:
     from components.execution.engine import LocalEngine
     from components.execution.stage import Stage
     from components.stages.crawl.run import run
-    from tests.stages.crawl.conftest import fixture_params
+    from tests.support.crawl.crawls import fixture_params
 
     shutil.copy(table, home / "table.tsv")
     params = fixture_params(

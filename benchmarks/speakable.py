@@ -59,7 +59,7 @@ def main(runs: int = 7) -> None:
     from components.speech.text_normalization import languages, normalise_for_speech
     from components.speech.text_normalization.language import language_of
     from components.speech.text_normalization.plain import is_plain
-    from tests.speech.text_normalization.test_cases import CASES
+    from tests.support.speech.normalization_cases import CASES
 
     english = language_of("en")
     assert english is not None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from components.core import code_digest
 from components.execution.engine import limit_threads
 from tests.groups import group, weight
 from tests.support import PROJECT, THOROUGH
@@ -23,6 +26,9 @@ limit_threads()
 os.environ.setdefault("HEARSIGHT_TRACKING", "now")
 # Otherwise Ray writes a token to the home folder with the first local cluster, and clusters started before then refuse the next.
 os.environ["RAY_AUTH_MODE"] = "disabled"
+
+# What the analysis of the project's own code remembers: not in the project's folder.
+code_digest.FACTS = Path(tempfile.gettempdir()) / f"hearsight-tests-{os.getuid()}"
 
 # `make test` draws the same few examples each time; `make test-all` draws many, and others in each run.
 # Neither has a deadline: a test must not fail because the machine is busy.

@@ -246,7 +246,7 @@ class Stage:
 
     def export(self, name: str, data: bytes) -> None:
         """Write ``reports/<dataset>/<name>``, a metric or a plot of DVC."""
-        publish_bytes(self.root / "reports" / self.dataset / name, data)
+        publish_bytes(self.state.parent / "reports" / self.dataset / name, data)
 
     def note_parent(self, name: str, digest: str) -> None:
         """Add an input from outside the graph (a snapshot of the web) to the lineage."""

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.stages.crawl.conftest import fixture_params
 from tests.support import PROJECT
+from tests.support.crawl.crawls import fixture_params
 from tests.support.crawl.fixture_web import build_fixture_web
 from tests.support.pipeline.harness import sample_params
 from tests.support.web.archived import archive_web

@@ -11,7 +11,7 @@ import yaml
 
 from tests.faults.fault import Fault, World
 from tests.faults.servers import Cut, Served, serve_folder, serve_s3
-from tests.stages.crawl.conftest import fixture_block
+from tests.support.crawl.crawls import fixture_block
 
 STALLED = 2.0
 """Timeout of a request (s), above which it has failed."""

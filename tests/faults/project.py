@@ -12,8 +12,8 @@ import yaml
 
 from components.core.files import link
 from components.core.stage_output import StageOutput
-from tests.stages.crawl.conftest import fixture_block
 from tests.support import PROJECT
+from tests.support.crawl.crawls import fixture_block
 from tests.support.crawl.fixture_web import build_fixture_web
 
 CHAIN: dict[str, dict[str, str]] = {

@@ -19,10 +19,10 @@ from components.execution.engine import LocalEngine
 from components.execution.ray_engine import RayEngine
 from components.execution.stage import Job
 from tests.storage import ray_work
-from tests.storage.conftest import in_bucket
-from tests.storage.test_outputs import crawl
 from tests.support import HANG, make_stage, until
 from tests.support.execution.ray_support import free_port
+from tests.support.storage.outputs import crawl
+from tests.support.storage.projects import in_bucket
 from tests.support.storage.server import S3Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]

@@ -24,13 +24,11 @@ from components.web.erase import erase
 from components.web.store import FetchStore
 from components.web.stored_snapshots import fetch_snapshot, keep_snapshot, named_objects
 from components.web.takedown_list import NAME, read_takedown
-from components.web.warc import Entry
-from tests.storage.conftest import in_bucket
 from tests.support import row
+from tests.support.storage.projects import in_bucket
 from tests.support.storage.server import S3Server
-from tests.tools.takedown.test_versions import GONE, STAYS, output
-
-PAGE = b"<html><p>a page</p></html>"
+from tests.support.takedown.snapshots import PAGE, crawled
+from tests.support.takedown.versions import GONE, STAYS, output
 
 
 def objects(root: Path) -> set[str]:
@@ -93,13 +91,6 @@ def test_a_chain_that_still_holds_what_is_listed_is_refused(two_versions: dict[s
     search = FileSearch(Matcher(read_takedown(root / NAME)))
     with pytest.raises(HearsightError, match=r"refers to an output that holds what is listed"):
         find_outdated(bucket, search, set(bucket.ids()), {})
-
-
-def crawled(folder: Path, *hosts: str) -> str:
-    with FetchStore(folder, writer=True) as store:
-        for host in hosts:
-            store.add(Entry(f"http://{host}/", 200, type="text/html"), PAGE + host.encode())
-        return store.finish({"web": "open"})
 
 
 def test_a_snapshot_is_fetched_where_it_is_missing_and_erased_in_the_bucket(server: S3Server, tmp_path: Path) -> None:

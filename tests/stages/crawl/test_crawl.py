@@ -16,7 +16,7 @@ from components.sample.sites import Site
 from components.stages.crawl.sources.found import record_key
 from components.web.fetch import Fetcher
 from components.web.store import FetchStore
-from tests.stages.crawl.conftest import crawled
+from tests.support.crawl.crawls import crawled
 
 
 def crawl(stage, **changes) -> StageOutput:

@@ -15,8 +15,8 @@ from components.web.images import inspection
 from components.web.images.image import decode_image
 from components.web.store import FetchStore
 from components.web.warc import Entry
-from tests.stages.crawl.conftest import fixture_params
 from tests.support import WORKERS, make_stage
+from tests.support.crawl.crawls import fixture_params
 from tests.support.crawl.fixture_web import picture
 from tests.support.web.image_answers import crawl
 from tests.support.web.image_bombs import gif_outside, png, webp

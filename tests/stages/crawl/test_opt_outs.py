@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.support import make_stage
 from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.crawls import crawled, fixture_params
 from tests.support.crawl.fixture_web import picture
 from tests.support.web.archive_samples import dumped, envelope, record
 from tests.support.web.archived import wacz

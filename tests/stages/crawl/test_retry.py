@@ -16,9 +16,9 @@ from components.core.errors import HearsightError
 from components.tools.snapshots.retry import class_of, matches, retry_snapshot
 from components.web.store import FetchStore
 from components.web.warc import Entry
-from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.support import HANG, PROJECT, make_stage
 from tests.support.command import hearsight
+from tests.support.crawl.crawls import crawled, fixture_params
 from tests.support.crawl.fixture_web import picture
 from tests.support.web.raw_web import RawWeb, head, plain
 

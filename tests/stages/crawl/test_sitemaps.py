@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from components.web.conditional_fetch import parse_moment
 from components.web.sitemaps import MAX_URLS, read_sitemap
-from tests.stages.crawl.conftest import crawled, fixture_params
 from tests.support import make_stage
 from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.crawls import crawled, fixture_params
 from tests.support.crawl.fixture_web import picture
 
 A = "http://a.sample"

@@ -14,7 +14,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.stages.check import check
 from components.stages.drift.history import before, history_path, read_history
-from tests.stages.drift.conftest import Measure
+from tests.stages.drift.support import Measure
 from tests.support import PROJECT
 from tests.support.crawl.social import Social
 

@@ -17,8 +17,8 @@ from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import NAME, read_takedown
-from tests.stages.crawl.conftest import fixture_params
 from tests.support import make_stage
+from tests.support.crawl.crawls import fixture_params
 from tests.support.import_recordings.corpora import STAMPS, stamps
 from tests.support.takedown.unpack import read_unpacked
 

@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.stages.crawl.proxy_server import Answer, ProxyServer
+from tests.support.crawl.proxy_server import Answer, ProxyServer
 
 
 @dataclass

@@ -18,8 +18,8 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from components.core.digests import sha256_file
 from components.core.stage_output import StageOutput
-from tests.stages.crawl.proxy_server import Answer, ProxyServer
 from tests.support.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
+from tests.support.crawl.proxy_server import Answer, ProxyServer
 
 SERVER, GRAPH, MEDIA = "http://social.sample", "http://graph.sample/v23.0", "http://media.sample"
 SCENES = [(colour, thing, place) for colour in COLOURS for thing in THINGS for place in PLACES]

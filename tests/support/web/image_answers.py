@@ -8,11 +8,11 @@ from PIL import Image
 
 from components.web.fetch import Fetcher
 from components.web.store import FetchStore
-from tests.stages.crawl.conftest import crawled, fetch_settings, fixture_params
 from tests.support import make_stage
+from tests.support.crawl.crawls import crawled, fetch_settings, fixture_params
 from tests.support.crawl.fixture_web import picture
+from tests.support.web.photographs import photograph
 from tests.support.web.raw_web import RawWeb, plain
-from tests.web.images.test_image import photograph
 
 GOOD = picture(("red", "house", "on a green field"))
 

@@ -18,7 +18,7 @@ from components.tools.feedback.page import render_feedback
 from components.tools.feedback.remark import Remark
 from tests.support import PROJECT
 from tests.support.command import hearsight
-from tests.tools.trial.test_try import EXTRACT
+from tests.support.knowledge.dictionary import EXTRACT
 
 GOOD = {
     "en": "Photo of a black dog that runs on the beach beside a red ball.",

@@ -17,8 +17,8 @@ from components.tools.release import release
 from components.tools.release.publish import SUMS, checksums
 from components.tools.release.verify import SHOWN, verify_release
 from tests.support.command import hearsight
+from tests.support.release.project import project
 from tests.tools.release.spoken_project import CAPTIONS, VOICES, spoken_project
-from tests.tools.release.test_release import project
 
 CORPUS = "speech/voices_of_mine-synthetic"
 

@@ -19,7 +19,7 @@ from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
 from tests.support import PROJECT, row
 from tests.support.takedown.unpack import read_unpacked
-from tests.tracking.conftest import finish
+from tests.support.tracking.project import finish
 
 
 @pytest.fixture

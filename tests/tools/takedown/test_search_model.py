@@ -25,7 +25,7 @@ from components.tracking.record import connect
 from components.tracking.recorder import record_run
 from tests.support import PROJECT, row
 from tests.support.search_index import world
-from tests.tools.takedown.test_versions import dvc
+from tests.support.takedown.versions import dvc
 
 pytestmark = pytest.mark.long
 
