@@ -17,10 +17,12 @@ from components.stages.crawl.sources.layouts.tsv import CaptionedFiles
 from components.tracking.explain import explain
 from tests.support import PROJECT, make_stage
 from tests.support.crawl.fixture_web import picture
-from tests.support.crawl.tables import CAPTIONS, SCENES, captions, pets, rules
+from tests.support.crawl.tables import CAPTIONS, SCENES, captions, crawled, pets, rules
 from tests.support.features import ENCODER
 from tests.support.filter.subjects import PAPER
 from tests.support.knowledge.dictionary import EXTRACT
+
+__all__ = ["crawled"]
 
 
 @pytest.mark.long

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from components.core.result_cache import ResultCache
-from tests.support.filter.candidates import ALTS, filtered
+from tests.support.filter.candidates import ALTS, dictionary, filtered
+
+__all__ = ["dictionary"]
 
 
 def test_every_record_has_one_ledger_row_with_rule_value_and_threshold(tmp_path: Path) -> None:
