@@ -7,11 +7,7 @@ from pathlib import Path
 
 from components.google.client import GoogleClient
 from components.google.settings import RequestSettings
-from components.speech.voices.google_speech import (
-    GoogleSpeech,
-    SpeechRequest,
-    answer_key,
-)
+from components.speech.voices.google_speech import GoogleSpeech, SpeechRequest, answer_key
 from tests.support.google.client_calls import QUICK
 from tests.support.google.fake_google import Reply
 

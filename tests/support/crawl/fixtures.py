@@ -12,10 +12,7 @@ from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from tests.support import make_stage
 from tests.support.crawl.counting_web import Asked, CountingWeb
-from tests.support.crawl.crawls import (
-    crawled,
-    fixture_params,
-)
+from tests.support.crawl.crawls import crawled, fixture_params
 from tests.support.crawl.daily_site import HOST
 from tests.support.crawl.fixture_web import build_fixture_web
 
