@@ -152,12 +152,22 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory: pytest.TempPathFactory) -> tuple[SpokenSet, StageOutput]:
+    """A set and a model pretrained on it."""
+    root = tmp_path_factory.mktemp("pretrained")
+    one = spoken_set(root)
+    return one, pretrain(root, one)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("changed", "message"), WRONG)
-def test_invalid_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
-    one = spoken_set(tmp_path)
+def test_invalid_settings_are_refused_with_one_line(
+    pretrained: tuple[SpokenSet, StageOutput], tmp_path: Path, changed: dict[str, Any], message: str
+) -> None:
+    one, start = pretrained
     with pytest.raises(HearsightError, match=message) as caught:
-        fine_tune(tmp_path, one, pretrain(tmp_path, one), **changed)
+        fine_tune(tmp_path, one, start, **changed)
     assert "\n" not in str(caught.value)
 
 
