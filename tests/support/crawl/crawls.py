@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import pytest
 
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages.crawl import Params
 from components.stages.crawl.run import run
+from components.web.fetch import Fetcher
 from components.web.settings import FetchSettings
 from tests.support.crawl.fixture_web import HOSTS, fixture_seeds
 
@@ -96,3 +101,19 @@ def posts_block(proxy: str, **changes: Any) -> dict[str, Any]:
 def posts_params(proxy: str, **changes: Any) -> Params:
     """Return the same settings as the stage reads them."""
     return Params(**posts_block(proxy, **changes))
+
+
+@contextmanager
+def interrupted(after: int) -> Iterator[None]:
+    """Interrupt the crawl of the block, as Ctrl-C does, when so many requests are sent."""
+    ask, left = Fetcher._ask, [after]
+
+    async def breaks(self: Fetcher, *arguments: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return await ask(self, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Fetcher, "_ask", breaks)
+        yield
