@@ -15,10 +15,10 @@ from components.execution.engine import LocalEngine
 from components.execution.stage import Stage
 from tests.support import make_stage
 from tests.support.crawl.crawls import OF_ARCHIVES, crawled, posts_params
-from tests.support.crawl.fixtures import crawl_day, stage, web
+from tests.support.crawl.fixtures import crawl_day, drawn_web, stage, web
 from tests.support.crawl.social import Social
 
-__all__ = ["crawl_day", "stage", "web"]
+__all__ = ["crawl_day", "drawn_web", "stage", "web"]
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,16 @@ from tests.support.crawl.daily_site import HOST
 from tests.support.crawl.fixture_web import build_fixture_web
 
 
-@pytest.fixture
-def web(tmp_path: Path) -> Path:
+@pytest.fixture(scope="session")
+def drawn_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small fixture web: 8 pages of 3 images, and its faults."""
-    return build_fixture_web(tmp_path / "web", pages=8)
+    return build_fixture_web(tmp_path_factory.mktemp("drawn") / "web", pages=8)
+
+
+@pytest.fixture
+def web(tmp_path: Path, drawn_web: Path) -> Path:
+    """A copy of that web for one test, which may change it."""
+    return Path(shutil.copytree(drawn_web, tmp_path / "web"))
 
 
 @pytest.fixture

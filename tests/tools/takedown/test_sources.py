@@ -20,7 +20,7 @@ from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from tests.support.crawl import sets
 from tests.support.crawl.fixture_web import HOSTS
-from tests.support.crawl.fixtures import stage, web  # noqa: F401
+from tests.support.crawl.fixtures import drawn_web, stage, web  # noqa: F401
 from tests.support.takedown.unpack import read_unpacked
 from tests.support.web.archived import archive_web, web_pages, write_warc
 

@@ -20,7 +20,7 @@ from components.web.takedown_journal import read_removals
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
 from tests.support.crawl.fixture_web import HOSTS
-from tests.support.crawl.fixtures import stage, web  # noqa: F401
+from tests.support.crawl.fixtures import drawn_web, stage, web  # noqa: F401
 from tests.support.takedown.unpack import read_unpacked
 
 GONE, STAYS = HOSTS
