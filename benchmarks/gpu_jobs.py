@@ -22,9 +22,9 @@ from components.execution.ray_engine import RayEngine
 from components.execution.resources import Resources, local_gpus
 from components.execution.stage import Job
 from components.training.settings import Hardware
-from tests.execution.gpu_shares import shared_at_once
-from tests.stages.train_captioner.support import prepared, spec_of
 from tests.support import make_stage
+from tests.support.execution.gpu_shares import shared_at_once
+from tests.support.train_captioner.project import prepared, spec_of
 
 SEEDS = (0, 1, 2)
 LARGEST, COMPARED = 0.02, 3

@@ -19,7 +19,7 @@ from benchmarks.harness import show
 from components.knowledge.cascade import Knowledge
 from components.knowledge.wikidata.build import build_index
 from components.language.wordnet import load_wordnet
-from tests.knowledge.wikidata_dump import item
+from tests.support.knowledge.wikidata_dump import item
 
 SYLLABLES = ["ka", "lo", "mi", "ra", "ten", "vor", "sil", "dun", "bre", "an", "ost", "wel", "har", "ing"]
 LABELS = ["actor", "city", "river", "band", "film", "painter", "company", "museum"]

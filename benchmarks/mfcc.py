@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import beside, medians, show, timed_in_turns
 from components.models.mfcc import MFCC, RATE_HZ
-from tests.models.mfcc_librosa import DEFAULT, theirs
+from tests.support.models.mfcc_librosa import DEFAULT, theirs
 
 CLIPS = 48
 SECONDS = (3.5, 8.0)

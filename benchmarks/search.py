@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from benchmarks.pairs import PEERS, ROOT, WORK, environment
+from benchmarks.harness import PEERS, ROOT, WORK, environment
 from components.search.index import SearchIndex, build_index, graph_file
 
 DIMENSION = 1536

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from hypothesis import settings
 
 from components.execution.engine import limit_threads
-from tests.google.fake_google import FakeGoogle
 from tests.groups import group, weight
-from tests.support import THOROUGH
+from tests.support import PROJECT, THOROUGH
+from tests.support.google.fake_google import FakeGoogle
+from tests.support.guard import Guard
 
 # As a stage's runner does, before anything numeric is imported: a process forked from one whose threads have computed together
 # waits for them for ever.
@@ -27,6 +29,11 @@ os.environ["RAY_AUTH_MODE"] = "disabled"
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("thorough", deadline=None)
 settings.load_profile("thorough" if THOROUGH else "quick")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if sys.platform == "linux":  # only there are folders watched
+        config.pluginmanager.register(Guard(PROJECT))
 
 
 @pytest.hookimpl(optionalhook=True)

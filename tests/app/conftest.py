@@ -6,21 +6,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from ctypes.util import find_library
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests.support import HANG
+from tests.support.app.browser import OPTIONS
 
-OPTIONS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--no-first-run",
-]  # fmt: skip
 expect.set_options(timeout=HANG * 1000)  # no test depends on the speed of the machine
-RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
-"""WCAG 2.2 at level AA, and the practices that axe recommends."""
 
 
 @pytest.fixture(scope="package")
@@ -48,9 +41,3 @@ def page(browser: Browser) -> Iterator[Page]:
     context.set_default_timeout(HANG * 1000)
     yield context.new_page()
     context.close()
-
-
-def assert_accessible(page: Page) -> None:
-    """Fail with the violations of WCAG 2.2 AA that axe finds on the page."""
-    results: Any = Axe().run(page, options=RULES)
-    assert results.violations_count == 0, results.generate_report()

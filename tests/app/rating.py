@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
@@ -15,7 +17,7 @@ from components.ratings.items import RatingItems
 from components.ratings.running import follow, items_folder
 from components.ratings.store import RatingStore
 from tests.app.server import SECRET, TOKEN, running, settings_of
-from tests.ratings.made_items import make_items
+from tests.support.ratings.made_items import make_items
 
 PUBLIC = ("127.0.0.1", "rate.example")
 """Host names of an application that raters reach."""
@@ -66,3 +68,24 @@ def start(page: Page, link: str) -> None:
     page.goto(link)
     page.get_by_role("button", name="Start").press("Enter")
     page.wait_for_url("**/rate/task#item")
+
+
+def invited(app: RatingApp, **link: object) -> httpx.Client:
+    """A rater's client after the guidelines."""
+    client = httpx.Client(base_url=app.url, follow_redirects=True)
+    page = client.get(app.link(**link))  # type: ignore[arg-type]
+    assert "How to rate" in page.text
+    client.post("/rate/guidelines", data={"csrf": csrf_of(page)})
+    return client
+
+
+def csrf_of(page: httpx.Response) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', page.text)
+    assert found
+    return found[1]
+
+
+def item_of(page: httpx.Response) -> str:
+    found = re.search(r"/rate/picture/([0-9a-f]{16})", page.text)
+    assert found
+    return found[1]

@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.app.project import new_project
 from tests.support import PROJECT, until
+from tests.support.app.project import new_project
 
 pytestmark = pytest.mark.long
 

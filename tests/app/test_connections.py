@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from components.app import connections
-from tests.app.project import new_project
 from tests.app.server import OWNER, Running, running, settings_of
 from tests.support import until
+from tests.support.app.project import new_project
 
 HEAD = b"POST /language HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: text/plain\r\ncontent-length: 9000\r\n\r\n"
 

@@ -16,12 +16,11 @@ from sqlalchemy import text
 from components.app.raters import rating_store
 from components.core.errors import HearsightError
 from components.ratings.export import export_path
-from tests.app.conftest import assert_accessible
-from tests.app.rating import RatingApp, rating_app, start
+from tests.app.rating import RatingApp, csrf_of, invited, item_of, rating_app, start
 from tests.app.server import OWNER
-from tests.app.test_rating_access import csrf_of, invited, item_of
-from tests.command import hearsight
-from tests.ratings.made_items import make_items
+from tests.support.app.browser import assert_accessible
+from tests.support.command import hearsight
+from tests.support.ratings.made_items import make_items
 
 
 @pytest.fixture

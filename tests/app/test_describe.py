@@ -16,9 +16,9 @@ from components.app.tokens import INVITATION, sign
 from components.sample.serving import SampleWeb
 from components.tools.describe.sources import describe_address
 from components.web.settings import FetchSettings
-from tests.app.conftest import assert_accessible
 from tests.app.server import OWNER, SECRET, Running, running, settings_of
-from tests.tools.describe.world import make_project, picture
+from tests.support.app.browser import assert_accessible
+from tests.support.describe.world import make_project, picture
 
 pytestmark = pytest.mark.long
 

@@ -12,8 +12,8 @@ import pytest
 from components.app import owners
 from components.app.settings import TOKEN as FILE
 from components.app.settings import write_token
-from tests.app.conftest import assert_accessible
 from tests.app.server import OWNER, TOKEN, Running, running, settings_of
+from tests.support.app.browser import assert_accessible
 
 PAGES = ("/", "/rate", "/describe", "/search", "/feedback", "/files/params.yaml")
 

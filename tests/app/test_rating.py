@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.app.conftest import assert_accessible
 from tests.app.rating import RatingApp, press, rating_app, start
+from tests.support.app.browser import assert_accessible
 
 pytestmark = pytest.mark.long
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,36 +13,15 @@ import pytest
 
 from components.app.tokens import INVITATION, sign
 from components.ratings.running import follow
-from tests.app.rating import PUBLIC, RatingApp, rating_app
+from tests.app.rating import PUBLIC, RatingApp, csrf_of, invited, item_of, rating_app
 from tests.app.server import SECRET, TOKEN, running, settings_of
-from tests.ratings.made_items import make_items
+from tests.support.ratings.made_items import make_items
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RatingApp]:
     with rating_app(tmp_path_factory.mktemp("rating"), hosts=PUBLIC) as app:
         yield app
-
-
-def invited(app: RatingApp, **link: object) -> httpx.Client:
-    """A rater's client after the guidelines."""
-    client = httpx.Client(base_url=app.url, follow_redirects=True)
-    page = client.get(app.link(**link))  # type: ignore[arg-type]
-    assert "How to rate" in page.text
-    client.post("/rate/guidelines", data={"csrf": csrf_of(page)})
-    return client
-
-
-def csrf_of(page: httpx.Response) -> str:
-    found = re.search(r'name="csrf" value="([^"]+)"', page.text)
-    assert found
-    return found[1]
-
-
-def item_of(page: httpx.Response) -> str:
-    found = re.search(r"/rate/picture/([0-9a-f]{16})", page.text)
-    assert found
-    return found[1]
 
 
 def test_an_expired_forged_or_other_link_is_refused(app):

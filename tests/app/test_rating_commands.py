@@ -11,8 +11,8 @@ import pytest
 
 from components.app.invitations import read_invitation
 from components.app.settings import read_secret
-from tests.command import hearsight
-from tests.ratings.made_items import make_items
+from tests.support.command import hearsight
+from tests.support.ratings.made_items import make_items
 
 
 @pytest.fixture

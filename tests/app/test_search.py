@@ -23,11 +23,11 @@ from components.speech.audio.files import RATE_HZ, to_flac
 from components.speech.voices.speaking import speak
 from components.tools.describe import models as found_models
 from components.tracking.registered import RegisteredFolder
-from tests.app.conftest import OPTIONS, assert_accessible
-from tests.app.project import new_project
 from tests.app.server import OWNER, Running, running, settings_of
-from tests.stages.build_search_index.world import clip, models, picture, run, spoken_set
 from tests.support import until
+from tests.support.app.browser import OPTIONS, assert_accessible
+from tests.support.app.project import new_project
+from tests.support.search_index.world import clip, models, picture, run, spoken_set
 
 pytestmark = pytest.mark.long
 

@@ -16,9 +16,9 @@ from components.app.security import SMALL_BODY, RateLimit
 from components.app.settings import LOOPBACK_HOSTS, read_secret
 from components.app.uploads import MOST_SECONDS, limit_sound
 from components.core.errors import HearsightError
-from tests.app.conftest import assert_accessible
-from tests.app.project import new_project
 from tests.app.server import TOKEN, Running, running, settings_of
+from tests.support.app.browser import assert_accessible
+from tests.support.app.project import new_project
 
 
 @pytest.fixture(scope="module")

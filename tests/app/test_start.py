@@ -13,10 +13,10 @@ from playwright.sync_api import Locator, Page
 
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
-from tests.app.conftest import assert_accessible
-from tests.app.project import fail, finish, new_project
 from tests.app.server import OWNER, Running, running, settings_of
 from tests.support import leave_warning
+from tests.support.app.browser import assert_accessible
+from tests.support.app.project import fail, finish, new_project
 
 pytestmark = pytest.mark.long
 

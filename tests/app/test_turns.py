@@ -22,8 +22,8 @@ from components.app.uploads import limit_picture
 from components.core.errors import HearsightError
 from components.tools.describe.confidence import Evidence
 from components.tools.describe.describer import Describer, _Written
-from tests.app.project import new_project
 from tests.app.server import Running, running, settings_of
+from tests.support.app.project import new_project
 
 
 def test_one_decodes_at_a_time_in_one_thread_and_those_beyond_the_waiting_ones_are_refused():

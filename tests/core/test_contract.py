@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from components.core.graph import TEST_SETS, load_graph
-from tests.core.contract import problems
 from tests.support import PROJECT
+from tests.support.contract import problems
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from components.core.graph import load_graph
-from tests.command import hearsight
 from tests.support import PROJECT
+from tests.support.command import hearsight
 
 GRAPH = load_graph(PROJECT)
 HEAVY = ("torch", "spacy", "mlflow", "great_expectations", "prefect", "onnxruntime", "pytorch_lightning", "scipy")

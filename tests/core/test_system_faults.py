@@ -73,8 +73,8 @@ ln -s "$3" web && exec "$4" -m components.cli.entry run crawl --dataset english
 def test_a_full_disk_during_a_crawl_gives_a_one_line_error(tmp_path):
     import yaml
 
-    from tests.stages.crawl.conftest import fixture_params
-    from tests.stages.crawl.fixture_web import build_fixture_web
+    from tests.support.crawl.crawls import fixture_params
+    from tests.support.crawl.fixture_web import build_fixture_web
 
     content = yaml.safe_load((PROJECT / "params.yaml").read_text())
     content["english"]["crawl"] = fixture_params().plain()

@@ -16,9 +16,9 @@ from components.cli.main import app
 from components.cli.reference import TARGET, commands, reference, root_command
 from components.core.graph import Graph, load_graph
 from components.tools.trial.texts import Trial, text_of
-from tests.command import hearsight
 from tests.documents.commands import NOT_TESTED, TESTED, Command, documented
 from tests.support import PROJECT
+from tests.support.command import hearsight
 
 COMMANDS = documented()
 README = (PROJECT / "README.md").read_text(encoding="utf-8")

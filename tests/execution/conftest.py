@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.execution.ray_support import loopback_cluster
+from tests.support.execution.ray_support import loopback_cluster
 
 
 @pytest.fixture(scope="session")

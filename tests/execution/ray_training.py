@@ -12,8 +12,8 @@ from components.stages.train_captioner import jobs
 from components.stages.train_captioner.recipe import CaptionerTraining
 from components.training.settings import REFERENCE
 from tests.execution.ray_work import where_am_i
-from tests.stages.train_captioner.support import SmallNetwork, prepared, spec_of
 from tests.support import make_stage
+from tests.support.train_captioner.project import SmallNetwork, prepared, spec_of
 
 PHASE = {"epochs": 1, "batch": 4, "samples": 2, "baseline": "mean", "learning_rate": 0.001}
 VICTIM, HELD = "victim", "held"

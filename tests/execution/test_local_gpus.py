@@ -14,8 +14,8 @@ from components.execution.engine import LocalEngine
 from components.execution.resources import CORE, Resources, local_gpus
 from components.training.settings import Hardware, Inference
 from tests.execution import ray_work
-from tests.execution.gpu_shares import shared_at_once
 from tests.support import until
+from tests.support.execution.gpu_shares import shared_at_once
 
 
 @pytest.fixture(autouse=True)

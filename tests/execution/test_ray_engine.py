@@ -27,10 +27,10 @@ from components.execution.stage import Job
 from components.stages.crawl import image_decoding
 from components.stages.crawl.run import run as crawl
 from tests.execution import ray_work
-from tests.execution.ray_support import refusal
-from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import PROJECT, make_stage, until
+from tests.support.crawl.crawls import fixture_params
+from tests.support.crawl.fixture_web import build_fixture_web
+from tests.support.execution.ray_support import refusal
 
 pytestmark = pytest.mark.long
 

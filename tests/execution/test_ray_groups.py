@@ -15,7 +15,7 @@ from components.execution import ray_groups
 from components.execution.ray_engine import RayEngine
 from components.execution.resources import Resources
 from tests.execution import ray_work
-from tests.execution.gpu_shares import shared_at_once
+from tests.support.execution.gpu_shares import shared_at_once
 
 pytestmark = pytest.mark.long
 

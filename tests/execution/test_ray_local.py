@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.pipeline.harness import sample_params
-from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import PROJECT
-from tests.web.archived import archive_web
+from tests.support.crawl.crawls import fixture_params
+from tests.support.crawl.fixture_web import build_fixture_web
+from tests.support.pipeline.harness import sample_params
+from tests.support.web.archived import archive_web
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from components.execution import process
 from components.execution.engine import LocalEngine
 from components.execution.ray_engine import RayEngine
 from components.execution.runner import make_engine
-from tests.execution.ray_support import free_port, refusal
 from tests.support import PROJECT
+from tests.support.execution.ray_support import free_port, refusal
 
 
 @pytest.mark.parametrize(

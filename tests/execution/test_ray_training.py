@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from components.execution.ray_engine import RayEngine
-from tests.execution import ray_support, ray_training
+from tests.execution import ray_training
 from tests.support import HANG, InlineEngine, until
+from tests.support.execution import ray_support
 
 LOSS, SCORE = 1e-4, 1e-3
 """Largest differences from one process: of an epoch's mean loss, relative; of its validation score.

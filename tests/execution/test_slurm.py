@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.execution.ray_support import free_port
 from tests.support import PROJECT, until
+from tests.support.execution.ray_support import free_port
 
 SCRIPT = PROJECT / "infra" / "slurm.sh"
 COMMANDS = {

@@ -18,8 +18,8 @@ import psutil
 import pytest
 
 from components.execution.warm_client import SINGLE_THREADED
-from tests.stages.check.boundaries import make
 from tests.support import PROJECT
+from tests.support.check.boundaries import make
 
 pytestmark = pytest.mark.long
 

@@ -25,8 +25,8 @@ import psutil
 
 from tests.faults.moments import Strike
 from tests.faults.project import STAGES
-from tests.pipeline.harness import ENVIRONMENT
 from tests.support import HANG, until
+from tests.support.pipeline.harness import ENVIRONMENT
 
 SETTINGS = {
     "DVC_NO_ANALYTICS": "1",

@@ -11,7 +11,7 @@ import yaml
 
 from tests.faults.fault import Fault, World
 from tests.faults.servers import Cut, Served, serve_folder, serve_s3
-from tests.stages.crawl.conftest import fixture_block
+from tests.support.crawl.crawls import fixture_block
 
 STALLED = 2.0
 """Timeout of a request (s), above which it has failed."""
@@ -102,7 +102,7 @@ def _through(
 def _upload(web: Path, folder: Path, url: str) -> None:
     import boto3
 
-    from tests.web.archived import archive_web
+    from tests.support.web.archived import archive_web
 
     client = boto3.client("s3", endpoint_url=url, region_name="us-east-1", aws_access_key_id="k", aws_secret_access_key="s")
     client.create_bucket(Bucket="archive")

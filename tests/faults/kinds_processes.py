@@ -23,8 +23,8 @@ from tests.faults import commands
 from tests.faults.commands import Done
 from tests.faults.fault import Fault, World
 from tests.faults.project import Small
-from tests.pipeline.harness import ENVIRONMENT
 from tests.support import PROJECT, until
+from tests.support.pipeline.harness import ENVIRONMENT
 
 PATIENCE = 1200.0
 """Seconds until a flow has hung: without its server, Prefect's client tries each call six times, for a minute."""

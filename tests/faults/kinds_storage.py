@@ -19,8 +19,8 @@ from tests.faults.fault import Fault, World
 from tests.faults.kinds_network import draw_cut
 from tests.faults.project import STAGES, Small
 from tests.faults.servers import Served
-from tests.storage.server import S3Server, answers
 from tests.support import until
+from tests.support.storage.server import S3Server, answers
 
 PATIENCE = 7.0
 """Seconds that a run waits for a server that does not answer."""

@@ -22,7 +22,7 @@ from tests.faults.fault import Fault, World
 from tests.faults.kinds_files import MODES, damage
 from tests.faults.moments import Strike
 from tests.faults.project import Small, copy_small
-from tests.ratings.postgres import postgres
+from tests.support.ratings.postgres import postgres
 
 NOW = {"HEARSIGHT_TRACKING": "now"}
 DATABASE = "mlflow.db"

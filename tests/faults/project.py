@@ -13,9 +13,9 @@ import yaml
 from components.core.addresses import docs_folder, lineage_path
 from components.core.files import link
 from components.core.stage_output import StageOutput
-from tests.stages.crawl.conftest import fixture_block
-from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import PROJECT
+from tests.support.crawl.crawls import fixture_block
+from tests.support.crawl.fixture_web import build_fixture_web
 
 CHAIN: dict[str, dict[str, str]] = {
     "crawl": {},

@@ -6,15 +6,17 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.pipeline.harness import init_repository
+from tests.support.pipeline.harness import init_repository
 
+Make = Callable[..., Path]
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 PERSON = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in (("NAME", "T"), ("EMAIL", "t@t"))}
 
@@ -77,3 +79,10 @@ def another_clone(origin: Path, name: str) -> Path:
     """Return a further clone."""
     git(origin.parent, "clone", "-q", str(origin), name)
     return origin.parent / name
+
+
+class Started:
+    """What :func:`superseded` reads of a flow run."""
+
+    def __init__(self, due: str, automatic: bool = True) -> None:
+        self.expected_start_time, self.auto_scheduled = datetime.fromisoformat(due), automatic

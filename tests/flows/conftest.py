@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.flows.clones import git
-from tests.pipeline.harness import init_repository
-
-Make = Callable[..., Path]
+from tests.flows.clones import Make, git
+from tests.support.pipeline.harness import init_repository
 
 
 @pytest.fixture(scope="package")

@@ -14,7 +14,7 @@ from components.core.errors import HearsightError
 from flows import graph
 from flows.commands import environment, run_dvc
 from flows.graph import read_plan
-from tests.flows.conftest import Make
+from tests.flows.clones import Make
 from tests.support import THOROUGH
 
 

@@ -18,7 +18,7 @@ from flows.graph import StageTask, affected_by, read_tasks, seconds
 from flows.guard import TIMED_OUT, run_guarded
 from flows.schedules import read_schedules
 from flows.show import stage_page
-from tests.flows.conftest import Make
+from tests.flows.clones import Make
 from tests.support import leave_warning, make_output, until
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -21,8 +21,7 @@ from flows.locks import LOCK_REF, RemoteLock, clone_id
 from flows.repository import Move, Repository
 from flows.schedules import Schedule, read_schedules, tag_time, time_tag
 from flows.versioned import VersionedRun, last_run, open_run, superseded
-from tests.flows.clones import another_clone, git, make_origin
-from tests.flows.test_versioned import Started
+from tests.flows.clones import Started, another_clone, git, make_origin
 from tests.support import until
 
 DUE = "2026-11-26T03:00:00+00:00"

@@ -16,9 +16,9 @@ from components.core.errors import HearsightError
 from components.ratings.items import RatingItems
 from components.ratings.running import follow
 from components.ratings.store import RatingStore
-from tests.pipeline.harness import init_repository
-from tests.ratings.made_items import make_items
 from tests.support import until
+from tests.support.pipeline.harness import init_repository
+from tests.support.ratings.made_items import make_items
 
 pytestmark = pytest.mark.long
 

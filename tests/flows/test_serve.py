@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.clones import git
-from tests.flows.conftest import Make
+from tests.flows.clones import Make, git
 from tests.support import until
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ import yaml
 from flows.server import prefect_server
 from flows.settings import login_path
 from flows.ui import mlflow_server
-from tests.flows.test_ui import free_port
+from tests.flows.served import free_port
 from tests.support import HANG, PROJECT
 
 pytestmark = pytest.mark.long

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from tests.flows.conftest import Make
+from tests.flows.clones import Make
 from tests.support import PROJECT
 
 pytestmark = pytest.mark.long

@@ -12,16 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.project import new_project
+from tests.flows.served import free_port
 from tests.support import HANG, PROJECT, until
+from tests.support.app.project import new_project
 
 pytestmark = pytest.mark.long
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def accept_ctrl_c() -> None:

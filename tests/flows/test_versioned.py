@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from flows.commands import environment, run_dvc
 from flows.graph import read_plan
 from flows.schedules import read_schedules
 from flows.versioned import VersionedRun, open_run, read_settings, superseded
-from tests.flows.clones import KEYS, another_clone, copying, git, make_origin, s3_server
+from tests.flows.clones import KEYS, Started, another_clone, copying, git, make_origin, s3_server
 
 pytestmark = pytest.mark.long
 
@@ -110,13 +109,6 @@ def test_settings_changed_on_both_sides_end_the_run_and_change_nothing(tmp_path:
     with pytest.raises(HearsightError, match="was changed here and on runs/daily in the same lines"):
         run_once(two)
     assert (two / "params.yaml").read_text() == text and not (two / "dvc.lock").exists()
-
-
-class Started:
-    """What :func:`superseded` reads of a flow run."""
-
-    def __init__(self, due: str, automatic: bool = True) -> None:
-        self.expected_start_time, self.auto_scheduled = datetime.fromisoformat(due), automatic
 
 
 def test_of_many_late_runs_one_is_made(tmp_path: Path) -> None:

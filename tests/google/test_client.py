@@ -20,8 +20,8 @@ from components.language.google import GoogleModeration, GoogleSentiment, Google
 from components.language.google_parse import to_parse
 from components.providers.google_readings import polarity
 from components.vision.google import GoogleVision
-from tests.google.client_calls import QUICK, ask, fail_first, sentiment, texts, vision
-from tests.google.fake_google import (
+from tests.support.google.client_calls import QUICK, ask, fail_first, sentiment, texts, vision
+from tests.support.google.fake_google import (
     DOWN,
     LABEL_DETECTION,
     PLAIN_TEXT,
@@ -30,7 +30,7 @@ from tests.google.fake_google import (
     Reply,
     error,
 )  # fmt: skip
-from tests.google.google_documents import DOCUMENTS, DOG
+from tests.support.google.google_documents import DOCUMENTS, DOG
 
 
 def test_each_method_is_a_paid_annotator_and_sends_no_request_when_made(google: FakeGoogle) -> None:

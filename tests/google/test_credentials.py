@@ -14,12 +14,12 @@ from google.auth import jwt
 
 from components.core.errors import HearsightError
 from components.google.credentials import SCOPE
-from tests.google.client_calls import ask, sentiment, texts
-from tests.google.fake_google import (
+from tests.support.google.client_calls import ask, sentiment, texts
+from tests.support.google.fake_google import (
     FakeGoogle,
     Reply,
 )  # fmt: skip
-from tests.google.google_documents import DOG
+from tests.support.google.google_documents import DOG
 
 
 @pytest.mark.parametrize("given", ["http://example.com", "ftp://127.0.0.1", "http://127.0.0.1.example.com:80", "nonsense"])

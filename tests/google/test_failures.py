@@ -11,8 +11,8 @@ from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.google.method import refusal_reason
 from components.google.responses import retry_after
-from tests.google.client_calls import QUICK, ask, fail_first, sentiment, texts
-from tests.google.fake_google import (
+from tests.support.google.client_calls import QUICK, ask, fail_first, sentiment, texts
+from tests.support.google.fake_google import (
     BAD_KEY,
     BAD_TEXT,
     DAY_USED_UP,
@@ -23,7 +23,7 @@ from tests.google.fake_google import (
     Reply,
     error,
 )  # fmt: skip
-from tests.google.google_documents import DOG
+from tests.support.google.google_documents import DOG
 
 
 @pytest.mark.parametrize(

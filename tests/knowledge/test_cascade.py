@@ -11,7 +11,7 @@ from components.knowledge.gazetteers import place_kind
 from components.language import wordnet
 from components.language.person_names import is_given_name
 from components.language.wordnet import WordNet, load_wordnet
-from tests.knowledge.dictionary import EXTRACT, extract, knowledge
+from tests.support.knowledge.dictionary import EXTRACT, extract, knowledge
 
 
 def test_plurals_are_reduced_and_senses_are_ordered() -> None:

@@ -22,8 +22,8 @@ from components.knowledge.setup import check_order, make_sources, require_key
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.sparql import WikidataSparql
 from components.knowledge.words import Words
-from tests.knowledge.dictionary import extract
-from tests.knowledge.knowledge_server import KEY, State, knowledge_server
+from tests.support.knowledge.dictionary import extract
+from tests.support.knowledge.knowledge_server import KEY, State, knowledge_server
 
 FIELDS = ["results", "bindings", "name", "item", "value", "itemListElement", "result", "@id", "@type"]
 MIRA, OSTRAVA = Question("Mira Tolland", "PERSON"), Question("Ostrava Nova", "GPE")

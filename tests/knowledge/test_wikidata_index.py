@@ -22,9 +22,9 @@ from components.knowledge.wikidata.dump import Broken, Dump
 from components.knowledge.wikidata.index import WikidataIndex
 from components.knowledge.wikidata.table import Table, TableWriter, name_key
 from components.knowledge.words import Words
-from tests.knowledge import wikidata_dump as fixture
-from tests.knowledge.dictionary import extract
 from tests.support import PROJECT, until
+from tests.support.knowledge import wikidata_dump as fixture
+from tests.support.knowledge.dictionary import extract
 
 
 def opened(folder: Path) -> WikidataIndex:

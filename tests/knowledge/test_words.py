@@ -12,7 +12,7 @@ from components.knowledge.gazetteers import brand_kind, brands
 from components.knowledge.kinds import KINDS, Gate
 from components.knowledge.names import kind_by_form
 from components.knowledge.words import Words
-from tests.knowledge.dictionary import extract, knowledge
+from tests.support.knowledge.dictionary import extract, knowledge
 
 PIECES = ["American", "actor,", "and", "(", ")", "film", "of", "the", "3rd", "city", "in"]
 WORDS, GATE = Words(extract()), Gate(extract())

@@ -13,9 +13,9 @@ from components.language.google_parse import DEP, ENTITIES, POS, to_parse
 from components.providers.google_readings import ADULT, RACY, labels, polarity, pornography, profanity
 from components.stages.hypernymize.rewrite import rewrite
 from components.stages.hypernymize.sentence import Sentence
-from tests.google.fake_google import label
-from tests.google.google_documents import CROWD, DOCUMENTS, DOG, WORKER, document
-from tests.knowledge.dictionary import knowledge
+from tests.support.google.fake_google import label
+from tests.support.google.google_documents import CROWD, DOCUMENTS, DOG, WORKER, document
+from tests.support.knowledge.dictionary import knowledge
 
 COLUMNS = ("text", "space", "lemma", "pos", "tag", "dep", "head")
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from components.language.metric_lexicon import WordNetLexicon
 from components.metrics.caption_parses import parse_captions
 from components.metrics.parses import Parses, Sentence
-from tests.knowledge.dictionary import EXTRACT, extract
+from tests.support.knowledge.dictionary import EXTRACT, extract
 
 
 @lru_cache(maxsize=1)

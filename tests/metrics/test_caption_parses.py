@@ -12,8 +12,8 @@ from components.language.metric_lexicon import WordNetLexicon, load_lexicon
 from components.metrics.caption_parses import parse_captions
 from components.metrics.lexicon import FEMALE, MALE, PERSON, Lexicon, same_meaning
 from components.metrics.parses import UNKNOWN
-from tests.knowledge.dictionary import extract
 from tests.metrics.parsed import lexicon
+from tests.support.knowledge.dictionary import extract
 
 
 def test_unknown_words_keep_their_position_in_the_caption():

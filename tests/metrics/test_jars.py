@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
 from components.metrics.meteor import LanguageUnavailable, meteor, meteor_jar
 from components.metrics.spice import read_spice, spice, spice_input, spice_jar
+from tests.support.metrics.programs import program
 
 JAVA = pytest.mark.skipif(
     shutil.which("java") is None or find_packaged_file("meteor", "meteor-1.5.jar") is None,
@@ -37,16 +37,6 @@ FAILURE = (
     f"{FAULT}\n\tat edu.cmu.Meteor(Meteor.java:1)\n\t... 3 more\nCaused by: java.io.IOException: no table"
 )
 """What Java prints when a program fails: notices, the error, its stack and its cause."""
-
-
-def program(folder: Path, name: str, code: str) -> str:
-    """A program that stands where Java would and does what a failing one does."""
-    path = folder / name
-    (folder / f"{name}.py").write_text(code)
-    # Not the interpreter itself in the first line: its path may hold a space.
-    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(folder / name))}.py "$@"\n')
-    path.chmod(0o755)
-    return str(path)
 
 
 @pytest.mark.slow

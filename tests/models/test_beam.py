@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from components.models.beam import Written, generate, stable_topk
 from components.models.captioners.interface import CaptionNetwork
 from components.models.vocabulary import END, PAD, START, UNKNOWN
-from tests.models.captioning import TableNetwork, plain_beam_search, plain_greedy, tiny_transformer
+from tests.support.models.captioning import TableNetwork, plain_beam_search, plain_greedy, tiny_transformer
 
 LENGTH_POWERS = (0.0, 0.7, 1.0, 2.0)
 

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 from components.models import beam
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
-from tests.models.dual_encoders import tiny
+from tests.support.models.dual_encoders import tiny
 
 
 class OneDevice(TorchDispatchMode):

@@ -13,18 +13,7 @@ from hypothesis import strategies as st
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.encoders import ImageEncoder
 from components.models.inception_resnet_v2 import InceptionResnetV2
-from tests.models.dual_encoders import TINY, size, tiny
-
-
-class Flat(torch.nn.Module):
-    """A stand-in for EfficientNet-lite0's shapes: 32 × 32 px to a cell of 1280."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv = torch.nn.Conv2d(3, 1280, 32, stride=32)
-
-    def extract_features(self, pixels: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.relu(self.conv(pixels))
+from tests.support.models.dual_encoders import TINY, Flat, size, tiny
 
 
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 4))

@@ -10,7 +10,7 @@ import torch
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.inception_resnet_v2 import LEAST_SIDE, cells
 from components.models.towers import InceptionSpeech
-from tests.models.dual_encoders import INCEPTION, size
+from tests.support.models.dual_encoders import INCEPTION, size
 
 SIDE = 80
 PAPER = {"speech": "inception_resnet_v2", "image": "inception_resnet_v2"}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.models.mfcc import MFCC, MfccSettings
-from tests.models.mfcc_librosa import CHOICES, DEFAULT, cases, clip, recorded, theirs
+from tests.support.models.mfcc_librosa import CHOICES, DEFAULT, cases, clip, recorded, theirs
 
 WITHIN = 1e-4
 """Greatest absolute error. One unit in the last place of a float32 near -1131, the first coefficient of silence, is 1.2e-4."""

@@ -8,7 +8,7 @@ from torch import nn
 
 from components.models.beam import generate
 from components.models.packed import pack_linear_layers
-from tests.models.captioning import plain_beam_search, tiny_transformer
+from tests.support.models.captioning import plain_beam_search, tiny_transformer
 
 
 def test_a_packed_network_scores_as_the_network_does() -> None:

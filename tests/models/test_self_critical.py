@@ -120,36 +120,6 @@ def test_captions_are_sampled_by_their_probabilities() -> None:
             assert share == pytest.approx(chance, abs=4.5 * math.sqrt(chance * (1 - chance) / many))
 
 
-def test_samples_have_the_maximum_length_padding_and_no_special_words() -> None:
-    network = tiny("aoanet", vocabulary=9, longest=5).eval()
-    drawn = sample(network, network.encode(torch.randn(3, 4, 4)), 3, 40).words
-    assert len(drawn) == 120 and drawn.shape[1] <= 5
-    mask = scored_positions(drawn)
-    assert bool((drawn[~mask] == PAD).all())
-    assert not bool(torch.isin(drawn[mask], torch.tensor(NEVER_WRITTEN)).any())
-
-
-def test_equal_generators_draw_equal_captions() -> None:
-    network = tiny(longest=6).eval()
-    memory = network.encode(torch.randn(2, 1, 4))
-    first, second = (sample(network, memory, 2, 5, torch.Generator().manual_seed(7)).words for _ in range(2))
-    assert torch.equal(first, second)
-
-
-def test_words_are_scored_as_they_were_drawn_step_by_step() -> None:
-    network = tiny("aoanet", vocabulary=9, longest=5).eval()
-    memory = network.encode(torch.randn(2, 3, 4))
-    words = sample(network, memory, 2, 3).words
-    state, newest = network.start(memory, 3), torch.full((6,), START)
-    logs = log_probabilities(network, memory, words)
-    for place, mine in enumerate(scored_positions(words).T):
-        scores = network.step(state, newest)
-        scores[:, list(NEVER_WRITTEN)] = float("-inf")
-        expected = scores.log_softmax(1)[torch.arange(6), words[:, place]]
-        assert torch.allclose(logs[:, place][mine], expected[mine], atol=1e-5)
-        newest = words[:, place]
-
-
 def test_the_mean_of_the_others_excludes_a_captions_own_reward() -> None:
     result = mean_of_others(torch.tensor([1.0, 2.0, 6.0, 0.0, 0.0, 3.0]), 3)
     assert result.tolist() == [4.0, 3.5, 1.5, 1.5, 1.5, 0.0]

@@ -9,7 +9,7 @@ from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
 from components.models.captioners.transformer import TransformerCaptioner, sinusoids
 from components.models.vocabulary import END, PAD, START
-from tests.models.captioning import tiny_transformer
+from tests.support.models.captioning import tiny_transformer
 
 WORDS = torch.tensor([[START, 4, 5, 6], [START, 7, 7, 12], [START, 9, 4, 4], [START, 5, 11, 8]])
 

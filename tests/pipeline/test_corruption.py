@@ -20,10 +20,10 @@ from components.core.addresses import draft_path, lineage_path
 from components.core.files import publish_json
 from components.core.stage_output import StageOutput
 from components.stages.check import check
-from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project, sample_params
-from tests.stages.check.boundaries import make
-from tests.stages.check.corruptions import CORRUPTIONS
 from tests.support import PROJECT
+from tests.support.check.boundaries import make
+from tests.support.check.corruptions import CORRUPTIONS
+from tests.support.pipeline.harness import ENVIRONMENT, Project, commit, make_project, sample_params
 
 # The first waits for a project in which every stage has run.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
@@ -41,8 +41,8 @@ CASES = [
 
 
 DEFECT = """\
-from tests.stages.check.boundaries import fill
-from tests.stages.check.corruptions import CORRUPTIONS
+from tests.support.check.boundaries import fill
+from tests.support.check.corruptions import CORRUPTIONS
 
 def run(stage):
     fill(stage, CORRUPTIONS[stage.name][{number}][0])

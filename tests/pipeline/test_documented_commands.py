@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.pipeline.harness import ENVIRONMENT, Project
+from tests.support.pipeline.harness import ENVIRONMENT, Project
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import add_web, small_params
-from tests.pipeline.harness import Project, kill_at, make_project, sample_params, torment, uninterrupted
 from tests.support import PROJECT
+from tests.support.pipeline.harness import Project, kill_at, make_project, sample_params, torment, uninterrupted
+from tests.support.pipeline.whole import add_web, small_params
 
 SEED = 20
 

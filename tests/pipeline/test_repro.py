@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.pipeline.harness import ENVIRONMENT, Project
+from tests.support.pipeline.harness import ENVIRONMENT, Project
 
 # The first waits for a project in which every stage has run.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]

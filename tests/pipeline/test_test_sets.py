@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from dvc.exceptions import ReproductionError
 from dvc.repo import Repo
-from PIL import Image, ImageDraw
 from typer.testing import CliRunner
 
 from components.cli.main import app
@@ -22,14 +20,13 @@ from components.core.graph import TEST_SETS, load_graph
 from components.core.stage_output import StageOutput
 from components.execution import runner
 from flows.graph import read_tasks
-from tests.pipeline.harness import ENVIRONMENT, Project, commit, make_project
 from tests.support import InlineEngine
+from tests.support.pipeline.drawings import captions, draw
+from tests.support.pipeline.harness import ENVIRONMENT, Project, commit, make_project
 
 # A whole run of DVC takes minutes on a busy machine.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
 
-COLOURS = ("red", "green", "blue", "black", "orange", "purple")
-SHAPES = ("square", "circle", "triangle", "line")
 OTHERS = (
     "filter", "hypernymize", "extract_descriptions", "dedup", "cluster", "synthesize", "import_recordings", "evaluate_speech",
     "pretrain_retrieval", "finetune_retrieval", "evaluate_retrieval", "build_search_index", "build_rating_items",
@@ -59,29 +56,6 @@ TRAINING = """\
     training: {seeds: [0], min_count: 1}
     networks: {rnn1x1: {width: 16, epochs: 2, batch: 8, optimiser: adam, learning_rate: 0.01, self_critical: {epochs: 0}}}
 """
-
-
-def captions(number: int, count: int) -> list[str]:
-    """As many different captions of a drawn picture."""
-    colour, shape = COLOURS[number % 6], SHAPES[number % 4]
-    return [f"a {colour} {shape}" + (f" drawn as number {n}" if n else "") for n in range(count)]
-
-
-def draw(folder: Path, names: Sequence[str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, name in enumerate(names):
-        image = Image.new("RGB", (96, 80), "white")
-        brush = ImageDraw.Draw(image)
-        box, colour = (20 + number, 15, 60 + number, 55), COLOURS[number % 6]
-        if SHAPES[number % 4] == "circle":
-            brush.ellipse(box, fill=colour)
-        elif SHAPES[number % 4] == "square":
-            brush.rectangle(box, fill=colour)
-        else:
-            brush.polygon([(20, 60), (60 + number, 60), (40, 10 + number)], fill=colour)
-        brush.text((2, 66), name, fill="grey")
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        image.save(folder / name, "JPEG")
 
 
 def add_files(root: Path) -> None:

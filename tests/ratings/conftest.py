@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from components.ratings.database import METADATA, Database
-from tests.ratings.postgres import postgres
+from tests.support.ratings.postgres import postgres
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from components.ratings import database
 from components.ratings.faults import DatabaseError, DatabaseFullError
 from components.ratings.revocation import RevokedError
 from components.ratings.store import RatingStore
-from tests.ratings.postgres import postgres
+from tests.support.ratings.postgres import postgres
 
 ITEMS = {f"{number:016x}": 2 for number in range(5)}
 

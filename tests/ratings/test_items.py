@@ -14,8 +14,8 @@ from PIL import Image
 from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
 from components.ratings.items import RatingItems, item_key
-from tests.ratings.made_items import make_items
 from tests.support import make_output
+from tests.support.ratings.made_items import make_items
 
 
 @pytest.fixture(scope="module")

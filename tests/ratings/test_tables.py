@@ -21,7 +21,7 @@ from components.ratings.tables.recall import RecallRow, recall_rows
 from components.ratings.tables.shares import ShareRow, share_rows, table_agreement
 from components.ratings.tables.uses import all_uses, first_uses
 from components.ratings.tables.votes import collect_votes
-from tests.ratings.rated import item, items_table, key, rating, ratings_table, use, votes_of
+from tests.support.ratings.rated import item, items_table, key, rating, ratings_table, use, votes_of
 
 FEW = Counting(resamples=20)
 

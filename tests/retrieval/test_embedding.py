@@ -18,8 +18,8 @@ from components.retrieval.items import Coefficients, PairItems
 from components.retrieval.pairs import Pairs, read_pairs
 from components.training.inference import TOLERANCE
 from components.training.settings import PLAIN_INFERENCE, Inference
-from tests.models.dual_encoders import tiny
-from tests.retrieval.world import FEATURES, spoken_set
+from tests.support.models.dual_encoders import tiny
+from tests.support.retrieval.world import FEATURES, spoken_set
 
 FRAMES = 24
 TOWERS: dict[str, dict[str, Any]] = {

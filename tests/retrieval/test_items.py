@@ -18,7 +18,7 @@ from components.retrieval.pairs import SpokenSet, read_pairs
 from components.speech.audio.files import from_flac
 from components.training.batches import EpochBatches, loader
 from components.training.settings import REFERENCE
-from tests.retrieval.world import FEATURES, output, spoken_set
+from tests.support.retrieval.world import FEATURES, output, spoken_set
 
 
 def items_of(one: SpokenSet, split: str = "train", **settings: Any) -> PairItems:

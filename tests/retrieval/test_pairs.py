@@ -12,7 +12,7 @@ from components.core.addresses import PREPARED_FILE
 from components.core.errors import HearsightError
 from components.retrieval.pairs import SpokenSet, read_pairs, sets_of
 from components.training.members import Members
-from tests.retrieval.world import FEATURES, TRAINED, output, spoken_set
+from tests.support.retrieval.world import FEATURES, TRAINED, output, spoken_set
 
 
 def test_a_split_has_its_utterances_in_key_order_each_with_its_own_picture(tmp_path: Path) -> None:

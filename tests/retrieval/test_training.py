@@ -17,8 +17,8 @@ from components.retrieval.items import Batch
 from components.training.batches import EpochBatches
 from components.training.checkpoints import CHECKPOINT
 from components.training.fit import fit
-from tests.retrieval.training import OPTIMISATION, recipe_on
 from tests.support import PROJECT
+from tests.support.retrieval.training import OPTIMISATION, recipe_on
 
 
 def trained(world: Path, folder: Path, held: float = 100) -> tuple[bytes, list[dict[str, float]]]:
@@ -32,7 +32,7 @@ def trained(world: Path, folder: Path, held: float = 100) -> tuple[bytes, list[d
 def test_a_run_killed_inside_an_epoch_ends_with_the_same_bytes(tmp_path: Path, epoch: int, step: int) -> None:
     straight = trained(tmp_path / "world", tmp_path / "straight")
     # An interpreter of its own: a process forked here would take over what other tests left.
-    begun = "from pathlib import Path; from tests.retrieval.training import train_and_die"
+    begun = "from pathlib import Path; from tests.support.retrieval.training import train_and_die"
     code = f"{begun}; train_and_die(Path({str(tmp_path / 'world')!r}), Path({str(tmp_path / 'killed')!r}), {epoch}, {step})"
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, timeout=900)
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from components.sample.posts import PostsSite
-from tests.sample.posts_material import build_packages
+from tests.support.sample.posts_material import build_packages
 
 
 @pytest.fixture(scope="session")

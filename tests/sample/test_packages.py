@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.sample.posts import PostsSite
 from components.sample.qt import resources, translations
-from tests.sample.posts_material import qm, rcc
+from tests.support.sample.posts_material import qm, rcc
 
 
 def test_a_missing_package_names_the_command_that_fetches_it(tmp_path):

@@ -17,8 +17,8 @@ from components.sample.packages import BENCHMARKS, PACKAGES, VOICES, fetch_packa
 from components.sample.pages import SOURCES, sample_sites
 from components.sample.sites import Site
 from components.web.html.page import read_page
-from tests.stages.crawl.fixture_web import picture
 from tests.support import PROJECT
+from tests.support.crawl.fixture_web import picture
 
 RELEASES = Path(__file__).parent / "releases"
 """By release: the packages with names like ours, as ``apt-cache search --names-only .`` lists them there."""

@@ -10,9 +10,9 @@ import pytest
 
 from components.tracking.record import connect, experiment_id
 from flows.ui import mlflow_server
-from tests.execution.ray_support import free_port
-from tests.storage.conftest import in_bucket, settings
-from tests.storage.server import S3Server
+from tests.support.execution.ray_support import free_port
+from tests.support.storage.projects import in_bucket, settings
+from tests.support.storage.server import S3Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -15,10 +15,10 @@ from components.core.object_store import object_key
 from components.core.stage_output import StageOutput
 from components.core.storage import S3Storage, read_storage
 from components.execution import runner
-from tests.pipeline.harness import ENVIRONMENT, Project, leave_docs
-from tests.storage.conftest import git, settings, small_project
-from tests.storage.server import S3Server
 from tests.support import InlineEngine
+from tests.support.pipeline.harness import ENVIRONMENT, Project, leave_docs
+from tests.support.storage.projects import git, settings, small_project
+from tests.support.storage.server import S3Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 

@@ -25,11 +25,12 @@ from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.stored import open_bucket
 from components.tools.takedown.versions import Objects, find_outdated
 from components.web.takedown_list import EMPTY_LIST
-from tests.storage.conftest import git, in_bucket, settings, small_params
-from tests.storage.server import S3Server
-from tests.storage.test_outputs import clone, crawl, filtered
-from tests.storage.test_takedown import GONE, STAYS, crawled, fetch, keep
 from tests.support import PROJECT
+from tests.support.storage.outputs import clone, crawl, filtered
+from tests.support.storage.projects import git, in_bucket, settings, small_params
+from tests.support.storage.server import S3Server
+from tests.support.takedown.snapshots import crawled, fetch, keep
+from tests.support.takedown.versions import GONE, STAYS
 
 TORN = {
     "empty": b"", "cut": b'{"a": "', "not UTF-8": b'{"a": "\xff"}', "a list": b"[]", "null": b"null", "a number": b"3",

@@ -18,12 +18,12 @@ from components.execution import shipping
 from components.execution.engine import LocalEngine
 from components.execution.ray_engine import RayEngine
 from components.execution.stage import Job
-from tests.execution.ray_support import free_port
 from tests.storage import ray_work
-from tests.storage.conftest import in_bucket
-from tests.storage.server import S3Server
-from tests.storage.test_outputs import crawl
 from tests.support import HANG, make_stage, until
+from tests.support.execution.ray_support import free_port
+from tests.support.storage.outputs import crawl
+from tests.support.storage.projects import in_bucket
+from tests.support.storage.server import S3Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 RAY = [str(Path(sys.executable).parent / "ray"), "start", "--disable-usage-stats", "--block", "--object-store-memory", "80000000"]

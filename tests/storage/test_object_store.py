@@ -17,8 +17,8 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError, ObjectMissing
 from components.core.object_store import ObjectStore, in_threads, object_key
 from components.core.storage import S3Storage, parse_storage
-from tests.storage.conftest import settings
-from tests.storage.server import S3Server
+from tests.support.storage.projects import settings
+from tests.support.storage.server import S3Server
 
 DAMAGES = ("none", "kept copy cut", "kept copy changed", "kept copy lost", "unfinished download")
 

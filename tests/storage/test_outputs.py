@@ -5,48 +5,18 @@ from __future__ import annotations
 import shutil
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from components.core.bucket import Bucket
 from components.core.errors import HearsightError
-from components.core.ledger import kept, ledger_table
 from components.core.manifest import NAME
 from components.core.object_store import object_key
 from components.core.stage_output import StageOutput
-from components.execution.shard_worker import ShardOut, Task
-from tests.storage.conftest import in_bucket, settings
-from tests.storage.server import S3Server
-from tests.support import make_output, make_stage, row
-
-ROWS = [[row("crawl", key=f"{shard}-{n}", media=f"{shard:05d}/{shard}-{n}.jpg") for n in range(3)] for shard in range(2)]
-MEDIA = [{f"{shard}-{n}.jpg": f"picture {shard} {n}".encode() for n in range(3)} for shard in range(2)]
-computed: list[str] = []
-
-
-def crawl(root: Path) -> StageOutput:
-    return make_output(root, "crawl", ROWS, media=MEDIA)
-
-
-def double(table: Any, task: Task) -> ShardOut:
-    computed.append(task.shard)
-    return ShardOut(table, ledger_table(kept(key) for key in table["key"].to_pylist()))
-
-
-def filtered(root: Path, source: StageOutput) -> StageOutput:
-    job = make_stage(root, "crawl", "next", inputs={"input": source})
-    job.map(double, source.shards, step="double", params={})
-    job.finish()
-    return StageOutput(job.out)
-
-
-def clone(output: StageOutput, root: Path) -> StageOutput:
-    """The output on another machine, where DVC has put the manifest alone."""
-    folder = root / output.path.relative_to(output.path.parents[2])
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(output.path / NAME, folder / NAME)
-    return StageOutput(folder)
+from tests.support import make_output
+from tests.support.storage.outputs import MEDIA, ROWS, clone, computed, crawl, filtered
+from tests.support.storage.projects import in_bucket, settings
+from tests.support.storage.server import S3Server
 
 
 def test_an_output_in_the_bucket_has_the_digest_of_the_one_on_disk(server: S3Server, tmp_path: Path) -> None:

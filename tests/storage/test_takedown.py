@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from components.core.addresses import output_root
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.object_store import OBJECTS
@@ -23,15 +22,13 @@ from components.tools.takedown.stored import find_copies, find_current, open_buc
 from components.tools.takedown.versions import find_outdated
 from components.web.erase import erase
 from components.web.store import FetchStore
-from components.web.stored_snapshots import fetch_snapshot, keep_snapshot, named_objects
+from components.web.stored_snapshots import named_objects
 from components.web.takedown_list import NAME, read_takedown
-from components.web.warc import Entry
-from tests.storage.conftest import in_bucket
-from tests.storage.server import S3Server
 from tests.support import row
-from tests.tools.takedown.test_versions import GONE, STAYS, output
-
-PAGE = b"<html><p>a page</p></html>"
+from tests.support.storage.projects import in_bucket
+from tests.support.storage.server import S3Server
+from tests.support.takedown.snapshots import PAGE, crawled, fetch, keep
+from tests.support.takedown.versions import GONE, STAYS, output
 
 
 def objects(root: Path) -> set[str]:
@@ -96,21 +93,6 @@ def test_a_chain_that_still_holds_what_is_listed_is_refused(two_versions: dict[s
     search = FileSearch(Matcher(read_takedown(root / NAME)))
     with pytest.raises(HearsightError, match=r"refers to an output that holds what is listed"):
         find_outdated(bucket, search, set(bucket.ids()), {})
-
-
-def keep(folder: Path) -> None:
-    keep_snapshot(folder, store_of(output_root(folder)))
-
-
-def fetch(folder: Path) -> None:
-    fetch_snapshot(folder, store_of(output_root(folder)))
-
-
-def crawled(folder: Path, *hosts: str) -> str:
-    with FetchStore(folder, writer=True) as store:
-        for host in hosts:
-            store.add(Entry(f"http://{host}/", 200, type="text/html"), PAGE + host.encode())
-        return store.finish({"web": "open"})
 
 
 def test_a_snapshot_is_fetched_where_it_is_missing_and_erased_in_the_bucket(server: S3Server, tmp_path: Path) -> None:

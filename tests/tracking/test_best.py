@@ -11,8 +11,8 @@ import pytest
 from components.tracking.best import Score, compare, offer
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
-from tests.command import hearsight
-from tests.tracking.conftest import finish, train_rows, weights
+from tests.support.command import hearsight
+from tests.support.tracking.project import finish, train_rows, weights
 
 NAME, STAGE = "english-captioner", "pretrain_retrieval"
 

@@ -21,7 +21,7 @@ from components.tracking.models import log_models
 from components.tracking.record import Record, connect
 from components.tracking.registered import registered_folder
 from components.tracking.served import CAPTIONED, _load_pyfunc
-from tests.tools.describe.world import make_project, picture
+from tests.support.describe.world import make_project, picture
 
 NAME, CELL = "english-t2t8x8-captioner", "captioners/cells/english-t2t8x8"
 

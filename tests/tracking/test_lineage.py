@@ -21,8 +21,8 @@ from components.tracking.lineage import Step, trace_lineage
 from components.tracking.record import connect
 from components.tracking.recorder import close_pipeline, flush, open_pipeline, record_failure, record_run
 from components.tracking.runs import flatten, metric_name
-from tests.support import PROJECT
-from tests.tracking.conftest import FEATURES, REGIONS, Project, finish, row
+from tests.support import PROJECT, row
+from tests.support.tracking.project import FEATURES, REGIONS, Project, finish
 
 BEST = "english-captioner@best"
 

@@ -11,7 +11,7 @@ from components.tracking.rated_models import find_parents
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
 from tests.support import row
-from tests.tracking.conftest import finish, train_rows, weights
+from tests.support.tracking.project import finish, train_rows, weights
 
 pytestmark = pytest.mark.long
 

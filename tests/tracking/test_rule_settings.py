@@ -14,9 +14,9 @@ from components.tools.trial.texts import Trial
 from components.tracking.history import RULE_SETTINGS
 from components.vision.evidence import Evidence
 from components.vision.labels import Label
-from tests.knowledge.dictionary import EXTRACT
-from tests.stages.filter.subjects import PAPER, subject
 from tests.support import PROJECT
+from tests.support.filter.subjects import PAPER, subject
+from tests.support.knowledge.dictionary import EXTRACT
 
 NAMED = [(stage, rule, names) for stage, rules in RULE_SETTINGS.items() for rule, names in rules.items()]
 WITHOUT = {"boilerplate_pattern", "cut_off", "first_capital", "inconsistent", "title_case"}

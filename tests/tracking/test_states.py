@@ -9,8 +9,8 @@ import pytest
 
 from components.core.graph import load_graph
 from components.tracking.states import CHANGED, FAILED, NOT_RUN, UP_TO_DATE, WARNINGS, OutputState, output_states
-from tests.app.project import fail, finish, new_project
 from tests.support import leave_warning, make_output
+from tests.support.app.project import fail, finish, new_project
 
 
 @pytest.fixture

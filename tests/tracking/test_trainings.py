@@ -19,7 +19,7 @@ from components.tracking.recorder import flush, record_failure, record_run, reco
 from components.training import reporting
 from components.training.progress import ProgressLog, open_progress
 from tests.support import until
-from tests.tracking.conftest import finish, train_rows, weights
+from tests.support.tracking.project import finish, train_rows, weights
 from tests.tracking.training import IDENTITY, MODEL, STAGE, STEPS_OF_EPOCHS, progress_file, start_training, train, work_of
 
 

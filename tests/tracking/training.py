@@ -14,8 +14,8 @@ from components.retrieval.items import Batch
 from components.training import reporting
 from components.training.fit import fit
 from components.training.progress import open_progress, progress_folder
-from tests.retrieval.training import recipe_on
 from tests.support import until
+from tests.support.retrieval.training import recipe_on
 
 STAGE, MODEL, IDENTITY = "pretrain_retrieval", "mms-4-0", "0123456789abcdef"
 STEPS_OF_EPOCHS = [2, 4, 6, 8]

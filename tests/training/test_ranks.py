@@ -14,8 +14,8 @@ from components.core.errors import HearsightError
 from components.stages.train_captioner.jobs import train
 from components.training.batches import EpochBatches
 from components.training.settings import REFERENCE
-from tests.stages.train_captioner.support import SmallNetwork, prepared, spec_of, task_of
 from tests.support import PROJECT
+from tests.support.train_captioner.project import SmallNetwork, prepared, spec_of, task_of
 
 pytestmark = pytest.mark.long
 

@@ -6,27 +6,20 @@ import io
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from components.core.result_cache import Annotator
 from components.vision.classifier import SIDE, classify, decode_picture, load_backbone, read_picture
 from components.vision.labels import match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
 from components.web.images.opening import UnreadableImageError
-from tests.knowledge.dictionary import extract
+from tests.support.knowledge.dictionary import extract
+from tests.support.vision import picture
 
 DOG, DRAKE, SOCK = 207, 97, 806
 """ImageNet positions: golden retriever, drake, sock."""
 PERSON = 1000
 """Position of the detector's first category."""
-
-
-def picture(mode: str = "RGB", size: tuple[int, int] = (120, 90), kind: str = "PNG") -> bytes:
-    image = Image.new(mode, size)
-    ImageDraw.Draw(image).ellipse((10, 10, 80, 60), fill=200 if mode == "L" else None, outline=1)
-    out = io.BytesIO()
-    image.save(out, kind)
-    return out.getvalue()
 
 
 def probabilities(**of: float) -> np.ndarray:

@@ -11,8 +11,8 @@ from components.vision.detector import CATEGORIES, PERSON
 from components.vision.evidence import Evidence, mean_evidence, noun_evidence
 from components.vision.recognition import PictureRecognizer, synset_numbers
 from components.web.images.opening import UnreadableImageError
-from tests.knowledge.dictionary import extract
-from tests.vision.test_classifier import picture
+from tests.support.knowledge.dictionary import extract
+from tests.support.vision import picture
 
 DRAKE, SKI, IMPALA = 97, 795, 352
 """ImageNet positions: drake, ski, impala."""

@@ -13,8 +13,8 @@ from components.web.fetch import Fetcher
 from components.web.gzip_record import decompress_member
 from components.web.store import FetchStore
 from components.web.warc import Entry, build_record, decode_wire, index_headers, parse_entry, select_headers, split_record
-from tests.stages.crawl.conftest import fetch_settings
-from tests.web.raw_web import RawWeb, plain
+from tests.support.crawl.crawls import fetch_settings
+from tests.support.web.raw_web import RawWeb, plain
 
 LATIN = 'filename="café"'.encode("latin-1")
 UTF8 = 'filename="café"'.encode()

@@ -15,7 +15,7 @@ from components.web.archives.any_input import read_input
 from components.web.charset import find_codec, parse_charset
 from components.web.html.page import decode, read_page
 from components.web.html.pairs import read_fast
-from tests.web.archives.samples import read, record
+from tests.support.web.archive_samples import read, record
 
 LATE = b"<!DOCTYPE html><head>" + b"<link rel=x href=y>" * 100
 DOCUMENTS = {

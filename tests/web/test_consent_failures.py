@@ -13,10 +13,10 @@ from components.web.fetch import Fetcher
 from components.web.request import parse_retry_after
 from components.web.store import FetchStore
 from components.web.urls import is_private
-from tests.stages.crawl.conftest import fetch_settings
-from tests.stages.crawl.counting_web import CountingWeb, Thing
 from tests.support import HANG
-from tests.web.test_consent_policy import A, jpeg
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.crawls import fetch_settings
+from tests.support.web.consent import A, jpeg
 
 
 def fetch(tmp_path, web: CountingWeb, urls: list[str], **changes):

@@ -17,13 +17,12 @@ from components.web.consent_policy import (
     parse_header_statements,
     parse_meta_statements,
 )
-from tests.stages.crawl.conftest import crawled, fixture_params
-from tests.stages.crawl.counting_web import CountingWeb, Thing
-from tests.stages.crawl.fixture_web import picture
 from tests.support import make_stage
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.crawls import crawled, fixture_params
+from tests.support.web.consent import JPEG, A, jpeg
 
-A, M = "http://a.sample", "http://media.sample"
-JPEG = picture(("red", "house", "on a green field"))
+M = "http://media.sample"
 
 
 def header_refusal(robots: str, tdm: str = "") -> tuple[str, str] | None:
@@ -165,10 +164,6 @@ def html(*images: str, head: str = "") -> bytes:
     tags = "".join(f'<img src="{url}" alt="A picture at {url}">' for url in images)
     links = "".join(f'<a href="/p{n}.html">x</a>' for n in range(8))
     return f"<!doctype html><html lang=en><head>{head}</head><body>{tags}{links}".encode()
-
-
-def jpeg(*headers: tuple[str, str]) -> Thing:
-    return Thing(JPEG, "image/jpeg", headers=list(headers))
 
 
 @pytest.fixture

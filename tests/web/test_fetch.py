@@ -17,8 +17,8 @@ from components.web.request import PrivateAddress, PublicResolver
 from components.web.robots import Rules
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
-from tests.stages.crawl.conftest import fetch_settings
 from tests.support import HANG
+from tests.support.crawl.crawls import fetch_settings
 
 HTML = b"<!doctype html><p>x"
 

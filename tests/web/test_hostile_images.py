@@ -10,8 +10,8 @@ from functools import cache
 
 import pytest
 
-from tests.web.image_answers import GOOD, LARGE, crawl, drawn, fetched
-from tests.web.raw_web import RawWeb, head, plain
+from tests.support.web.image_answers import GOOD, LARGE, crawl, drawn, fetched
+from tests.support.web.raw_web import RawWeb, head, plain
 
 
 def trickle(data, pause=0.05):

@@ -15,9 +15,9 @@ from components.web.fetch import Fetcher
 from components.web.hosts import Host, Slots
 from components.web.robots import Rules
 from components.web.store import FetchStore
-from tests.stages.crawl.conftest import fetch_settings
 from tests.support import HANG
-from tests.web.raw_web import RawWeb, head, plain
+from tests.support.crawl.crawls import fetch_settings
+from tests.support.web.raw_web import RawWeb, head, plain
 
 PAGE = plain(b"<p>x", "text/html")
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from components.web.budget import Budget
 from components.web.image_precheck import Refusal, check_headers, check_size, read_image
 from components.web.settings import FetchSettings
-from tests.web.image_answers import GOOD, LARGE, crawl, drawn, fetched
-from tests.web.images.test_image import photograph
-from tests.web.raw_web import RawWeb, head, plain
+from tests.support.web.image_answers import GOOD, LARGE, crawl, drawn, fetched
+from tests.support.web.photographs import photograph
+from tests.support.web.raw_web import RawWeb, head, plain
 
 LIMITS = FetchSettings(max_image_bytes=1_000_000, min_side=100, max_aspect=2.5)
 

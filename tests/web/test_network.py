@@ -13,8 +13,8 @@ from components.web import network
 from components.web.fetch import Fetcher
 from components.web.network import LoopLag, NetworkWatch
 from components.web.store import FetchStore
-from tests.stages.crawl.conftest import fetch_settings
-from tests.web.raw_web import RawWeb, plain
+from tests.support.crawl.crawls import fetch_settings
+from tests.support.web.raw_web import RawWeb, plain
 
 GOOD = 40
 

@@ -6,30 +6,10 @@ The held-out ones were written after the rules, before they were run.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from components.speech.text_normalization import NormalisedText, languages, normalise_for_speech
-
-HERE = Path(__file__).parent
-
-
-def cases() -> list[tuple[str, str, str, str]]:
-    """(language, class, written, said); what is said begins with ``!`` where it is the rule of what cannot be."""
-    results = []
-    for path in sorted(HERE.glob("*.txt")):
-        language, kind = path.stem[:2], path.stem[3:]
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.startswith("## "):
-                kind = line[3:]
-            elif line:
-                written, result = line.split(" => ")
-                results.append((language, kind, written, result))
-    return results
-
-
-CASES = cases()
+from tests.support.speech.normalization_cases import CASES
 
 
 @pytest.mark.long

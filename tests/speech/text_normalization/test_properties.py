@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from components.speech.text_normalization import RULES, NormalisedText, RejectedText, languages, normalise_for_speech
 from components.speech.text_normalization.draft import needed
 from components.speech.text_normalization.language import language_of
-from tests.speech.text_normalization.test_cases import CASES
+from tests.support.speech.normalization_cases import CASES
 
 LIMIT = 400
 _PIECES = """

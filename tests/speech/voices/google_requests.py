@@ -7,13 +7,9 @@ from pathlib import Path
 
 from components.google.client import GoogleClient
 from components.google.settings import RequestSettings
-from components.speech.voices.google_speech import (
-    GoogleSpeech,
-    SpeechRequest,
-    answer_key,
-)
-from tests.google.client_calls import QUICK
-from tests.google.fake_google import Reply
+from components.speech.voices.google_speech import GoogleSpeech, SpeechRequest, answer_key
+from tests.support.google.client_calls import QUICK
+from tests.support.google.fake_google import Reply
 
 VOICE = "en-US-Wavenet-C"
 CAPTION = SpeechRequest("a dog on the beach", VOICE)

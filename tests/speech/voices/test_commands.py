@@ -14,8 +14,7 @@ import soundfile
 
 from components.speech.voices import libraries
 from components.speech.voices.catalogue import VOICES
-from tests import command
-from tests.support import PROJECT
+from tests.support import PROJECT, command
 
 
 def hearsight(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,46 +10,24 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.google.usage import total_usage
-from components.speech.voices.google_speech import (
-    SpeechRequest,
-)
+from components.speech.voices.google_speech import SpeechRequest
 from components.speech.voices.paid import SILENCE, read_answer
-from tests.google.client_calls import QUICK, fail_first
-from tests.google.fake_google import (
+from tests.speech.voices.google_requests import CAPTION, VOICE, audio, speech, speech_requests
+from tests.support.google.client_calls import QUICK, fail_first
+from tests.support.google.fake_google import (
     BAD_KEY,
     DAY_USED_UP,
     DOWN,
-    MINUTE_USED_UP,
     FakeGoogle,
     Reply,
     error,
 )  # fmt: skip
-from tests.google.fake_speech import wav
-from tests.speech.voices.google_requests import CAPTION, VOICE, audio, speech, speech_requests
-from tests.support import HANG, until
+from tests.support.google.fake_speech import wav
 
 FORBIDDEN = error(403, "PERMISSION_DENIED", "Cloud Text-to-Speech API has not been used in project 1.", "SERVICE_DISABLED")
 
 
 TOO_LONG = error(400, "INVALID_ARGUMENT", "Either `input.text` or `input.ssml` is longer than the limit of 5000 bytes.")
-
-
-@pytest.mark.parametrize("trouble", [DOWN, error(500, "INTERNAL", "Internal error encountered."), MINUTE_USED_UP])
-def test_transient_failures_are_requested_again(google: FakeGoogle, trouble: Reply) -> None:
-    google.script = fail_first(2, trouble)
-    assert read_answer(speech().compute(CAPTION)).refusal == "" and len(google.requests) == 3
-
-
-def test_retry_after_is_honoured(google: FakeGoogle) -> None:
-    google.script = fail_first(1, error(429, "RESOURCE_EXHAUSTED", "Slow down.", Retry_After="1"))
-    begun = time.monotonic()
-    assert read_answer(speech().compute(CAPTION)).refusal == "" and time.monotonic() - begun >= 1.0
-
-
-def test_a_slow_answer_is_abandoned_and_requested_again(google: FakeGoogle) -> None:
-    google.script = fail_first(1, Reply(200, {"audioContent": ""}, delay=1.5))
-    assert read_answer(speech(QUICK.model_copy(update={"timeout": 0.4})).compute(CAPTION)).refusal == ""
-    assert len(google.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -140,47 +114,3 @@ def test_only_characters_of_answered_texts_are_counted(google: FakeGoogle, tmp_p
     result = ["crème  brûlée", "bad", "x" * 6000]
     dict(speech(folder=tmp_path).ask_many((text, SpeechRequest(text, VOICE)) for text in result))
     assert total_usage(tmp_path) == {"requests": 3, "speech_wavenet": len("crème brûlée")}
-
-
-def test_a_quota_exhausted_during_a_run_loses_no_answer(google: FakeGoogle, tmp_path: Path) -> None:
-    google.script = lambda number, path, body: DAY_USED_UP if number >= 7 else None
-    with pytest.raises(HearsightError, match="stored answers are kept"):
-        ResultCache(tmp_path).annotate(speech(), speech_requests(20))
-    answered, google.script, google.requests = set(google.spoken()[:7]), (lambda number, path, body: None), []
-    store = ResultCache(tmp_path)
-    assert set(store.annotate(speech(), speech_requests(20))) == set(speech_requests(20))
-    assert not answered & set(google.spoken()) and len(google.requests) == 13
-
-
-def _annotate(folder: Path, order: int) -> None:
-    result = ResultCache(folder).annotate(speech(), dict(list(speech_requests(24).items())[::order]))
-    assert len(result) == 24 and not any(read_answer(stored).refusal for stored in result.values())
-
-
-@pytest.mark.long
-def test_processes_with_equal_requests_pay_for_each_once(google: FakeGoogle, tmp_path: Path) -> None:
-    google.script = lambda number, path, body: Reply(200, google.answer(path, body).content, delay=0.05)
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_annotate, args=(tmp_path, order)) for order in (1, -1)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(900)
-    assert [worker.exitcode for worker in workers] == [0, 0]
-    assert sorted(google.spoken()) == sorted(wish.text for wish in speech_requests(24).values())
-
-
-@pytest.mark.long
-def test_answers_stored_before_a_kill_are_not_paid_for_again(google: FakeGoogle, tmp_path: Path) -> None:
-    google.script = lambda number, path, body: Reply(200, google.answer(path, body).content, delay=0.05 if number < 10 else 30)
-    worker = multiprocessing.get_context("spawn").Process(target=_annotate, args=(tmp_path, 1))
-    worker.start()
-    until(lambda: len(google.requests) >= 14)
-    # Ten are answered and stored, four on their way when the process dies.
-    until(lambda: len(ResultCache(tmp_path).read_existing(speech(), list(speech_requests(24)))) >= 10)
-    os.kill(worker.pid or 0, signal.SIGKILL)
-    worker.join(HANG)
-    answered = set(google.spoken()[:10])
-    google.script, google.requests = (lambda number, path, body: None), []
-    _annotate(tmp_path, 1)
-    assert not answered & set(google.spoken()) and len(google.requests) == 14

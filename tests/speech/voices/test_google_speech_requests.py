@@ -21,9 +21,9 @@ from components.speech.voices.google_speech import (
     printable_text,
 )
 from components.speech.voices.paid import read_answer
-from tests.google.fake_google import FakeGoogle
-from tests.google.fake_speech import pcm
 from tests.speech.voices.google_requests import CAPTION, VOICE, speech
+from tests.support.google.fake_google import FakeGoogle
+from tests.support.google.fake_speech import pcm
 
 
 def test_google_speech_is_a_paid_annotator_and_sends_no_request_without_payloads(google: FakeGoogle) -> None:

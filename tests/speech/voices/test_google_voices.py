@@ -21,8 +21,8 @@ from components.speech.voices.google import WAVENET, google_name
 from components.speech.voices.paid import plan_for, read_answer
 from components.stages.synthesize import Params
 from components.stages.synthesize.run import run as run_synthesize
-from tests.google.fake_google import DAY_USED_UP, FakeGoogle
 from tests.support import PROJECT, make_output, make_stage, row
+from tests.support.google.fake_google import DAY_USED_UP, FakeGoogle
 
 SIX = [f"google-wavenet-{letter}" for letter in "abcdef"]
 SPREAD: dict[str, Any] = {"voices": SIX, "rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}

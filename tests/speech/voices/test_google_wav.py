@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.speech.audio.files import to_flac
 from components.speech.voices.google_wav import read_pcm
-from tests.google.fake_speech import wav
+from tests.support.google.fake_speech import wav
 
 SAMPLES = np.arange(-200, 200, dtype="<i2").tobytes()
 

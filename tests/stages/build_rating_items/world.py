@@ -20,8 +20,8 @@ from components.execution.engine import Engine
 from components.execution.stage import Stage
 from components.stages.build_rating_items import Params
 from components.stages.build_rating_items.run import run
-from tests.ratings.made_items import tone
 from tests.support import make_output, make_stage, row
+from tests.support.ratings.made_items import tone
 
 SIZES = ((300, 200), (200, 300), (800, 480), (64, 64), (700, 700))
 DIRECTIONS = ("speech_to_image", "image_to_speech")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.stages.build_search_index.world import models, run, spoken_set
+from tests.support.search_index.world import models, run, spoken_set
 
 
 @pytest.fixture(scope="session")

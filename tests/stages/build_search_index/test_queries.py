@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.search.queries import STEADY_DB, parse_query, read_query, steadiness
 from components.speech.audio.files import to_flac
 from components.speech.voices.speaking import speak
-from tests.stages.build_search_index.world import clip, picture
+from tests.support.search_index.world import clip, picture
 
 RATE = 16_000
 

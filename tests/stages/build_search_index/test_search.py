@@ -17,9 +17,9 @@ from components.cli.main import main
 from components.core.errors import HearsightError
 from components.search.searcher import SEARCH, Searcher
 from components.speech.audio.files import to_flac
-from tests.stages.build_search_index.test_stage import Page
-from tests.stages.build_search_index.world import clip, picture
 from tests.support import PROJECT
+from tests.support.html import Page
+from tests.support.search_index.world import clip, picture
 
 
 @pytest.fixture

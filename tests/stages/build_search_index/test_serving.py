@@ -23,8 +23,8 @@ from components.tracking.lineage import trace_lineage
 from components.tracking.models import OUT, PARAMS, log_search
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
-from tests.stages.build_search_index.world import clip, picture
 from tests.support import PROJECT
+from tests.support.search_index.world import clip, picture
 
 pytestmark = pytest.mark.long
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -20,27 +19,9 @@ from components.search.searcher import SEARCH, Searcher
 from components.stages.build_search_index.building import choose_model
 from components.stages.build_search_index.page import PAGE
 from components.stages.check import check
-from tests.stages.build_search_index.world import models, picture, run, spoken_set
 from tests.support import PROJECT
-
-
-class Page(HTMLParser):
-    """What a page refers to, and what it says."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def of(self, tag: str) -> list[dict[str, str | None]]:
-        return [attrs for name, attrs in self.tags if name == tag]
+from tests.support.html import Page
+from tests.support.search_index.world import models, picture, run, spoken_set
 
 
 def test_every_picture_is_indexed_once_and_every_utterance_with_its_captions_languages_and_splits(stage: Any) -> None:

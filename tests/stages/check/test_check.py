@@ -17,9 +17,9 @@ from components.core.addresses import docs_folder
 from components.core.errors import HearsightError
 from components.core.records import OUTPUT_SCHEMAS
 from components.stages.check import check
-from tests.stages.check.boundaries import Change, make, relist
-from tests.stages.check.corruptions import CORRUPTIONS, UNIQUE
 from tests.support import PROJECT
+from tests.support.check.boundaries import Change, make, relist
+from tests.support.check.corruptions import CORRUPTIONS, UNIQUE
 
 SUITES = PROJECT / "expectations"
 

@@ -20,8 +20,8 @@ from components.execution.stage import Stage
 from components.stages.check import check
 from components.stages.check.draws import draws_table, probabilities, voices_table
 from components.stages.synthesize.prosody import distributions, draw_prosody
-from tests.stages.check.boundaries import make
 from tests.support import PROJECT, make_stage, row
+from tests.support.check.boundaries import make
 
 VOICES = [f"voice-{number}" for number in range(6)]
 SPREAD = {"rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}

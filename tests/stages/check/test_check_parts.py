@@ -18,9 +18,9 @@ from components.core.errors import HearsightError
 from components.core.records import OUTPUT_SCHEMAS
 from components.stages.check import check, tallies
 from components.stages.check.parts import number_of_files, scattered
-from tests.stages.check.boundaries import Change, make
-from tests.stages.check.corruptions import CORRUPTIONS, put
 from tests.support import PROJECT
+from tests.support.check.boundaries import Change, make
+from tests.support.check.corruptions import CORRUPTIONS, put
 
 WHOLE, BY_SHARD, BY_TWO = None, 1, 12
 """Rows of a part: all, one shard (values that must meet are then in parts of a row), and two of the three shards."""

@@ -18,9 +18,9 @@ from components.core.manifest import WARNINGS
 from components.core.stage_output import StageOutput
 from components.execution.runner import _check
 from components.stages.check import check
-from tests.stages.check.boundaries import fill, make
-from tests.stages.check.corruptions import put
 from tests.support import PROJECT, make_stage
+from tests.support.check.boundaries import fill, make
+from tests.support.check.corruptions import put
 
 LOOP = put(voice="mumbler", words=5, word_errors=40, characters=20, character_errors=150)
 """A recogniser that repeats itself: more errors than words, and a rate far above 1."""

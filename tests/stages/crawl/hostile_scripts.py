@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.web.raw_web import Script, head
+from tests.support.web.raw_web import Script, head
 
 HTML = "text/html; charset=utf-8"
 

@@ -14,7 +14,7 @@ from backports import zstd
 
 from tests.stages.crawl.hostile_images import chunk, jpeg, png, scans
 from tests.stages.crawl.hostile_scripts import HTML, Case, encoded, endless, page, raw, redirect, silent, trickle
-from tests.web.raw_web import Script, head, plain
+from tests.support.web.raw_web import Script, head, plain
 
 LIMIT = 200_000
 """Settings max_page_bytes and max_image_bytes of the crawl."""

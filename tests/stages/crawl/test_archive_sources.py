@@ -8,8 +8,8 @@ import pytest
 from backports import zstd
 
 from components.web.budget import Budget
-from tests.web.archived import archive_web, wacz, web_pages, zstd_frames
-from tests.web.archives.samples import record
+from tests.support.web.archive_samples import record
+from tests.support.web.archived import archive_web, wacz, web_pages, zstd_frames
 
 
 def page_rows(output):

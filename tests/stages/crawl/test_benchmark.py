@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from benchmarks.images import ours_crawl, ours_head, ours_look
-from tests.stages.crawl.fixture_web import picture
 from tests.support import PROJECT
+from tests.support.crawl.fixture_web import picture
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.params import check_settings
 from components.web.budget import Budget
-from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.hostile_web import rules
 from tests.support import PROJECT
+from tests.support.crawl.crawls import fixture_params
 
 PAGE = (PROJECT / "docs" / "robustness.md").read_text(encoding="utf-8")
 

@@ -14,9 +14,8 @@ from components.core.stage_output import StageOutput
 from components.sample import serving as sample_web_module
 from components.sample.sites import Site
 from components.stages.crawl.sources.found import record_key
-from components.web.fetch import Fetcher
 from components.web.store import FetchStore
-from tests.stages.crawl.conftest import crawled
+from tests.support.crawl.crawls import crawled, interrupted
 
 
 def crawl(stage, **changes) -> StageOutput:
@@ -112,24 +111,14 @@ def test_the_output_does_not_depend_on_the_order_of_answers(stage, tmp_path, mon
 
 
 @pytest.mark.long
-def test_an_interrupted_crawl_resumes_without_repeating_requests(stage, tmp_path, requests, monkeypatch):
+def test_an_interrupted_crawl_resumes_without_repeating_requests(stage, tmp_path, requests):
     whole = crawl(stage).digest
     everything = Counter(requests)
     for part in ("data/store", ".hearsight"):
         shutil.rmtree(tmp_path / part)
     requests.clear()
-    ask, left = Fetcher._ask, [25]
-
-    async def breaks(self, url, role):
-        left[0] -= 1
-        if left[0] < 0:
-            raise KeyboardInterrupt
-        return await ask(self, url, role)
-
-    monkeypatch.setattr(Fetcher, "_ask", breaks)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted(after=25):
         crawl(stage)
-    monkeypatch.setattr(Fetcher, "_ask", ask)
     with FetchStore(tmp_path / "data/store/fixture") as store:
         assert 0 < len(store) <= 25
         had = {entry.url for entry in store if not entry.failure}

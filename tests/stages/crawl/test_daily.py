@@ -12,11 +12,11 @@ from components.core.ledger import kept, ledger_table
 from components.core.records import FILTERED
 from components.core.shards import TarReader
 from components.execution.stage import ShardOut
-from tests.stages.crawl.counting_web import CountingWeb, Thing
-from tests.stages.crawl.daily_site import HOST, SCENES, image, ledger_rows, page, site
-from tests.stages.crawl.fixture_web import picture
-from tests.stages.crawl.social import file_digests
 from tests.support import make_stage
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.daily_site import HOST, SCENES, image, ledger_rows, page, site
+from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.social import file_digests
 
 PAGES = 40
 

@@ -9,11 +9,11 @@ from collections import Counter
 import pytest
 
 from components.core.errors import HearsightError
-from components.web.fetch import Fetcher
 from components.web.store import FetchStore
 from components.web.warc import Entry
-from tests.stages.crawl.counting_web import CountingWeb, Thing
-from tests.stages.crawl.daily_site import HOST, image, ledger_rows, site
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.crawls import interrupted
+from tests.support.crawl.daily_site import HOST, image, ledger_rows, site
 
 
 def test_an_image_without_validator_is_not_requested_while_fresh(crawl_day, tmp_path, monkeypatch):
@@ -88,44 +88,31 @@ def test_a_damaged_body_in_the_base_is_an_error_that_names_its_file(crawl_day, t
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("snapshot", "base", "message"),
-    [
-        ("day-2", "", "builds on 'day-1', not on none"),
-        ("day-2", "other", "builds on 'day-1', not on 'other'"),
-        ("day-1", "day-2", "builds on no base, not on 'day-2'"),
-        ("day-3", "nowhere", "is not a complete snapshot"),
-        ("day-3", "day-3", "cannot be its own base"),
-        ("day-3", "../x", "base.* cannot name a folder"),
-    ],
-)
-def test_an_invalid_base_is_a_one_line_error(crawl_day, snapshot, base, message):
+def test_an_invalid_base_is_a_one_line_error(crawl_day):
     with CountingWeb(site(range(1))) as web:
         crawl_day(web, "day-1")
         crawl_day(web, "day-2", "day-1")
-        with pytest.raises(HearsightError, match=message) as caught:
-            crawl_day(web, snapshot, base)
-    assert "\n" not in str(caught.value)
+        for snapshot, base, message in (
+            ("day-2", "", "builds on 'day-1', not on none"),
+            ("day-2", "other", "builds on 'day-1', not on 'other'"),
+            ("day-1", "day-2", "builds on no base, not on 'day-2'"),
+            ("day-3", "nowhere", "is not a complete snapshot"),
+            ("day-3", "day-3", "cannot be its own base"),
+            ("day-3", "../x", "base.* cannot name a folder"),
+        ):
+            with pytest.raises(HearsightError, match=message) as caught:
+                crawl_day(web, snapshot, base)
+            assert "\n" not in str(caught.value)
 
 
-def test_an_interrupted_crawl_over_a_base_resumes(crawl_day, tmp_path, monkeypatch):
+def test_an_interrupted_crawl_over_a_base_resumes(crawl_day, tmp_path):
     with CountingWeb(site(range(10))) as web:
         crawl_day(web, "day-1")
         web.things |= site(range(11))
         whole = crawl_day(web, "day-2", "day-1")[0].digest
         shutil.rmtree(tmp_path / "data/store/day-2")
-        ask, left = Fetcher._ask, [12]
-
-        async def breaks(self, url, role):
-            left[0] -= 1
-            if left[0] < 0:
-                raise KeyboardInterrupt
-            return await ask(self, url, role)
-
-        monkeypatch.setattr(Fetcher, "_ask", breaks)
-        with pytest.raises(KeyboardInterrupt):
+        with interrupted(after=12):
             crawl_day(web, "day-2", "day-1")
-        monkeypatch.setattr(Fetcher, "_ask", ask)
         # Worse than an interruption: the index is lost, and only the WARC records tell.
         (tmp_path / "data/store/day-2/index.jsonl").unlink()
         with FetchStore(tmp_path / "data/store/day-2", writer=True) as store:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.tools.snapshots.next_snapshot import next_snapshot, replace_values
-from tests.command import hearsight
 from tests.support import PROJECT
+from tests.support.command import hearsight
 
 
 @pytest.fixture

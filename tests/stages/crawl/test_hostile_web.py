@@ -17,13 +17,13 @@ from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages.crawl.run import run
 from components.web.budget import Budget
-from tests.stages.crawl.conftest import fixture_params
 from tests.stages.crawl.hostile_images import jpeg
 from tests.stages.crawl.hostile_scripts import HTML, page, redirect
 from tests.stages.crawl.hostile_web import LIMIT, ROBOTS, images, pages
 from tests.stages.crawl.tls_faults import TLS, tls_server
 from tests.support import HANG, make_stage
-from tests.web.raw_web import RawWeb, plain
+from tests.support.crawl.crawls import fixture_params
+from tests.support.web.raw_web import RawWeb, plain
 
 pytestmark = pytest.mark.long
 

@@ -16,8 +16,8 @@ from components.stages.crawl.run import run
 from components.web.images.image import decode_image
 from components.web.store import FetchStore
 from components.web.warc import Entry
-from tests.stages.crawl.fixture_web import picture
 from tests.support import WORKERS
+from tests.support.crawl.fixture_web import picture
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from components.stages.crawl.sources.local import SCHEME, file_url
 from components.web.budget import Budget
 from components.web.html.page import Candidate
 from components.web.urls import LONGEST
-from tests.stages.crawl.conftest import fixture_params
+from tests.support.crawl.crawls import fixture_params
 
 PAGE = "http://a.sample/page"
 URL = "http://b.sample/a.jpg"

@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from tests.stages.crawl.conftest import crawled, fixture_params
-from tests.stages.crawl.counting_web import CountingWeb, Thing
-from tests.stages.crawl.fixture_web import picture
 from tests.support import make_stage
-from tests.web.archived import wacz
-from tests.web.archives.samples import dumped, envelope, record
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.crawls import crawled, fixture_params
+from tests.support.crawl.fixture_web import picture
+from tests.support.web.archive_samples import dumped, envelope, record
+from tests.support.web.archived import wacz
 
 PAGES, IMAGES = "http://pages.sample", "http://images.sample"
 JPEG = picture(("red", "house", "on a green field"))

@@ -14,8 +14,8 @@ import pytest
 from components.core.errors import HearsightError
 from components.web.api import Api, seconds_until_reset
 from components.web.store import FetchStore
-from tests.stages.crawl.social import SERVER, Answer, read_all_bytes, rows, rules
 from tests.support import HANG
+from tests.support.crawl.social import SERVER, Answer, read_all_bytes, rows, rules
 
 TOKEN = "s3cret+token/of=ours"
 DATE = {"Date": "Sat, 21 Nov 2026 10:00:00 GMT"}
@@ -135,8 +135,8 @@ def test_a_transient_failure_is_retried(social, collect):
 
 def _collect(root: Path, proxy: str) -> None:
     from components.stages.crawl.run import run
-    from tests.stages.crawl.conftest import posts_params
     from tests.support import make_stage
+    from tests.support.crawl.crawls import posts_params
 
     run(make_stage(root, "crawl", params=posts_params(proxy, per_host=1)))
 
@@ -177,8 +177,8 @@ def test_a_killed_run_requests_only_missing_answers_when_resumed(social, collect
 
 def test_a_retry_requests_the_failed_listings_again(social, collect, tmp_path):
     from components.tools.snapshots.retry import retry_snapshot
-    from tests.stages.crawl.conftest import posts_params
     from tests.support import make_stage
+    from tests.support.crawl.crawls import posts_params
 
     for name in ("ana", "bia"):
         social.person(name)

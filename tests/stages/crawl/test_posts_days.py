@@ -8,7 +8,7 @@ import pytest
 
 from components.core.digests import sha256_file
 from components.web import warc
-from tests.stages.crawl.social import SERVER, Answer, Social, file_digests, rows, rules
+from tests.support.crawl.social import SERVER, Answer, Social, file_digests, rows, rules
 
 CLOCK = ["2026-11-20T10:00:00.000000Z"]
 

@@ -18,8 +18,8 @@ from components.stages.crawl.posts.survey import Survey
 from components.stages.crawl.sources.found import write_pages
 from components.stages.crawl.sources.posts import create_provider
 from components.web.takedown_list import EMPTY_LIST
-from tests.stages.crawl.conftest import posts_params
-from tests.stages.crawl.social import SERVER
+from tests.support.crawl.crawls import posts_params
+from tests.support.crawl.social import SERVER
 
 NAMES = (
     "id", "acct", "url", "uri", "account", "created_at", "content", "visibility", "media_attachments", "type", "description",

@@ -8,7 +8,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.stages.crawl.posts.graph_api import seconds_to_reset
-from tests.stages.crawl.social import GRAPH, MEDIA, Answer, file_digests, read_all_bytes, rows, rules
+from tests.support.crawl.social import GRAPH, MEDIA, Answer, file_digests, read_all_bytes, rows, rules
 
 TOKEN = "EAAGm0PX4ZCpsBAtoken"
 HASHTAG = "Bom dia #PraCegoVer\nFoto de uma ponte.\n#fim"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.stages.crawl.social import MEDIA, SERVER, Answer, rows, rules
+from tests.support.crawl.social import MEDIA, SERVER, Answer, rows, rules
 
 
 def test_every_field_of_a_post_is_recorded(social, collect):

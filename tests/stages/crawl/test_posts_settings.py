@@ -12,8 +12,8 @@ from components.core.errors import HearsightError
 from components.core.params import check_settings, parse_settings
 from components.stages.crawl import Params
 from components.tools.snapshots.next_snapshot import next_snapshot
-from tests.stages.crawl.conftest import fixture_params, posts_block, posts_params
 from tests.support import PROJECT
+from tests.support.crawl.crawls import fixture_params, posts_block, posts_params
 
 P = "http://127.0.0.1:1"
 GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server": "https://graph.facebook.com/v23.0"}

@@ -8,7 +8,7 @@ from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, RULE, read_takedown
-from tests.stages.crawl.social import MEDIA, SERVER, Social, read_all_bytes, rows, rules
+from tests.support.crawl.social import MEDIA, SERVER, Social, read_all_bytes, rows, rules
 
 
 def populate(web: Social) -> None:

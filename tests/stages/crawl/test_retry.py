@@ -16,11 +16,11 @@ from components.core.errors import HearsightError
 from components.tools.snapshots.retry import class_of, matches, retry_snapshot
 from components.web.store import FetchStore
 from components.web.warc import Entry
-from tests.command import hearsight
-from tests.stages.crawl.conftest import crawled, fixture_params
-from tests.stages.crawl.fixture_web import picture
 from tests.support import HANG, PROJECT, make_stage
-from tests.web.raw_web import RawWeb, head, plain
+from tests.support.command import hearsight
+from tests.support.crawl.crawls import crawled, fixture_params
+from tests.support.crawl.fixture_web import picture
+from tests.support.web.raw_web import RawWeb, head, plain
 
 GOOD = picture(("red", "house", "on a green field"))
 OTHER = picture(("blue", "fish", "in the snow at night"))

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from components.web.conditional_fetch import parse_moment
 from components.web.sitemaps import MAX_URLS, read_sitemap
-from tests.stages.crawl.conftest import crawled, fixture_params
-from tests.stages.crawl.counting_web import CountingWeb, Thing
-from tests.stages.crawl.fixture_web import picture
 from tests.support import make_stage
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.crawls import crawled, fixture_params
+from tests.support.crawl.fixture_web import picture
 
 A = "http://a.sample"
 XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'

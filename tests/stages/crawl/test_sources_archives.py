@@ -21,11 +21,11 @@ from components.stages.crawl import records
 from components.stages.crawl.sources import found
 from components.stages.crawl.sources.inputs import draw_inputs, expand_inputs
 from components.tracking.explain import explain
-from tests.pipeline.harness import Project, make_project, sample_params
-from tests.stages.crawl.conftest import OF_ARCHIVES, fixture_params
-from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import HANG, PROJECT
-from tests.web.archived import archive_web, record_at, web_pages, write_warc, write_wat
+from tests.support.crawl.crawls import OF_ARCHIVES, fixture_params
+from tests.support.crawl.fixture_web import build_fixture_web
+from tests.support.pipeline.harness import Project, make_project, sample_params
+from tests.support.web.archived import archive_web, record_at, web_pages, write_warc, write_wat
 
 
 def rows(output: StageOutput, kind: str) -> list[dict]:

@@ -12,9 +12,9 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.tracking.explain import explain
-from tests.stages.crawl import sets
-from tests.stages.crawl.sets import dropped, records
 from tests.support import PROJECT
+from tests.support.crawl import sets
+from tests.support.crawl.sets import dropped, records
 
 
 def test_conceptual_captions_rows_are_fetched_and_kept_with_their_row_number(table, tmp_path):

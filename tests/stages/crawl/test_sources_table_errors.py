@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.stages.crawl.sources.layouts import layout_named
 from components.stages.crawl.sources.table import row_to_page
-from tests.stages.crawl import sets
-from tests.stages.crawl.sets import dropped, records
+from tests.support.crawl import sets
+from tests.support.crawl.sets import dropped, records
 
 
 def test_no_file_outside_the_image_folder_is_read(table, tmp_path):

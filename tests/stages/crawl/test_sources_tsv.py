@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -16,57 +15,14 @@ from components.stages import filter as filtering
 from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
 from components.stages.crawl.sources.layouts.tsv import CaptionedFiles
 from components.tracking.explain import explain
-from tests.knowledge.dictionary import EXTRACT
-from tests.stages.crawl.conftest import crawled as run_crawl
-from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.fixture_web import picture
-from tests.stages.extract_features.test_stage import ENCODER
-from tests.stages.filter.subjects import PAPER
 from tests.support import PROJECT, make_stage
+from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.tables import CAPTIONS, SCENES, captions, crawled, pets, rules
+from tests.support.features import ENCODER
+from tests.support.filter.subjects import PAPER
+from tests.support.knowledge.dictionary import EXTRACT
 
-CAPTIONS = [
-    "A red kite flies above the blue sea",
-    "A blue car stands in the desert",
-    "A green cup on a wooden table",
-    "A white star in the snow at night",
-    'A "quoted" kite in the wind',
-    "A yellow boat on the lake",
-]
-SCENES = [
-    ("red", "kite", "on the blue sea"), ("blue", "car", "in the desert under a pale sky"), ("green", "cup", "on a wooden table"),
-    ("white", "star", "in the snow at night"), ("red", "kite", "on a green field"), ("yellow", "boat", "on the blue sea"),
-]  # fmt: skip
-HOW = {"source": "table", "web": "open", "web_root": "", "seeds": [], "hosts": [], "layout": "tsv", "language": "en"}
-
-
-def pets(folder: Path, ends: str = "\n", header: str = "caption\tpath", more: str = "") -> Path:
-    """Write six generated images in ``pictures/`` and the table ``captions.tsv`` that names them."""
-    (folder / "pictures").mkdir(parents=True)
-    lines = [header] if header else []
-    for at, (caption, scene) in enumerate(zip(CAPTIONS, SCENES, strict=True)):
-        (folder / "pictures" / f"{at} ü.jpg").write_bytes(picture(scene))
-        lines.append(f"{caption}\tpictures/{at} ü.jpg")
-    table = folder / "captions.tsv"
-    table.write_text(ends.join([*lines, more] if more else [*lines, ""]), encoding="utf-8", newline="")
-    return table
-
-
-@pytest.fixture
-def crawled(tmp_path: Path):
-    """Crawls tables of the temporary folder."""
-
-    def go(*inputs: str, **changes) -> StageOutput:
-        return run_crawl(make_stage(tmp_path, "crawl", "pets", fixture_params(**(HOW | {"inputs": list(inputs)} | changes))))
-
-    return go
-
-
-def captions(output: StageOutput) -> list[str]:
-    return output.table()["alt"].to_pylist()
-
-
-def rules(output: StageOutput) -> list[str]:
-    return [row["rule"] for row in output.ledger().to_pylist() if row["rule"]]
+__all__ = ["crawled"]
 
 
 @pytest.mark.long

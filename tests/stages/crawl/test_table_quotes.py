@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from components.stages.crawl.posts.exported import read_export
 from components.stages.crawl.sources.layouts import layout_named
-from tests.stages.crawl.sets import WEB
-from tests.stages.crawl.test_posts_exported import line as exported_post
-from tests.stages.crawl.test_sources_tsv import captions, crawled, pets, rules
+from tests.support.crawl.exported import line as exported_post
+from tests.support.crawl.sets import WEB
+from tests.support.crawl.tables import captions, crawled, pets, rules
 
 __all__ = ["crawled"]
 

@@ -10,8 +10,8 @@ from components.core.stage_output import StageOutput
 from components.stages import split
 from components.stages.split.published import Lists
 from components.stages.split.run import run as run_split
-from tests.stages.crawl import sets
 from tests.support import make_stage
+from tests.support.crawl import sets
 
 
 def split_by(root: Path, source: StageOutput, **lists: str) -> dict[str, Counter[str]]:

@@ -18,11 +18,10 @@ from components.core.stage_output import StageOutput
 from components.stages.crawl import run as crawl_stage
 from components.stages.drift import Params
 from components.stages.drift.run import run
-from tests.stages.crawl.conftest import posts_params
-from tests.stages.crawl.social import Social
+from tests.stages.drift.support import Measure
 from tests.support import make_stage, row
-
-Measure = Callable[..., StageOutput]
+from tests.support.crawl.crawls import posts_params
+from tests.support.crawl.social import Social
 
 
 @pytest.fixture

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
+from components.core.stage_output import StageOutput
 from components.stages.drift import Params
 from components.stages.drift.compare import Judged
 from components.stages.drift.history import Day, Family
 from components.stages.drift.series import measures
+
+Measure = Callable[..., StageOutput]
 
 SHARES = {
     "pass rates/filter": {"kept": 0.6, "min_words": 0.25, "language": 0.14, "profanity": 0.01},

@@ -13,9 +13,9 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.stages.check import check
 from components.stages.drift.history import before, history_path, read_history
-from tests.stages.crawl.social import Social
-from tests.stages.drift.conftest import Measure
+from tests.stages.drift.support import Measure
 from tests.support import PROJECT
+from tests.support.crawl.social import Social
 
 USUAL = {"least_days": 4}
 PEOPLE = 8

@@ -15,10 +15,10 @@ from components.core.files import publish_json
 from components.core.params import YAML_LOADER
 from components.core.stage_output import StageOutput
 from components.stages.drift.history import history_path, read_history
-from tests.command import hearsight
-from tests.pipeline.harness import ENVIRONMENT, init_repository
-from tests.stages.check.boundaries import make
 from tests.support import PROJECT
+from tests.support.check.boundaries import make
+from tests.support.command import hearsight
+from tests.support.pipeline.harness import ENVIRONMENT, init_repository
 
 INPUTS = {"input": "split", "crawl": "crawl", "filter": "filter", "hypernymize": "hypernymize", "dedup": "dedup"}
 

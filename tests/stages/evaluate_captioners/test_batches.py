@@ -18,7 +18,7 @@ from components.models.trained import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
 from components.stages.evaluate_captioners.writing import caption_pictures
 from components.training.settings import Inference
-from tests.models.captioning import tiny_transformer
+from tests.support.models.captioning import tiny_transformer
 
 PICTURES = [str(number) for number in range(9)]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.metrics.test_jars import program
 from tests.stages.evaluate_captioners.running import compared
 from tests.stages.evaluate_captioners.world import ENCODER, PARAMS, cell, prepared, squares
+from tests.support.metrics.programs import program
 
 ANSWERS = """
 import sys

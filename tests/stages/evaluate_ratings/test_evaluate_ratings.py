@@ -17,8 +17,8 @@ from components.execution.stage import Stage
 from components.stages.check import check
 from components.stages.evaluate_ratings import Params
 from components.stages.evaluate_ratings.run import run
-from tests.ratings.rated import item, key, use, votes_of
 from tests.support import PROJECT, leave_warning, make_output, make_stage, row
+from tests.support.ratings.rated import item, key, use, votes_of
 
 MODEL, DUAL = "english-t2t8x8-0", "both-100-0"
 

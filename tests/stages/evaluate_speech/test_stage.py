@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from components.stages.evaluate_speech.pictures import spectrogram, waveform
 from components.stages.evaluate_speech.run import run as run_evaluate_speech
 from components.stages.evaluate_speech.sample import COLUMNS, draw_sample
 from tests.support import PROJECT, make_output, make_stage, row
+from tests.support.html import Page
 
 PARAMS: dict[str, Any] = {"seed": 1, "per_voice": 4, "min_words": 0, "examples": 2, "languages": [], "resamples": 50}
 CAPTIONS = ["a small brown dog is running on the green grass", "an old ship in the harbour"]
@@ -98,25 +98,6 @@ def test_equal_input_gives_equal_bytes_and_is_transcribed_once(
     assert again.digest == heard.digest
     monkeypatch.setattr(Whisper, "compute", lambda *_: pytest.fail("heard twice what was in the cache"))
     assert run(tmp_path, source, resamples=60).manifest.shards == again.manifest.shards
-
-
-class Page(HTMLParser):
-    """What a page refers to, and what it says."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def of(self, tag: str) -> list[dict[str, str | None]]:
-        return [attrs for name, attrs in self.tags if name == tag]
 
 
 def test_the_page_plays_shows_and_names_its_items(heard: StageOutput) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from components.sample.posts import PostsSite
 from components.stages.extract_descriptions.words import count_words
-from tests.sample.posts_material import build_packages
 from tests.stages.extract_descriptions.captions import found
+from tests.support.sample.posts_material import build_packages
 
 LEAST = 0.98
 MIN_WORDS = 3

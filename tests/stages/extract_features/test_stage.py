@@ -24,8 +24,8 @@ from components.vision.folding import fold_batch_norms
 from components.vision.image_encoders import load_encoder
 from components.vision.training_pictures import open_picture
 from tests.support import make_output, make_stage, row
+from tests.support.features import ENCODER
 
-ENCODER = {"name": "efficientnet_lite0", "weights": "", "side": 96, "frozen": True}
 SETTINGS = {"wording": "caption", "encoder": ENCODER, "views": 2, "thumbnail": 32}
 SETTINGS |= {"crops": "square", "least_area": 0.5, "centre": False, "grid": True, "thumbnails": "test"}
 RETRIEVAL = {"crops": "crop_or_pad", "least_area": 0.67, "centre": True, "grid": False, "thumbnails": "all"}

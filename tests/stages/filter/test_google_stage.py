@@ -24,11 +24,11 @@ from components.stages import hypernymize
 from components.stages.filter.run import run as run_filter
 from components.stages.hypernymize.run import run as run_hypernymize
 from components.tools.cost.filtering import estimate
-from tests.command import hearsight
-from tests.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
-from tests.google.google_documents import CROWD, DOG, NOUNS, WALL, WORKER
-from tests.knowledge.dictionary import EXTRACT
 from tests.support import PROJECT, make_output, make_stage, row
+from tests.support.command import hearsight
+from tests.support.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
+from tests.support.google.google_documents import CROWD, DOG, NOUNS, WALL, WORKER
+from tests.support.knowledge.dictionary import EXTRACT
 
 ALTS = {
     "worker": WORKER,

@@ -19,8 +19,8 @@ from components.stages.filter.cascade import evaluate_all, first_failures, make_
 from components.stages.hypernymize.sentence import Sentence, Word
 from components.stages.hypernymize.tidy import tidy_marks
 from components.tools.trial.texts import Trial
-from tests.stages.filter.subjects import PAPER
 from tests.support import PROJECT
+from tests.support.filter.subjects import PAPER
 
 LISTS = load_boilerplate("en")
 LONG = 200_000

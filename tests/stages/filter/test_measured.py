@@ -20,10 +20,10 @@ from components.stages.filter.image_rules import describe_overlap
 from components.stages.filter.measured import measured_by_output
 from components.tracking.explain import explain
 from components.tracking.history import RecordHistory, add_rule_values
-from tests.knowledge.dictionary import EXTRACT
-from tests.stages.filter.subjects import PAPER, subject
-from tests.stages.filter.test_stage import ALTS, dictionary, filtered
 from tests.support import PROJECT
+from tests.support.filter.candidates import ALTS, dictionary, filtered
+from tests.support.filter.subjects import PAPER, subject
+from tests.support.knowledge.dictionary import EXTRACT
 
 __all__ = ["dictionary"]
 NAMES = [rule.name for rules in GROUPS.values() for rule in rules]

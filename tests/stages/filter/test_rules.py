@@ -10,7 +10,7 @@ from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import first_failure
 from components.vision.evidence import Evidence
 from components.vision.labels import Label
-from tests.stages.filter.subjects import PAPER, passes, subject
+from tests.support.filter.subjects import PAPER, passes, subject
 
 PAPERS_OWN = [
     "A Pakistani worker helps to clear the debris from the Taj Mahal Hotel November 7, 2005 in Balakot, Pakistan.",

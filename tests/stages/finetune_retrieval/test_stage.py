@@ -19,9 +19,9 @@ from components.stages.evaluate_retrieval.run import run as run_evaluate_retriev
 from components.stages.finetune_retrieval.run import run as run_finetune_retrieval
 from components.stages.pretrain_retrieval.run import run as run_pretrain_retrieval
 from components.training.settings import REFERENCE
-from tests.retrieval.training import OPTIMISATION
-from tests.retrieval.world import spoken_set
 from tests.support import make_stage
+from tests.support.retrieval.training import OPTIMISATION
+from tests.support.retrieval.world import spoken_set
 
 MODEL: dict[str, Any] = {
     "optimisation": OPTIMISATION | {"epochs": 2},
@@ -152,12 +152,22 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory: pytest.TempPathFactory) -> tuple[SpokenSet, StageOutput]:
+    """A set and a model pretrained on it."""
+    root = tmp_path_factory.mktemp("pretrained")
+    one = spoken_set(root)
+    return one, pretrain(root, one)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("changed", "message"), WRONG)
-def test_invalid_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
-    one = spoken_set(tmp_path)
+def test_invalid_settings_are_refused_with_one_line(
+    pretrained: tuple[SpokenSet, StageOutput], tmp_path: Path, changed: dict[str, Any], message: str
+) -> None:
+    one, start = pretrained
     with pytest.raises(HearsightError, match=message) as caught:
-        fine_tune(tmp_path, one, pretrain(tmp_path, one), **changed)
+        fine_tune(tmp_path, one, start, **changed)
     assert "\n" not in str(caught.value)
 
 
@@ -165,7 +175,7 @@ def test_a_model_trained_on_other_picture_views_is_refused_as_initialisation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = pretrain(tmp_path, spoken_set(tmp_path))
-    monkeypatch.setattr("tests.retrieval.world.FROZEN", {"name": "another", "trained": False})
+    monkeypatch.setattr("tests.support.retrieval.world.FROZEN", {"name": "another", "trained": False})
     other = spoken_set(tmp_path / "other")
     with pytest.raises(HearsightError, match="was trained with the image encoder"):
         fine_tune(tmp_path, other, start)

@@ -6,7 +6,7 @@ from components.knowledge.cascade import Knowledge
 from components.language.parser import EnglishParser
 from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rewrite import Rewritten, rewrite
-from tests.knowledge.dictionary import knowledge
+from tests.support.knowledge.dictionary import knowledge
 
 PARSER = EnglishParser()
 

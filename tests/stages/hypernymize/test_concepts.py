@@ -13,9 +13,9 @@ from components.execution.stage import Stage
 from components.stages import hypernymize as stage
 from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, minimum_counts, reaches, resolve
 from components.stages.hypernymize.run import run as run_hypernymize
-from tests.knowledge.dictionary import EXTRACT, knowledge
 from tests.stages.hypernymize.sources import sources
 from tests.support import make_output, make_stage, row
+from tests.support.knowledge.dictionary import EXTRACT, knowledge
 
 
 @pytest.fixture(autouse=True)

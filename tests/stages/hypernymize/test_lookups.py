@@ -19,11 +19,11 @@ from components.knowledge.wikidata.build import build_index
 from components.language.parser import EnglishParser
 from components.stages import hypernymize as stage
 from components.stages.hypernymize.run import run as run_hypernymize
-from tests.knowledge import wikidata_dump
-from tests.knowledge.dictionary import EXTRACT
-from tests.knowledge.knowledge_server import KEY, State, knowledge_server
 from tests.stages.hypernymize.sources import sources
 from tests.support import make_output, make_stage, row
+from tests.support.knowledge import wikidata_dump
+from tests.support.knowledge.dictionary import EXTRACT
+from tests.support.knowledge.knowledge_server import KEY, State, knowledge_server
 
 TEXTS = [
     ["Mira Tolland walks a dog on the beach.", "A dog and Mira Tolland on the beach."],

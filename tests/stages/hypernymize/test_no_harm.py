@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from components.stages.hypernymize.first_word import choose_parse, second_text
-from tests.knowledge.dictionary import knowledge
 from tests.stages.hypernymize.rewriting import PARSER, rewritten
+from tests.support.knowledge.dictionary import knowledge
 
 
 @pytest.mark.parametrize(

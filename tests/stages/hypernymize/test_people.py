@@ -7,8 +7,8 @@ import pytest
 from components.language.parser import Parse
 from components.stages.hypernymize.people import is_double_name, is_full_name
 from components.stages.hypernymize.sentence import Sentence
-from tests.knowledge.dictionary import knowledge
 from tests.stages.hypernymize.rewriting import PARSER, rewritten
+from tests.support.knowledge.dictionary import knowledge
 
 
 @pytest.mark.parametrize(

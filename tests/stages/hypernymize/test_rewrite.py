@@ -12,8 +12,8 @@ from components.knowledge.cascade import HypernymAnswer, Knowledge
 from components.language.parser import EnglishParser
 from components.stages.hypernymize.sentence import Sentence
 from components.stages.hypernymize.well_formed import find_shortcoming
-from tests.knowledge.dictionary import extract
 from tests.stages.hypernymize.rewriting import rewritten
+from tests.support.knowledge.dictionary import extract
 
 FORD = (
     "Harrison Ford and Calista Flockhart attend the premiere of 'Hollywood Homicide' at the 29th American Film Festival "

@@ -15,8 +15,8 @@ from components.execution.stage import Stage
 from components.stages.check import check
 from components.stages.import_ratings import Params
 from components.stages.import_ratings.run import run
-from tests.ratings.rated import item, key, use
 from tests.support import PROJECT, make_output, make_stage
+from tests.support.ratings.rated import item, key, use
 
 ITEMS = [item(n, use("dataset", "english", f"r{n}", rank=0)) for n in range(3)]
 CSV = f"item,rater,verdict,time\n{key(0)},a,1,2026-01-01\n{key(0)},b,0,2026-01-01\n{key(1)},a,good,\n"

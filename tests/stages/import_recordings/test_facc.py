@@ -17,9 +17,9 @@ from components.execution.runner import run_stage
 from components.speech.audio.files import from_flac
 from components.speech.audio.measures import is_silent
 from components.stages.check import check
-from tests.core.contract import problems
-from tests.stages.import_recordings.corpora import DEFECTS, IMAGES, SIDES, caption_of, facc, name_of, wav_of
 from tests.support import PROJECT
+from tests.support.contract import problems
+from tests.support.import_recordings.corpora import DEFECTS, IMAGES, SIDES, caption_of, facc, name_of, wav_of
 
 TEXT = (PROJECT / "docs" / "captions-to-speech.md").read_text(encoding="utf-8")
 BLOCK = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)[0])

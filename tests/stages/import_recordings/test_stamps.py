@@ -17,10 +17,10 @@ from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import NAME, read_takedown
-from tests.stages.crawl.conftest import fixture_params
-from tests.stages.import_recordings.corpora import STAMPS, stamps
 from tests.support import make_stage
-from tests.tools.takedown.unpack import read_unpacked
+from tests.support.crawl.crawls import fixture_params
+from tests.support.import_recordings.corpora import STAMPS, stamps
+from tests.support.takedown.unpack import read_unpacked
 
 HOW = {"source": "table", "seeds": [], "hosts": [], "layout": "stamps", "inputs": ["stamps/**/*.txt"], "image_folder": "stamps"}
 SPLIT = split.ByText(validation=0.25, test=0.25)
@@ -107,7 +107,7 @@ def test_only_clips_above_full_scale_are_attenuated(chain, tmp_path):
     import numpy as np
     import soundfile
 
-    from tests.stages.import_recordings.corpora import packed, tone
+    from tests.support.import_recordings.corpora import packed, tone
 
     path = tmp_path / "stamps/animals/yak_desc_es.ogg"
     path.write_bytes(packed(np.sign(tone("square")), 16_000, "OGG"))

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from components.stages.report.facts import RunReport
 from components.stages.report.figures import draw_all
 from components.stages.report.pages import score_rows
-
-WAYS = ("speech_to_image", "image_to_speech")
-
-
-def scores() -> dict[str, Any]:
-    """Scores of two rows, as ``evaluate_retrieval`` writes them."""
-    depths = ("r_at_1", "r_at_10", "r_at_5", "r_at_50", "share_at_1")
-    value = {"value": 0.25, "low": 0.125, "high": 0.5}
-    rows = {row: {"centre": {way: dict.fromkeys(depths, value) for way in WAYS}} for row in ("mms-48", "triplet-48")}
-    models = {f"{row}-{n}": {"centre": {way: dict.fromkeys(depths, n / 4) for way in WAYS}} for row in rows for n in (0, 2)}
-    chance = {way: dict.fromkeys(depths, 0.05 * (n + 1)) for n, way in enumerate(WAYS)}
-    return {"retrieval": {"crop": "centre", "main": "mms-48", "rows": rows, "models": models, "chance": chance}}
+from tests.support.report import scores
 
 
 def test_each_row_has_its_seeds_its_interval_and_the_chance_of_its_direction() -> None:

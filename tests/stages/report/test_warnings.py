@@ -13,8 +13,8 @@ from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.stages import report
 from components.stages.report.run import run as run_report
-from tests.stages.report.test_scores import scores
 from tests.support import leave_warning, make_output, make_stage, row
+from tests.support.report import scores
 
 
 def with_file(root: Path, stage: str, record: dict[str, object], name: str, text: str) -> StageOutput:

@@ -16,9 +16,9 @@ from components.stages.check import check
 from components.stages.split import ByGroup
 from components.stages.split.owners import Post, deviations, place_owners
 from components.stages.split.run import ACROSS, MAX_DEVIATION, SPLITS
-from tests.stages.check.boundaries import make
 from tests.stages.split.owner_posts import DAYS, SHARES, record, split, splits_by_key, splits_by_owner
 from tests.support import PROJECT
+from tests.support.check.boundaries import make
 
 
 @st.composite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stages.train_captioner.support import SmallNetwork
+from tests.support.train_captioner.project import SmallNetwork
 
 
 @pytest.fixture(autouse=True)

@@ -28,8 +28,8 @@ from components.stages.train_captioner.data import (
 from components.stages.train_captioner.items import FeatureItems, PictureItems
 from components.training.members import Members
 from components.vision.training_pictures import open_picture, random_crop, random_view
-from tests.stages.train_captioner.support import features_of, npy, picture_of, prepared
 from tests.support import make_output, row
+from tests.support.train_captioner.project import features_of, npy, picture_of, prepared
 
 WORDS = st.lists(st.lists(st.text(min_size=1, max_size=4) | st.sampled_from(["a", "dog", *SPECIAL]), max_size=8), max_size=8)
 

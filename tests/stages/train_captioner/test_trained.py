@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.models.captioners.interface import CaptionerConfig
 from components.models.trained import CONFIG, WEIGHTS, ImageCaptioner, load_trained, save_trained
-from tests.stages.train_captioner.support import SmallEncoder, SmallNetwork
+from tests.support.train_captioner.project import SmallEncoder, SmallNetwork
 
 WORDS = ["<PAD>", "<S>", "</S>", "<UNK>", "a", "dog"]
 SHAPE = CaptionerConfig("t2t8x8", len(WORDS), image_features=6, width=8, heads=2, layers=1)

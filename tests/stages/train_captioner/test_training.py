@@ -23,7 +23,15 @@ from components.stages.train_captioner.jobs import train, train_captioner
 from components.stages.train_captioner.recipe import CaptionerTraining
 from components.training.checkpoints import CHECKPOINT
 from components.training.settings import REFERENCE, Hardware
-from tests.stages.train_captioner.support import SETTINGS, SmallEncoder, SmallNetwork, no_second_phase, prepared, spec_of, task_of
+from tests.support.train_captioner.project import (
+    SETTINGS,
+    SmallEncoder,
+    SmallNetwork,
+    no_second_phase,
+    prepared,
+    spec_of,
+    task_of,
+)
 
 EVERY_STEP = REFERENCE.model_copy(update={"checkpoint_steps": 1})
 

@@ -24,9 +24,8 @@ from components.tools.calibrate.sweep import SAMPLES, Sweep
 from components.tools.calibrate.swept import SWEPT, choose_rules
 from components.tools.calibrate.values import as_written, line_shards, measured_schema, parse_number
 from components.tools.trial.texts import annotate_group
-from tests import command
-from tests.stages.filter.subjects import PAPER
-from tests.support import PROJECT, make_output, make_stage, row
+from tests.support import PROJECT, command, make_output, make_stage, row
+from tests.support.filter.subjects import PAPER
 
 ALTS = [
     "A dog runs on the beach.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ from components.execution.runner import stage_settings
 from components.tools.datasets.add import AFTER, add_dataset
 from components.tools.datasets.kinds import of_site
 from components.tools.datasets.names import check_name
-from tests.core.contract import problems
-from tests.support import PROJECT
+from tests.support.contract import problems
+from tests.support.datasets import project
 
 TESTS = {
     "karpathy": (["--table", "karpathy:dataset_coco.json", "--images", "coco"], "dataset_coco.json"),
@@ -35,14 +34,6 @@ KINDS = {
     "table": ["--table", "tsv:captions.tsv"],
     "posts": ["--posts", "https://example.social#pracegover"],
 }
-
-
-def project(root: Path) -> Path:
-    for name in ("components", "expectations"):
-        (root / name).symlink_to(PROJECT / name)
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, root / name)
-    return root
 
 
 def add(root: Path, *words: str) -> str:

@@ -12,8 +12,8 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.tools.demo.overlay import OVERLAY, backup_path, experiment_params, merge_settings, restore_params
 from components.tools.demo.progress import count_stages
-from tests.core.contract import problems
 from tests.support import PROJECT
+from tests.support.contract import problems
 
 PARAMS = "# a comment\na: &a {one: 1, rows: [x]}\nb: *a\nc: {<<: *a, one: 3}\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from components.tools.describe.describer import Describer
-from tests.tools.describe.world import make_project
+from tests.support.describe.world import make_project
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.command import hearsight
-from tests.tools.describe.world import picture
+from tests.support.command import hearsight
+from tests.support.describe.world import picture
 
 pytestmark = pytest.mark.long
 

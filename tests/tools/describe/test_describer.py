@@ -15,8 +15,8 @@ from components.tools.describe.confidence import SURE, Evidence
 from components.tools.describe.describer import Describer
 from components.tools.describe.support import TrainingPictures, WordWeights
 from components.vision.captioning import Captioner
-from tests.stages.build_search_index.world import picture as stamp
-from tests.tools.describe.world import CELLS, COLOURS, picture
+from tests.support.describe.world import CELLS, COLOURS, picture
+from tests.support.search_index.world import picture as stamp
 
 
 def media(project: Path) -> tuple[StageOutput, dict[str, bytes]]:

@@ -14,7 +14,7 @@ from components.tools.describe.describer import Describer, Description
 from components.tools.describe.page import DescribedPage, find_images
 from components.tools.describe.sources import describe_address, describe_local_page
 from components.web.settings import FetchSettings
-from tests.tools.describe.world import picture
+from tests.support.describe.world import picture
 
 FAST = FetchSettings(delay=0.0, retries=0, timeout=5.0)
 INLINE = base64.b64encode(picture("yellow")).decode()

@@ -12,8 +12,8 @@ import pytest
 from components.tools.describe.describer import Describer
 from components.tools.describe.folder import RESULTS, describe_folder
 from components.tools.describe.result_names import INDEX, ResultNames
-from tests.command import hearsight
-from tests.tools.describe.world import picture
+from tests.support.command import hearsight
+from tests.support.describe.world import picture
 
 
 def test_a_result_keeps_its_name_and_takes_no_other_file(tmp_path: Path) -> None:

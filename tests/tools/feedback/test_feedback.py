@@ -16,9 +16,9 @@ from components.tools.feedback.filter_rules import load_rules
 from components.tools.feedback.guidelines import CHECKS, load_guidelines
 from components.tools.feedback.page import render_feedback
 from components.tools.feedback.remark import Remark
-from tests.command import hearsight
 from tests.support import PROJECT
-from tests.tools.trial.test_try import EXTRACT
+from tests.support.command import hearsight
+from tests.support.knowledge.dictionary import EXTRACT
 
 GOOD = {
     "en": "Photo of a black dog that runs on the beach beside a red ball.",

@@ -9,7 +9,7 @@ from components.core.graph import Graph, load_graph
 from components.execution.runner import stage_settings
 from components.tools.profiles.add import add_profile
 from components.tools.profiles.profile import profile_names, read_profile
-from tests.tools.datasets.test_add import project
+from tests.support.datasets import project
 
 PROFILES = profile_names()
 CONTACT = "mail@example.org"

@@ -16,8 +16,8 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.tools.profiles.add import add_profile
 from components.tools.profiles.profile import read_profile
-from tests.core.contract import chain_problems
-from tests.tools.datasets.test_add import project
+from tests.support.contract import chain_problems
+from tests.support.datasets import project
 from tests.tools.profiles.project import CONTACT, PROFILES, files_of, with_profile
 
 

@@ -14,9 +14,9 @@ from components.core.stage_output import StageOutput
 from components.execution import runner
 from components.tools.profiles.add import add_profile
 from components.tools.profiles.profile import read_profile
-from tests.pipeline.test_test_sets import captions, draw
 from tests.support import InlineEngine
-from tests.tools.datasets.test_add import project
+from tests.support.datasets import project
+from tests.support.pipeline.drawings import captions, draw
 
 SPLITS = {"train": 12, "dev": 4, "test": 4}
 VOICES = ["nanotts-en-us", "nanotts-en-gb"]

@@ -21,9 +21,9 @@ from components.stages.pretrain_retrieval.run import run as pretrain
 from components.stages.train_captioner.jobs import train_captioner
 from components.training.settings import REFERENCE
 from components.vision.classifier import load_backbone
-from tests.retrieval.world import spoken_set
-from tests.stages.train_captioner.support import FROZEN, prepared, task_of
 from tests.support import make_stage
+from tests.support.retrieval.world import spoken_set
+from tests.support.train_captioner.project import FROZEN, prepared, task_of
 from tests.tools.profiles.project import settings_of, with_profile
 
 CONCEPTUAL_WORDS, FLICKR_WORDS, PRACEGOVER_WORDS = 25_000, 8_000, 20_000

@@ -20,8 +20,8 @@ from components.core.stage_output import StageOutput
 from components.execution.output_lineage import write_lineage
 from components.speech.audio.files import to_flac
 from components.speech.audio.measures import measure
-from tests.stages.import_recordings.corpora import tone
 from tests.support import PROJECT, make_stage, row
+from tests.support.import_recordings.corpora import tone
 from tests.tools.release.posts_project import picture
 
 VOICES = ("flite-slt", "nanotts-en-us")

@@ -19,10 +19,10 @@ from components.tools.release import release
 from components.tools.release.anonymous import KEY_VARIABLE, Pseudonyms
 from components.tools.release.subsets import SAMPLE, draw_sample, draw_subsets, parse_subsets
 from components.tools.takedown.listing import add
-from tests.command import hearsight
-from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import make_stage
+from tests.support.command import hearsight
+from tests.support.crawl.crawls import fixture_params
+from tests.support.crawl.fixture_web import build_fixture_web
 from tests.tools.release.posts_files import archive, files, load, refusal
 from tests.tools.release.posts_project import KEY, OWNERS, SPLIT_OF, posts, project
 

@@ -22,9 +22,9 @@ from components.stages.split import ByText
 from components.stages.split.run import run as run_split
 from components.tools.release import corpus_files, release
 from components.tools.takedown.listing import add
-from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.fixture_web import build_fixture_web
 from tests.support import make_stage
+from tests.support.crawl.crawls import fixture_params
+from tests.support.crawl.fixture_web import build_fixture_web
 from tests.tools.release.posts_files import files
 from tests.tools.release.spoken_project import (
     CAPTIONS,

@@ -16,9 +16,9 @@ from components.core.shards import add_member
 from components.tools.release import release
 from components.tools.release.publish import SUMS, checksums
 from components.tools.release.verify import SHOWN, verify_release
-from tests.command import hearsight
+from tests.support.command import hearsight
+from tests.support.release.project import project
 from tests.tools.release.spoken_project import CAPTIONS, VOICES, spoken_project
-from tests.tools.release.test_release import project
 
 CORPUS = "speech/voices_of_mine-synthetic"
 

@@ -12,7 +12,7 @@ import pytest
 from components.core.graph import load_graph
 from components.tools.status.reasons import Locked
 from components.tools.status.report import project_status
-from tests.pipeline.harness import init_repository
+from tests.support.pipeline.harness import init_repository
 
 PIPELINE = """
 stages:

@@ -19,9 +19,9 @@ from components.execution.process import sole_writer
 from components.execution.run_log import FINISHED, ITEM, STARTED, RunLog, logged_run
 from components.tools.status.reader import Wanted, event_text, select_events
 from components.tools.status.report import project_status, text_of
-from tests.app.project import new_project
-from tests.command import hearsight
 from tests.support import until
+from tests.support.app.project import new_project
+from tests.support.command import hearsight
 
 ERROR = "no answer from \x1b[31mhttp://me:hunter2@a.example"  # pragma: allowlist secret
 

@@ -16,8 +16,8 @@ from components.tools.takedown.scan import scan
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
-from tests.storage.conftest import small_params
 from tests.support import PROJECT, make_output, row
+from tests.support.storage.projects import small_params
 
 OWNER = "ann@example.social"
 PAGE, IMAGE, PROFILE = "http://a.sample/x,y/page", "http://img.a.sample/%7Eann/1.jpg", "https://example.social/@ann"

@@ -18,12 +18,12 @@ from components.web import takedown_journal as removing
 from components.web.erase import erase, write_over
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
-from tests.stages.crawl.conftest import crawl_day as crawl  # noqa: F401
-from tests.stages.crawl.conftest import fixture_params
-from tests.stages.crawl.counting_web import CountingWeb, Thing
-from tests.stages.crawl.daily_site import HOST, MEDIA, image, site
 from tests.support import THOROUGH, make_stage
-from tests.tools.takedown.unpack import read_unpacked
+from tests.support.crawl.counting_web import CountingWeb, Thing
+from tests.support.crawl.crawls import fixture_params
+from tests.support.crawl.daily_site import HOST, MEDIA, image, site
+from tests.support.crawl.fixtures import crawl_day as crawl  # noqa: F401
+from tests.support.takedown.unpack import read_unpacked
 
 GONE = f"{HOST}/p003.html"
 DAYS = ("day-1", "day-2", "day-3")

@@ -24,11 +24,11 @@ from components.tools.takedown.listing import add
 from components.tools.takedown.purge import purge
 from components.tools.takedown.scan import scan
 from components.tracking.lineage import trace_lineage
-from tests.pipeline.conftest import small_params
-from tests.pipeline.harness import ENVIRONMENT, Project, leave_docs, make_project
-from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.support import InlineEngine
-from tests.tracking.conftest import finish, train_rows, weights
+from tests.support.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
+from tests.support.pipeline.harness import ENVIRONMENT, Project, leave_docs, make_project
+from tests.support.pipeline.whole import small_params
+from tests.support.tracking.project import finish, train_rows, weights
 
 pytestmark = pytest.mark.long
 

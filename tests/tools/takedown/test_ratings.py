@@ -26,9 +26,9 @@ from components.tools.takedown.evidence import Content, collect_content, find_it
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import Takedown
-from tests.ratings.made_items import make_items
-from tests.ratings.postgres import postgres
 from tests.support import make_output, row
+from tests.support.ratings.made_items import make_items
+from tests.support.ratings.postgres import postgres
 
 GONE, STAYS = "record-0", "record-1"
 

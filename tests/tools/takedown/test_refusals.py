@@ -18,8 +18,8 @@ from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
 from tests.support import PROJECT, row
-from tests.tools.takedown.unpack import read_unpacked
-from tests.tracking.conftest import finish
+from tests.support.takedown.unpack import read_unpacked
+from tests.support.tracking.project import finish
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ from components.tools.takedown.purge import purge
 from components.tools.takedown.scan import scan
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
-from tests.stages.build_search_index import world
 from tests.support import PROJECT, row
-from tests.tools.takedown.test_versions import dvc
+from tests.support.search_index import world
+from tests.support.takedown.versions import dvc
 
 pytestmark = pytest.mark.long
 

@@ -18,11 +18,11 @@ from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
-from tests.stages.crawl import sets
-from tests.stages.crawl.conftest import stage, web  # noqa: F401
-from tests.stages.crawl.fixture_web import HOSTS
-from tests.tools.takedown.unpack import read_unpacked
-from tests.web.archived import archive_web, web_pages, write_warc
+from tests.support.crawl import sets
+from tests.support.crawl.fixture_web import HOSTS
+from tests.support.crawl.fixtures import drawn_web, stage, web  # noqa: F401
+from tests.support.takedown.unpack import read_unpacked
+from tests.support.web.archived import archive_web, web_pages, write_warc
 
 GONE, STAYS = HOSTS
 ARCHIVES = {"source": "archives", "seeds": [], "hosts": [], "inputs": ["warc/*.warc.gz"]}

@@ -19,9 +19,9 @@ from components.web.store import FetchStore
 from components.web.takedown_journal import read_removals
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
-from tests.stages.crawl.conftest import stage, web  # noqa: F401
-from tests.stages.crawl.fixture_web import HOSTS
-from tests.tools.takedown.unpack import read_unpacked
+from tests.support.crawl.fixture_web import HOSTS
+from tests.support.crawl.fixtures import drawn_web, stage, web  # noqa: F401
+from tests.support.takedown.unpack import read_unpacked
 
 GONE, STAYS = HOSTS
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,18 +11,15 @@ import pytest
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.execution.output_lineage import write_lineage
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.listing import add
 from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.versions import find_current_objects, find_outdated, open_stores
 from components.web.takedown_list import NAME, read_takedown
-from tests.support import make_stage, row
+from tests.support import row
+from tests.support.takedown.versions import GONE, STAYS, dvc, output
 
 pytestmark = pytest.mark.long
-
-GONE, STAYS = "gone.sample", "stays.sample"
-DVC = [sys.executable, "-m", "dvc"]
 
 
 @pytest.fixture(scope="module")
@@ -47,32 +41,6 @@ def s3() -> Iterator[dict[str, str]]:
     yield {"url": "s3://kept/dvc", "endpointurl": url}
     server.stop()
     patch.undo()
-
-
-def output(root: Path, stage: str, parent: str, rows: list[dict[str, Any]], figure: bytes) -> str:
-    """A finished output with a picture no rule can read, its parent named by digest; returns its own."""
-    import pyarrow as pa
-
-    from components.core.ledger import kept, ledger_table
-    from components.core.records import OUTPUT_SCHEMAS
-
-    shutil.rmtree(root / "data" / "english" / stage, ignore_errors=True)
-    job = make_stage(root, stage)
-    job.write_shard(
-        "00000", pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS[stage][1]), ledger_table(kept(r["key"]) for r in rows)
-    )
-    job.write_shard("00001", pa.Table.from_pylist([], schema=OUTPUT_SCHEMAS[stage][1]), ledger_table([]))
-    job.write_file("figure.png", figure)
-    if parent:
-        job.note_parent("input", parent)
-    digest = job.finish().digest
-    write_lineage(job, {}, "")
-    return digest
-
-
-def dvc(root: Path, *words: str) -> None:
-    done = subprocess.run([*DVC, *words], cwd=root, env={**os.environ, "DVC_NO_ANALYTICS": "1"}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def versions(root: Path) -> dict[str, str]:

@@ -10,13 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.tools.trial.texts import Trial, read_lines, text_of
-from tests import command
-from tests.support import PROJECT
+from tests.support import PROJECT, command
+from tests.support.knowledge.dictionary import EXTRACT
 
 KEYS = {"alt", "verdict", "rule", "caption", "steps", "value", "threshold", "setting"}
-
-
-EXTRACT = PROJECT / "tests" / "knowledge" / "wordnet"
 
 
 @pytest.fixture(scope="module")

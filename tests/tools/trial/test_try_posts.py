@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from components.core.printing import json_line
 from components.tools.trial.posts import PostTrial, text_of
-from tests import command
-from tests.support import PROJECT
+from tests.support import PROJECT, command
 
 KEYS = {"raw", "description", "reason", "steps"}
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from components.web.archives import read_stream
 from components.web.archives.any_input import read_input
 from components.web.budget import Budget
-from tests.web.archived import wacz
-from tests.web.archives.samples import OK, PAGE, read, record, urls, warc
+from tests.support.web.archive_samples import OK, PAGE, read, record, urls, warc
+from tests.support.web.archived import wacz
 
 LATIN = "<html lang=pt><img src=a.png alt='Maçã'></html>".encode("latin-1")
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from components.web.archives.encodings import CODINGS, BadRecord
 from components.web.archives.responses import parse_response
-from tests.web.archived import skippable
-from tests.web.archives.samples import CHUNKED, OK, PAGE, bare, encoded, read, record, urls
+from tests.support.web.archive_samples import CHUNKED, OK, PAGE, bare, encoded, read, record, urls
+from tests.support.web.archived import skippable
 
 
 @pytest.mark.parametrize(

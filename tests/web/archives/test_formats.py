@@ -20,8 +20,8 @@ from components.web.archives import opening as opened
 from components.web.archives import read_archive, read_stream, reading
 from components.web.archives.any_input import read_input
 from components.web.archives.zstd_members import read_frame_size
-from tests.web.archived import skippable, wacz, zstd_frames
-from tests.web.archives.samples import PAGE, read, record, urls, warc
+from tests.support.web.archive_samples import PAGE, read, record, urls, warc
+from tests.support.web.archived import skippable, wacz, zstd_frames
 
 FORMS = ["plain", "gzip", "one gzip member", "zstd", "zstd, dictionary", "zstd, packed dictionary", "one zstd frame", "wacz"]
 

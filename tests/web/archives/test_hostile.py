@@ -20,8 +20,8 @@ from components.web.archives.records import FAULTS, open_members
 from components.web.archives.responses import CHUNKS, parse_response
 from components.web.budget import Budget
 from components.web.charset import find_codec
-from tests.web.archived import skippable, wacz
-from tests.web.archives.samples import OK, dumped, envelope, read, record, urls, warc
+from tests.support.web.archive_samples import OK, dumped, envelope, read, record, urls, warc
+from tests.support.web.archived import skippable, wacz
 
 START = b"WARC/1.0\r\n"
 PAIR = record(gzipped=False)

@@ -11,9 +11,9 @@ from components.core.errors import HearsightError
 from components.web.archives import http_stream, opening, read_archive
 from components.web.archives.any_input import read_input
 from tests.support import until
-from tests.web.archived import wacz
-from tests.web.archives.samples import PAGE, warc
-from tests.web.raw_web import RawWeb, head, plain
+from tests.support.web.archive_samples import PAGE, warc
+from tests.support.web.archived import wacz
+from tests.support.web.raw_web import RawWeb, head, plain
 
 ARCHIVE = b"".join(warc(3))
 released = threading.Event()

@@ -10,8 +10,8 @@ import pytest
 from components.core.errors import HearsightError
 from components.stages.crawl.sources.inputs import draw_inputs
 from components.web.archives import read_archive, read_paths
-from tests import command
-from tests.web.archives.samples import PAGE, warc
+from tests.support import command
+from tests.support.web.archive_samples import PAGE, warc
 
 
 def test_a_list_of_paths_is_sampled_without_replacement_and_by_its_seed(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from components.web.archives import wat
 from components.web.archives.encodings import BadRecord
 from components.web.archives.wat import read_wat_page
-from tests.web.archives.samples import dumped, envelope, read, record, urls
+from tests.support.web.archive_samples import dumped, envelope, read, record, urls
 
 
 def test_a_wat_record_gives_its_image_links():

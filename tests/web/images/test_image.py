@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.web.images.image import decode_image, perceptual_hash
-from tests.stages.crawl.fixture_web import hamming, picture
+from tests.support.crawl.fixture_web import hamming, picture
+from tests.support.web.photographs import photograph
 
 SCENE, OTHER = ("red", "house", "on a green field"), ("blue", "fish", "in the snow at night")
 JPEG, PNG = picture(SCENE), picture(SCENE, kind="PNG")
@@ -76,16 +77,6 @@ def test_transparency_is_composited_over_white():
     Image.new("RGBA", (50, 50), (0, 0, 0, 0)).save(clear, "PNG")
     Image.new("RGB", (50, 50), (255, 255, 255)).save(white, "PNG")
     assert decode_image(clear.getvalue()).phash == decode_image(white.getvalue()).phash
-
-
-def photograph(width: int, height: int, **options: object) -> bytes:
-    """A JPEG with the detail of a photograph, large enough to be decoded at a reduced scale."""
-    with Image.open(io.BytesIO(PNG)) as image:
-        large = image.convert("RGB").resize((width, height), Image.Resampling.BICUBIC)
-    grain = Image.effect_noise((width, height), 40).convert("RGB")
-    buffer = io.BytesIO()
-    Image.blend(large, grain, 0.15).save(buffer, "JPEG", quality=85, **options)
-    return buffer.getvalue()
 
 
 KINDS = {

@@ -18,9 +18,9 @@ from components.web.budget import Budget
 from components.web.images import inspection, opening
 from components.web.images.image import decode_image
 from components.web.images.inspection import ImageLook, decode_all
-from tests.stages.crawl.fixture_web import picture
 from tests.support import PROJECT
-from tests.web.image_bombs import BOMBS, CHANNELS, SIDE, SOUND, chunk, jpeg, png, webp
+from tests.support.crawl.fixture_web import picture
+from tests.support.web.image_bombs import BOMBS, CHANNELS, SIDE, SOUND, chunk, jpeg, png, webp
 
 GOOD = [picture((colour, "house", "on a green field")) for colour in ("red", "blue")]
 MEMORY = 1 << 29

@@ -14,7 +14,7 @@ from PIL import Image
 from components.web.images import image, opening
 from components.web.images.image import decode_image
 from components.web.images.jpeg_scans import extract_mean_scans
-from tests.stages.crawl.fixture_web import hamming, picture
+from tests.support.crawl.fixture_web import hamming, picture
 
 SIDE = 8 * 96
 """px from which on a picture is decoded at an eighth."""
