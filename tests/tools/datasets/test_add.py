@@ -189,7 +189,7 @@ REFUSED = {
     "none": "absent input", "crawl": "is a stage", "evaluate_captioners": "is a stage", "captioners": "already",
     "chain": "a key of", "engine": "a key of", "pools": "a key of", "key": "a key of",
     "true": "YAML", "null": "YAML", "yes": "YAML", "off": "YAML", "y": "YAML",
-    "gates": "a folder of", "store": "a folder of", "con": "Windows", "lpt1": "Windows",
+    "captioner_tests": "a folder of", "store": "a folder of", "con": "Windows", "lpt1": "Windows",
     "x" * 61: "over 60 characters", "paper": "a dataset 'paper' already", "1": "small letters", "1e5": "small letters",
     "_a": "small letters", "a/b": "small letters", "..": "small letters", "a b": "small letters", "": "small letters",
     "a\n": "small letters",
