@@ -127,7 +127,7 @@ def main(arguments: Sequence[str]) -> int:
     get_main_parser()
     gc.collect()
     gc.freeze()  # keeps the memory shared with the forks
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a guard answers through its control
+    signal.signal(signal.SIGCHLD, _reap)  # a guard answers through its control
     with socket.socket(fileno=int(arguments[0])) as channel:
         while True:
             message, streams, _, _ = socket.recv_fds(channel, 1, 2)
@@ -138,6 +138,12 @@ def main(arguments: Sequence[str]) -> int:
                 _serve(*streams)
             for stream in streams:
                 os.close(stream)
+
+
+def _reap(_number: int, _frame: object) -> None:
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            continue
 
 
 def _serve(output: int, control: int) -> None:

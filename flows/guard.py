@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
     return guard(lambda: _execute(command), limit, lambda: os.getppid() != parent)
 
 
-def _execute(command: Sequence[str]) -> int:
+def _execute(command: list[str]) -> int:
     try:
         os.execvp(command[0], command)
     except FileNotFoundError:

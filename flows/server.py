@@ -25,8 +25,11 @@ LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
-def prefect_server(root: Path, port: int) -> Iterator[str]:
+def prefect_server(root: Path, port: int = 0) -> Iterator[str]:
     """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server that runs until the block ends and asks for the login.
+
+    Args:
+        port: its port; 0 for a free one, and a server without pages and schedules.
 
     Raises:
         HearsightError: the server did not start, or the configured one does not answer.
@@ -36,8 +39,13 @@ def prefect_server(root: Path, port: int) -> Iterator[str]:
         yield configured
         return
     set_login(root)
+    command = [sys.executable, "-m", "flows.prefect_app", *([] if port else ["--temporary"])]
+    if not port:
+        with socket.socket() as free:
+            free.bind((LOOPBACK, 0))
+            port = free.getsockname()[1]
     url = f"http://{LOOPBACK}:{port}/api"
-    command = [sys.executable, "-m", "flows.prefect_app", str(port)]
+    command.append(str(port))
     with run_server("prefect", command, f"{url}/health", root):
         os.environ["PREFECT_API_URL"] = url
         yield url
