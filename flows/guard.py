@@ -20,6 +20,8 @@ from typing import NoReturn
 
 import psutil
 
+from components.execution.background import MARK
+
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -168,8 +170,18 @@ def _reap() -> None:
 
 
 def descendants() -> list[int]:
-    """Return the pids of all descendants, including zombies; without Linux, of those that have not changed their parent."""
-    return [process.pid for process in psutil.Process().children(recursive=True)]
+    """Return the pids of all descendants but Hearsight's background processes, which serve the next stages and end when idle.
+
+    Zombies are included; without Linux, those that have changed their parent are not.
+    """
+    return [process.pid for process in psutil.Process().children(recursive=True) if not _in_background(process)]
+
+
+def _in_background(process: psutil.Process) -> bool:
+    try:
+        return MARK in process.environ()
+    except (psutil.Error, OSError):
+        return False
 
 
 if __name__ == "__main__":

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+MARK = "HEARSIGHT_BACKGROUND"
+"""Variable in the environment of background processes, which a flow's guard lets live: they end by themselves when idle."""
+
 
 def start(module: str, arguments: Sequence[str], *, folder: Path, log: Path, environment: Mapping[str, str]) -> None:
     """Run ``python -m module`` in ``folder``; returns when the module calls :func:`detach`.
@@ -22,7 +25,7 @@ def start(module: str, arguments: Sequence[str], *, folder: Path, log: Path, env
         subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=folder,
-            env={**os.environ, **environment, "PYTHONPATH": path},
+            env={**os.environ, **environment, "PYTHONPATH": path, MARK: module},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -13,12 +13,13 @@ import psutil
 import pytest
 import yaml
 
+from components.execution.background import MARK
 from flows import dvc
 from flows.commands import environment, error_line, run_dvc
 from flows.graph import read_plan
 from flows.guard import ENDED, TIMED_OUT, run_guarded
 from tests.flows.conftest import Make
-from tests.flows.processes import FORK, all_gone, pids
+from tests.flows.processes import FORK, alive, all_gone, pids
 from tests.support import PROJECT, until
 
 
@@ -35,6 +36,19 @@ def test_the_guard_ends_every_descendant_at_the_time_limit(tmp_path: Path) -> No
     code = run_guarded([sys.executable, "-c", FORK], cwd=tmp_path, env=os.environ, limit=5, on_line=lambda _: None)
     assert code == TIMED_OUT
     assert all_gone(pids(tmp_path / "pids"))
+
+
+def test_the_guard_lets_background_processes_live(tmp_path: Path) -> None:
+    code = f"import os, subprocess, sys; env = {{**os.environ, {MARK!r}: 'x'}}; sleep = ['sleep', '600']; "
+    code += "children = [subprocess.Popen(sleep, env=env, stdout=-3, stderr=-3), subprocess.Popen(sleep, stdout=-3, stderr=-3)]; "
+    code += "print(*(child.pid for child in children))"
+    lines: list[str] = []
+    run_guarded([sys.executable, "-c", code], cwd=tmp_path, env=os.environ, limit=60, on_line=lines.append)
+    background, other = map(int, lines[0].split())
+    try:
+        assert alive(background) and not alive(other)
+    finally:
+        os.kill(background, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
