@@ -41,7 +41,7 @@ OUTSIDE = {
     "components/tools/calibrate/sweep.py": "a command's counts, made anew each time",
     "components/tools/cost/*": "a command that estimates",
     "components/tools/datasets/*": "commands that write and list settings",
-    "components/tools/demo/*": "a command that runs dvc and prints",
+    "components/tools/demo/*": "a command that runs the flow and prints",
     "components/tools/describe/*": "a command that describes pictures; no record depends on it",
     "components/tools/doctor/*": "a command that looks at the machine",
     "components/tools/feedback/*": "a command that judges one text and keeps nothing",
