@@ -22,7 +22,7 @@ import yaml
 
 from components.core.graph import find_root
 from flows.commands import BUSY
-from flows.settings import configure_prefect
+from flows.server import reach_server
 
 STAGES = 8
 
@@ -30,7 +30,7 @@ STAGES = 8
 def measure_noop(repeats: int) -> None:
     """Print the wall and processor seconds of flows in this process, the first of which starts a temporary server."""
     root = find_root()
-    configure_prefect(root)
+    reach_server(root)
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
     started, ticks = time.perf_counter(), time.process_time()
     from flows.flow import pipeline

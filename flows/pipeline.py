@@ -6,17 +6,14 @@ The run is reported to the server of ``PREFECT_API_URL``; without it, to a tempo
 from __future__ import annotations
 
 import argparse
-import atexit
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.entry import explain, require_server
-from flows.server import prefect_server
-from flows.settings import configure_prefect
+from flows.entry import explain
+from flows.server import reach_server
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,14 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         pools = dict(_pool(text) for text in chosen.pool)
-        root = find_root()
-        own = configure_prefect(root)
         os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")  # lines go to the run's log
-        if own:
-            stack = ExitStack()
-            atexit.register(stack.close)  # before Prefect, which at the exit sends what the server has not got yet
-            stack.enter_context(prefect_server(root))
-        require_server()
+        reach_server(find_root())
         from flows.flow import pipeline  # here: imports Prefect, which reads the settings above
 
         print(f"{pipeline(target=chosen.target, pools=pools)} stages are up to date")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import subprocess
@@ -10,18 +11,32 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.private import MODE, keep_private
 from flows.entry import require_server
-from flows.settings import set_login
+from flows.settings import configure_prefect, set_login
 
 PATIENCE = 180.0
 """Seconds within which a server must answer; Prefect's first creates its database."""
 LOOPBACK = "127.0.0.1"
+
+
+def reach_server(root: Path) -> None:
+    """Have flows of this process report to the configured server, else to one with the project's database until the process ends.
+
+    Raises:
+        HearsightError: as :func:`prefect_server`.
+    """
+    if configure_prefect(root):
+        stack = ExitStack()
+        atexit.register(stack.close)  # before Prefect's own, which runs first then and sends what the server has not got yet
+        stack.enter_context(prefect_server(root))
+    else:
+        require_server()
 
 
 @contextmanager

@@ -34,8 +34,6 @@ def configure_prefect(root: Path) -> bool:
     home = root / ".hearsight" / "prefect"
     home.mkdir(parents=True, exist_ok=True)  # without its folder the server does not start
     os.environ.setdefault("PREFECT_HOME", str(home))
-    os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "true")
-    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")
     set_login(root)
     return True
 
