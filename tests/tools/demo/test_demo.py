@@ -75,7 +75,8 @@ def test_a_failure_is_shown_with_its_log_and_the_same_command_continues(root):
     assert tasks == [("second@c", "FAILED"), ("second@c", "COMPLETED")]
 
 
-def test_a_signal_ends_dvc_and_its_stages_and_restores_the_settings(root):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_the_flow_and_its_stages_and_restores_the_settings(root, number):
     (root / "second.sh").write_text("sleep 300 & echo $! > pid; wait\n")
     before = (root / "params.yaml").read_bytes()
     run = start(root, "experiments")
@@ -86,8 +87,9 @@ def test_a_signal_ends_dvc_and_its_stages_and_restores_the_settings(root):
     assert (root / "params.yaml").read_text().startswith(HEADER)
     assert (root / "a").read_text() == "large\n"
     family = [psutil.Process(int(pid.read_text())), *psutil.Process(run.pid).children(recursive=True)]
-    run.send_signal(signal.SIGTERM)
+    run.send_signal(number)
     run.communicate()
-    assert run.returncode == 128 + signal.SIGTERM
-    assert not psutil.wait_procs(family, timeout=30)[1]
-    assert (root / "params.yaml").read_bytes() == before
+    assert run.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    assert not psutil.wait_procs(family, timeout=60)[1]
+    if number != signal.SIGKILL:  # then the next command restores them
+        assert (root / "params.yaml").read_bytes() == before
