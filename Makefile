@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
 RUNS ?= 1000000
-.PHONY: help setup data demo experiments test test-long test-all fuzz lint audit docs flow ui lock bare clean
+.PHONY: help setup data demo experiments test test-long test-all fuzz lint audit docs ui lock bare clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,9 +76,6 @@ audit: .venv/.ready-dev ## SBOM, licences and known vulnerabilities of the insta
 	$(BIN)/uv pip install --quiet --python .venv/audit/bin/python --require-hashes --no-deps --requirements infra/audit.lock
 	$(DROP_CACHE)
 	python infra/audit.py .venv/audit/bin $(BIN)/python
-
-flow: data ## run the pipeline as a Prefect flow, with no server at hand
-	python -m flows.pipeline
 
 ui: setup ## start everything that is looked at, on one start page: results, checks, rating, search, MLflow, Prefect
 	python -m flows.ui

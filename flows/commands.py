@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from components.tracking import recorder
-from flows.guard import TIMED_OUT, run_guarded
+from flows.dvc import run_dvc_guarded
+from flows.guard import TIMED_OUT
 
-DVC = (sys.executable, "-m", "dvc", "--wait-for-lock")
 BUSY = re.compile(r"Unable to acquire lock|is busy, it is being blocked by")
 """DVC's messages for its own locks. ``--wait-for-lock`` waits for the repository's lock, but neither for the stages entered in
 ``.dvc/tmp/rwlock`` nor, after 3 s, for that file's own lock."""
@@ -74,7 +74,7 @@ def run_dvc(
             lines.append(line)
             del lines[:-200]
 
-        code = run_guarded([*DVC, *words], cwd=root, env=env, limit=limit, on_line=take)
+        code = run_dvc_guarded(["--wait-for-lock", *words], cwd=root, env=env, limit=limit, on_line=take)
         if code == 0 or time.monotonic() > deadline or not BUSY.search(error_line(lines)):
             return code, lines
         time.sleep(pause)

@@ -6,7 +6,6 @@ flows. A flow of a schedule commits its results (:mod:`flows.versioned`).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,15 +23,16 @@ from components.core.graph import find_root, load_graph
 from components.core.stage_output import StageOutput
 from components.tracking import recorder
 from flows.commands import StageFailed, environment
+from flows.dvc import end_commands
 from flows.graph import StageTask, affected_by, read_plan
 from flows.locks import run_lock
+from flows.progress import LOG, Progress, run_log
 from flows.schedules import read_pools, read_schedules
 from flows.show import show_funnels
-from flows.tasks import Progress, run_stage, start_snapshot, status_is_clean
+from flows.slots import Slots, default_sizes
+from flows.tasks import run_stage, start_snapshot, status_is_clean
 from flows.versioned import open_run, read_settings, superseded
 
-POOLS = {"cpu": 1, "gpu": 1, "network": 2}
-"""Pool → concurrent stages; one CPU stage uses all cores."""
 MAX_THREADS = 256
 RETRY_AFTER: list[float] = [10, 60, 300]
 """Seconds before the first, second and further retries."""
@@ -61,7 +61,7 @@ def pipeline(
 
     Args:
         target: names of stages (``stage@dataset``), separated by spaces, to run with all they need; empty: all stages.
-        pools: pool → concurrent stages; overrides :data:`POOLS`.
+        pools: pool → concurrent stages; overrides :func:`flows.slots.default_sizes`.
         snapshots: datasets whose crawl first starts the day's snapshot.
         schedule: name of the entry of ``params.yaml:schedules`` whose run this is; its results are committed.
         due: ISO time at which the run was due; a run with a tag since then is not repeated. Empty: when it was scheduled.
@@ -73,7 +73,7 @@ def pipeline(
         HearsightError: a stage failed, or a parameter names a stage or dataset that the project does not have.
     """
     project = find_root()
-    sizes = {**POOLS, **{name: pool.at_once for name, pool in read_pools(project).items()}, **(pools or {})}
+    sizes = {**default_sizes(), **{name: pool.at_once for name, pool in read_pools(project).items()}, **(pools or {})}
     if wrong := sorted(name for name, size in sizes.items() if size < 1):
         raise HearsightError(f"pool '{wrong[0]}' has size {sizes[wrong[0]]}", where="pools", hint="give a number of at least 1")
     if snapshots:
@@ -89,9 +89,9 @@ def pipeline(
     if context is None or context.flow_run is None:
         raise MissingContextError("pipeline runs as a flow only")
     if not schedule:
-        with run_lock(project):
+        with run_lock(project), run_log(project):
             return len(_run_stages(project, target, sizes, snapshots, str(context.flow_run.id))[0])
-    with open_run(project, schedule, schedules[schedule], str(context.flow_run.id)) as run:
+    with open_run(project, schedule, schedules[schedule], str(context.flow_run.id)) as run, run_log(project):
         if reason := superseded(run, context.flow_run, due):
             return Completed(name="Skipped", message=reason, data=0)
         run.update()
@@ -113,8 +113,8 @@ def _run_stages(
         start_snapshot(dataset, project)
     settings = read_settings(project)
     stages, changed = read_plan(project, target.split())
-    progress = Progress(changed, [path for stage in stages for path in stage.files])
     affected = affected_by(changed, stages)
+    progress, slots = Progress(changed, stages, affected), Slots(sizes, stages)
     get_run_logger().info("%d of %d stages are up to date", len(stages) - len(affected), len(stages))
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}
@@ -124,7 +124,6 @@ def _run_stages(
 
         for remote in sorted(remotes):
             delete_old_refs(project, remote, get_run_logger().warning)
-    slots = {name: threading.Semaphore(size) for name, size in sizes.items()}
     finished = False
     try:
         futures: dict[str, PrefectFuture[str]] = {}
@@ -138,30 +137,33 @@ def _run_stages(
                     tags=[f"pool:{stage.pool}"],
                 )
             env = environment(flow_run, runs.get(stage.dataset, ""))
-            slot = slots.setdefault(stage.pool, threading.Semaphore(1))
             futures[stage.address] = tasks[kind].submit(
                 stage,
                 project,
                 env,
                 progress,
-                slot,
+                slots,
                 work_pools.get(stage.pool),
                 wait_for=[futures[up] for up in stage.upstream if up in futures],
             )
         wait(list(futures.values()))
-        _raise_first(futures)
+        _raise_first(project, futures)
         if progress.ran:
             show_funnels(project, datasets)
         if progress.ran or read_settings(project) != settings:  # otherwise the first answer stands
             settings = status_is_clean([stage.address for stage in stages], project)
         finished = True
     finally:
+        slots.close()
+        if not finished:
+            end_commands()  # of Ctrl-C or a signal: the tasks' threads wait for them
+        progress.close()
         if runs:
             recorder.close_pipeline(project, runs, finished=finished)
     return stages, progress, settings
 
 
-def _raise_first(futures: Mapping[str, PrefectFuture[str]]) -> None:
+def _raise_first(project: Path, futures: Mapping[str, PrefectFuture[str]]) -> None:
     """Raise one error for all failed stages: the first one's line, and the stages that did not run."""
     unfinished = {name: future.state for name, future in futures.items() if not future.state.is_completed()}
     failed = [name for name, state in unfinished.items() if state.is_failed() or state.is_crashed()]
@@ -175,6 +177,7 @@ def _raise_first(futures: Mapping[str, PrefectFuture[str]]) -> None:
         first.result()
     except StageFailed as error:
         raise HearsightError(
-            f"{error}{others}{not_run}", hint="fix it and start the flow again: finished stages are not run again"
+            f"{error}{others}{not_run}",
+            hint=f"see {project / LOG}; the same command continues: finished stages are not run again",
         ) from None
     raise HearsightError(f"{first.message}{others}{not_run}", where="flow")

@@ -8,15 +8,17 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
 from flows.commands import BUSY_PATIENCE
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -68,7 +70,8 @@ def read_plan(root: Path, targets: Iterable[str] = (), *, ask: bool = True) -> t
     Raises:
         HearsightError: as :func:`read_tasks`, or other processes hold DVC's locks.
     """
-    # Here: imports seconds of DVC.
+    # Here: seconds of imports.
+    import networkx as nx
     from dvc.exceptions import DvcException
     from dvc.lock import LockError
     from dvc.repo import Repo, lock_repo
@@ -78,11 +81,10 @@ def read_plan(root: Path, targets: Iterable[str] = (), *, ask: bool = True) -> t
         try:
             # The option of `dvc --wait-for-lock`.
             with Repo(str(root), _wait_for_lock=True) as repo, lock_repo(repo) if ask else nullcontext():
-                graph = repo.index.graph
-                stages = {_address(stage, root): stage for stage in graph}
-                needs = {name: {_address(other, root) for other in graph.successors(stage)} for name, stage in stages.items()}
+                stages = {_address(stage, root): stage for stage in repo.index.graph}
+                needs = nx.relabel_nodes(repo.index.graph, {stage: name for name, stage in stages.items()})
                 tasks = {name: _task(root, name, stage, needs[name]) for name, stage in stages.items() if stage.cmd}
-                chosen = _select(root, tasks, needs, targets)
+                chosen = [tasks[name] for name in _select(root, tasks, needs, targets)]
                 changed = {task.address for task in chosen if stages[task.address].status(check_updates=True)} if ask else set()
                 return chosen, changed
         except LockError as error:  # a stage of another process is entered as running, or is just being entered
@@ -106,16 +108,16 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _select(root: Path, tasks: dict[str, StageTask], needs: dict[str, set[str]], targets: Iterable[str]) -> list[StageTask]:
-    selected = set(tasks)
-    if chosen := [target for target in targets if target]:
-        for target in chosen:
-            if target not in tasks:
-                raise HearsightError(
-                    f"has no stage '{target}'", where=root / "dvc.yaml", hint=f"known are: {', '.join(sorted(tasks))}"
-                )
-        selected = _closure(chosen, needs)
-    return _in_order({name: task for name, task in tasks.items() if name in selected})
+def _select(root: Path, tasks: Mapping[str, StageTask], needs: nx.DiGraph[str], targets: Iterable[str]) -> list[str]:
+    """Return the addresses of the targets, or of all tasks, and of all they need: in running order, ties by name."""
+    import networkx as nx  # here: as above
+
+    chosen = set(filter(None, targets)) or set(tasks)
+    if unknown := sorted(chosen - tasks.keys()):
+        hint = f"known are: {', '.join(sorted(tasks))}"
+        raise HearsightError(f"has no stage '{unknown[0]}'", where=root / "dvc.yaml", hint=hint)
+    wanted = chosen.union(*(nx.descendants(needs, name) for name in chosen)) & tasks.keys()
+    return list(nx.lexicographical_topological_sort(needs.subgraph(wanted).reverse()))
 
 
 def _address(stage: Any, root: Path) -> str:
@@ -125,7 +127,7 @@ def _address(stage: Any, root: Path) -> str:
     return str(name) if path == "dvc.yaml" else f"{path}:{name}" if name else path
 
 
-def _task(root: Path, address: str, stage: Any, needs: set[str]) -> StageTask:
+def _task(root: Path, address: str, stage: Any, needs: Iterable[str]) -> StageTask:
     meta = stage.meta or {}
     where = f"{root / 'dvc.yaml'}: {address}.meta"
     unknown = sorted(set(meta) - {"pool", "retries", "timeout"})
@@ -150,27 +152,3 @@ def seconds(text: object, where: str = "") -> float:
     if not match or float(match[1]) <= 0:
         raise HearsightError(f"timeout is {text!r}", where=where, hint="write 90s, 30m, 2h or 1d")
     return float(match[1]) * UNITS[match[2] or "s"]
-
-
-def _closure(chosen: Iterable[str], needs: dict[str, set[str]]) -> set[str]:
-    """Return the chosen stages and everything they need."""
-    closure: set[str] = set()
-    pending = list(chosen)
-    while pending:
-        name = pending.pop()
-        if name not in closure:
-            closure.add(name)
-            pending.extend(needs[name])
-    return closure
-
-
-def _in_order(tasks: dict[str, StageTask]) -> list[StageTask]:
-    """Return the tasks in topological order, ties by address, so that the order is always the same."""
-    sorter = TopologicalSorter({name: tasks.keys() & task.upstream for name, task in tasks.items()})
-    sorter.prepare()
-    ordered: list[StageTask] = []
-    while sorter.is_active():
-        ready = sorted(sorter.get_ready())
-        ordered += [tasks[name] for name in ready]
-        sorter.done(*ready)
-    return ordered

@@ -13,18 +13,25 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import psutil
 
 from components.core.addresses import CODE_ROOT
+from components.execution.background import MARK
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
 TIMED_OUT, ENDED = 124, 143
 """Exit codes: time limit exceeded; ended by a signal."""
+POLL = 0.02
+"""Seconds between two looks at the command."""
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""What ends a guard."""
 
 
 class Ended(BaseException):
@@ -67,30 +74,64 @@ def run_guarded(
 def main(arguments: Sequence[str]) -> int:
     """Run the guard; return the command's exit code."""
     limit, parent, command = float(arguments[0]), int(arguments[1]), list(arguments[3:])
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, _end)
-    _prctl(PR_SET_CHILD_SUBREAPER, 1)
-    _prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    code = ENDED
+    return guard(lambda: _execute(command), limit, lambda: os.getppid() != parent)
+
+
+def _execute(command: list[str]) -> int:
     try:
-        if os.getppid() != parent:
-            return ENDED
-        # If the guard is killed, the kernel kills the command. preexec_fn is safe: this process has one thread.
-        child = subprocess.Popen(command, preexec_fn=_die_with_guard)
-        code = child.wait(limit)
-        return code if code >= 0 else 128 - code
-    except subprocess.TimeoutExpired:
-        print(f"ended after its time limit of {limit:g} s", flush=True)
-        return TIMED_OUT
+        os.execvp(command[0], command)
     except FileNotFoundError:
         print(f"there is no command '{command[0]}'", flush=True)
         return 127
+
+
+def guard(run: Callable[[], int], limit: float, alone: Callable[[], bool]) -> int:
+    """Call ``run`` in a fork of this process, which has one thread; end all that it started, and return its exit code.
+
+    Args:
+        run: returns the fork's exit code, or replaces it by another program.
+        limit: seconds after which it is ended with :data:`TIMED_OUT`.
+        alone: whether the process for which it runs has ended; then it is ended as well.
+    """
+    for number in SIGNALS:
+        signal.signal(number, _end)
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    try:
+        deadline = time.monotonic() + limit
+        if (child := os.fork()) == 0:
+            _run_fork(run)
+        while not alone():
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+            if time.monotonic() > deadline:
+                print(f"ended after its time limit of {limit:g} s", flush=True)
+                return TIMED_OUT
+            time.sleep(POLL)
+        return ENDED
     except Ended:
         return ENDED
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         end_descendants()
+
+
+def _run_fork(run: Callable[[], int]) -> NoReturn:
+    """Call ``run`` in the fork and end it. If the guard is killed, the kernel kills the fork."""
+    code = 1
+    try:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        code = run()
+        sys.stdout.flush()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 def _end(_number: int, _frame: object) -> None:
@@ -100,10 +141,6 @@ def _end(_number: int, _frame: object) -> None:
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value)
-
-
-def _die_with_guard() -> None:
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def end_descendants(grace: float = GRACE) -> None:
@@ -134,8 +171,18 @@ def _reap() -> None:
 
 
 def descendants() -> list[int]:
-    """Return the pids of all descendants, including zombies; without Linux, of those that have not changed their parent."""
-    return [process.pid for process in psutil.Process().children(recursive=True)]
+    """Return the pids of all descendants but Hearsight's background processes, which serve the next stages and end when idle.
+
+    Zombies are included; without Linux, those that have changed their parent are not.
+    """
+    return [process.pid for process in psutil.Process().children(recursive=True) if not _in_background(process)]
+
+
+def _in_background(process: psutil.Process) -> bool:
+    try:
+        return MARK in process.environ()
+    except (psutil.Error, OSError):
+        return False
 
 
 if __name__ == "__main__":

@@ -1,18 +1,19 @@
-"""``python -m flows.pipeline [--target STAGE@DATASET]``: run DVC's graph as a Prefect flow.
+"""``python -m flows.pipeline [--target STAGE@DATASET]``: run DVC's graph as a Prefect flow, and show its progress.
 
-The run is reported to the server of ``PREFECT_API_URL``; without it, Prefect starts a temporary server.
+The run is reported to the server of ``PREFECT_API_URL``; without it, to a temporary one with the database that ``make ui`` shows.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.entry import explain, require_server
-from flows.settings import configure_prefect
+from flows.entry import explain
+from flows.server import reach_server
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         pools = dict(_pool(text) for text in chosen.pool)
-        configure_prefect(find_root())
-        require_server()
+        os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")  # lines go to the run's log
+        reach_server(find_root())
         from flows.flow import pipeline  # here: imports Prefect, which reads the settings above
 
         print(f"{pipeline(target=chosen.target, pools=pools)} stages are up to date")

@@ -1,4 +1,4 @@
-"""``python -m flows.prefect_app PORT``: Prefect's server on loopback, for this machine's own clients and pages.
+"""``python -m flows.prefect_app [--temporary] PORT``: Prefect's server on loopback, for this machine's own clients and pages.
 
 Prefect checks the login of a request (``PREFECT_SERVER_API_AUTH_STRING``), but not the Host and Origin headers: without these
 checks, a page of another site that points its own name to 127.0.0.1 could talk to the server (DNS rebinding).
@@ -55,7 +55,8 @@ def main(arguments: Sequence[str]) -> int:
     # Here: starts with the settings of the environment, and takes seconds.
     from prefect.server.api.server import create_app
 
-    uvicorn.run(guarded(create_app(final=True)), host=LOOPBACK, port=int(arguments[0]), timeout_keep_alive=5, log_level="warning")
+    app = create_app(final=True, ephemeral="--temporary" in arguments)
+    uvicorn.run(guarded(app), host=LOOPBACK, port=int(arguments[-1]), timeout_keep_alive=5, log_level="warning")
     return 0
 
 

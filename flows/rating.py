@@ -18,8 +18,8 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.entry import explain, require_server
-from flows.settings import configure_prefect
+from flows.entry import explain
+from flows.server import reach_server
 
 POLL = 60.0
 """Seconds between two looks at the progress."""
@@ -100,8 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
 
     def run() -> None:
-        configure_prefect(find_root())
-        require_server()
+        reach_server(find_root())
         rate(chosen.dataset, chosen.target, chosen.poll, chosen.days)
 
     return report_errors(run, explain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import subprocess
@@ -10,23 +11,40 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.private import MODE, keep_private
 from flows.entry import require_server
-from flows.settings import set_login
+from flows.settings import configure_prefect, set_login
 
 PATIENCE = 180.0
 """Seconds within which a server must answer; Prefect's first creates its database."""
 LOOPBACK = "127.0.0.1"
 
 
+def reach_server(root: Path) -> None:
+    """Have flows of this process report to the configured server, else to one with the project's database until the process ends.
+
+    Raises:
+        HearsightError: as :func:`prefect_server`.
+    """
+    if configure_prefect(root):
+        stack = ExitStack()
+        atexit.register(stack.close)  # before Prefect's own, which runs first then and sends what the server has not got yet
+        stack.enter_context(prefect_server(root))
+    else:
+        require_server()
+
+
 @contextmanager
-def prefect_server(root: Path, port: int) -> Iterator[str]:
+def prefect_server(root: Path, port: int = 0) -> Iterator[str]:
     """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server that runs until the block ends and asks for the login.
+
+    Args:
+        port: its port; 0 for a free one, and a server without pages and schedules.
 
     Raises:
         HearsightError: the server did not start, or the configured one does not answer.
@@ -36,8 +54,13 @@ def prefect_server(root: Path, port: int) -> Iterator[str]:
         yield configured
         return
     set_login(root)
+    command = [sys.executable, "-m", "flows.prefect_app", *([] if port else ["--temporary"])]
+    if not port:
+        with socket.socket() as free:
+            free.bind((LOOPBACK, 0))
+            port = free.getsockname()[1]
     url = f"http://{LOOPBACK}:{port}/api"
-    command = [sys.executable, "-m", "flows.prefect_app", str(port)]
+    command.append(str(port))
     with run_server("prefect", command, f"{url}/health", root):
         os.environ["PREFECT_API_URL"] = url
         yield url

@@ -15,11 +15,14 @@ NO_ORIGIN = "https://nobody.invalid"
 """The only other origin whose pages may read Prefect's answers. Prefect's default is ``*``; an empty value means its default."""
 
 
-def configure_prefect(root: Path) -> None:
-    """Set Prefect's environment: no telemetry, and without a configured server a temporary one with its data in the project.
+def configure_prefect(root: Path) -> bool:
+    """Set Prefect's environment: no telemetry, and without a configured server the database of the project's own.
 
     Existing variables and the user's Prefect profile take precedence. Every server that this process or its children start asks
     for the project's login.
+
+    Returns:
+        Whether the project's own server is used.
     """
     os.environ.setdefault("DVC_NO_ANALYTICS", "1")
     os.environ.setdefault("DO_NOT_TRACK", "1")
@@ -27,13 +30,12 @@ def configure_prefect(root: Path) -> None:
     os.environ.setdefault("PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW", "ignore")
     os.environ.setdefault("PREFECT_SERVER_DATABASE_TIMEOUT", "60")  # seconds that SQLite waits for another writer; 10 by default
     if "PREFECT_API_URL" in os.environ or (Path.home() / ".prefect" / "profiles.toml").is_file():
-        return
+        return False
     home = root / ".hearsight" / "prefect"
     home.mkdir(parents=True, exist_ok=True)  # without its folder the server does not start
     os.environ.setdefault("PREFECT_HOME", str(home))
-    os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "true")
-    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")
     set_login(root)
+    return True
 
 
 def set_login(root: Path) -> None:

@@ -1,6 +1,6 @@
 """The Prefect tasks of a flow: one for each stage, and one that asks DVC at the end.
 
-A task runs ``dvc repro`` on one stage under a guard, so a cancelled or killed flow leaves no process behind. Exit code 2 (bad
+A task has DVC reproduce one stage under a guard, so a cancelled or killed flow leaves no process behind. Exit code 2 (bad
 input, a failed check) is not retried.
 """
 
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +19,10 @@ from components.tracking import recorder
 from flows.commands import StageFailed, environment, error_line, failure, run_dvc
 from flows.graph import StageTask, read_plan
 from flows.guard import run_guarded
+from flows.progress import Progress
 from flows.schedules import Pool
 from flows.show import show_stage
+from flows.slots import Slots
 from flows.versioned import read_settings
 
 SKIPPED = re.compile(r"^Stage '.*' didn't change, skipping")
@@ -39,29 +39,13 @@ def _should_retry(_task: Any, _run: Any, state: State[Any]) -> bool:
     return False
 
 
-@dataclass
-class Progress:
-    """What the stages of one flow run know of each other."""
-
-    changed: set[str]
-    """Addresses that ``dvc status`` reported as changed when the flow started."""
-    files: list[str] = field(default_factory=list)
-    """Small outputs of all stages, which DVC leaves to git."""
-    ran: set[str] = field(default_factory=set)
-    """Addresses that DVC has run in this flow."""
-
-    def may_differ(self, stage: StageTask) -> bool:
-        """Return whether DVC has to be asked about the stage: it was changed, or one that it needs has run since."""
-        return stage.address in self.changed or not self.ran.isdisjoint(stage.upstream)
-
-
 @task(retry_condition_fn=_should_retry, persist_result=False, task_run_name="{stage.address}")
 def run_stage(
     stage: StageTask,
     root: Path,
     env: Mapping[str, str],
     progress: Progress,
-    slots: threading.Semaphore | None = None,
+    slots: Slots,
     pool: Pool | None = None,
 ) -> Any:
     """Reproduce one stage; end as ``Cached`` when it is up to date, without starting DVC where its inputs cannot differ.
@@ -70,6 +54,7 @@ def run_stage(
         StageFailed: the stage failed or exceeded its time limit; the message has its error line.
     """
     if not progress.may_differ(stage):
+        progress.done(stage)
         return Completed(name="Cached", message="up to date")
     logger = get_run_logger()
 
@@ -77,12 +62,13 @@ def run_stage(
         logger.info("%s", line)
         recorder.start_logger(root, training=True)
 
-    with slots or threading.Semaphore():
+    with slots.take(stage), progress.running(stage):
         if pool is not None and pool.work_pool:
             from flows.remote import run_remotely  # here: seconds of imports for work pools only
 
             run_remotely(stage, pool, root, env["HEARSIGHT_FLOW_RUN"], progress.files, log_line)
             progress.ran.add(stage.address)
+            progress.done(stage)
             return "ran on a worker"
         code, lines = run_dvc(["repro", "-s", stage.address], root, env, stage.timeout, log_line)
     recorder.start_logger(root)
@@ -95,6 +81,7 @@ def run_stage(
             logger.warning("no artefact for %s: %s", stage.address, error)
     if code:
         raise failure(stage.address, code, lines, stage.timeout)
+    progress.done(stage)
     return Completed(name="Cached", message="its inputs are equal") if skipped else lines[-1] if lines else ""
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import typer
 
 from components.core.graph import find_root, load_graph
-from components.core.printing import escape_controls, print_text
-from components.execution.process import sole_writer
+from components.core.printing import print_text
+from components.execution.process import die_with_parent, sole_writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +23,7 @@ app = typer.Typer()
 
 @app.command()
 def demo() -> None:
-    """Run the whole pipeline on the sample (`dvc repro`) with overall progress, then print results and pages."""
+    """Run the whole pipeline on the sample as a Prefect flow with overall progress, then print results and pages."""
     # Here: `hearsight --help` needs no stage.
     from components.tools.demo.overlay import restore_params
 
@@ -47,29 +51,35 @@ def _sole(root: Path) -> AbstractContextManager[None]:
 
 
 def _run(root: Path, kind: str) -> None:
-    """Run the pipeline; raises typer.Exit with dvc's exit code when it fails."""
+    """Run the flow and print its results; raises typer.Exit with its exit code when it fails."""
     # Imported here: the command alone needs them.
     from components.tools.demo.closing import opening, results
-    from components.tools.demo.lanes import lanes, new_lanes
-    from components.tools.demo.progress import Progress, count_stages
-    from components.tools.demo.repro import LOG, reason, reproduce
-    from components.tracking import recorder
 
     graph = load_graph(root)
-    typer.echo(opening(graph, kind))
-    typer.echo(f"dvc's output: {root / LOG}\n")
-    progress = Progress(count_stages(graph))
-    # Later runs have little to do, and each lane takes seconds to start dvc.
-    code, lines = reproduce(root, progress, new_lanes(root, graph) if kind == "demo" else lanes(graph))
-    try:
-        recorder.flush(root)
-    except Exception as error:  # the results are written; the tracker must not fail the command
-        typer.echo(f"hearsight: warning: not all runs are in MLflow yet ({error})", err=True)
-    if code:
-        typer.echo(escape_controls("\n".join(["", "last lines of the log:", *(f"  {line}" for line in lines), ""])), err=True)
-        what = f"'{progress.current}' failed" if progress.current else "dvc failed"
-        typer.echo(f"{what}: {escape_controls(reason(lines))}\nlog: {root / LOG}; the same command continues", err=True)
+    typer.echo(f"{opening(graph, kind)}\n")
+    if code := _run_flow(root):
         raise typer.Exit(code)
-    typer.echo(f"\ndone in {progress.elapsed()}: {progress.ran} stages ran, {progress.visited - progress.ran} were up to date\n")
+    typer.echo()
     for line in results(root, graph):
         print_text(line)
+
+
+def _run_flow(root: Path) -> int:
+    """Run the Prefect flow as a child with this terminal; it dies with this process. Return its exit code."""
+    environment = {**os.environ, "HEARSIGHT_ROOT": str(root)}
+    command = [sys.executable, "-m", "flows.pipeline"]  # by name, since components do not import flows
+    # A session of its own, so that Ctrl-C comes here alone and is passed on once.
+    child = subprocess.Popen(command, env=environment, start_new_session=True, preexec_fn=die_with_parent)
+    received: list[int] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        received.append(number)
+        child.send_signal(number)
+
+    earlier = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        code = child.wait()
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+    return 128 + received[0] if received else code if code >= 0 else 128 - code

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from components.core.addresses import CODE_ROOT
 
+MARK = "HEARSIGHT_BACKGROUND"
+"""Variable in the environment of background processes, which a flow's guard lets live: they end by themselves when idle."""
+
 
 def start(module: str, arguments: Sequence[str], *, folder: Path, log: Path, environment: Mapping[str, str]) -> None:
     """Run ``python -m module`` in ``folder``; returns when the module calls :func:`detach`.
@@ -23,7 +26,7 @@ def start(module: str, arguments: Sequence[str], *, folder: Path, log: Path, env
         subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=folder,
-            env={**os.environ, **environment, "PYTHONPATH": path},
+            env={**os.environ, **environment, "PYTHONPATH": path, MARK: module},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

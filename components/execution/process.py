@@ -100,14 +100,14 @@ def die_with_ancestor(name: str) -> None:
 
 
 def ancestor(name: str) -> int | None:
-    """Return the pid of the nearest of four ancestors that runs the program ``name``; None when there is none."""
+    """Return the pid of the nearest of four ancestors that runs the program or module ``name``; None when there is none."""
     pid = os.getppid()
     if sys.platform != "linux":
         return _ancestor_by_psutil(name)
     for _ in range(4):
         try:
             command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            if any(Path(os.fsdecode(part)).name == name for part in command[:3]):
+            if any(Path(os.fsdecode(part)).name.rpartition(".")[2] == name for part in command[:3]):
                 return pid
             pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, ValueError):
@@ -120,7 +120,7 @@ def _ancestor_by_psutil(name: str) -> int | None:
 
     try:
         for process in psutil.Process().parents()[:4]:
-            if any(Path(part).name == name for part in process.cmdline()[:3]):
+            if any(Path(part).name.rpartition(".")[2] == name for part in process.cmdline()[:3]):
                 return int(process.pid)
     except psutil.Error:
         pass

@@ -164,7 +164,7 @@ TESTED = {
     r"hearsight app( .*)?": (
         "tests/app/test_command.py::test_the_printed_link_logs_the_owner_in_and_its_token_is_in_a_private_file"
     ),
-    r"make flow|python -m flows\.pipeline": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
+    r"python -m flows\.pipeline.*": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
     r"python -m flows\.rating .*": "tests/flows/test_rating.py::test_the_flow_waits_for_the_last_rating_exports_and_goes_on",
     r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_starts_the_flow_and_completes_its_stages",
     r"dvc (status|repro -s|remote add .*)": (

@@ -164,7 +164,7 @@ def test_a_flow_whose_server_is_gone_ends_with_one_line(
     from flows import flow
 
     monkeypatch.setattr(flow, "pipeline", lambda **_: lost())
-    monkeypatch.setattr(pipeline, "require_server", lambda: None)
+    monkeypatch.setattr(pipeline, "reach_server", lambda _root: None)
     for name in ("dvc.yaml", "params.yaml"):
         (tmp_path / name).touch()
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,36 +11,13 @@ import yaml
 
 from components.core.errors import HearsightError
 from flows.graph import StageTask, affected_by, read_tasks, seconds
-from flows.guard import TIMED_OUT, run_guarded
 from flows.schedules import read_schedules
 from flows.show import stage_page
 from tests.flows.clones import Make
-from tests.support import leave_warning, make_output, until
+from tests.flows.processes import FORK, all_gone, pids
+from tests.support import leave_warning, make_output
 
 PROJECT = Path(__file__).resolve().parents[2]
-FORK = """
-import os, subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import os, time; os.setsid(); time.sleep(600)"])
-open("pids", "w").write(f"{os.getpid()} {child.pid}")
-time.sleep(600)
-"""
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def pids(path: Path) -> list[int]:
-    until(lambda: path.is_file() and len(path.read_text().split()) == 2)
-    return [int(text) for text in path.read_text().split()]
-
-
-def all_gone(numbers: list[int]) -> bool:
-    """Wait until none of these processes lives."""
-    return until(lambda: not any(alive(pid) for pid in numbers))
 
 
 def test_the_flows_graph_equals_dvcs_graph_with_its_meta(make_project: Make) -> None:
@@ -81,45 +54,6 @@ def test_the_report_of_a_stage_shows_the_warnings_of_its_check(tmp_path: Path) -
 
 def test_times_are_read_with_their_units() -> None:
     assert [seconds(text) for text in ("90s", "30m", "2h", "1d", 5)] == [90, 1800, 7200, 86400, 5]
-
-
-def test_the_guard_passes_on_lines_and_the_exit_code(tmp_path: Path) -> None:
-    lines: list[str] = []
-    code = run_guarded(
-        ["sh", "-c", "echo one; echo two >&2; exit 7"], cwd=tmp_path, env=os.environ, limit=30, on_line=lines.append
-    )
-    assert (code, sorted(lines)) == (7, ["one", "two"])
-
-
-@pytest.mark.long
-def test_the_guard_ends_every_descendant_at_the_time_limit(tmp_path: Path) -> None:
-    code = run_guarded([sys.executable, "-c", FORK], cwd=tmp_path, env=os.environ, limit=5, on_line=lambda _: None)
-    assert code == TIMED_OUT
-    assert all_gone(pids(tmp_path / "pids"))
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_no_process_outlives_a_killed_runner(tmp_path: Path, number: int) -> None:
-    code = f"import os, pathlib; from flows.guard import run_guarded; run_guarded([{sys.executable!r}, '-c', {FORK!r}], "
-    code += f"cwd=pathlib.Path({str(tmp_path)!r}), env=os.environ, limit=600, on_line=print)"
-    runner = subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT)
-    result = pids(tmp_path / "pids")
-    runner.send_signal(number)
-    runner.wait()
-    assert all_gone(result)
-
-
-def test_no_process_outlives_a_killed_guard(tmp_path: Path) -> None:
-    code = "import time, os; open('pids', 'w').write(f'{os.getpid()} {os.getppid()}'); time.sleep(600)"
-    runner = subprocess.Popen(
-        [sys.executable, "-m", "flows.guard", "600", str(os.getpid()), "--", sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-    )
-    result = pids(tmp_path / "pids")
-    runner.kill()
-    runner.wait()
-    assert all_gone(result[:1])
 
 
 def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:

@@ -1,4 +1,1 @@
-"""Run the whole pipeline with overall progress, at the size of the demo or of the large tables.
-
-What stages do and what depends on what say ``dvc.yaml`` and ``params.yaml``.
-"""
+"""What ``hearsight demo`` and ``hearsight experiments`` add to the flow: an opening, settings of the large tables, results."""

@@ -11,7 +11,6 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.stage_output import StageOutput
 from components.execution.runner import stage_settings
-from components.tools.demo.progress import count_stages
 
 MINUTES = {"demo": 8, "experiments": 50}
 """Minutes on two idle cores with nothing cached: the demo as measured by `make bare`, the experiments from 80 min of CPU."""
@@ -32,8 +31,9 @@ PAGES = (
 def opening(graph: Graph, kind: str) -> str:
     """Return a text with what will run, how long it takes and how much disk it needs."""
     datasets = len(set(graph.datasets) - set(graph.cells))
+    stages = sum(map(len, graph.chain.values()))
     lines = [
-        f"The whole pipeline on the sample: {count_stages(graph)} stages of {datasets} data sets.",
+        f"The whole pipeline on the sample: {stages} stages, each with its check, of {datasets} data sets.",
         *_models(graph),
         f"About {MINUTES[kind]} minutes on 2 idle cores with nothing cached; {DISK_GIB[kind]:g} GiB of disk below this folder.",
         "Ctrl-C stops it; the same command continues.",

@@ -11,7 +11,6 @@ import yaml
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.tools.demo.overlay import OVERLAY, backup_path, experiment_params, merge_settings, restore_params
-from components.tools.demo.progress import count_stages
 from tests.support import PROJECT
 from tests.support.contract import problems
 
@@ -86,7 +85,7 @@ def test_the_projects_overlay_makes_a_valid_project(tmp_path):
         (tmp_path / name).symlink_to(PROJECT / name)
     for name in ("dvc.yaml", "params.yaml", OVERLAY):
         shutil.copy(PROJECT / name, tmp_path / name)
-    small = count_stages(load_graph(tmp_path))
+    small = sum(map(len, load_graph(tmp_path).chain.values()))
     with experiment_params(tmp_path):
         assert problems(tmp_path) == []
-        assert count_stages(load_graph(tmp_path)) > small
+        assert sum(map(len, load_graph(tmp_path).chain.values())) > small

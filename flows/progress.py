@@ -1,0 +1,121 @@
+"""What the stages of a flow run know of each other, its progress (a bar on a terminal, lines elsewhere), and its log."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from prefect.logging.formatters import PrefectFormatter
+
+from components.core.progress import duration, print_progress, progress_bar
+from flows.graph import StageTask
+
+LOG = Path(".hearsight") / "logs" / "flow.log"
+"""Below the project's root: the log of the last run, with all that its stages printed."""
+ENOUGH = 3
+"""Finished stages from which the time left is estimated."""
+
+
+class Progress:
+    """The state of a run, and its display on standard error."""
+
+    def __init__(self, changed: set[str], stages: Collection[StageTask], affected: Collection[StageTask]) -> None:
+        """Begin a run of ``stages``, of which ``affected`` have changed or need one that has."""
+        self.changed = changed
+        """Addresses that ``dvc status`` reported as changed when the flow started."""
+        self.files = [path for stage in stages for path in stage.files]
+        """Small outputs of all stages, which DVC leaves to git."""
+        self.ran: set[str] = set()
+        """Addresses that DVC has run in this flow."""
+        self._total, self._to_do = len(stages), len(affected)
+        self._begun, self._done = set[str](), set[str]()
+        self._running: list[str] = []
+        self._start, self._lock, self._closed = time.monotonic(), threading.Lock(), threading.Event()
+        self._bar = None
+        if affected and sys.stderr.isatty():
+            self._bar = progress_bar(len(stages), "", bar_format="{desc} |{bar}|")
+            threading.Thread(target=self._tick, daemon=True, name="progress").start()
+
+    def may_differ(self, stage: StageTask) -> bool:
+        """Return whether DVC has to be asked about the stage: it was changed, or one that it needs has run since."""
+        return stage.address in self.changed or not self.ran.isdisjoint(stage.upstream)
+
+    @contextmanager
+    def running(self, stage: StageTask) -> Iterator[None]:
+        """Show that a stage runs during the block; a further attempt is not counted again."""
+        with self._lock:
+            self._running.append(stage.address)
+            self._begun.add(stage.address)
+            if self._bar is None:
+                left = self._time_left()
+                print_progress(f"[{self.elapsed():>5}] stage {self._number()} of {self._total}: {stage.address}{left}")
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.remove(stage.address)
+
+    def done(self, stage: StageTask) -> None:
+        """Count a stage as finished."""
+        with self._lock:
+            self._done.add(stage.address)
+
+    def close(self) -> None:
+        """End the display; a further call has no effect."""
+        if not self._closed.is_set():
+            self._closed.set()
+            with self._lock:
+                if self._bar is not None:
+                    self._bar.close()
+            print_progress(f"[{self.elapsed():>5}] {len(self.ran)} stages ran, {self._total - self._to_do} were up to date")
+
+    def elapsed(self) -> str:
+        """Return the time since the start as minutes:seconds."""
+        return duration(time.monotonic() - self._start)
+
+    def _number(self) -> int:
+        return self._total - self._to_do + len(self._begun | self._done)
+
+    def _time_left(self) -> str:
+        """Return the time left, if the stages that are left take as long as those that ran."""
+        finished = len(self._done)
+        if finished < ENOUGH:
+            return ""
+        left = (time.monotonic() - self._start) * (self._to_do - finished) / finished
+        return f" (about {duration(left)} left)"
+
+    def _tick(self) -> None:
+        while not self._closed.wait(1):
+            with self._lock:
+                if self._bar is not None and not self._closed.is_set():
+                    self._bar.n = self._total - self._to_do + len(self._done)
+                    text = (
+                        f"{self.elapsed()} stage {self._number()} of {self._total}{self._time_left()}: {', '.join(self._running)}"
+                    )
+                    self._bar.set_description_str(text)
+
+
+@contextmanager
+def run_log(root: Path) -> Iterator[None]:
+    """Write the lines of Prefect's loggers to the run's log during the block, besides where Prefect sends them."""
+    path = root / LOG
+    path.parent.mkdir(parents=True, exist_ok=True)
+    form = "%(asctime)s | %(message)s"
+    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    handler.setFormatter(
+        PrefectFormatter(
+            form, datefmt="%H:%M:%S", flow_run_fmt=form, task_run_fmt="%(asctime)s | %(task_run_name)s | %(message)s"
+        )
+    )
+    logger = logging.getLogger("prefect")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
