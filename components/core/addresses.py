@@ -13,9 +13,9 @@ from pathlib import Path
 from components.core.errors import HearsightError
 
 MATRICES = {"captioners": ("train_captioner", "extract_features")}
-"""Matrix (a key of params.yaml and a folder of ``data``) → the stage run for each cell, and the stage whose output it reads."""
+"""Matrix (a file of ``datasets`` and a folder of ``data``) → the stage run for each cell, and the stage whose output it reads."""
 MATRIX_SETTINGS = ("sets", "tests", "networks")
-"""Keys of a matrix in params.yaml: the datasets of its cells, those that only test them, and the networks."""
+"""Keys of a matrix in its file: the datasets of its cells, those that only test them, and the networks."""
 CELLS = "cells"
 """The folder of a matrix's cells; part of their dataset names."""
 

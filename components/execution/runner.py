@@ -22,7 +22,7 @@ from components.core.errors import HearsightError
 from components.core.gates import require_passed
 from components.core.graph import Graph, load_graph
 from components.core.manifest import Manifest
-from components.core.params import Settings, parse_settings, stage_params
+from components.core.params import Settings, parse_settings, place, stage_params
 from components.core.stage_output import StageOutput
 from components.core.storage import parse_storage
 from components.core.stored_files import forget_match
@@ -174,12 +174,11 @@ def stage_settings(graph: Graph, stage: str, dataset: str) -> Any:
     graph.require(stage, dataset)
     content, block = graph.block(stage, dataset)
     module = importlib.import_module(f"components.stages.{stage}")
-    path = graph.root / "params.yaml"
     try:
-        return stage_params(path, content, block, stage, module.Params)
+        return stage_params(graph.root / "params.yaml", content, block, stage, module.Params)
     except HearsightError as error:
-        if cell := graph.cells.get(dataset):  # params.yaml has the settings of all networks
-            of_network = f"{path}: {block}.{stage}.network"
+        if cell := graph.cells.get(dataset):  # the file has the settings of all networks
+            of_network = place(graph.root, block, stage, "network")
             error.where = re.sub(rf"^{re.escape(of_network)}(?=\.|$)", f"{of_network}s.{cell.network}", error.where)
         raise
 

@@ -19,7 +19,7 @@ from components.core.code_digest import code_digest
 from components.core.digests import sha256_file
 from components.core.files import link_or_copy, publish_bytes
 from components.core.manifest import Manifest
-from components.core.params import Settings
+from components.core.params import Settings, place
 from components.core.progress import progress
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_cache import ResultCache
@@ -86,6 +86,10 @@ class Stage:
     def annotations(self) -> ResultCache:
         """The cache of expensive results, shared by all stages and datasets."""
         return ResultCache(self.state / "annotations")
+
+    def place(self, *names: str) -> str:
+        """Return where a setting of this stage is written, for messages: ``datasets/english.yaml: filter.min_words``."""
+        return place(self.state.parent, self.dataset, self.name, *names)
 
     def map(
         self,

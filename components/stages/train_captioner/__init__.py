@@ -51,7 +51,7 @@ class Params(Settings):
     name: str = "t2t8x8"
     """The network; given by the matrix."""
     network: NetworkSettings = NetworkSettings()
-    """Its own settings; in params.yaml under ``networks.<name>``."""
+    """Its own settings; in the file of its set under ``networks.<name>``."""
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> type[Settings]:
@@ -64,7 +64,7 @@ class Params(Settings):
             new = f"choose one of {', '.join(NETWORKS)}, or add a line to NETWORKS of components/models/captioners/__init__.py"
             raise HearsightError(
                 f"'{self.name}' is not a captioning network",
-                where="params.yaml: captioners.networks",
+                where="datasets/captioners.yaml: networks",
                 hint=did_you_mean(self.name, NETWORKS, new),
             )
 

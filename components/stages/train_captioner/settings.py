@@ -1,4 +1,4 @@
-"""What is set about training a captioner: params.yaml's blocks, typed."""
+"""What is set about training a captioner: the blocks of datasets, typed."""
 
 from __future__ import annotations
 

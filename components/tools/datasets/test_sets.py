@@ -8,7 +8,7 @@ from typing import Any
 from components.core.addresses import MATRICES, parse_output_name
 from components.core.errors import HearsightError
 from components.core.graph import EVERY_CELL, Graph
-from components.core.params import did_you_mean
+from components.core.params import did_you_mean, place
 from components.tools.datasets.kinds import NewDataset
 
 CAPTIONERS = next(iter(MATRICES))
@@ -80,7 +80,7 @@ def _encoder_of_captioners(graph: Graph) -> dict[str, Any]:
     sets = (graph.params.get(CAPTIONERS) or {}).get("sets")
     if not sets:
         raise HearsightError(
-            "names no training set", where=f"{graph.root / 'params.yaml'}: {CAPTIONERS}.sets", hint="train a captioner first"
+            "names no training set", where=place(graph.root, CAPTIONERS, "sets"), hint="train a captioner first"
         )
     encoder: dict[str, Any] = ((graph.params.get(sets[0]) or {}).get("extract_features") or {}).get("encoder") or {}
     return encoder

@@ -31,7 +31,7 @@ CHECK_REPORTS = ("data_docs", "warnings")
 """Folders of reports/ that checks write; they quote values of records."""
 UNREACHED = (
     "a colleague's clone and caches: ask for the same purge there",
-    "git's history of params.yaml and dvc.lock (`git log -S`), and experiments of `dvc exp`",
+    "git's history of params.yaml, datasets and dvc.lock (`git log -S`), and experiments of `dvc exp`",
     "backups, exported or published copies, and other machines' DVC remotes that are not configured here",
 )
 """Copies that no purge can reach."""
@@ -116,7 +116,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     for path in _strays(root, graph):
         if search.in_file(path).hits:
             plan.manual.append(f"{path.relative_to(root).as_posix()} belongs to no stage of the chain: delete it")
-    plan.manual += [f"remove it from params.yaml: {setting}" for setting in find_listed_settings(graph.params, listed)]
+    plan.manual += [f"remove it from the settings: {setting}" for setting in find_listed_settings(graph.params, listed)]
     plan.manual += [f"not reached: {what}" for what in UNREACHED]
     return plan, removed, tracker
 
