@@ -24,12 +24,13 @@ def run(stage: str, dataset: str) -> int:
 
 def check(stage: str, dataset: str) -> int:
     """Check an output, in the background process if possible; return the exit code."""
-    from components.core.addresses import find_root
+    from components.core.addresses import find_root, share_main_project
     from components.execution.process import die_with_ancestor
     from components.execution.warm_client import run_warm
 
     die_with_ancestor("dvc")
     root = find_root()
+    share_main_project(root)
     # Great Expectations takes seconds to import; a background process imports it once for all checks.
     code = run_warm(root, "components.cli.check_server", (Path(__file__).with_name("check_server.py"),))
     return check_here(stage, dataset) if code is None else code

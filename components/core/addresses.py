@@ -8,14 +8,15 @@ The output of a stage is ``data/<dataset>/<stage>``. The cells of a matrix have 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from components.core.errors import HearsightError
 
 MATRICES = {"captioners": ("train_captioner", "extract_features")}
 """Matrix (a file of ``datasets`` and a folder of ``data``) → the stage run for each cell, and the stage whose output it reads."""
-MATRIX_SETTINGS = ("sets", "tests", "networks")
-"""Keys of a matrix in its file: the datasets of its cells, those that only test them, and the networks."""
+MATRIX_SETTINGS = ("sets", "tests", "networks", "shared")
+"""Keys of a matrix in its file: datasets of its cells, those that only test them, networks, and settings of networks by name."""
 CELLS = "cells"
 """The folder of a matrix's cells; part of their dataset names."""
 
@@ -31,16 +32,46 @@ RETRIEVED_FILE = "top.parquet"
 def find_root() -> Path:
     """Return the project's root: ``HEARSIGHT_ROOT``, or the nearest folder upwards that holds dvc.yaml and params.yaml.
 
+    In a queued experiment of ``dvc exp`` it is the experiment's checkout, whatever the variable says.
+
     Raises:
         HearsightError: no folder above holds both files.
     """
-    if configured := os.environ.get("HEARSIGHT_ROOT"):
-        return Path(configured).resolve()
     current = Path.cwd().resolve()
+    if (configured := os.environ.get("HEARSIGHT_ROOT")) and main_project(current) == current:
+        return Path(configured).resolve()
     for folder in (current, *current.parents):
         if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
             return folder
     raise HearsightError("no dvc.yaml and params.yaml here or above", where=current, hint="run inside a Hearsight project")
+
+
+def main_project(project: Path) -> Path:
+    """Return the project that a queued experiment of ``dvc exp`` was started in; of any other project, itself.
+
+    DVC runs such an experiment in another checkout, ``<project>/.dvc/tmp/exps/<name>``.
+    """
+    for folder in project.parents:
+        if (folder.name, folder.parent.name) == ("tmp", ".dvc"):
+            return folder.parent.parent
+    return project
+
+
+def state_folder(project: Path) -> Path:
+    """Return the folder of caches and scratch files: ``.hearsight`` of the main project."""
+    return main_project(project) / ".hearsight"
+
+
+def share_main_project(project: Path) -> None:
+    """Let a queued experiment use what git does not track of the main project: caches, answers of the web, and the sample."""
+    main = main_project(project)
+    if main == project:
+        return
+    for name in (".hearsight", "data/store", "data/packages"):
+        (main / name).mkdir(parents=True, exist_ok=True)
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            (project / name).symlink_to(main / name, target_is_directory=True)
 
 
 def parse_output_path(folder: Path) -> tuple[str, str]:

@@ -185,7 +185,7 @@ class Graph:
         """Raise HearsightError for a block that names no stage: otherwise a misspelt stage name would be ignored silently."""
         blocks = self.params.get(dataset)
         for name in blocks if isinstance(blocks, dict) else ():
-            if name not in self.stages and not (dataset in MATRICES and name in (*MATRIX_SETTINGS, SHARED)):
+            if name not in self.stages and not (dataset in MATRICES and name in MATRIX_SETTINGS):
                 where = place(self.root, dataset, str(name))
                 raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=did_you_mean(str(name), self.stages))
 

@@ -26,11 +26,11 @@ OWN_CHAIN = f"{FOLDER}/chain.yaml"
 """The stages of the user's own datasets, and their inputs."""
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where PyYAML has it: a tenth of the time
+class _SafeLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where PyYAML has it: a tenth of the time
     """Reads scalars as DVC does (YAML 1.2): ``no`` is text, ``1e-05`` a number, and a date is text."""
 
 
-_Loader.yaml_implicit_resolvers = {}
+_SafeLoader.yaml_implicit_resolvers = {}
 for _tag, _first, _pattern in (
     ("bool", "tTfF", "true|True|TRUE|false|False|FALSE"),
     ("null", "~nN", "~|null|Null|NULL|"),
@@ -38,8 +38,8 @@ for _tag, _first, _pattern in (
     ("float", "-+.0123456789", r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.inf)|\.nan"),
     ("merge", "<", "<<"),
 ):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), [*_first, ""])
-YAML_LOADER: Any = _Loader
+    _SafeLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), [*_first, ""])
+YAML_LOADER: Any = _SafeLoader
 
 
 class Settings(BaseModel):

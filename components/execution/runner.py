@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from components.core.addresses import lock_path
+from components.core.addresses import lock_path, share_main_project
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.gates import require_passed
@@ -121,6 +121,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     """
     graph = load_graph(root)
     graph.require(stage, dataset)
+    share_main_project(root)
     with logged_run(root / ".hearsight", dataset, stage) as log:
         return _run_stage(graph, stage, dataset, tracker, log)
 

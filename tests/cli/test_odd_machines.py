@@ -14,6 +14,7 @@ from components.cli.reference import commands
 from components.core.home import private_folder, use_writable_home
 from components.core.streams import BROKEN_PIPE
 from tests.command import hearsight
+from tests.settings_files import copy_settings
 from tests.support import PROJECT
 
 PAGE = '<html lang="pt"><head><meta charset="utf-8"></head><body><img src="/dog.jpg" alt="Um cão à beira-mar 🐕"></body></html>'
@@ -40,8 +41,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def project(root: Path) -> Path:
     root.mkdir()
-    for name in ("dvc.yaml", "params.yaml", "takedown.jsonl"):
-        shutil.copy(PROJECT / name, root / name)
+    copy_settings(root)
+    shutil.copy(PROJECT / "takedown.jsonl", root)
     for name in ("components", "expectations"):
         (root / name).symlink_to(PROJECT / name)
     (root / "página.html").write_text(PAGE, encoding="utf-8")

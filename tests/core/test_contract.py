@@ -11,6 +11,7 @@ import yaml
 
 from components.core.graph import CHECK, load_graph
 from tests.core.contract import TEST_SETS, problems
+from tests.settings_files import copy_settings, edit_settings
 from tests.support import PROJECT
 
 
@@ -18,8 +19,7 @@ from tests.support import PROJECT
 def copy(tmp_path: Path) -> Path:
     for name in ("components", "flows", "expectations"):
         shutil.copytree(PROJECT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     return tmp_path
 
 
@@ -80,7 +80,7 @@ def test_all_missing_parameters_are_named(copy):
         for stage in ONCE:
             content[TAKERS[stage]].pop(stage)
 
-    edit(copy / "params.yaml", forget)
+    edit_settings(copy, forget)
     result = problems(copy)
     for stage in ONCE:
         assert f"params.yaml: {TAKERS[stage]}.{stage} is missing though the chain takes it" in result
@@ -117,7 +117,7 @@ def test_code_that_is_imported_but_not_declared_is_named_for_every_stage(copy):
 @pytest.mark.parametrize("stage", CELLED)
 def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     of = load_graph(copy).cells[TAKERS[stage]].set
-    edit(copy / "params.yaml", lambda content: content[of].pop(stage))
+    edit_settings(copy, lambda content: content[of].pop(stage))
     assert f"params.yaml: {of}.{stage} is missing though the chain takes it" in problems(copy)
 
 

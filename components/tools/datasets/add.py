@@ -88,9 +88,7 @@ def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, 
     return wiring
 
 
-def write_datasets(
-    root: Path, wiring: Mapping[str, Mapping[str, Any]], blocks: Mapping[str, Any], head: str = ""
-) -> None:
+def write_datasets(root: Path, wiring: Mapping[str, Mapping[str, Any]], blocks: Mapping[str, Any], head: str = "") -> None:
     """Write the settings of datasets to files of their own, and their stages to the user's chain.
 
     Args:

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import yaml
-
 from components.core.errors import HearsightError
 from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
 from components.speech.voices.available import lack_here, split_available

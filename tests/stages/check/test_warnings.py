@@ -16,6 +16,7 @@ from components.core.gates import gate_bytes
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.stages.check import check, docs_folder
+from tests.settings_files import copy_settings
 from tests.stages.check.boundaries import make
 from tests.stages.check.corruptions import put
 from tests.support import PROJECT
@@ -27,8 +28,7 @@ LOOP = put(voice="mumbler", words=5, word_errors=40, characters=20, character_er
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(PROJECT / "expectations", tmp_path / "expectations")
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
     monkeypatch.setenv("HEARSIGHT_WARM", "off")  # a fork would take this process's arguments, which are pytest's
     return tmp_path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from datetime import date
 from pathlib import Path
 
@@ -13,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from components.tools.snapshots.next_snapshot import next_snapshot, replace_values
 from tests.command import hearsight
-from tests.support import PROJECT
+from tests.settings_files import copy_settings
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     return tmp_path
 
 
@@ -31,7 +30,7 @@ def complete(root: Path, snapshot: str) -> None:
 
 
 def settings(root: Path) -> tuple[str, str]:
-    crawl = yaml.safe_load((root / "params.yaml").read_text())["english"]["crawl"]
+    crawl = read_params_file(root / "params.yaml")["english"]["crawl"]
     return crawl["snapshot"], crawl["base"]
 
 

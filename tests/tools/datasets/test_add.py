@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,13 @@ from typer.testing import CliRunner
 from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
+from components.core.params import read_params_file
 from components.execution.runner import stage_settings
 from components.tools.datasets.add import AFTER, add_dataset
 from components.tools.datasets.kinds import of_site
 from components.tools.datasets.names import check_name
 from tests.core.contract import problems
+from tests.settings_files import copy_settings, write_settings
 from tests.support import PROJECT
 
 TESTS = {
@@ -40,8 +41,7 @@ KINDS = {
 def project(root: Path) -> Path:
     for name in ("components", "expectations"):
         (root / name).symlink_to(PROJECT / name)
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, root / name)
+    copy_settings(root)
     return root
 
 
@@ -143,9 +143,9 @@ def without_evaluation(content: dict) -> None:
 )
 def test_a_test_set_without_captioners_to_test_is_refused(tmp_path: Path, change, message: str) -> None:
     root = project(tmp_path)
-    content = yaml.safe_load((root / "params.yaml").read_text())
+    content = read_params_file(root / "params.yaml")
     change(content)
-    (root / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(root, content)
     assert message in add(root, "mine", *TESTS["c40"][0], "--test")
 
 
@@ -155,14 +155,14 @@ def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_uncha
     tmp_path_factory: pytest.TempPathFactory, stages: list[str]
 ) -> None:
     root = project(tmp_path_factory.mktemp("project"))
-    before = yaml.safe_load((root / "params.yaml").read_text())
+    before = read_params_file(root / "params.yaml")
     try:
         add_dataset(root, "mine", of_site("https://example.org/"), stages)
     except HearsightError as error:
         assert "needs one of" in str(error)
-        assert yaml.safe_load((root / "params.yaml").read_text()) == before
+        assert read_params_file(root / "params.yaml") == before
         return
-    after = yaml.safe_load((root / "params.yaml").read_text())
+    after = read_params_file(root / "params.yaml")
     assert set(after.pop("mine")) == {"crawl", *stages}
     taken = {stage: takers.pop("mine") for stage, takers in after["chain"].items() if "mine" in takers}
     assert set(taken) == {"crawl", *stages} and after == before

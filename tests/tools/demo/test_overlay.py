@@ -10,9 +10,11 @@ import yaml
 
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
+from components.core.params import read_params_file
 from components.tools.demo.overlay import OVERLAY, backup_path, experiment_params, merge_settings, restore_params
 from components.tools.demo.progress import count_stages
 from tests.core.contract import problems
+from tests.settings_files import copy_settings
 from tests.support import PROJECT
 
 PARAMS = "# a comment\na: &a {one: 1, rows: [x]}\nb: *a\nc: {<<: *a, one: 3}\n"
@@ -27,7 +29,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_overlay_changes_only_the_named_settings_also_behind_anchors(root):
     with experiment_params(root):
-        assert yaml.safe_load((root / "params.yaml").read_text()) == {
+        assert read_params_file(root / "params.yaml") == {
             "a": {"one": 1, "rows": ["x", "y"]},
             "b": {"one": 1, "rows": ["x"]},
             "c": {"one": 4, "rows": ["x"]},
@@ -70,8 +72,7 @@ def test_an_overlay_that_does_not_fit_names_the_key(over):
 
 
 def test_an_unknown_setting_is_refused_before_any_stage_runs(tmp_path):
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     (tmp_path / OVERLAY).write_text("english: {synthesize: {utterancs: 2}}\n")
     with (
         pytest.raises(HearsightError, match="utterancs: is not a setting — did you mean 'utterances'"),

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
+from components.core.params import read_params_file
 from components.tools.profiles.add import add_profile
 from components.tools.profiles.profile import read_profile
 from tests.core.contract import chain_problems
@@ -130,5 +130,5 @@ def test_dvc_reads_a_project_with_every_profile(tmp_path: Path) -> None:
     listed = subprocess.run(
         [sys.executable, "-m", "dvc", "stage", "list", "--name-only"], cwd=root, check=True, capture_output=True, text=True
     ).stdout.split()
-    chain = yaml.safe_load((root / "params.yaml").read_text())["chain"]
+    chain = read_params_file(root / "params.yaml")["chain"]
     assert {f"{stage}@{dataset}" for stage, takers in chain.items() for dataset in takers} <= set(listed)

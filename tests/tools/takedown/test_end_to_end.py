@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow.compute as pc
 import pytest
-import yaml
 
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
@@ -26,6 +25,7 @@ from components.tools.takedown.scan import scan
 from components.tracking.lineage import trace_lineage
 from tests.pipeline.conftest import small_params
 from tests.pipeline.harness import ENVIRONMENT, Project, make_project
+from tests.settings_files import write_settings
 from tests.stages.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.support import InlineEngine
 from tests.tracking.conftest import finish, train_rows, weights
@@ -200,7 +200,7 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
     params = project.params
     params["english"]["crawl"]["source"]["seeds"] = [seed for seed in fixture_seeds() if GONE not in seed]
     params["english"]["crawl"]["source"]["hosts"] = [STAYS]
-    (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    write_settings(root, params)
     shutil.rmtree(root / "made")
     run_chain(project, monkeypatch)
     for stage in (*STAGES, ITEMS):
