@@ -39,3 +39,9 @@ def copy_settings(root: Path, source: Path = PROJECT) -> None:
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(source / name, root / name)
     shutil.copytree(source / FOLDER, root / FOLDER, dirs_exist_ok=True)
+
+
+def texts(root: Path) -> dict[str, str]:
+    """Return the texts of a project's files of settings by path."""
+    files = [root / "params.yaml", *sorted((root / FOLDER).iterdir())]
+    return {str(file.relative_to(root)): file.read_text() for file in files}
