@@ -13,10 +13,10 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from components.core.errors import HearsightError
 
@@ -40,6 +40,9 @@ for _tag, _first, _pattern in (
 ):
     _SafeLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), [*_first, ""])
 YAML_LOADER: Any = _SafeLoader
+
+Positive = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
 
 
 class Settings(BaseModel):
@@ -204,6 +207,15 @@ def _place(kind: type[Settings], loc: Iterable[int | str]) -> _Place:
     return place._replace(inside=inside)
 
 
+_RANGES = {
+    "greater_than_equal": ("is too small", "give {ge} or more"),
+    "greater_than": ("is too small", "give more than {gt}"),
+    "less_than_equal": ("is too large", "give {le} or less"),
+    "less_than": ("is too large", "give less than {lt}"),
+}
+"""pydantic's kinds of errors about a number's range → what is wrong, and how to correct it."""
+
+
 def _one_line(error: ValidationError, kind: type[Settings], where: str) -> HearsightError:
     # A setting that selects the class decides which keys are valid; an unknown key is usually a misspelt one.
     selecting = {name for variant in kind.__subclasses__() for name in tags_of(variant)}
@@ -236,6 +248,9 @@ def _one_line(error: ValidationError, kind: type[Settings], where: str) -> Hears
         return HearsightError(f"is missing{rest}", where=place, hint=_help(at))
     if first["type"] == "finite_number":
         return HearsightError(f"should be a finite number, not {first['input']!r}{rest}", where=place, hint=_help(at))
+    if first["type"] in _RANGES:
+        what, advice = _RANGES[first["type"]]
+        return HearsightError(f"{first['input']} {what}{rest}", where=place, hint=advice.format(**first["ctx"]))
     return HearsightError(f"{first['msg'].lower()}, not {first['input']!r}{rest}", where=place, hint=_help(at))
 
 

@@ -194,9 +194,7 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
     frozen = not training.encoder["trained"]
     if frozen != (towers["image"] == "features"):
         what = f"the image tower '{towers['image']}' reads {'pictures' if frozen else 'features'}, but the other are stored"
-        raise HearsightError(
-            what, where="towers.image", hint=f"set extract_features' encoder.frozen: {str(not frozen).lower()}"
-        )
+        raise HearsightError(what, where="towers.image", hint=f"set extract_features' encoder.frozen: {str(not frozen).lower()}")
     if frozen:
         chosen["image_features"] = int(training.media.choose_view(0, first=True).shape[1])
     try:

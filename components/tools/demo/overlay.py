@@ -1,4 +1,4 @@
-"""Merge ``experiments.yaml`` over the settings of datasets while the large tables run; the original files are put back afterwards."""
+"""Merge ``experiments.yaml`` over the settings of datasets while the large tables run; the files are put back afterwards."""
 
 from __future__ import annotations
 

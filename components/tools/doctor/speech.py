@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
 from components.speech.voices.available import lack_here, split_available
 from components.speech.voices.catalogue import voice_named

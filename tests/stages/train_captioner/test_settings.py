@@ -40,7 +40,7 @@ def test_a_network_that_is_not_in_the_table_is_one_line_that_says_how_to_add_it(
     assert "\n" not in said and said.endswith("or add a line to NETWORKS of components/models/captioners/__init__.py")
 
 
-@pytest.mark.parametrize(("value", "said"), [("0", "epochs: is 0"), ("many", "epochs: input should be")])
+@pytest.mark.parametrize(("value", "said"), [("0", "epochs: 0 is too small"), ("many", "epochs: input should be")])
 def test_an_error_names_the_setting_as_the_file_does(tmp_path: Path, value: str, said: str) -> None:
     copy_settings(tmp_path)
     path = tmp_path / "datasets" / "captioners.yaml"
