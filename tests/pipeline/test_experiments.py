@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from components.core.params import read_yaml
 from tests.pipeline.harness import ENVIRONMENT, make_project
 from tests.settings_files import texts
+from tests.support import PROJECT
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 
@@ -21,6 +23,10 @@ def dvc(root: Path, *words: str) -> str:
     done = subprocess.run(["dvc", *words], cwd=root, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
+
+
+def name_of(share: float) -> str:
+    return f"share-{int(share * 100)}"
 
 
 def git(root: Path, *words: str) -> str:
@@ -38,9 +44,8 @@ def root(tmp_path: Path) -> Path:
         for n in range(24):
             Image.new("RGB", (120, 110), (n * 10, 40, 200 - n * 5)).save(root / "table" / f"{n}.png")
 
-    source = {"kind": "table", "layout": "tsv", "inputs": ["table/captions.tsv"], "image_folder": "table"}
-    stages = [line.strip(" {}:") for line in (Path(__file__).parents[2] / "dvc.yaml").read_text().split("\n") if "foreach: ${chain." in line]
-    chain: dict = {line.partition("chain.")[2].rstrip("}"): {} for line in stages}
+    source = {"kind": "table", "layout": "tsv", "inputs": ["table/captions.tsv"], "image_folder": "table", "language": "en"}
+    chain: dict = dict.fromkeys(re.findall(r"\$\{chain\.(\w+)\}", (PROJECT / "dvc.yaml").read_text()), {})
     chain |= {"crawl": {"mine": {}}, "split": {"mine": {"input": "mine/crawl", "ratings": "none"}}}
     params = {
         "engine": {"kind": "local", "workers": 1},
@@ -61,12 +66,12 @@ def root(tmp_path: Path) -> Path:
 def test_three_queued_experiments_give_the_results_of_three_plain_runs(root: Path) -> None:
     before = texts(root)
     for share in SHARES:
-        dvc(root, "exp", "run", "--queue", "-n", f"share-{int(share * 100)}", "-S", f"datasets/mine.yaml:split.test={share}", "split@mine")
+        dvc(root, "exp", "run", "--queue", "-n", name_of(share), "-S", f"datasets/mine.yaml:split.test={share}", "split@mine")
     assert texts(root) == before, "queueing leaves the settings as they are"
     dvc(root, "exp", "run", "--run-all", "-j", "1")
     digests = {}
     for share in SHARES:
-        revision = git(root, "rev-parse", git(root, "for-each-ref", "--format=%(refname)", f"refs/exps/**/share-{int(share * 100)}").split()[0]).strip()
+        (revision,) = git(root, "for-each-ref", "--format=%(refname)", f"refs/exps/**/{name_of(share)}").split()
         changed = git(root, "diff", "--name-only", "HEAD", revision, "--", "datasets", "params.yaml").split()
         assert changed == ["datasets/mine.yaml"]
         digests[share] = git(root, "show", f"{revision}:dvc.lock")
