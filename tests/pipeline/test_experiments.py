@@ -45,7 +45,7 @@ def root(tmp_path: Path) -> Path:
             Image.new("RGB", (120, 110), (n * 10, 40, 200 - n * 5)).save(root / "table" / f"{n}.png")
 
     source = {"kind": "table", "layout": "tsv", "inputs": ["table/captions.tsv"], "image_folder": "table", "language": "en"}
-    chain: dict = dict.fromkeys(re.findall(r"\$\{chain\.(\w+)\}", (PROJECT / "dvc.yaml").read_text()), {})
+    chain: dict = {stage: {} for stage in re.findall(r"\$\{chain\.(\w+)\}", (PROJECT / "dvc.yaml").read_text())}
     chain |= {"crawl": {"mine": {}}, "split": {"mine": {"input": "mine/crawl", "ratings": "none"}}}
     params = {
         "engine": {"kind": "local", "workers": 1},
