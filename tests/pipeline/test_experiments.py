@@ -15,7 +15,7 @@ from tests.support import PROJECT
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 
-TABLE = "filename\tcaption\n" + "".join(f"{n}.png\ta drawing of {n} envelopes on a table\n" for n in range(24))
+TABLE = "".join(f"a drawing of {n} envelopes on a table\t{n}.png\n" for n in range(24))
 SHARES = (0.1, 0.25, 0.4)
 
 
@@ -44,7 +44,7 @@ def root(tmp_path: Path) -> Path:
         for n in range(24):
             Image.new("RGB", (120, 110), (n * 10, 40, 200 - n * 5)).save(root / "table" / f"{n}.png")
 
-    source = {"kind": "table", "layout": "tsv", "inputs": ["table/captions.tsv"], "image_folder": "table", "language": "en"}
+    source = {"kind": "table", "layout": "tsv", "inputs": ["table/captions.tsv"], "language": "en"}
     chain: dict = {stage: {} for stage in re.findall(r"\$\{chain\.(\w+)\}", (PROJECT / "dvc.yaml").read_text())}
     chain |= {"crawl": {"mine": {}}, "split": {"mine": {"input": "mine/crawl", "ratings": "none"}}}
     params = {
