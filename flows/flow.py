@@ -84,7 +84,7 @@ def pipeline(
     if schedule and schedule not in schedules:
         raise HearsightError(f"has no schedule '{schedule}'", where=project / "params.yaml", hint="start flows.serve again")
     if snapshots or schedule:
-        read_plan(project, target.split(), ask=False)  # an unknown target is refused before params.yaml changes
+        read_plan(project, target.split(), ask=False)  # an unknown target is refused before settings change
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         raise MissingContextError("pipeline runs as a flow only")
@@ -107,8 +107,8 @@ def pipeline(
 
 def _run_stages(
     project: Path, target: str, sizes: Mapping[str, int], snapshots: list[str] | None, flow_run: str
-) -> tuple[list[StageTask], Progress, str]:
-    """Run the tasks of the graph; return them, what DVC ran, and the text of params.yaml with which all are up to date."""
+) -> tuple[list[StageTask], Progress, dict[str, str]]:
+    """Run the tasks of the graph; return them, what DVC ran, and the texts of settings with which all are up to date."""
     for dataset in snapshots or []:
         start_snapshot(dataset, project)
     settings = read_settings(project)

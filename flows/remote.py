@@ -32,7 +32,7 @@ from flows.lockfile import LOCK_FILE, dvc_lock, take_entries, take_stages
 from flows.locks import run_lock
 from flows.repository import FLOW_RUN, Move, PushRefused, Repository
 from flows.schedules import Pool
-from flows.versioned import PARAMS, pull, push, take_files
+from flows.versioned import pull, push, setting_files, take_files
 
 REF = "refs/hearsight/work"
 REFUSED = "Refused"
@@ -69,13 +69,13 @@ def run_remotely(
         StageFailed: the stage failed there, its worker died, or no worker took it within the stage's time limit.
         HearsightError: code is not committed, or a push or pull failed.
     """
-    git = Repository(root, pool.remote)
-    if edited := [path for path in git.changed_files() if path not in (PARAMS, LOCK_FILE, *files)]:
+    git, files = Repository(root, pool.remote), [*setting_files(root), LOCK_FILE, *files]
+    if edited := [path for path in git.changed_files() if path not in files]:
         raise HearsightError("is not committed, and a worker would run the committed code", where=edited[0], hint="commit it")
     ref = f"{REF}/{flow_run}/{re.sub(r'[^A-Za-z0-9]+', '-', stage.address).strip('-')}-{uuid.uuid4().hex[:8]}"
     head = git.value("HEAD")
     with dvc_lock(root):  # no stage writes dvc.lock meanwhile
-        commit = git.commit(head, [head], [PARAMS, LOCK_FILE, *files], f"before {stage.address}\n\n{FLOW_RUN}{flow_run}\n")
+        commit = git.commit(head, [head], files, f"before {stage.address}\n\n{FLOW_RUN}{flow_run}\n")
     if stage.upstream:
         push(root, stage.upstream, flow_run, deps=False)
     git.push(Move(ref, "", commit))

@@ -86,8 +86,8 @@ def run_stage(
 
 
 @task(persist_result=False)
-def status_is_clean(addresses: list[str], root: Path) -> str:
-    """Verify that ``dvc status`` reports the stages as up to date; return the text of params.yaml for which it does.
+def status_is_clean(addresses: list[str], root: Path) -> dict[str, str]:
+    """Verify that ``dvc status`` reports the stages as up to date; return the texts of settings for which it does.
 
     Raises:
         StageFailed: something changed during the flow; names the stages.
@@ -96,7 +96,7 @@ def status_is_clean(addresses: list[str], root: Path) -> str:
     if stale := read_plan(root, addresses)[1] & set(addresses):
         raise StageFailed("dvc status", f"not clean: {', '.join(sorted(stale))}", refused=True)
     if settings != read_settings(root):
-        raise StageFailed("params.yaml", "was changed while dvc status read it; start the flow again", refused=True)
+        raise StageFailed("settings", "were changed while dvc status read it; start the flow again", refused=True)
     get_run_logger().info("dvc status is clean: %d stages", len(addresses))
     return settings
 
@@ -105,7 +105,7 @@ def start_snapshot(dataset: str, root: Path) -> None:
     """Set the crawl of ``dataset`` to the day's snapshot, based on its last one; an unfinished snapshot is kept.
 
     Raises:
-        StageFailed: the dataset has no crawl, or params.yaml cannot be changed.
+        StageFailed: the dataset has no crawl, or its settings cannot be changed.
     """
     lines: list[str] = []
     command = [sys.executable, "-m", "components.cli.main", "snapshot", "next", "--dataset", dataset]

@@ -1,12 +1,12 @@
 """Runs whose results are committed: a commit on a branch and a tag for each run, after the data is on DVC's remote.
 
-The commit has HEAD's files with ``params.yaml``, ``dvc.lock`` and the outputs that DVC leaves to git (tables of
+The commit has HEAD's files with the settings, ``dvc.lock`` and the outputs that DVC leaves to git (tables of
 plots). A run first takes what other clones have committed to the branch. Does not import Prefect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,6 +16,7 @@ from typing import Any
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.params import FOLDER
 from components.core.printing import print_error
 from flows.commands import environment, error_line, run_dvc
 from flows.graph import StageTask, read_tasks, seconds
@@ -58,7 +59,7 @@ class VersionedRun:
         """Take what other clones have committed to the branch since this clone's last run: settings, results, and their data.
 
         Raises:
-            HearsightError: ``params.yaml`` was changed there and here in the same lines, the branch has other commits here than
+            HearsightError: settings were changed there and here in the same lines, the branch has other commits here than
                 there, or data cannot be pulled.
         """
         git, root = self.repository, self.repository.root
@@ -73,9 +74,8 @@ class VersionedRun:
                 hint=f"check it out and `git merge {theirs[:12]}`",
             )
         base = local or git.run("merge-base", "HEAD", theirs, fail=False)
-        self._merge_params(base, theirs)
         old, new = (git.read(commit, LOCK_FILE) if commit else None for commit in (base, theirs))
-        written = [PARAMS, LOCK_FILE]
+        written = [*self._merge_settings(base, theirs), LOCK_FILE]
         if taken := changed_entries(old, new):
             take_stages(root, new, taken)
             files = [path for stage in read_tasks(root) if stage.address in taken for path in stage.files]
@@ -84,26 +84,34 @@ class VersionedRun:
             written += files
         git.move(Move(self._ref, local, theirs), written=written)
 
-    def _merge_params(self, base: str, theirs: str) -> None:
-        git, path = self.repository, self.repository.root / PARAMS
-        new, old = git.read(theirs, PARAMS), git.read(base, PARAMS) if base else None
-        ours = path.read_text(encoding="utf-8")
-        if new is None or new in (ours, old):
-            return
-        merged = git.merge_texts(ours, old if old is not None else ours, new)
-        if merged is None:
-            raise HearsightError(
-                f"was changed here and on {self.branch} in the same lines",
-                where=path,
-                hint=f"take over one side: git diff {theirs[:12]} -- {PARAMS}",
-            )
-        publish_bytes(path, merged.encode("utf-8"))
+    def _merge_settings(self, base: str, theirs: str) -> list[str]:
+        """Take over the settings that others have changed; return the paths of all files of settings."""
+        git, root = self.repository, self.repository.root
+        listed = git.run("ls-tree", "--name-only", theirs, f"{FOLDER}/").split("\n")
+        names = sorted({*setting_files(root), *(name for name in listed if name.endswith(".yaml"))})
+        merged = {}
+        for name in names:
+            new, old = git.read(theirs, name), git.read(base, name) if base else None
+            ours = (root / name).read_text(encoding="utf-8") if (root / name).is_file() else None
+            if new is None or new in (ours, old):
+                continue
+            merged[name] = new if ours is None else git.merge_texts(ours, old if old is not None else ours, new)
+            if merged[name] is None:
+                raise HearsightError(
+                    f"was changed here and on {self.branch} in the same lines",
+                    where=root / name,
+                    hint=f"take over one side: git diff {theirs[:12]} -- {name}",
+                )
+        for name, text in merged.items():
+            (root / name).parent.mkdir(exist_ok=True)
+            publish_bytes(root / name, str(text).encode("utf-8"))
+        return names
 
-    def publish(self, stages: Sequence[StageTask], ran: Sequence[str], settings: str = "") -> str:
+    def publish(self, stages: Sequence[StageTask], ran: Sequence[str], settings: Mapping[str, str] | None = None) -> str:
         """Commit the run, push data and then branch and tag, and return the tag.
 
         Args:
-            settings: text of ``params.yaml`` with which the stages are up to date; empty: as it is now.
+            settings: texts of the files of settings with which the stages are up to date; None: as they are now.
 
         Raises:
             HearsightError: a push failed, or another run took over the lock; the results stay in this clone, and the next run
@@ -114,7 +122,7 @@ class VersionedRun:
         files = [LOCK_FILE, *(path for stage in stages for path in stage.files)]
         tip, head = git.value(self._ref), git.value("HEAD")
         parents = [tip] if tip and git.is_ancestor(head, tip) else [parent for parent in (tip, head) if parent]
-        commit = git.commit(head, parents, files, self._message(stages, ran, settings), {PARAMS: settings})
+        commit = git.commit(head, parents, files, self._message(stages, ran, settings), settings)
         moment = datetime.now(UTC)
         while git.value(f"refs/tags/{time_tag(self.branch, moment)}"):
             moment += timedelta(seconds=1)
@@ -123,7 +131,7 @@ class VersionedRun:
         if self.lock is not None:
             push(root, self.schedule.target.split(), self.flow_run)
             self._push(moves, self.lock)
-        git.move(*moves, written=[PARAMS, *files])
+        git.move(*moves, written=[*settings, *files])
         return tag
 
     def _push(self, moves: Sequence[Move], lock: RemoteLock) -> None:
@@ -142,7 +150,7 @@ class VersionedRun:
             ) from None
         lock.value = ""
 
-    def _message(self, stages: Sequence[StageTask], ran: Sequence[str], settings: str) -> str:
+    def _message(self, stages: Sequence[StageTask], ran: Sequence[str], settings: Mapping[str, str]) -> str:
         root = self.repository.root
         lines = [
             f"{self.name}: {len(ran)} of {len(stages)} stages ran",
@@ -156,14 +164,19 @@ class VersionedRun:
             manifest = root / "data" / folder / "manifest.json"
             with suppress(FileNotFoundError):
                 lines.append(f"Output: {folder} {sha256_file(manifest)}")
-        committed = (LOCK_FILE, PARAMS) if read_settings(root) == settings else (LOCK_FILE,)
+        committed = {LOCK_FILE, *(name for name, text in read_settings(root).items() if settings.get(name) == text)}
         lines += [f"Uncommitted: {path}" for path in self.repository.changed_files() if path not in committed]
         return "\n".join(lines) + "\n"
 
 
-def read_settings(root: Path) -> str:
-    """Return the text of ``params.yaml``."""
-    return (root / PARAMS).read_bytes().decode("utf-8")
+def setting_files(root: Path) -> list[str]:
+    """Return the paths of the files of settings: params.yaml, and those of datasets."""
+    return [PARAMS, *sorted(f"{FOLDER}/{path.name}" for path in (root / FOLDER).glob("*.yaml"))]
+
+
+def read_settings(root: Path) -> dict[str, str]:
+    """Return the texts of the files of settings by path."""
+    return {name: (root / name).read_bytes().decode("utf-8") for name in setting_files(root)}
 
 
 def take_files(git: Repository, commit: str, paths: Sequence[str]) -> None:

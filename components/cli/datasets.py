@@ -9,14 +9,15 @@ import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
+from components.core.params import FOLDER
 from components.core.printing import print_json, print_text
 
-app = typer.Typer(no_args_is_help=True, help="Datasets of params.yaml.")
+app = typer.Typer(no_args_is_help=True, help="Datasets of your own.")
 
 
 @app.callback()
 def datasets() -> None:
-    """Datasets of params.yaml."""
+    """Datasets of your own."""
 
 
 @app.command()
@@ -43,7 +44,7 @@ def add(
     stages: Annotated[str, typer.Option(help="Stages, with commas between, instead of the usual ones.")] = "",
     contact: Annotated[str, typer.Option(help="URL or mail address that requests name; the open web needs one.")] = "",
 ) -> None:
-    """Add a dataset to params.yaml, with its stages in the chain, and print the next command."""
+    """Add a dataset (datasets/<name>.yaml), with its stages in the chain, and print the next command."""
     # Imported here: `hearsight --help` needs no stage.
     from components.execution.runner import stage_settings
     from components.tools.datasets import kinds
@@ -68,7 +69,7 @@ def add(
         new = make_test_set(name, table, new, load_graph(root), captioners=test, model=retrieval, listed=listed)
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
     last = add_dataset(root, name, new, chosen, contact)
-    print_text(f"added {name} to params.yaml (see its settings by: hearsight params crawl -d {name} --changed)")
+    print_text(f"added {FOLDER}/{name}.yaml (see its settings by: hearsight params crawl -d {name} --changed)")
     try:
         stage_settings(load_graph(root), "crawl", name)
     except HearsightError as error:

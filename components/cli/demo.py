@@ -30,20 +30,20 @@ def demo() -> None:
     root = find_root()
     with _sole(root):
         if restore_params(root):
-            typer.echo("restored params.yaml, which `hearsight experiments` had replaced")
+            typer.echo("restored the settings of datasets, which `hearsight experiments` had replaced")
         _run(root, "demo")
 
 
 @app.command()
 def experiments() -> None:
-    """Run the full experiments (params.yaml overridden by experiments.yaml); a second call continues."""
+    """Run the full experiments (experiments.yaml over datasets/*.yaml); a second call continues."""
     # Imported here: the command alone needs them.
     from components.tools.demo.overlay import experiment_params
 
     root = find_root()
     with _sole(root), experiment_params(root):
         _run(root, "experiments")
-    typer.echo("params.yaml is restored: `make demo` or `dvc repro` returns to the demo, `make experiments` to these tables")
+    typer.echo("the settings are restored: `make demo` or `dvc repro` returns to the demo, `make experiments` to these tables")
 
 
 def _sole(root: Path) -> AbstractContextManager[None]:

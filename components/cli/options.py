@@ -11,7 +11,7 @@ import typer
 
 from components.core.errors import HearsightError
 
-Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of params.yaml:chain.")]
+Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of the chain.")]
 
 
 def require_folder(file: Path) -> None:

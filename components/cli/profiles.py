@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from components.core.graph import find_root
+from components.core.params import FOLDER
 from components.core.printing import print_result, print_text
 
 app = typer.Typer(no_args_is_help=True, help="Experiments that are ready to use with data of one's own.")
@@ -32,14 +33,14 @@ def add(
     data: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder with the files that the profile needs.")],
     contact: Annotated[str, typer.Option(help="URL or mail address that requests name; the open web needs one.")] = "",
 ) -> None:
-    """Add a profile's chain and settings to params.yaml, and print the next commands."""
+    """Add a profile's datasets (datasets/*.yaml), and print the next commands."""
     from components.tools.profiles.add import add_profile
     from components.tools.profiles.profile import read_profile
 
     profile = read_profile(name)
     add_profile(find_root(), profile, data, contact)
-    print_text(f"added {name} to params.yaml")
+    print_text(f"added {name} to {FOLDER}/")
     if profile.captioners.sets:
-        print_text(f"captioners of params.yaml now compares: {', '.join(profile.captioners.sets)}")
+        print_text(f"{FOLDER}/captioners.yaml now compares: {', '.join(profile.captioners.sets)}")
     for target in profile.targets:
         print_text(f"next: dvc repro {target}")

@@ -122,7 +122,7 @@ def snapshot_next(
     dataset: Dataset = "english",
     day: Annotated[str, typer.Option(help="The day it is named after, as 2026-11-21. Default: today (UTC).")] = "",
 ) -> None:
-    """Set a new snapshot, based on the last one, in params.yaml: the next crawl requests only what changed."""
+    """Set a new snapshot, based on the last one, in the dataset's settings: the next crawl requests only what changed."""
     from datetime import UTC, date, datetime
 
     from components.tools.snapshots.next_snapshot import next_snapshot

@@ -30,11 +30,13 @@ def run(stage: str, dataset: str) -> int:
 
 def check(stage: str, dataset: str) -> int:
     """Check a published output again; return the exit code."""
+    from components.core.addresses import share_main_project
     from components.core.graph import find_root, load_graph
     from components.core.printing import print_line
     from components.core.stage_output import StageOutput
 
     root = find_root()
+    share_main_project(root)
     graph = load_graph(root)
     graph.require(stage, dataset)
     StageOutput(graph.output(stage, dataset)).require_unchanged()

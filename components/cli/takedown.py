@@ -49,7 +49,7 @@ def add(
         then = "dvc repro, then hearsight takedown purge --yes"
         print_line({"listed": kind, "sha256": entry.sha256, "new": new, **totals, "next": then})
     for place in find_listed_settings(graph.params, read_takedown(root / NAME)):
-        print_error(f"warning: params.yaml names it in {place}: take it out")
+        print_error(f"warning: the settings name it in {place}: take it out")
 
 
 @app.command("list")

@@ -9,14 +9,15 @@ becomes the output when it has passed its check.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from components.core.errors import HearsightError
 
 MATRICES = {"captioners": ("train_captioner", "extract_features")}
-"""Matrix (a key of params.yaml and a folder of ``data``) → the stage run for each cell, and the stage whose output it reads."""
-MATRIX_SETTINGS = ("sets", "tests", "networks")
-"""Keys of a matrix in params.yaml: the datasets of its cells, those that only test them, and the networks."""
+"""Matrix (a file of ``datasets`` and a folder of ``data``) → the stage run for each cell, and the stage whose output it reads."""
+MATRIX_SETTINGS = ("sets", "tests", "networks", "shared")
+"""Keys of a matrix in its file: datasets of its cells, those that only test them, networks, and settings of networks by name."""
 CELLS = "cells"
 """The folder of a matrix's cells; part of their dataset names."""
 DRAFT = ".draft"
@@ -38,12 +39,14 @@ RETRIEVED_FILE = "top.parquet"
 def find_root() -> Path:
     """Return the project's root: ``HEARSIGHT_ROOT``, or the nearest folder upwards that holds dvc.yaml and params.yaml.
 
+    In a queued experiment of ``dvc exp`` it is the experiment's checkout, whatever the variable says.
+
     Raises:
         HearsightError: no folder above holds both files.
     """
-    if configured := os.environ.get("HEARSIGHT_ROOT"):
-        return Path(configured).resolve()
     current = Path.cwd().resolve()
+    if (configured := os.environ.get("HEARSIGHT_ROOT")) and main_project(current) == current:
+        return Path(configured).resolve()
     for folder in (current, *current.parents):
         if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
             return folder
@@ -64,6 +67,18 @@ def main_project(project: Path) -> Path:
 def state_folder(project: Path) -> Path:
     """Return the folder of the caches of ``project``: ``.hearsight`` of its :func:`main_project`."""
     return main_project(project) / STATE
+
+
+def share_main_project(project: Path) -> None:
+    """Link what git and DVC do not track, caches, answers of the web and the sample, into an experiment's checkout."""
+    main = main_project(project)
+    if main == project:
+        return
+    for name in (STATE, "data/store", "data/packages"):
+        (main / name).mkdir(parents=True, exist_ok=True)
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            (project / name).symlink_to(main / name, target_is_directory=True)
 
 
 def installed_file(project: Path, path: str | Path) -> Path:

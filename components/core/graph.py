@@ -1,12 +1,13 @@
 """The graph of stages and datasets, and the paths of their outputs.
 
-``dvc.yaml`` lists the stages; ``params.yaml:chain`` the datasets of each and their inputs (``<dataset>/<stage>``). A stage of a
-matrix runs once for each cell: a dataset with the settings of its set and of its network (:meth:`Graph.block`).
+``dvc.yaml`` lists the stages; the chain (``params.yaml``, and ``datasets/chain.yaml`` for the user's own datasets) the datasets
+of each and their inputs (``<dataset>/<stage>``). A stage of a matrix runs once for each cell: a dataset with the settings of its
+set and of its network (:meth:`Graph.block`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ import yaml
 from components.core.addresses import CELLS, CODE_ROOT, MATRICES, MATRIX_SETTINGS, find_root, state_folder
 from components.core.code_digest import code_digest
 from components.core.errors import HearsightError
-from components.core.params import YAML_LOADER, did_you_mean, read_params_file
+from components.core.params import OWN_CHAIN, YAML_LOADER, did_you_mean, place, read_params_file
 
 __all__ = ["Cell", "Graph", "find_root", "load_graph"]
 
@@ -25,6 +26,10 @@ EVERY_CELL = "every cell"
 """Value of an input in params.yaml:chain: every cell of the matrix of that name, the sets that cells read, and its test sets."""
 CODE = ("components", "flows")
 """Folders of the code."""
+LIKE = "like"
+"""Setting of a network that names an entry of ``shared``, whose settings it takes where it has none."""
+SHARED = "shared"
+"""Key of a matrix: settings of networks by name."""
 MADE = (*CODE, "data", "reports")
 """Folders of the code and of what stages write."""
 TEST_SETS = "captioner_test_set"
@@ -124,11 +129,13 @@ class Graph:
         if dataset not in self.chain.get(stage, {}):
             if cells := [name for name, cell in self.cells.items() if cell.set == dataset and name in self.chain.get(stage, {})]:
                 what = f"the stage '{stage}' runs for each network on '{dataset}'"
-                raise HearsightError(what, where=self.root / "params.yaml", hint=f"name one of {', '.join(cells)}")
+                raise HearsightError(what, where=self.root / "dvc.yaml", hint=f"name one of {', '.join(cells)}")
             raise HearsightError(
                 f"the stage '{stage}' is not in the chain of dataset '{dataset}'",
                 where=self.root / "params.yaml",
-                hint=did_you_mean(dataset, list(self.chain.get(stage, {})), f"add a line for it below chain.{stage}"),
+                hint=did_you_mean(
+                    dataset, list(self.chain.get(stage, {})), f"add a line for it below chain.{stage}, there or in {OWN_CHAIN}"
+                ),
             )
 
     def inputs(self, stage: str, dataset: str) -> dict[str, Path]:
@@ -140,10 +147,11 @@ class Graph:
     def block(self, stage: str, dataset: str) -> tuple[dict[str, Any], str]:
         """Return the parameters that hold a stage's settings, and the dataset name to look up in them.
 
-        A cell has the settings of its set (``<set>.<stage>``), with the network's entry of ``networks`` as ``network``.
+        A cell has the settings of its set (``<set>.<stage>``), with the network's entry of ``networks`` as ``network``: what it
+        takes by ``like`` from the matrix's ``shared``, and its own settings over that.
 
         Raises:
-            HearsightError: the cell's network has no settings.
+            HearsightError: the cell's network has no settings, or ``like`` names none or itself.
         """
         self._require_stages(dataset)
         cell = self.cells.get(dataset)
@@ -152,23 +160,36 @@ class Graph:
         block = (self.params.get(cell.set) or {}).get(stage)
         if not isinstance(block, dict) or not isinstance(block.get("networks"), dict):
             return self.params, cell.set  # the settings' parser reports what is missing
-        network = block["networks"].get(cell.network)
-        if network is None:
-            raise HearsightError(
-                f"network '{cell.network}' has no settings",
-                where=f"{self.root / 'params.yaml'}: {cell.set}.{stage}.networks",
-                hint=f"known are: {', '.join(block['networks'])}",
-            )
+        where = place(self.root, cell.set, stage, "networks")
+        if (network := block["networks"].get(cell.network)) is None:
+            known = ", ".join(block["networks"])
+            raise HearsightError(f"network '{cell.network}' has no settings", where=where, hint=f"known are: {known}")
+        network = self._resolve_like(cell.matrix, network, f"{where}.{cell.network}", ())
         shared = {name: value for name, value in block.items() if name != "networks"}
         settings = shared | {"name": cell.network, "network": network}
         return {cell.set: {stage: settings}}, cell.set
+
+    def _resolve_like(self, matrix: str, network: Any, where: str, earlier: tuple[str, ...]) -> Any:
+        if not isinstance(network, dict) or LIKE not in network:
+            return network
+        name, shared = network[LIKE], (self.params.get(matrix) or {}).get(SHARED) or {}
+        if name in earlier:
+            raise HearsightError(f"'{name}' takes its own settings", where=f"{where}.{LIKE}", hint="name another one")
+        if name not in shared:
+            raise HearsightError(
+                f"'{name}' is not in {place(self.root, matrix, SHARED)}",
+                where=f"{where}.{LIKE}",
+                hint=did_you_mean(str(name), shared),
+            )
+        taken = self._resolve_like(matrix, shared[name], place(self.root, matrix, SHARED, name), (*earlier, name))
+        return merge_settings(taken, {key: value for key, value in network.items() if key != LIKE})
 
     def _require_stages(self, dataset: str) -> None:
         """Raise HearsightError for a block that names no stage: otherwise a misspelt stage name would be ignored silently."""
         blocks = self.params.get(dataset)
         for name in blocks if isinstance(blocks, dict) else ():
             if name not in self.stages and not (dataset in MATRICES and name in MATRIX_SETTINGS):
-                where = f"{self.root / 'params.yaml'}: {dataset}.{name}"
+                where = place(self.root, dataset, str(name))
                 raise HearsightError("does not name a stage of dvc.yaml", where=where, hint=did_you_mean(str(name), self.stages))
 
     def code(self, stage: str) -> list[str]:
@@ -189,11 +210,20 @@ class Graph:
         return self.root / "data" / dataset / stage
 
 
+def merge_settings(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``base`` with ``over`` over it: mappings are merged, everything else is replaced."""
+    merged = dict(base)
+    for name, value in over.items():
+        below = base.get(name)
+        merged[name] = merge_settings(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
 def load_graph(root: Path) -> Graph:
-    """Return the graph of the stage names in dvc.yaml and of params.yaml.
+    """Return the graph of the stage names in dvc.yaml, of params.yaml and of the files of datasets.
 
     Raises:
-        HearsightError: either file is missing or unreadable.
+        HearsightError: a file is missing or unreadable.
     """
     try:
         pipeline = yaml.load((root / "dvc.yaml").read_text(encoding="utf-8"), YAML_LOADER)

@@ -1,25 +1,48 @@
-"""Settings of stages: blocks of ``params.yaml``, validated by the ``Params`` class of each stage.
+"""Settings of stages: blocks of ``datasets/<dataset>.yaml``, validated by the ``Params`` class of each stage.
 
 An unknown key or a value of the wrong type raises an error that names the key and, if one is similar, the intended key.
 Every setting has a default in its class: the published value where there is one, with its section in the field's docstring,
-otherwise a value chosen by this project, marked ``Ours.``. ``params.yaml`` holds only the settings that a dataset changes;
-:meth:`Settings.plain` returns the effective values.
+otherwise a value chosen by this project, marked ``Ours.``. A dataset's file holds only the settings that it changes;
+:meth:`Settings.plain` returns the effective values. ``params.yaml`` has the chain and what no dataset has of its own, and
+``datasets/chain.yaml`` the chain of the user's own datasets.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from components.core.errors import HearsightError
 
-YAML_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The safe loader in C where PyYAML has one: it reads params.yaml in a tenth of the time."""
+FOLDER = "datasets"
+"""In the project's root: a file of settings for each dataset."""
+OWN_CHAIN = f"{FOLDER}/chain.yaml"
+"""The stages of the user's own datasets, and their inputs."""
+
+
+class _SafeLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where PyYAML has it: a tenth of the time
+    """Reads scalars as DVC does (YAML 1.2): ``no`` is text, ``1e-05`` a number, and a date is text."""
+
+
+_SafeLoader.yaml_implicit_resolvers = {}
+for _tag, _first, _pattern in (
+    ("bool", "tTfF", "true|True|TRUE|false|False|FALSE"),
+    ("null", "~nN", "~|null|Null|NULL|"),
+    ("int", "-+0123456789", "[-+]?(?:0|[1-9][0-9]*)"),
+    ("float", "-+.0123456789", r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.inf)|\.nan"),
+    ("merge", "<", "<<"),
+):
+    _SafeLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), [*_first, ""])
+YAML_LOADER: Any = _SafeLoader
+
+Positive = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
 
 
 class Settings(BaseModel):
@@ -47,7 +70,38 @@ class Settings(BaseModel):
 
 
 def read_params_file(path: Path) -> dict[str, Any]:
-    """``params.yaml`` as nested dictionaries.
+    """Return the settings of a project: ``params.yaml``, with a block for each file of ``datasets`` and the user's own chain.
+
+    Args:
+        path: of ``params.yaml``.
+
+    Raises:
+        HearsightError: a file is missing, is not YAML, or does not hold a mapping; or two files set one name.
+    """
+    content = read_yaml(path)
+    for file in sorted((path.parent / FOLDER).glob("*.yaml")):
+        if file.name == Path(OWN_CHAIN).name:
+            _add_chain(content, read_yaml(file), file)
+        elif file.stem in content:
+            raise HearsightError(f"'{file.stem}' is in {path.name} too", where=file, hint="keep one of the two")
+        else:
+            content[file.stem] = read_yaml(file)
+    return content
+
+
+def _add_chain(content: dict[str, Any], own: Mapping[str, Any], file: Path) -> None:
+    chain = content.setdefault("chain", {})
+    if others := [name for name in own if name != "chain"]:
+        raise HearsightError("is not the chain", where=f"{file}: {others[0]}", hint="settings are in a file of the dataset")
+    for stage, takers in (own.get("chain") or {}).items():
+        if twice := set(chain.get(stage) or {}) & set(takers or {}):
+            what = f"chain.{stage}.{min(twice)} is in params.yaml too"
+            raise HearsightError(what, where=file, hint="give your dataset another name")
+        chain[stage] = (chain.get(stage) or {}) | (takers or {})
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Return a YAML file as nested dictionaries.
 
     Raises:
         HearsightError: the file is missing, is not YAML, or does not hold a mapping.
@@ -59,8 +113,21 @@ def read_params_file(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise HearsightError(f"is not YAML: {' '.join(str(error).split())}", where=path, hint="fix that line") from None
     if not isinstance(content, dict):
-        raise HearsightError("does not hold a mapping of datasets", where=path, hint="restore it with git")
+        raise HearsightError("does not hold a mapping", where=path, hint="write 'name: value' lines, or restore it with git")
     return content
+
+
+def dataset_file(root: Path, dataset: str) -> Path:
+    """Return the file of a dataset's settings: ``datasets/<dataset>.yaml``."""
+    return root / FOLDER / f"{dataset}.yaml"
+
+
+def place(root: Path | str, dataset: str, *names: str) -> str:
+    """Return where a setting of a dataset is written, for messages: ``datasets/english.yaml: filter.min_words``."""
+    file = dataset_file(Path(root), dataset)
+    if file.is_file():
+        return f"{file}: {'.'.join(names)}" if names else str(file)
+    return f"{Path(root) / 'params.yaml'}: {'.'.join((dataset, *names))}"
 
 
 def stage_params(path: Path, content: Mapping[str, Any], dataset: str, stage: str, kind: type[Settings]) -> Settings:
@@ -73,8 +140,10 @@ def stage_params(path: Path, content: Mapping[str, Any], dataset: str, stage: st
         raise HearsightError(f"dataset '{dataset}' has no parameters", where=path, hint=did_you_mean(dataset, list(content)))
     blocks = {} if content[dataset] is None else content[dataset]
     if not isinstance(blocks, Mapping):
-        raise HearsightError(f"should hold stages, not {blocks!r}", where=f"{path}: {dataset}", hint="write one stage a line")
-    return parse_settings(kind, blocks.get(stage, {}), f"{path}: {dataset}.{stage}")
+        raise HearsightError(
+            f"should hold stages, not {blocks!r}", where=place(path.parent, dataset), hint="write one stage a line"
+        )
+    return parse_settings(kind, blocks.get(stage, {}), place(path.parent, dataset, stage))
 
 
 def parse_settings(kind: type[Settings], block: Any, where: str) -> Settings:
@@ -113,7 +182,7 @@ def tags_of(kind: type[Settings]) -> dict[str, str]:
 
 
 class _Place(NamedTuple):
-    """The place of an error as keys of params.yaml; pydantic's own path also has the union's tag (``source.site.depth``)."""
+    """The place of an error as keys of the file; pydantic's own path also has the union's tag (``source.site.depth``)."""
 
     keys: list[str]
     holders: list[type[Settings]]
@@ -136,6 +205,15 @@ def _place(kind: type[Settings], loc: Iterable[int | str]) -> _Place:
             found = list(dict.fromkeys(each for field in fields for each in classes_of(field.annotation)))
             place, inside, others = _Place([*place.keys, part], inside, others, found), found, []
     return place._replace(inside=inside)
+
+
+_RANGES = {
+    "greater_than_equal": ("is too small", "give {ge} or more"),
+    "greater_than": ("is too small", "give more than {gt}"),
+    "less_than_equal": ("is too large", "give {le} or less"),
+    "less_than": ("is too large", "give less than {lt}"),
+}
+"""pydantic's kinds of errors about a number's range → what is wrong, and how to correct it."""
 
 
 def _one_line(error: ValidationError, kind: type[Settings], where: str) -> HearsightError:
@@ -170,6 +248,9 @@ def _one_line(error: ValidationError, kind: type[Settings], where: str) -> Hears
         return HearsightError(f"is missing{rest}", where=place, hint=_help(at))
     if first["type"] == "finite_number":
         return HearsightError(f"should be a finite number, not {first['input']!r}{rest}", where=place, hint=_help(at))
+    if first["type"] in _RANGES:
+        what, advice = _RANGES[first["type"]]
+        return HearsightError(f"{first['input']} {what}{rest}", where=place, hint=advice.format(**first["ctx"]))
     return HearsightError(f"{first['msg'].lower()}, not {first['input']!r}{rest}", where=place, hint=_help(at))
 
 
@@ -203,4 +284,4 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
         return f"did you mean '{near[0]}'?"
     if otherwise:
         return otherwise
-    return f"known names: {', '.join(names)}" if names else "add the block to params.yaml"
+    return f"known names: {', '.join(names)}" if names else "add the dataset"

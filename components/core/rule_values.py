@@ -23,7 +23,7 @@ class RuleValue:
     note: str = ""
     """Why the value cannot be shown."""
     setting: str = ""
-    """The settings of params.yaml that set the threshold, as :func:`setting_names` spells them."""
+    """The settings that set the threshold, as :func:`setting_names` spells them."""
     detail: str = ""
     """What decided, where the value alone does not show it; text shows it instead of the value."""
 
@@ -41,7 +41,7 @@ def allowed(threshold: str, setting: str) -> str:
 
 
 def setting_names(dataset: str, stage: str, settings: Sequence[str] | None, values: object = None) -> str:
-    """Return settings of a stage as params.yaml names them: ``english.filter.min_words``, ``english.dedup.a, b``.
+    """Return names of settings of a stage: ``english.filter.min_words``, ``english.dedup.a, b``.
 
     An empty list gives "no setting"; None, for a rule that no table lists, gives ''.
 

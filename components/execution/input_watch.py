@@ -17,6 +17,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.manifest import NAME
+from components.core.params import place
 
 Settings = Callable[[Graph, str, str], Any]
 """Returns the settings of a stage of a dataset."""
@@ -32,8 +33,8 @@ class InputWatch:
     def _state(self, graph: Graph) -> dict[str, Any]:
         inputs = graph.inputs(self.stage, self.dataset)
         state: dict[str, Any] = {
-            f"params.yaml: {self.dataset}.{self.stage}": self._settings(graph, self.stage, self.dataset).plain(),
-            f"params.yaml: chain.{self.stage}.{self.dataset}": {name: str(path) for name, path in inputs.items()},
+            place(self.root, self.dataset, self.stage): self._settings(graph, self.stage, self.dataset).plain(),
+            f"chain.{self.stage}.{self.dataset}": {name: str(path) for name, path in inputs.items()},
         }
         state |= {f"{path.relative_to(self.root)}/{NAME}": _digest(path / NAME) for path in inputs.values()}
         return state | {name: _digest(self.root / name) for name in graph.files(self.stage, self.dataset)}

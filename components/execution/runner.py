@@ -18,14 +18,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from components.core.addresses import draft_path, lock_path, state_folder
+from components.core.addresses import draft_path, lock_path, share_main_project, state_folder
 from components.core.check_warnings import CheckWarning, warnings_bytes
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.files import move_into_place, publish_bytes
 from components.core.graph import Graph, load_graph
 from components.core.manifest import NAME, WARNINGS, Manifest
-from components.core.params import Settings, parse_settings, stage_params
+from components.core.params import Settings, parse_settings, place, stage_params
 from components.core.stage_output import StageOutput
 from components.core.storage import parse_storage
 from components.core.stored_files import forget_match, keep_output
@@ -131,6 +131,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     """
     graph = load_graph(root)
     graph.require(stage, dataset)
+    share_main_project(root)
     with logged_run(root / ".hearsight", dataset, stage) as log:
         return _run_stage(graph, stage, dataset, tracker, check, log)
 
@@ -206,12 +207,11 @@ def stage_settings(graph: Graph, stage: str, dataset: str) -> Any:
     graph.require(stage, dataset)
     content, block = graph.block(stage, dataset)
     module = importlib.import_module(f"components.stages.{stage}")
-    path = graph.root / "params.yaml"
     try:
-        return stage_params(path, content, block, stage, module.Params)
+        return stage_params(graph.root / "params.yaml", content, block, stage, module.Params)
     except HearsightError as error:
-        if cell := graph.cells.get(dataset):  # params.yaml has the settings of all networks
-            of_network = f"{path}: {block}.{stage}.network"
+        if cell := graph.cells.get(dataset):  # the file has the settings of all networks
+            of_network = place(graph.root, block, stage, "network")
             error.where = re.sub(rf"^{re.escape(of_network)}(?=\.|$)", f"{of_network}s.{cell.network}", error.where)
         raise
 

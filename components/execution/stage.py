@@ -19,7 +19,7 @@ from components.core.addresses import STATE
 from components.core.digests import sha256_file
 from components.core.files import link_or_copy, publish_bytes
 from components.core.manifest import Manifest
-from components.core.params import Settings
+from components.core.params import Settings, place
 from components.core.progress import progress
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_cache import ResultCache
@@ -94,6 +94,10 @@ class Stage:
     def cache(self) -> ShardCache:
         """The cache of the results of steps."""
         return ShardCache(self.state / "cache", store_of(self.project))
+
+    def place(self, *names: str) -> str:
+        """Return where a setting of this stage is written, for messages: ``datasets/english.yaml: filter.min_words``."""
+        return place(self.project, self.dataset, self.name, *names)
 
     def map(
         self,

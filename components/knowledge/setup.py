@@ -8,7 +8,7 @@ from pathlib import Path
 
 from components.core.addresses import installed_file, state_folder
 from components.core.errors import HearsightError
-from components.core.params import did_you_mean, parse_settings, read_params_file
+from components.core.params import did_you_mean, parse_settings, place, read_params_file
 from components.core.result_cache import ResultCache
 from components.knowledge.cascade import Knowledge, strip_article
 from components.knowledge.embedded import Embedded
@@ -80,7 +80,7 @@ def require_key(order: Sequence[str]) -> None:
     if "google" in order and not os.environ.get(KEY):
         raise HearsightError(
             "'google' is a source, and there is no key",
-            where="params.yaml: hypernymize.knowledge",
+            where="hypernymize.knowledge",
             hint=f"set {KEY} in the environment",
         )
 
@@ -118,11 +118,11 @@ def lookup_once(root: Path, dataset: str, name: str, kind: str) -> dict[str, str
     block = (read_params_file(path).get(dataset) or {}).get("hypernymize")
     if not isinstance(block, dict):
         raise HearsightError(f"dataset '{dataset}' names no sources of knowledge", where=path, hint="add hypernymize.knowledge")
-    where = f"{path}: {dataset}.hypernymize.knowledge_settings"
+    where = place(root, dataset, "hypernymize", "knowledge_settings")
     settings = parse_settings(KnowledgeSettings, block.get("knowledge_settings", {}), where)
     assert isinstance(settings, KnowledgeSettings)
     order = [str(source) for source in block.get("knowledge", ["embedded"])]
-    check_order(order, settings, f"{path}: {dataset}.hypernymize")
+    check_order(order, settings, place(root, dataset, "hypernymize"))
     require_key(order)
     wordnet = load_wordnet(root)
     sources = make_sources(order, settings, wordnet, ResultCache(state_folder(root) / "annotations"), root)

@@ -188,15 +188,13 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
     frozen = not training.encoder["trained"]
     if frozen != (towers["image"] == "features"):
         what = f"the image tower '{towers['image']}' reads {'pictures' if frozen else 'features'}, but the other are stored"
-        raise HearsightError(
-            what, where="params.yaml: towers.image", hint=f"set extract_features' encoder.frozen: {str(not frozen).lower()}"
-        )
+        raise HearsightError(what, where="towers.image", hint=f"set extract_features' encoder.frozen: {str(not frozen).lower()}")
     if frozen:
         chosen["image_features"] = int(training.media.choose_view(0, first=True).shape[1])
     try:
         return DualEncoderConfig(**chosen)
     except ValueError as error:
-        raise HearsightError(str(error), where="params.yaml: towers", hint="correct the setting") from error
+        raise HearsightError(str(error), where="towers", hint="correct the setting") from error
 
 
 def _image_encoder(config: DualEncoderConfig, project: Path, weights: str, digest: str) -> ImageEncoder | None:

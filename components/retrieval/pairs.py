@@ -105,7 +105,7 @@ def read_pairs(sets: Sequence[SpokenSet], split: str, matching: Sequence[str], v
             the voices.
     """
     if not matching:
-        raise HearsightError("matching is empty", where="params.yaml: loss.matching", hint="write at least [picture]")
+        raise HearsightError("matching is empty", where="loss.matching", hint="write at least [picture]")
     prepared = [json.loads(one.pictures.file(PREPARED_FILE).read_text(encoding="utf-8")) for one in sets]
     encoders: list[dict[str, Any]] = [content["encoder"] for content in prepared]
     for spoken_set, encoder in zip(sets, encoders, strict=True):

@@ -35,7 +35,7 @@ class Event:
     rules: tuple[RuleValue, ...] = ()
     """The rules of the stage in order of evaluation, up to the one that dropped the record."""
     setting: str = ""
-    """The settings of params.yaml that set the threshold, "no setting", or '' where the stage lists none."""
+    """The settings that set the threshold, "no setting", or '' where the stage lists none."""
 
     def why(self) -> str:
         """Return why the record was not kept, for a person; '' for a kept one. A failed rule has its own line with the values."""

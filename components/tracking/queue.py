@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from components.core.addresses import main_project
 from components.core.digests import canonical_json
 from components.core.files import link, publish_bytes, remove_abandoned
 from components.tracking import trainings
@@ -108,7 +109,7 @@ def sole_client(root: Path) -> Iterator[None]:
 
 def tracker_key(root: Path) -> str:
     """Return a short digest of the tracker's address, which may hold a password; a moved project keeps it."""
-    return hashlib.sha256(tracking_uri(root).replace(str(root.resolve()), "").encode()).hexdigest()[:12]
+    return hashlib.sha256(tracking_uri(root).replace(str(main_project(root).resolve()), "").encode()).hexdigest()[:12]
 
 
 def note_failure(root: Path, error: BaseException) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.core.addresses import parse_output_name
+from components.core.addresses import main_project, parse_output_name
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.storage import S3Storage, read_storage
@@ -90,7 +90,7 @@ def experiment_name(dataset: str) -> str:
 
 def tracking_uri(root: Path) -> str:
     """Return ``MLFLOW_TRACKING_URI``, or the project's SQLite file."""
-    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{(root / 'mlflow.db').resolve()}"
+    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{(main_project(root) / 'mlflow.db').resolve()}"
 
 
 def connect(root: Path) -> MlflowClient:
@@ -115,7 +115,7 @@ def connect(root: Path) -> MlflowClient:
     for logger in ("alembic", "mlflow", "mlflow.store.db.utils"):
         logging.getLogger(logger).setLevel(logging.ERROR)
     uri = tracking_uri(root)
-    follow_move(root)
+    follow_move(main_project(root))
     mlflow.set_tracking_uri(uri)
     mlflow.set_registry_uri(uri)
     return mlflow.MlflowClient(uri, uri)
@@ -133,7 +133,7 @@ def experiment_id(client: MlflowClient, root: Path, dataset: str) -> str:
     if experiment := client.get_experiment_by_name(name):
         return str(experiment.experiment_id)
     local = tracking_uri(root).startswith("sqlite:")
-    artifacts = (root / FOLDER / name).resolve().as_uri() if local else None
+    artifacts = (main_project(root) / FOLDER / name).resolve().as_uri() if local else None
     if local and isinstance(storage := read_storage(root), S3Storage):
         artifacts = f"{storage.url}/mlflow/{name}"
     return str(client.create_experiment(name, artifact_location=artifacts))

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.core.addresses import LINEAGE, lineage_path
+from components.core.addresses import LINEAGE, lineage_path, main_project
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.records import MODEL_STAGES
@@ -50,7 +50,7 @@ def record_start(root: Path, dataset: str, stage: str, params: Mapping[str, Any]
         record = Record(**_run_context(root, dataset, stage, 0), params=dict(params), tracker=tracker_key(root))
         trainings.announce(root, record)
         if os.environ.get(SWITCH) not in ("queue", "now"):
-            ensure_logger(root)
+            ensure_logger(main_project(root))
     except Exception as error:  # as in _submit
         _warn(f"the progress of {dataset}/{stage} is not in MLflow yet ({one_line(error)})")
 
@@ -188,7 +188,7 @@ def start_logger(root: Path, *, training: bool = False) -> None:
     try:
         if not (trainings.is_any_running(root, tracker_key(root)) if training else is_waiting(root)):
             return
-        ensure_logger(root)
+        ensure_logger(main_project(root))
     except Exception as error:  # as in _submit
         _warn(f"stage runs are not in MLflow yet ({one_line(error)}); kept in .hearsight/runs")
 
@@ -202,7 +202,7 @@ def _submit(root: Path, record: Record, files: Sequence[tuple[str, Path]] = ()) 
         if line := last_failure(root):
             _warn(f"{len(waiting(root))} stage runs are not in MLflow yet ({line}); see .hearsight/tracking.log")
         if os.environ.get(SWITCH) != "queue":
-            ensure_logger(root)
+            ensure_logger(main_project(root))
     except Exception as error:  # an error of MLflow must not fail the stage
         what = f"the run of {record.dataset}/{record.stage} is not in MLflow"
         _warn(f"{what} ({one_line(error)}); kept in .hearsight/runs, logged with the next stage")

@@ -13,7 +13,7 @@ from components.core.errors import HearsightError
 _MEMORY = ("can't allocate memory", "cannot allocate memory", "not enough memory", "out of memory", "bad_alloc")
 _OURS = f"{HearsightError.__module__}.{HearsightError.__qualname__}: "
 _WORKER = ("dataloader worker", "is killed by signal")
-TRAINING = "batch, longest, layers or width in params.yaml, or precision: bf16"
+TRAINING = "batch, longest, layers or width, or precision: bf16"
 """What to lower for a training that needs too much memory."""
 
 

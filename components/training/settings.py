@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import NotNegative, Positive, Settings
 from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.resources import Resources
 
@@ -41,7 +40,7 @@ class DeviceSettings(Settings):
     """The processor, a GPU, or a GPU where there is one. Ours."""
     precision: Literal["32", "bf16"] = "32"
     """Single precision, or bfloat16 where that is safe (weights stay in single precision). Ours."""
-    workers: int = 0
+    workers: NotNegative = 0
     """Data loading processes per device; 0: batches are loaded in the process that computes. Ours."""
 
     def device(self) -> Device:
@@ -61,9 +60,9 @@ class Hardware(DeviceSettings):
     again. Hand it to :meth:`components.execution.stage.Stage.jobs` as ``params``.
     """
 
-    devices: int = 1
+    devices: Positive = 1
     """Devices (cpu: processes) of each node; they share each batch among them. Ours."""
-    nodes: int = 1
+    nodes: Positive = 1
     """Machines; more than one need ``engine: {kind: ray}`` (docs/cluster.md). Ours."""
     strategy: Literal["ddp"] = "ddp"
     """How several devices work together: each holds the whole network, gradients are averaged. Ours."""
@@ -71,7 +70,7 @@ class Hardware(DeviceSettings):
     """Let torch compile the network: slower to begin, faster afterwards. Ours."""
     channels_last: bool = False
     """Keep pictures and convolutions with the channels last: faster on GPUs, slower on processors. Ours."""
-    threads: int = 1
+    threads: Positive = 1
     """CPU threads per device process. Ours."""
     checkpoint_steps: int = 0
     """Steps from one checkpoint inside an epoch to the next; 0 writes one at each epoch's end alone. Ours."""
@@ -80,12 +79,6 @@ class Hardware(DeviceSettings):
     def world(self) -> int:
         """Devices of all nodes."""
         return self.devices * self.nodes
-
-    def check(self, where: str) -> None:
-        """Require counts of 1 or more."""
-        for name in ("devices", "nodes", "threads"):
-            if getattr(self, name) < 1:
-                raise HearsightError(f"is {getattr(self, name)}", where=f"{where}.{name}", hint="set it to 1 or more")
 
     def resources(self, engine: Engine) -> Resources:
         """Return what one training needs of the engine: a GPU for each device if it computes on GPUs, and the threads' cores."""
@@ -114,14 +107,8 @@ class Inference(DeviceSettings):
     As of :class:`Hardware`, :meth:`plain` gives what changes a result's bits.
     """
 
-    batch: int = 0
+    batch: NotNegative = 0
     """Items computed together; 0: 64 on a GPU, on a processor as many as are fastest for the network. Ours."""
-
-    def check(self, where: str) -> None:
-        """Require counts of 0 or more."""
-        for name in ("batch", "workers"):
-            if getattr(self, name) < 0:
-                raise HearsightError(f"{getattr(self, name)} is too small", where=f"{where}.{name}", hint="give 0 or more")
 
     def plain(self) -> dict[str, Any]:
         """Return the settings that affect a result's bits and differ from the reference, as part of cache keys.

@@ -242,7 +242,7 @@ def _encoder_kind(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]
         kind = encoder_kind(encoder)
         return kind, kind.grid(side)
     except ValueError as error:
-        raise HearsightError(str(error), hint="name another encoder or side in params.yaml") from error
+        raise HearsightError(str(error), hint="name another encoder or side") from error
 
 
 @lru_cache(maxsize=1)

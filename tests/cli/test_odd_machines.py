@@ -15,6 +15,7 @@ from components.core.home import private_folder, use_writable_home
 from components.core.streams import BROKEN_PIPE
 from tests.support import PROJECT
 from tests.support.command import hearsight
+from tests.support.settings_files import copy_settings
 
 PAGE = '<html lang="pt"><head><meta charset="utf-8"></head><body><img src="/dog.jpg" alt="Um cão à beira-mar 🐕"></body></html>'
 
@@ -40,8 +41,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def project(root: Path) -> Path:
     root.mkdir(parents=True)
-    for name in ("dvc.yaml", "params.yaml", "takedown.jsonl"):
-        shutil.copy(PROJECT / name, root / name)
+    copy_settings(root)
+    shutil.copy(PROJECT / "takedown.jsonl", root)
     for name in ("components", "expectations"):
         (root / name).symlink_to(PROJECT / name)
     (root / "página.html").write_text(PAGE, encoding="utf-8")

@@ -12,14 +12,14 @@ import yaml
 from components.core.graph import TEST_SETS, load_graph
 from tests.support import PROJECT
 from tests.support.contract import problems
+from tests.support.settings_files import copy_settings, edit_settings
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     for name in ("components", "flows", "expectations"):
         shutil.copytree(PROJECT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     return tmp_path
 
 
@@ -80,7 +80,7 @@ def test_all_missing_parameters_are_named(copy):
         for stage in ONCE:
             content[TAKERS[stage]].pop(stage)
 
-    edit(copy / "params.yaml", forget)
+    edit_settings(copy, forget)
     result = problems(copy)
     for stage in ONCE:
         assert f"params.yaml: {TAKERS[stage]}.{stage} is missing though the chain takes it" in result
@@ -121,7 +121,7 @@ def test_code_that_is_declared_but_not_imported_is_named(copy):
 @pytest.mark.parametrize("stage", CELLED)
 def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     of = load_graph(copy).cells[TAKERS[stage]].set
-    edit(copy / "params.yaml", lambda content: content[of].pop(stage))
+    edit_settings(copy, lambda content: content[of].pop(stage))
     assert f"params.yaml: {of}.{stage} is missing though the chain takes it" in problems(copy)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,10 @@ import pytest
 import yaml
 
 from components.core.graph import load_graph
+from components.core.params import dataset_file, read_params_file, read_yaml
 from tests.support import PROJECT
 from tests.support.command import hearsight
+from tests.support.settings_files import copy_settings, write_settings
 
 GRAPH = load_graph(PROJECT)
 HEAVY = ("torch", "spacy", "mlflow", "great_expectations", "prefect", "onnxruntime", "pytorch_lightning", "scipy")
@@ -62,17 +63,16 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     return tmp_path
 
 
 def change(root: Path, stage: str, dataset: str, changes: dict[str, Any]) -> None:
     """Set settings of a stage; None removes one."""
-    path = root / "params.yaml"
-    content = yaml.safe_load(path.read_text())
-    block = content[dataset].get(stage) or {}
-    content[dataset][stage] = {name: value for name, value in (block | changes).items() if value is not None}
+    path = dataset_file(root, dataset)
+    content = read_yaml(path)
+    block = content.get(stage) or {}
+    content[stage] = {name: value for name, value in (block | changes).items() if value is not None}
     path.write_text(yaml.safe_dump(content))
 
 
@@ -89,10 +89,10 @@ def test_params_and_run_refuse_an_unusable_value_with_the_same_line(
 
 
 def test_a_captioning_network_outside_the_table_is_named_with_the_nearest_one(project: Path) -> None:
-    content = yaml.safe_load((project / "params.yaml").read_text())
+    content = read_params_file(project / "params.yaml")
     content["captioners"]["networks"].append("t2t8x9")
     content["english"]["train_captioner"]["networks"]["t2t8x9"] = {}
-    (project / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(project, content)
     (cell,) = [cell for cell in load_graph(project).cells if cell.endswith("english-t2t8x9")]
     result = hearsight("params", "train_captioner", "-d", cell, cwd=project)
     assert result.returncode == 2 and "is not a captioning network — did you mean 't2t8x8'?" in result.stderr.decode()

@@ -13,10 +13,10 @@ import yaml
 from pydantic import ValidationError
 
 from components.core.errors import HearsightError
-from components.core.params import Settings, parse_settings
+from components.core.params import Settings, parse_settings, read_params_file
 from tests.support import PROJECT
 
-STAGES = sorted(yaml.safe_load((PROJECT / "params.yaml").read_text())["chain"])
+STAGES = sorted(read_params_file(PROJECT / "params.yaml")["chain"])
 NONE = (math.nan, math.inf, -math.inf)
 
 
@@ -64,7 +64,7 @@ def test_no_setting_of_any_stage_takes_nan_or_infinity(kind: type[Settings], nam
 def test_nan_is_one_clear_line_that_names_the_key() -> None:
     from components.stages.crawl import Params
 
-    block = yaml.safe_load((PROJECT / "params.yaml").read_text())["english"]["crawl"]
+    block = read_params_file(PROJECT / "params.yaml")["english"]["crawl"]
     for value in (".nan", ".inf", "-.inf"):
         with pytest.raises(HearsightError) as caught:
             parse_settings(Params, block | {"timeout": yaml.safe_load(value)}, "params.yaml: english.crawl")

@@ -78,10 +78,6 @@ def test_an_empty_block_is_the_papers_profile() -> None:
         assert not any(row.changed for row in listed(stage_settings(GRAPH, stage, "paper")))
 
 
-def test_params_yaml_holds_only_changes_and_at_most_250_lines() -> None:
-    assert len((PROJECT / "params.yaml").read_text(encoding="utf-8").splitlines()) <= 250
-
-
 @pytest.mark.parametrize(("stage", "dataset"), BLOCKS)
 def test_the_listed_settings_are_those_the_stage_reads(stage: str, dataset: str) -> None:
     settings = stage_settings(GRAPH, stage, dataset)

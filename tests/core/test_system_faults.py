@@ -13,14 +13,16 @@ from pathlib import Path
 import pytest
 
 from components.core.files import explain_error
+from components.core.params import read_params_file
 from tests.support import PROJECT
+from tests.support.settings_files import copy_settings, write_settings
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """The files that a command needs to start."""
-    for name in ("params.yaml", "dvc.yaml", "takedown.jsonl"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
+    shutil.copy(PROJECT / "takedown.jsonl", tmp_path)
     return tmp_path
 
 
@@ -71,14 +73,13 @@ ln -s "$3" web && exec "$4" -m components.cli.entry run crawl --dataset english
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
 def test_a_full_disk_during_a_crawl_gives_a_one_line_error(tmp_path):
-    import yaml
 
     from tests.support.crawl.crawls import fixture_params
     from tests.support.crawl.fixture_web import build_fixture_web
 
-    content = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    content = read_params_file(PROJECT / "params.yaml")
     content["english"]["crawl"] = fixture_params().plain()
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(tmp_path, content)
     build_fixture_web(tmp_path / "web", pages=30)
     (disk := tmp_path / "disk").mkdir()
     words = ["unshare", "-rm", "sh", "-c", FULL, disk, PROJECT, tmp_path / "params.yaml", tmp_path / "web", sys.executable]

@@ -11,12 +11,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.support import PROJECT
 from tests.support.crawl.crawls import fixture_params
 from tests.support.crawl.fixture_web import build_fixture_web
 from tests.support.pipeline.harness import sample_params
+from tests.support.settings_files import write_settings
 from tests.support.web.archived import archive_web
 
 
@@ -35,7 +35,7 @@ def test_archives_in_s3_read_on_a_local_cluster_give_the_local_engines_bytes(tmp
         (root / name).symlink_to(PROJECT / name)
     digests = {}
     for engine in ({"kind": "local", "workers": 2}, {"kind": "ray", "workers": 2, "address": "local", "cpus": 1.0}):
-        (root / "params.yaml").write_text(yaml.safe_dump({**params, "engine": engine}))
+        write_settings(root, {**params, "engine": engine})
         for left in (".hearsight", "data"):
             shutil.rmtree(root / left, ignore_errors=True)
         done = subprocess.run(

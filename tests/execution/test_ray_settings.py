@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from components.execution import process
 from components.execution.engine import LocalEngine
 from components.execution.ray_engine import RayEngine
@@ -50,7 +50,7 @@ def test_invalid_engine_settings_give_a_one_line_error(block, message):
 def test_settings_choose_the_engine():
     engine = make_engine(Path("p"), {"engine": {"kind": "ray", "workers": 3, "address": "ray://h:1", "cpus": 2}})
     assert isinstance(engine, RayEngine) and (engine.address, engine.workers, engine.cpus) == ("ray://h:1", 3, 2)
-    shown = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    shown = read_params_file(PROJECT / "params.yaml")
     assert isinstance(make_engine(Path("p"), shown), LocalEngine)
 
 

@@ -165,7 +165,7 @@ def test_no_server_outlives_its_project(toy: Toy) -> None:
 
 def test_a_refused_output_gives_its_line_and_a_corrected_one_passes(tmp_path: Path) -> None:
     (tmp_path / "expectations").symlink_to(PROJECT / "expectations")
-    for name in ("dvc.yaml", "params.yaml"):
+    for name in ("dvc.yaml", "params.yaml", "datasets"):
         (tmp_path / name).symlink_to(PROJECT / name)
     out = make(tmp_path, "crawl")
     environment = {**os.environ, "PYTHONPATH": str(PROJECT), "HEARSIGHT_ROOT": str(tmp_path), "HEARSIGHT_WARM": ""}

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +19,7 @@ from components.core.errors import HearsightError
 from flows.locks import LOCK_REF, RemoteLock, clone_id
 from flows.repository import Move, Repository
 from flows.schedules import Schedule, read_schedules, tag_time, time_tag
-from flows.versioned import VersionedRun, last_run, open_run, superseded
+from flows.versioned import VersionedRun, last_run, open_run, read_settings, superseded
 from tests.flows.clones import Started, another_clone, git, make_origin
 from tests.support import until
 
@@ -269,10 +268,10 @@ def test_a_persons_commits_on_the_branch_are_kept(one: Path) -> None:
 
 
 def test_settings_edited_after_the_last_stage_are_not_the_runs(one: Path) -> None:
-    used: Any = (one / "params.yaml").read_text()
+    used = read_settings(one)
     with open_run(one, "daily", read_schedules(one)["daily"], "7") as run:
         (one / "params.yaml").write_text("day: 9\n")
         tag = run.publish([], ["a"], used)
-    assert git(one, "show", f"{tag}:params.yaml") == used.strip()
+    assert git(one, "show", f"{tag}:params.yaml") == used["params.yaml"].strip()
     assert "Uncommitted: params.yaml" in git(one, "log", "-1", "--format=%B", tag)
     assert (one / "params.yaml").read_text() == "day: 9\n", "the next run uses them"

@@ -8,8 +8,10 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from tests.flows.clones import Make
 from tests.support import PROJECT
+from tests.support.settings_files import write_settings
 
 pytestmark = pytest.mark.long
 
@@ -31,8 +33,8 @@ def test_a_flow_moves_on_to_the_days_snapshot_before_anything_runs(make_project:
         "outs": ["crawled.txt"],
     }
     (root / "dvc.yaml").write_text(yaml.safe_dump(stages))
-    crawl = yaml.safe_load((PROJECT / "params.yaml").read_text())["english"]["crawl"]
-    (root / "params.yaml").write_text(yaml.safe_dump({"chain": {"crawl": {"english": {}}}, "english": {"crawl": crawl}}))
+    crawl = read_params_file(PROJECT / "params.yaml")["english"]["crawl"]
+    write_settings(root, {"chain": {"crawl": {"english": {}}}, "english": {"crawl": crawl}})
     (root / "data/store/sample-2").mkdir(parents=True)
     (root / "data/store/sample-2/COMPLETE").write_text("{}")
     assert pipeline(target="crawl", snapshots=["english"]) == 1

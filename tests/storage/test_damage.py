@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 from components.cli.main import app
@@ -26,6 +25,7 @@ from components.tools.takedown.stored import open_bucket
 from components.tools.takedown.versions import Objects, find_outdated
 from components.web.takedown_list import EMPTY_LIST
 from tests.support import PROJECT
+from tests.support.settings_files import write_settings
 from tests.support.storage.outputs import clone, crawl, filtered
 from tests.support.storage.projects import git, in_bucket, settings, small_params
 from tests.support.storage.server import S3Server
@@ -44,7 +44,7 @@ def project(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """A project whose crawl, its lineage and its snapshot are in the bucket."""
     root = tmp_path / "project"
     root.mkdir()
-    (root / "params.yaml").write_text(yaml.safe_dump(small_params() | {"storage": settings(server).plain()}))
+    write_settings(root, small_params() | {"storage": settings(server).plain()})
     shutil.copy(PROJECT / "dvc.yaml", root / "dvc.yaml")
     output = crawl(root)
     lineage = root / "reports" / "lineage" / "english" / "crawl.json"

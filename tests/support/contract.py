@@ -15,7 +15,7 @@ import yaml
 
 from components.core.addresses import CELLS, MATRICES, MATRIX_SETTINGS, parse_output_name
 from components.core.code_digest import syntax_tree
-from components.core.graph import EVERY_CELL, TEST_SETS, Graph, load_graph
+from components.core.graph import EVERY_CELL, SHARED, TEST_SETS, Graph, load_graph
 from components.core.params import YAML_LOADER
 from components.core.records import OUTPUT_SCHEMAS
 from tests.core.import_graph import files_of_package
@@ -117,7 +117,7 @@ def _test_sets(pipeline: dict[str, Any]) -> Iterator[str]:
     matrix, (_, reads) = next(iter(MATRICES.items()))
     entry = pipeline.get(TEST_SETS) or {}
     body, lineage, out = entry.get("do", {}), f"reports/lineage/${{item}}/{reads}.json", f"{TESTS}/${{item}}.json"
-    if entry.get("foreach") != f"${{{matrix}.tests}}":
+    if entry.get("foreach") != "${tests}":
         yield f"dvc.yaml: {TEST_SETS} does not cover {matrix}.tests"
     if body != {"cmd": f"cp {lineage} {out}", "deps": [lineage], "outs": [{out: {"cache": False}}]}:
         yield f"dvc.yaml: {TEST_SETS} does not copy {lineage} to {out}"
@@ -142,10 +142,15 @@ def _stage_wiring(graph: Graph, stage: str, body: dict[str, Any], deps: list[str
             yield f"dvc.yaml: {stage} does not give out {out}"
     if body.get("cmd") != f"hearsight run {stage} --dataset {dataset}":
         yield f"dvc.yaml: {stage} is not run by 'hearsight run {stage} --dataset {dataset}'"
-    of_cell = [f"${{item.set}}.{stage}.training", f"${{item.set}}.{stage}.networks.${{item.network}}"]
-    for name in of_cell if is_matrix else [f"${{key}}.{stage}"]:
-        if name not in body.get("params", []):
-            yield f"dvc.yaml: {stage} does not depend on the parameters {name}"
+    files = {file: names for block in body.get("params", []) if isinstance(block, dict) for file, names in block.items()}
+    read = {"datasets/${key}.yaml": [stage]}
+    if is_matrix:
+        of_cell = [f"{stage}.training", f"{stage}.networks.${{item.network}}"]
+        read = {"datasets/${item.set}.yaml": of_cell, "datasets/captioners.yaml": [SHARED]}
+    for file, names in read.items():
+        for name in names:
+            if name not in files.get(file, []):
+                yield f"dvc.yaml: {stage} does not depend on the parameters {file}: {name}"
     if "meta" not in body:
         yield f"dvc.yaml: {stage} has no meta for the flows"
     if is_matrix:

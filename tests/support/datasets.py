@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from tests.support import PROJECT
+from tests.support.settings_files import copy_settings
 
 
 def project(root: Path) -> Path:
     for name in ("components", "expectations"):
         (root / name).symlink_to(PROJECT / name)
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, root / name)
+    copy_settings(root)
     return root

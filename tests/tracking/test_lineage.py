@@ -21,7 +21,8 @@ from components.tracking.lineage import Step, trace_lineage
 from components.tracking.record import connect
 from components.tracking.recorder import close_pipeline, flush, open_pipeline, record_failure, record_run
 from components.tracking.runs import flatten, metric_name
-from tests.support import PROJECT, row
+from tests.support import row
+from tests.support.settings_files import copy_settings
 from tests.support.tracking.project import FEATURES, REGIONS, Project, finish
 
 BEST = "english-captioner@best"
@@ -187,8 +188,7 @@ def lock(project: Project, **wrong: str) -> Path:
             "cmd": "",
             "deps": [{"path": path, "md5": wrong.get(stage, md5)}, {"path": "x", "md5": "y"}],
         }
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, project.root / name)
+    copy_settings(project.root)
     path = project.root / "dvc.lock"
     path.write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
     return path

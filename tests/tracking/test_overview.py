@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,14 +14,14 @@ from components.core.graph import load_graph
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.tracking.overview import overview, pages
-from tests.support import PROJECT, leave_warning, make_output, make_stage, row
+from tests.support import leave_warning, make_output, make_stage, row
+from tests.support.settings_files import copy_settings
 
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project of no finished stages, in which commands run."""
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     return tmp_path

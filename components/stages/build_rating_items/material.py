@@ -56,7 +56,7 @@ def read_material(stage: Stage) -> Material:
         HearsightError: there are no pictures, or neither captions nor speech.
     """
     params: Params = stage.params
-    where = f"params.yaml: chain.build_rating_items.{stage.dataset}"
+    where = f"chain.build_rating_items.{stage.dataset}"
     if "media" not in stage.inputs or not {"captions", "speech"} & stage.inputs.keys():
         hint = "name the crawl as media, and a split as captions or the speech of one"
         raise HearsightError("needs pictures, and captions or speech", where=where, hint=hint)

@@ -93,14 +93,14 @@ def retrieval_places(stage: Stage, material: Material, retrieval: StageOutput) -
 
 
 def _require_results(stage: Stage, ranked: pa.Table, best: pa.Table) -> None:
-    params, where = stage.params, f"params.yaml: {stage.dataset}.build_rating_items"
+    params, where = stage.params, stage.place()
     crops = pc.unique(best["crop"]).to_pylist()
     if params.crop not in crops:
         what = f"'{params.crop}' was not evaluated by {stage.inputs['retrieval'].name}"
         raise HearsightError(what, where=f"{where}.crop", hint=f"use one of {', '.join(sorted(crops))}")
     if "speech" not in stage.inputs:
         hint = "name the speech that the retrieval was evaluated on"
-        raise HearsightError("needs speech", where=f"params.yaml: chain.build_rating_items.{stage.dataset}", hint=hint)
+        raise HearsightError("needs speech", where=f"chain.build_rating_items.{stage.dataset}", hint=hint)
 
 
 def _drawn_queries(params: Params, ranked: pa.Table) -> list[str]:

@@ -34,7 +34,7 @@ def run(stage: Stage) -> None:
     places = list(_places(stage, material))
     items = merge(places)
     if not items:
-        where = f"params.yaml: {stage.dataset}.build_rating_items"
+        where = stage.place()
         what = f"there is nothing to rate in the {stage.params.split} split of the inputs"
         raise HearsightError(what, where=where, hint="name other tables or another split, or connect more inputs")
     by_bucket = _buckets(items)

@@ -39,7 +39,7 @@ class Built:
 def build(stage: Stage) -> Built:
     """Embed and index the splits, and write everything but the page."""
     params, trained = stage.params, stage.inputs["input"]
-    model = choose_model(trained.table().to_pylist(), params.model, f"params.yaml: {stage.dataset}.build_search_index.model")
+    model = choose_model(trained.table().to_pylist(), params.model, stage.place("model"))
     folder = model_folder(trained, model["key"])
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     sets = {name: output.digest for name, output in stage.inputs.items() if name != "input"}
@@ -61,7 +61,7 @@ def build(stage: Stage) -> Built:
     items = Items(splits)
     if not len(items):
         what = f"there is nothing to index in {', '.join(params.splits)}"
-        raise HearsightError(what, where=f"params.yaml: {stage.dataset}.build_search_index.splits", hint="name other splits")
+        raise HearsightError(what, where=stage.place("splits"), hint="name other splits")
     table = pa.Table.from_pylist(items.records, schema=SEARCH_ITEM)
     # The index is built outside the output and linked into it, so that large files are written once.
     scratch = stage.work / INDEX

@@ -9,8 +9,11 @@ Sources: CC §5.2 to §5.4, tables 5 to 7, figures 3 and 5; PCV §5.4. Not in sc
 
 from __future__ import annotations
 
-from components.core.errors import HearsightError
-from components.core.params import Settings
+from typing import Annotated
+
+from pydantic import Field
+
+from components.core.params import NotNegative, Positive, Settings
 from components.training.settings import Inference
 
 PAGE, MARKDOWN, SUMMARY = "compare.html", "compare.md", "summary.txt"
@@ -19,17 +22,17 @@ PAGE, MARKDOWN, SUMMARY = "compare.html", "compare.md", "summary.txt"
 class Params(Settings):
     """How captions are written, scored and shown."""
 
-    beam: int = 4
+    beam: Positive = 4
     """Hypotheses kept by the beam search. CC §5.2: 4."""
-    length_power: float = 0.0
+    length_power: Annotated[float, Field(ge=0)] = 0.0
     """Captions are compared by score / length^this; 0 takes the most likely one. Ours."""
-    constants: int = 1000
+    constants: Positive = 1000
     """Training captions tried as the constant caption, the most frequent first. Ours."""
     seed: int = 1
     """Seed of the bootstrap and of the pictures on the page. Ours."""
-    resamples: int = 1000
+    resamples: Positive = 1000
     """Bootstrap samples behind an interval. Ours."""
-    examples: int = 24
+    examples: NotNegative = 24
     """Pictures of each test set on the page: drawn, not chosen. Ours."""
     meteor: str = ""
     """``meteor-1.5.jar``, or ``packaged`` for an installed pycocoevalcap's; empty leaves METEOR out. It needs Java, data of the
@@ -38,10 +41,3 @@ class Params(Settings):
     """The folder of ``spice-1.0.jar`` and CoreNLP (docs/metrics.md); empty leaves SPICE out. CC tables 6 and 7 have it."""
     hardware: Inference = Inference()
     """What the captioners are computed on. Ours."""
-
-    def check(self, where: str) -> None:
-        """Require numbers in their ranges."""
-        for name, minimum in (("beam", 1), ("length_power", 0), ("constants", 1), ("resamples", 1), ("examples", 0)):
-            if getattr(self, name) < minimum:
-                what = f"{getattr(self, name)} is too small"
-                raise HearsightError(what, where=f"{where}.{name}", hint=f"give {minimum} or more")

@@ -107,7 +107,7 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
             if test_set.name in {other.name for other in sets}:
                 raise HearsightError(
                     f"is the test set of two inputs, the second is '{name}'",
-                    where=f"params.yaml: chain.evaluate_captioners.{stage.dataset}: {test_set.name}",
+                    where=f"chain.evaluate_captioners.{stage.dataset}: {test_set.name}",
                     hint="remove one",
                 )
             sets.append(test_set)
@@ -117,7 +117,7 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
             raise HearsightError(
                 f"holds {output.manifest.record} records; a test set needs FEATURES records, a cell MODEL records",
                 where=output.path,
-                hint=f"fix params.yaml: chain.evaluate_captioners.{stage.dataset}.{name}",
+                hint=f"fix chain.evaluate_captioners.{stage.dataset}.{name}",
             )
     trainings = {model.training for model in models}
     for output in untested:
@@ -127,7 +127,7 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
         if not given:
             raise HearsightError(
                 f"names no {missing}",
-                where=f"params.yaml: chain.evaluate_captioners.{stage.dataset}",
+                where=f"chain.evaluate_captioners.{stage.dataset}",
                 hint="add one (docs/captioners.md)",
             )
     return sets, models

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Literal
 
 from components.core.errors import HearsightError
+from components.core.params import Positive
 from components.retrieval.settings import Matching, Voices
 from components.training.settings import Inference
 
@@ -29,9 +30,9 @@ class Params(Voices):
     """k of R@k. CSC §4.2: 1, 5, 10, 50, 100."""
     matching: list[Matching] = ["picture"]
     """What makes an item right for a query. CSC §2.3: the known pair, so [picture]."""
-    top: int = 5
+    top: Positive = 5
     """Items kept of each query's ranking, for raters. CSC §4.4: 5."""
-    resamples: int = 1000
+    resamples: Positive = 1000
     """Bootstrap resamples behind an interval. Ours."""
     seed: int = 1
     """Seed of the bootstrap. Ours."""
@@ -50,6 +51,3 @@ class Params(Voices):
             raise HearsightError(
                 f"R@{min(self.depths)} is not a recall", where=f"{where}.depths", hint="give depths of 1 or more"
             )
-        for name in ("top", "resamples"):
-            if getattr(self, name) < 1:
-                raise HearsightError(f"{getattr(self, name)} is too small", where=f"{where}.{name}", hint="give 1 or more")

@@ -11,8 +11,7 @@ Not in scope: dropping utterances (``synthesize`` does), alignment in time.
 
 from __future__ import annotations
 
-from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import NotNegative, Positive, Settings
 
 PAGE, VOICES, SUMMARY = "listen.html", "voices.json", "summary.txt"
 
@@ -26,20 +25,14 @@ class Params(Settings):
 
     seed: int = 1
     """Seed of the sample and of the bootstrap. Ours."""
-    per_voice: int = 6
+    per_voice: Positive = 6
     """Utterances of each voice in the sample; fewer where there are fewer. Ours."""
-    min_words: int = 5
+    min_words: NotNegative = 5
     """Utterances with fewer words are drawn only where a voice has not enough others. Ours."""
-    examples: int = 4
+    examples: NotNegative = 4
     """Utterances of each voice on the page, the first of its sample: drawn, not chosen. Ours."""
     languages: list[str] = []
     """ISO 639-1: languages to recognise; utterances in others are drawn and played all the same. Empty: every language there is a
     recogniser for. Ours."""
-    resamples: int = 1000
+    resamples: Positive = 1000
     """Bootstrap samples behind an interval. Ours."""
-
-    def check(self, where: str) -> None:
-        """Require numbers in their ranges."""
-        for name, minimum in (("per_voice", 1), ("min_words", 0), ("examples", 0), ("resamples", 1)):
-            if getattr(self, name) < minimum:
-                raise HearsightError("is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")

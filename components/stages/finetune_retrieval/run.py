@@ -13,7 +13,7 @@ from components.training.publishing import publish
 def run(stage: Stage) -> None:
     """Train a model for each row and seed, and publish the models."""
     params: Params = stage.params
-    where = f"params.yaml: {stage.dataset}.finetune_retrieval"
+    where = stage.place()
     digests = {
         model["key"]: model["weights_sha256"] for model in stage.inputs[START].table(["key", "weights_sha256"]).to_pylist()
     }

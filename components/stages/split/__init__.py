@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import NotNegative, Settings
 from components.stages.split.published import Lists
 
 _ASSIGNMENTS = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -26,17 +26,12 @@ class Params(Settings):
     by: Literal["group", "owner", "text", "published"] = "group"
     """group: near-duplicates stay together; owner: an account's posts too; text: equal captions and pictures too; published: as
     lists of picture names say."""
-    min_good: int = 0
+    min_good: NotNegative = 0
     """Raters that must call a test record's caption GOOD; 0 drops none. CC table 3: 2 of 3, "the test set has been cleaned using
     human judgements (2+ GOOD)"; 0 since most datasets have no ratings."""
     unrated: Literal["keep", "drop"] = "keep"
     """Test records without enough ratings, where min_good is not 0. CC table 3 has rated records only, so drop; keep is
     ours, since usually a sample is rated."""
-
-    def check(self, where: str) -> None:
-        """Require a number of raters."""
-        if self.min_good < 0:
-            raise HearsightError("must not be negative", where=f"{where}.min_good", hint="give 0 or more")
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> type[Settings]:
@@ -58,7 +53,6 @@ class ByGroup(Params):
 
     def check(self, where: str) -> None:
         """Require shares that leave a training set."""
-        super().check(where)
         _check_shares(self.validation, self.test, where)
 
 
@@ -78,7 +72,6 @@ class ByOwner(Params):
 
     def check(self, where: str) -> None:
         """Require shares that leave a training set, and the name of a file."""
-        super().check(where)
         _check_shares(self.validation, self.test, where)
         if not self.sides:
             raise HearsightError("is empty", where=f"{where}.sides", hint="name the file of split assignments")
@@ -101,7 +94,6 @@ class ByText(Params):
 
     def check(self, where: str) -> None:
         """Require shares that leave a training set."""
-        super().check(where)
         _check_shares(self.validation, self.test, where)
 
 

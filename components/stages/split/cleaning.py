@@ -29,7 +29,7 @@ def read_votes(stage: Stage) -> Votes:
     """
     if not stage.params.min_good:
         return {}
-    where = f"params.yaml: {stage.dataset}.split.min_good"
+    where = stage.place("min_good")
     ratings = stage.inputs.get("ratings")
     if ratings is None:
         hint = f"name an output of evaluate_ratings of the same records in chain.split.{stage.dataset}.ratings, or set it to 0"

@@ -33,7 +33,7 @@ def draw_split(group: str, seed: int, validation: float, test: float) -> str:
 
 def run(stage: Stage) -> None:
     """Write each shard with the splits of its records."""
-    params, where = stage.params, f"params.yaml: {stage.dataset}.split"
+    params, where = stage.params, stage.place()
     if params.by in ("group", "owner") and not is_grouped(stage.inputs["input"]):
         raise HearsightError(
             f"by: {params.by} needs groups, and {stage.inputs['input'].name} has none",

@@ -52,7 +52,7 @@ def _voices(stage: Stage, params: Params) -> dict[str, dict[str, str]]:
     if not installed:
         raise HearsightError(
             "none of the voices is installed",
-            where=f"params.yaml: {stage.dataset}.synthesize.voices",
+            where=stage.place("voices"),
             hint="; ".join(dict.fromkeys(lack.cure for voice in missing if (lack := lack_here(voice)))),
         )
     line = f"{len(installed)} voices: {', '.join(voice.name for voice in installed)}"

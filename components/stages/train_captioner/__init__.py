@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import Field, create_model
 
 from components.core.errors import HearsightError
-from components.core.params import Settings, did_you_mean
+from components.core.params import Positive, Settings, did_you_mean
 from components.models.captioners import NETWORKS
 from components.stages.train_captioner.settings import NetworkSettings
 from components.training.settings import Hardware
@@ -26,21 +26,15 @@ class Training(Settings):
 
     seeds: list[int] = [0, 1, 2]
     """One model is trained for each. PCV §5.4: three runs."""
-    min_count: int = 4
+    min_count: Positive = 4
     """Words rarer than this in the training captions are unknown. CC §5.2: 4."""
-    longest: int = 15
+    longest: Positive = 15
     """Words of a caption at most; longer ones are cut. CC §5.2: 15."""
     hardware: Hardware = Hardware()
     """What it runs on."""
     weights: str = ""
     """Where the encoder is trained too: the file that it begins from, below the project's root; empty for what is at hand, or for
     nothing. DVC does not see the file: after changing it, ``dvc repro -f``."""
-
-    def check(self, where: str) -> None:
-        """Require captions of a word, and a vocabulary."""
-        for name in ("longest", "min_count"):
-            if getattr(self, name) < 1:
-                raise HearsightError(f"is {getattr(self, name)}", where=f"{where}.{name}", hint="set it to 1 or more")
 
 
 class Params(Settings):
@@ -51,7 +45,7 @@ class Params(Settings):
     name: str = "t2t8x8"
     """The network; given by the matrix."""
     network: NetworkSettings = NetworkSettings()
-    """Its own settings; in params.yaml under ``networks.<name>``."""
+    """Its own settings; in the file of its set under ``networks.<name>``."""
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> type[Settings]:
@@ -64,7 +58,7 @@ class Params(Settings):
             new = f"choose one of {', '.join(NETWORKS)}, or add a line to NETWORKS of components/models/captioners/__init__.py"
             raise HearsightError(
                 f"'{self.name}' is not a captioning network",
-                where="params.yaml: captioners.networks",
+                where="datasets/captioners.yaml: networks",
                 hint=did_you_mean(self.name, NETWORKS, new),
             )
 

@@ -1,11 +1,11 @@
-"""What is set about training a captioner: params.yaml's blocks, typed."""
+"""What is set about training a captioner: the blocks of datasets, typed."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Literal
 
 from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import Positive, Settings
 from components.training.settings import Optimisation
 
 
@@ -40,11 +40,11 @@ class NetworkSettings(Optimisation):
     networks: ClassVar[tuple[str, ...]] = ()
     """The networks that have these defaults; those that no class names have CC's."""
 
-    epochs: int = 38
+    epochs: Positive = 38
     """Passes over the training captions. CC §5.2: 5 M steps of 25, which are 38 passes over the 3,318,333 of table 3."""
-    batch: int = 25
+    batch: Positive = 25
     """Captions a step, over all devices together. CC §5.2: 25."""
-    captions_per_picture: int = 1
+    captions_per_picture: Positive = 1
     """Captions of one picture that a step reads together, so that the picture is encoded once for all of them: faster where
     pictures have several captions (docs/training.md). CC §5.2: 1, its pictures have one caption."""
     optimiser: Literal["adam", "adamw", "adagrad"] = "adagrad"
@@ -71,12 +71,6 @@ class NetworkSettings(Optimisation):
     """Probability spread over all words; 0 is plain maximum likelihood. CC §5.2: maximum likelihood."""
     self_critical: SelfCritical = SelfCritical()
     """The second phase."""
-
-    def check(self, where: str) -> None:
-        """Require a pass, and a caption a step and a picture."""
-        for name in ("epochs", "batch", "captions_per_picture"):
-            if getattr(self, name) < 1:
-                raise HearsightError(f"is {getattr(self, name)}", where=f"{where}.{name}", hint="set it to 1 or more")
 
 
 class RecurrentSettings(NetworkSettings):
@@ -108,9 +102,9 @@ class AoANetSettings(NetworkSettings):
 
     width: int = 1024
     """Of word vectors and hidden layers. Huang et al. 2019: 1024."""
-    epochs: int = 30
+    epochs: Positive = 30
     """Passes over the training captions. Huang et al. 2019: 30."""
-    batch: int = 10
+    batch: Positive = 10
     """Captions a step, over all devices together. Huang et al. 2019: 10."""
     optimiser: Literal["adam", "adamw", "adagrad"] = "adam"
     """Adam, Adam with decoupled decay, or Adagrad. Huang et al. 2019: adam."""

@@ -1,1 +1,1 @@
-"""Add a dataset to params.yaml: its stages in the chain, and the settings that it changes."""
+"""Add a dataset: its stages in the user's chain, and a file of the settings that it changes."""

@@ -1,20 +1,17 @@
-"""Add a dataset to params.yaml in place: comments, order and spelling of everything else stay."""
+"""Add a dataset: a file with its settings, and its stages in the user's chain."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from components.core.addresses import stage_address
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import NONE, Graph, load_graph
-from components.core.params import read_params_file
+from components.core.params import OWN_CHAIN, dataset_file
+from components.core.yaml_edit import edited_yaml, yaml_text
 from components.tools.datasets.kinds import NewDataset
 from components.tools.datasets.names import check_name
 from components.tools.datasets.test_sets import CAPTIONERS, captioner_evaluations
@@ -38,7 +35,7 @@ OPTIONAL = {"split": ("ratings",)}
 
 
 def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = (), contact: str = "") -> str:
-    """Write a dataset's stages and settings into params.yaml.
+    """Write a dataset's settings to a file of its own, and its stages into the user's chain.
 
     Args:
         new: its kind (:mod:`components.tools.datasets.kinds`).
@@ -49,10 +46,9 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         The names of the last stages, with spaces between, to pass to ``dvc repro``.
 
     Raises:
-        HearsightError: the name is taken or means something else, a stage cannot be added, or params.yaml has another shape than
-            this can change; the file is then as it was.
+        HearsightError: the name is taken or means something else, or a stage cannot be added; nothing is written then.
     """
-    path, graph = root / "params.yaml", load_graph(root)
+    graph = load_graph(root)
     check_name(name, graph)
     wiring = wire(name, list(dict.fromkeys(["crawl", *(stages or new.stages)])), graph) | new.inputs
     evaluations = captioner_evaluations(graph) if new.tests_captioners else []
@@ -60,17 +56,10 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
         raise HearsightError(f"a test set needs {' and '.join(missing)}", where="--stages", hint="name it too")
     crawl = {"snapshot": f"{name}-1", **new.crawl, **({"contact": contact} if contact else {})}
     block = {stage: crawl if stage == "crawl" else new.settings.get(stage, {}) for stage in wiring}
-    text = path.read_text(encoding="utf-8")
-    meant = read_params_file(path)
-    for stage, inputs in wiring.items():
-        chain = meant.setdefault("chain", {})
-        chain[stage] = (chain.get(stage) or {}) | {name: inputs}
-        text = with_chain_entry(text, stage, name, inputs)
-    meant[name] = block
+    write_datasets(root, wiring={stage: {name: inputs} for stage, inputs in wiring.items()}, blocks={name: block})
     if new.tests_captioners:
-        text = _with_test_set(text, name)
-        meant.setdefault(CAPTIONERS, {})["tests"] = [*graph.test_sets(CAPTIONERS), name]
-    write_params(path, _with_block(text, name, block), meant)
+        with edited_yaml(dataset_file(root, CAPTIONERS)) as content:
+            content["tests"] = [*graph.test_sets(CAPTIONERS), name]
     last = [stage_address(dataset, "evaluate_captioners") for dataset in evaluations]
     last += [stage_address(name, stage) for stage in new.inputs]
     return " ".join(last or [stage_address(name, list(wiring)[-1])])
@@ -99,89 +88,20 @@ def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, 
     return wiring
 
 
-def write_params(path: Path, text: str, meant: Mapping[str, Any]) -> None:
-    """Write ``text`` to params.yaml.
+def write_datasets(root: Path, wiring: Mapping[str, Mapping[str, Any]], blocks: Mapping[str, Any], head: str = "") -> None:
+    """Write the settings of datasets to files of their own, and their stages to the user's chain.
 
-    Raises:
-        HearsightError: the text does not read as ``meant``, since the file has another layout; it is then as it was.
+    Args:
+        wiring: stage → dataset → inputs.
+        blocks: dataset → settings.
+        head: a comment at the top of each file.
     """
-    try:
-        as_meant = yaml.safe_load(text) == meant
-    except yaml.YAMLError:
-        as_meant = False
-    if not as_meant:
-        raise HearsightError(
-            "is not laid out as 'chain: stage: dataset' with one entry per line", where=path, hint="add the dataset by hand"
-        )
-    publish_bytes(path, text.encode("utf-8"))
-
-
-def with_chain_entry(text: str, stage: str, name: str, inputs: Mapping[str, str]) -> str:
-    """Return the text of params.yaml with a line for the dataset behind the last one that takes the stage."""
-    lines = text.split("\n")
-    start = lines.index("chain:") + 1 if "chain:" in lines else len(lines)
-    end = next(
-        (at for at in range(start, len(lines)) if re.match(r"\S", lines[at]) and not lines[at].startswith("#")), len(lines)
-    )
-    entry = f"    {name}: {flow_text(inputs)}"
-    at = next((at for at in range(start, end) if re.fullmatch(rf"  {stage}:\s*(#.*)?", lines[at])), None)
-    if at is None:
-        last = max(at for at in range(start - 1, end) if at < start or re.match(r" ", lines[at]))
-        lines[last + 1 : last + 1] = [f"  {stage}:", entry]
-    else:
-        behind = next((after for after in range(at + 1, end) if not re.match(r" {3,}\S", lines[after])), end)
-        lines.insert(behind, entry)
-    return "\n".join(lines)
-
-
-def _with_test_set(text: str, name: str) -> str:
-    """Add the dataset to the list of test sets, which is on one line."""
-    lines = text.split("\n")
-    start = next((at for at, line in enumerate(lines) if re.fullmatch(rf"{CAPTIONERS}:\s*(#.*)?", line)), len(lines))
-    for at in range(start + 1, len(lines)):
-        if match := re.fullmatch(r"(  tests: \[)(.*)(\].*)", lines[at]):
-            lines[at] = match[1] + ", ".join(filter(None, (match[2].strip(), name))) + match[3]
-            return "\n".join(lines)
-        if re.match(r"\S", lines[at]) and not lines[at].startswith("#"):
-            break
-    lines.insert(start + 1, f"  tests: [{name}]")
-    return "\n".join(lines)
-
-
-def _with_block(text: str, name: str, block: Mapping[str, Mapping[str, Any]]) -> str:
-    """Append the dataset's settings, a line for each stage, and for each setting of the crawl."""
-    lines = [f"{name}:"]
-    for stage, settings in block.items():
-        if stage == "crawl":
-            lines += ["  crawl:", *_block_lines(settings, "    ")]
-        else:
-            lines.append(f"  {stage}: {flow_text(settings)}")
-    return text.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
-
-
-def _block_lines(settings: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """Yield a line for each setting and for each address: DVC, when it changes a setting, cannot read those in brackets again."""
-    for key, value in settings.items():
-        if not (isinstance(value, (Mapping, list)) and "://" in json.dumps(value)):
-            yield f"{indent}{key}: {flow_text(value)}"
-            continue
-        yield f"{indent}{key}:"
-        if isinstance(value, Mapping):
-            yield from _block_lines(value, indent + "  ")
-        else:
-            yield from (f"{indent}  - {flow_text(item)}" for item in value)
-
-
-def flow_text(value: Any) -> str:
-    """Return a value as YAML on one line; text that YAML could read as something else is quoted."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {flow_text(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(flow_text, value)) + "]"
-    if isinstance(value, str):
-        return (
-            value
-            if re.fullmatch(r"[A-Za-z_][\w/.-]*", value) and yaml.safe_load(value) == value
-            else json.dumps(value, ensure_ascii=False)
-        )
-    return json.dumps(value)
+    for name, block in blocks.items():
+        publish_bytes(dataset_file(root, name), (head + yaml_text(block)).encode("utf-8"))
+    if not (root / OWN_CHAIN).is_file():
+        publish_bytes(root / OWN_CHAIN, b"chain: {}\n")
+    with edited_yaml(root / OWN_CHAIN) as content:
+        content["chain"] = content.get("chain") or {}
+        for stage, takers in wiring.items():
+            content["chain"][stage] = content["chain"].get(stage) or {}
+            content["chain"][stage].update(takers)

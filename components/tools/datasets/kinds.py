@@ -23,7 +23,7 @@ POSTS = ("crawl", "extract_descriptions", "dedup", "split", "extract_features")
 
 @dataclass(frozen=True)
 class NewDataset:
-    """The settings and stages that are written to params.yaml for a new dataset."""
+    """The settings and stages that are written for a new dataset."""
 
     crawl: dict[str, Any]
     """The settings of ``crawl`` that are no defaults."""

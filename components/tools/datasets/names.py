@@ -1,4 +1,4 @@
-"""Names that a dataset may have: it is a key of params.yaml and names folders of outputs, reports and MLflow."""
+"""Names that a dataset may have: it names a file of settings, folders of outputs, reports and MLflow."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import yaml
 from components.core.addresses import CELLS, MATRICES
 from components.core.errors import HearsightError
 from components.core.graph import NONE, Graph
+from components.core.params import dataset_file
 
 _KEYS = ("chain", "engine", "pools", "schedules", "storage", "item", "key", *MATRICES)
-"""Keys of params.yaml that hold no dataset, and names of dvc.yaml's loops."""
+"""Keys of params.yaml, names of dvc.yaml's loops, and files that hold no dataset."""
 _FOLDERS = ("calibration", "captioner_tests", CELLS, "data_docs", "days", "lineage", "packages", "store")
 """Folders of ``data`` and ``reports`` that belong to no dataset."""
 _DEVICES = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
@@ -22,7 +23,7 @@ _LONGEST = 60
 
 def check_name(name: str, graph: Graph) -> None:
     """Raise HearsightError with the reason unless a new dataset can have this name."""
-    path: Path = graph.root / "params.yaml"
+    path: Path = dataset_file(graph.root, name)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise HearsightError(f"'{name}' cannot name a dataset", where=path, hint="use small letters, digits and _")
     if name in graph.datasets:
@@ -30,7 +31,7 @@ def check_name(name: str, graph: Graph) -> None:
     reasons = {
         "it stands for an absent input in the chain": name == NONE,
         "it is a stage": name in graph.stages,
-        "it is a key of params.yaml or dvc.yaml with another meaning": name in _KEYS or name in graph.params,
+        "settings or dvc.yaml use it with another meaning": name in _KEYS or name in graph.params,
         "YAML reads it as another value": not isinstance(yaml.safe_load(name), str) or name in ("y", "n"),
         "it is a folder of data/ or reports/ with another meaning": name in _FOLDERS,
         "Windows reserves it": bool(_DEVICES.fullmatch(name)),

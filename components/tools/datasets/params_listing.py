@@ -17,7 +17,7 @@ class Listed(NamedTuple):
     """One setting of a stage."""
 
     name: str
-    """With dots for nested settings, as below ``<dataset>.<stage>`` in params.yaml."""
+    """With dots for nested settings, as below the stage in the dataset's file."""
     value: Any
     default: Any
     """None where the block itself is absent by default."""

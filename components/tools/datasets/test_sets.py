@@ -8,7 +8,7 @@ from typing import Any
 from components.core.addresses import MATRICES, parse_output_name
 from components.core.errors import HearsightError
 from components.core.graph import EVERY_CELL, Graph
-from components.core.params import did_you_mean
+from components.core.params import did_you_mean, place
 from components.tools.datasets.kinds import NewDataset
 
 CAPTIONERS = next(iter(MATRICES))
@@ -79,9 +79,7 @@ def _encoder_of_captioners(graph: Graph) -> dict[str, Any]:
     """Return the encoder settings that differ from the defaults, of the first training set; all sets have the same."""
     sets = (graph.params.get(CAPTIONERS) or {}).get("sets")
     if not sets:
-        raise HearsightError(
-            "names no training set", where=f"{graph.root / 'params.yaml'}: {CAPTIONERS}.sets", hint="train a captioner first"
-        )
+        raise HearsightError("names no training set", where=place(graph.root, CAPTIONERS, "sets"), hint="train a captioner first")
     encoder: dict[str, Any] = ((graph.params.get(sets[0]) or {}).get("extract_features") or {}).get("encoder") or {}
     return encoder
 

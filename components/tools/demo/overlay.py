@@ -1,7 +1,4 @@
-"""Merge ``experiments.yaml`` over ``params.yaml`` while the large tables run; the original bytes are put back afterwards.
-
-``dvc exp run -S`` does not change values behind YAML anchors, which ``params.yaml`` uses, and leaves ``params.yaml`` changed.
-"""
+"""Merge ``experiments.yaml`` over the settings of datasets while the large tables run; the files are put back afterwards."""
 
 from __future__ import annotations
 
@@ -10,72 +7,59 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.graph import Graph, load_graph
-from components.core.params import did_you_mean, read_params_file
+from components.core.graph import load_graph, merge_settings
+from components.core.params import FOLDER, dataset_file, did_you_mean, read_yaml
+from components.core.yaml_edit import yaml_text
 from components.execution.runner import stage_settings
 
 OVERLAY = "experiments.yaml"
-"""In the project's root: the settings that differ from ``params.yaml``."""
-_STAGE = 2
-"""Keys down to a stage's block: the dataset and the stage."""
-HEADER = f"# params.yaml with {OVERLAY} over it, for `hearsight experiments`. Changes are lost: `hearsight demo` restores it.\n"
-
-
-def backup_path(root: Path) -> Path:
-    """Return where the original ``params.yaml`` is kept while the large tables run."""
-    return root / "params.yaml.orig"
-
-
-def merge_settings(base: Mapping[str, Any], over: Mapping[str, Any], where: str, depth: int = 0) -> dict[str, Any]:
-    """Merge ``over`` into ``base`` and return the result: mappings are merged, everything else is replaced.
-
-    Below ``<dataset>.<stage>`` it may have settings that ``base`` leaves at their defaults; their names are checked later, by
-    the stage's own class.
-
-    Raises:
-        HearsightError: ``over`` has a dataset, stage or network that ``base`` lacks, or a value where ``base`` has settings.
-    """
-    result = dict(base)
-    for key, value in over.items():
-        setting = f"{where}: {key}"
-        if key not in base and depth >= _STAGE and not where.endswith(": networks"):
-            result[key] = value
-            continue
-        if key not in base:
-            raise HearsightError("is not a setting of params.yaml", where=setting, hint=did_you_mean(str(key), list(base)))
-        if isinstance(base[key], Mapping) != isinstance(value, Mapping):
-            raise HearsightError("has another shape than in params.yaml", where=setting, hint="write it as params.yaml does")
-        result[key] = merge_settings(base[key], value, setting, depth + 1) if isinstance(value, Mapping) else value
-    return result
+"""In the project's root: the settings of each dataset that differ from those in its file."""
+HEADER = f"# With {OVERLAY} over it, for `hearsight experiments`. Changes are lost: `hearsight demo` restores the file.\n"
+_ORIGINAL = ".orig"
+"""Ending of the original of a file while the large tables run."""
 
 
 @contextmanager
 def experiment_params(root: Path) -> Iterator[None]:
-    """Write the merged settings to ``params.yaml`` for the duration of the ``with`` block.
+    """Write the merged settings to the files of the datasets for the duration of the ``with`` block.
 
     Raises:
-        HearsightError: either file is missing or unreadable, or the merged settings are not valid.
+        HearsightError: a file is missing or unreadable, or the merged settings are not valid; the files are then as they were.
     """
     restore_params(root)
-    path, backup = root / "params.yaml", backup_path(root)
-    content = merge_settings(read_params_file(path), read_params_file(root / OVERLAY), OVERLAY)
-    if (root / "dvc.yaml").is_file():
-        _check(Graph(root, load_graph(root).stages, content))
-    publish_bytes(backup, path.read_bytes())
+    merged = {}
+    for name, over in read_yaml(root / OVERLAY).items():
+        path = dataset_file(root, str(name))
+        if not path.is_file():
+            known = [file.stem for file in path.parent.glob("*.yaml")]
+            raise HearsightError("is no dataset", where=f"{OVERLAY}: {name}", hint=did_you_mean(str(name), known))
+        merged[path] = _merge(read_yaml(path), over, f"{OVERLAY}: {name}")
     try:
-        text = HEADER + yaml.dump(content, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=1000)
-        publish_bytes(path, text.encode())
+        for path, content in merged.items():
+            publish_bytes(path.with_name(path.name + _ORIGINAL), path.read_bytes())
+            publish_bytes(path, (HEADER + yaml_text(content)).encode())
+        if (root / "dvc.yaml").is_file():
+            _check(root)
         yield
     finally:
         restore_params(root)
 
 
-def _check(graph: Graph) -> None:
+def _merge(base: Mapping[str, Any], over: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the merged settings of one dataset; the names of settings are checked by the stage's own class."""
+    for stage, settings in over.items():
+        if stage not in base:
+            raise HearsightError("is not in the dataset's file", where=f"{where}.{stage}", hint=did_you_mean(str(stage), base))
+        if isinstance(base[stage], Mapping) != isinstance(settings, Mapping):
+            raise HearsightError("has another shape than in the dataset's file", where=f"{where}.{stage}", hint="write it alike")
+    return merge_settings(base, over)
+
+
+def _check(root: Path) -> None:
     """Validate every block against its stage's settings before a long run; raise HearsightError for the first invalid one."""
+    graph = load_graph(root)
     for stage, takers in graph.chain.items():
         for dataset in takers:
             with suppress(ModuleNotFoundError):  # a stage that is a command of another program has no settings
@@ -83,22 +67,15 @@ def _check(graph: Graph) -> None:
 
 
 def restore_params(root: Path) -> bool:
-    """Put the original ``params.yaml`` back if a run of the large tables left its own there; return whether it did.
+    """Put the original files back if a run of the large tables left its own there; return whether it did.
 
-    A ``params.yaml`` without the header was restored by hand and stays as it is.
+    A file without the header was restored by hand and stays as it is.
     """
-    path, backup = root / "params.yaml", backup_path(root)
-    if not backup.is_file():
-        return False
-    ours = path.is_file() and path.read_bytes().startswith(HEADER.encode())
-    if ours:
-        publish_bytes(path, backup.read_bytes())
-    backup.unlink()
-    return ours
-
-
-class _Plain(yaml.SafeDumper):
-    """Writes every value out: no anchors."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
+    restored = False
+    for original in sorted((root / FOLDER).glob(f"*.yaml{_ORIGINAL}")):
+        path = original.with_suffix("")
+        if path.is_file() and path.read_bytes().startswith(HEADER.encode()):
+            publish_bytes(path, original.read_bytes())
+            restored = True
+        original.unlink()
+    return restored

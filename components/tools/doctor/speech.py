@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import yaml
-
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
 from components.speech.voices.available import lack_here, split_available
 from components.speech.voices.catalogue import voice_named
@@ -38,7 +37,7 @@ _NEURAL = {"hibari": "onnxruntime", "piper": "onnxruntime"}
 
 
 def voices(root: Path) -> list[Finding]:
-    """Check the voices that params.yaml draws from, and the engine of each."""
+    """Check the voices that datasets draw from, and the engine of each."""
     named = voices_of_datasets(root)
     free = {name: voice_named(name) for names in named.values() for name in names if not voice_named(name).paid}
     there = {name: voice for name, voice in free.items() if lack_here(voice) is None}
@@ -84,14 +83,9 @@ def recognisers(root: Path) -> list[Finding]:
 
 
 def voices_of_datasets(root: Path) -> dict[str, list[str]]:
-    """Return the voices of each dataset that has any: those of params.yaml, or the default ones."""
-    path = root / "params.yaml"
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())
-        raise HearsightError(f"cannot be read: {said}", where=path, hint="git restore params.yaml") from None
-    blocks = [(name, block) for name, block in content.items() if name != "chain"] if isinstance(content, dict) else []
+    """Return the voices of each dataset that has any: those of its settings, or the default ones."""
+    content = read_params_file(root / "params.yaml")
+    blocks = [(name, block) for name, block in content.items() if name != "chain"]
     spoken = {name: block["synthesize"] for name, block in blocks if isinstance(block, dict) and "synthesize" in block}
     return {
         name: voices

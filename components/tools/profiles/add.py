@@ -1,8 +1,7 @@
-"""Add a profile's chain and settings to params.yaml in place: comments, order and anchors of everything else stay."""
+"""Add a profile: files of settings of its datasets, and their stages in the user's chain."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,19 @@ import yaml
 
 from components.core.addresses import parse_output_name
 from components.core.errors import HearsightError
-from components.core.graph import EVERY_CELL, NONE, Graph, load_graph
-from components.core.params import read_params_file
+from components.core.graph import EVERY_CELL, NONE, Graph, load_graph, merge_settings
+from components.core.params import YAML_LOADER, dataset_file
+from components.core.yaml_edit import edited_yaml
 from components.execution.runner import stage_settings
-from components.tools.datasets.add import flow_text, with_chain_entry, write_params
+from components.tools.datasets.add import write_datasets
 from components.tools.profiles.profile import Profile
 
 CAPTIONERS = "captioners"
+HEAD = "# Of the profile {}, by `hearsight profile add` (docs/experiments.md).\n"
 
 
 def add_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> None:
-    """Write a profile's chain and settings to params.yaml.
+    """Write a profile's settings and chain to the files of the user's datasets.
 
     Args:
         data: the folder with the profile's files; stored relative to the project if it is inside.
@@ -29,29 +30,25 @@ def add_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> 
 
     Raises:
         HearsightError: the folder, a file or the contact is missing, a dataset exists already, one that the profile reads does
-            not, a setting is invalid, or params.yaml has another layout than this can change; the file is then as it was.
+            not, or a setting is invalid; nothing is written then.
     """
-    path, graph = root / "params.yaml", load_graph(root)
+    graph = load_graph(root)
     _require_files(profile, data)
     folder = data.resolve()
     text = profile.settings_text(str(folder.relative_to(root) if folder.is_relative_to(root) else folder), contact)
-    blocks: dict[str, Any] = yaml.safe_load(text)
+    blocks: dict[str, Any] = yaml.load(text, YAML_LOADER)
     for name in blocks:
         if name in graph.params or name in graph.datasets:
-            raise HearsightError(f"there is a dataset '{name}' already", where=path, hint="rename or remove it there")
-    changed, meant = path.read_text(encoding="utf-8"), read_params_file(path)
-    for stage, takers in profile.chain.items():
-        for dataset, inputs in takers.items():
-            meant.setdefault("chain", {}).setdefault(stage, {})[dataset] = inputs
-            changed = with_chain_entry(changed, stage, dataset, inputs)
-    if profile.captioners.sets:
-        # All lists, also empty ones: another profile's test sets may not fit these networks.
-        for name, values in profile.captioners.plain().items():
-            meant.setdefault(CAPTIONERS, {})[name] = values
-            changed = _with_list(changed, name, values)
-    meant |= blocks
+            raise HearsightError(f"there is a dataset '{name}' already", where=dataset_file(root, name), hint="remove it there")
+    meant = merge_settings(graph.params, {"chain": profile.chain}) | blocks
+    # All lists, also empty ones: another profile's test sets may not fit these networks.
+    compared = profile.captioners.plain() if profile.captioners.sets else {}
+    meant[CAPTIONERS] = (graph.params.get(CAPTIONERS) or {}) | compared
     _check(Graph(root, graph.stages, meant), profile, blocks)
-    write_params(path, changed.rstrip("\n") + "\n\n" + text, meant)
+    write_datasets(root, profile.chain, blocks, HEAD.format(profile.name))
+    if compared:
+        with edited_yaml(dataset_file(root, CAPTIONERS)) as content:
+            content.update(compared)
 
 
 def _require_files(profile: Profile, data: Path) -> None:
@@ -62,15 +59,6 @@ def _require_files(profile: Profile, data: Path) -> None:
             raise HearsightError(f"is missing, which profile {profile.name} needs: {what}", where=data / name, hint="bring it")
 
 
-def _with_list(text: str, name: str, values: list[str]) -> str:
-    """Replace a list of the block ``captioners``."""
-    block = re.search(rf"^{CAPTIONERS}:.*\n(?:(?: .*|#.*)?\n)*", text, re.MULTILINE)
-    if block is None:
-        return text
-    lines = re.sub(rf"^  {name}: \[.*?\]", lambda _: f"  {name}: {flow_text(values)}", block[0], count=1, flags=re.MULTILINE)
-    return text[: block.start()] + lines + text[block.end() :]
-
-
 def _check(graph: Graph, profile: Profile, blocks: Mapping[str, Any]) -> None:
     """Require that every input is written by some stage, and that all settings are valid."""
     for stage, takers in profile.chain.items():
@@ -78,7 +66,7 @@ def _check(graph: Graph, profile: Profile, blocks: Mapping[str, Any]) -> None:
             for value in inputs.values():
                 source, written_by = parse_output_name(value)
                 if value not in (NONE, EVERY_CELL) and source not in graph.chain.get(written_by, {}):
-                    what = f"profile {profile.name} reads {value}, which no stage of params.yaml writes"
+                    what = f"profile {profile.name} reads {value}, which no stage writes"
                     raise HearsightError(what, where=f"chain.{stage}.{dataset}", hint=f"add the profile '{source}' first")
     for stage, takers in graph.chain.items():
         for dataset in takers:

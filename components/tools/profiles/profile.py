@@ -20,7 +20,7 @@ DATA, CONTACT = "{data}", "{contact}"
 
 
 class Comparison(Settings):
-    """What ``captioners`` of params.yaml trains and compares."""
+    """What ``datasets/captioners.yaml`` trains and compares."""
 
     sets: list[str] = []
     """Datasets to train on."""
@@ -31,7 +31,7 @@ class Comparison(Settings):
 
 
 class Profile(Settings):
-    """An experiment that can be added to params.yaml."""
+    """An experiment that can be added to a project."""
 
     name: str
     """Name of its file."""
@@ -42,9 +42,9 @@ class Profile(Settings):
     needs: list[str]
     """Packages, devices, memory, disk and time, a line each."""
     chain: dict[str, dict[str, dict[str, str]]]
-    """Stage → dataset → inputs, as in params.yaml."""
+    """Stage → dataset → inputs, as in the chain."""
     captioners: Comparison = Comparison()
-    """Replaces what params.yaml compares; without sets it leaves all of that."""
+    """Replaces what datasets/captioners.yaml compares; without sets it leaves all of that."""
     targets: list[str]
     """What ``dvc repro`` is called with, in this order."""
     settings: str = Field(repr=False)

@@ -20,7 +20,7 @@ import yaml
 from components.core.addresses import lineage_path, stage_address
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.params import YAML_LOADER
+from components.core.params import FOLDER, YAML_LOADER
 
 IGNORED_FOLDERS, IGNORED_SUFFIXES = ("__pycache__", ".hearsight", ".venv"), (".pyc", ".so")
 """As in ``.dvcignore``."""
@@ -53,8 +53,11 @@ class Locked:
         if not isinstance(entry, Mapping):
             return ["it has not run"]
         reasons = []
-        for block in (entry.get("params") or {}).values():
-            reasons += [f"setting {name}" for name in _limited(_changed(block, lambda key: _lookup(self.graph.params, key)))]
+        for file, block in (entry.get("params") or {}).items():
+            # A dataset's file is a block of the graph's settings.
+            prefix = f"{Path(file).stem}." if Path(file).parent.name == FOLDER else ""
+            settings = {prefix + key: value for key, value in block.items()}
+            reasons += [f"setting {name}" for name in _limited(_changed(settings, lambda key: _lookup(self.graph.params, key)))]
         for dependency in entry.get("deps") or ():
             path, digest = str(dependency["path"]), dependency.get("md5")
             # Outputs are compared by the lineage, below.

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.core.bucket import Bucket
-from components.core.errors import HearsightError
-from components.core.files import publish_bytes
 from components.core.graph import load_graph
-from components.core.params import parse_settings, read_params_file
+from components.core.params import parse_settings
 from components.core.storage import LocalStorage, S3Storage, StorageSettings
+from components.core.yaml_edit import edited_yaml
 from components.execution.runner import lock_all_outputs
 
 LOCAL = "local"
@@ -22,7 +17,6 @@ REMOTE = "storage"
 """Name of DVC's remote for manifests and lineages."""
 VERSIONS = "dvc"
 """Folder of that remote below the bucket's prefix."""
-_BLOCK = re.compile(r"^storage:.*\n(?:[ \t].*\n)*", re.MULTILINE)
 
 
 def use_storage(root: Path, where: str, endpoint: str = "") -> LocalStorage | S3Storage:
@@ -41,19 +35,9 @@ def use_storage(root: Path, where: str, endpoint: str = "") -> LocalStorage | S3
     with lock_all_outputs(load_graph(root)):
         if isinstance(settings, S3Storage):
             _set_remote(root, settings)
-        _write(root / "params.yaml", block)
+        with edited_yaml(root / "params.yaml") as content:
+            content["storage"] = block
     return settings
-
-
-def _write(path: Path, block: dict[str, Any]) -> None:
-    """Replace the block ``storage`` of params.yaml; everything else stays as it is written."""
-    content = read_params_file(path) | {"storage": block}
-    inner = ", ".join(f"{name}: {json.dumps(value)}" for name, value in block.items())
-    line, text = f"storage: {{{inner}}}\n", path.read_text(encoding="utf-8")
-    text = _BLOCK.sub(lambda _: line, text, count=1) if _BLOCK.search(text) else f"{text.rstrip()}\n{line}"
-    if yaml.safe_load(text) != content:
-        raise HearsightError("cannot be edited in place", where=f"{path}: storage", hint=f"write it by hand: {line.strip()}")
-    publish_bytes(path, text.encode())
 
 
 def _set_remote(root: Path, settings: S3Storage) -> None:

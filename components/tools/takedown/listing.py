@@ -61,7 +61,7 @@ def add(root: Path, kind: str, value: str, reason: str = "") -> tuple[Entry, boo
 
 
 def find_listed_settings(params: Any, listed: Takedown, setting: str = "") -> Iterator[str]:
-    """Yield the settings of params.yaml that name something listed, as ``english.crawl.source.seeds``; a person edits them."""
+    """Yield the settings that name something listed, as ``english.crawl.source.seeds``; a person edits them."""
     if isinstance(params, dict):
         for name, value in params.items():
             yield from find_listed_settings(value, listed, f"{setting}.{name}" if setting else str(name))

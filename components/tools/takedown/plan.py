@@ -31,7 +31,7 @@ DOCS = Path("reports") / "data_docs"
 UNREACHED = (
     "a colleague's clone and caches: ask for the same purge there",
     "MLflow's artefacts of a project that this one was copied from: purge there",
-    "git's history of params.yaml and dvc.lock (`git log -S`), and experiments of `dvc exp`",
+    "git's history of params.yaml, datasets and dvc.lock (`git log -S`), and experiments of `dvc exp`",
     "backups, exported or published copies, and other machines' DVC remotes that are not configured here",
 )
 """Copies that no purge can reach."""
@@ -112,7 +112,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     tracker = Tracker(root) if Tracker.exists(root) else None
     if tracker is not None:
         _plan_mlflow(plan, tracker, search, tainted)
-    plan.manual += [f"remove it from params.yaml: {setting}" for setting in find_listed_settings(graph.params, listed)]
+    plan.manual += [f"remove it from the settings: {setting}" for setting in find_listed_settings(graph.params, listed)]
     plan.manual += [f"not reached: {what}" for what in UNREACHED]
     return plan, removed, tracker
 

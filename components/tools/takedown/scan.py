@@ -23,7 +23,7 @@ from components.tracking.recorder import flush_or_warn
 from components.web.takedown_journal import JOURNAL
 from components.web.takedown_list import NAME, read_takedown
 
-SEARCHED = ("data", "reports", ".hearsight", "mlartifacts", "ratings", "dvc.lock", "params.yaml")
+SEARCHED = ("data", "reports", ".hearsight", "mlartifacts", "ratings", "dvc.lock", "params.yaml", "datasets")
 """Paths searched file by file; DVC's cache and remotes are searched by object, ``mlflow.db`` by value."""
 SKIPPED = ("data/packages",)
 """The sample's packages stand for the web: they are the source of a crawl, not its result."""

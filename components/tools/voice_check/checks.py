@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 
 from components.core.errors import HearsightError
-from components.core.params import read_params_file
+from components.core.params import dataset_file, read_params_file
 from components.speech.audio.files import HIGHEST_RATE_HZ, LOWEST_RATE_HZ, Samples
 from components.speech.recognition.recognizer import INSTALL, installed, recogniser_for
 from components.speech.text_normalization import languages
@@ -221,8 +221,8 @@ def _next_step(root: Path, voice: Voice) -> Finding:
         if any(name in VOICES and VOICES[name].language == voice.language for name in names)
     ]
     if not same_language:
-        return Finding(OK, "next step", f"name {voice.name} in `synthesize.voices` of a dataset in params.yaml")
+        return Finding(OK, "next step", f"name {voice.name} in `synthesize.voices` of a dataset")
     dataset = same_language[0]
     block = read_params_file(root / "params.yaml")[dataset]["synthesize"] | {"voices": [*datasets[dataset], voice.name]}
     written = yaml.safe_dump(block, default_flow_style=True, sort_keys=False, width=10_000).strip()
-    return Finding(OK, "next step", f"in params.yaml, {dataset}: `synthesize: {written}`")
+    return Finding(OK, "next step", f"in {dataset_file(root, dataset).relative_to(root)}: `synthesize: {written}`")

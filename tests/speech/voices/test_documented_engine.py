@@ -15,11 +15,13 @@ import pytest
 import soundfile
 import yaml
 
+from components.core.params import read_params_file
 from components.speech.recognition.recognizer import INSTALL
 from components.speech.text_normalization import NormalisedText, languages, normalise_for_speech
 from components.tools.voice_check import checks as checks_of_a_voice
 from components.tools.voice_check.sentences import SENTENCES
 from tests.support import PROJECT
+from tests.support.settings_files import copy_settings, write_settings
 
 pytestmark = pytest.mark.long
 
@@ -33,8 +35,7 @@ def project(tmp_path: Path) -> Path:
     """A copy of the project with the documented module and its line in the registry."""
     for folder in ("components", "flows"):
         shutil.copytree(PROJECT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     source = dedent(re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)[0])
     (line,) = re.findall(r'`("toneword": .*?)`', PAGE)
     (tmp_path / MODULE).write_text(source, encoding="utf-8")
@@ -78,9 +79,9 @@ def test_the_documented_example_passes_through_every_documented_command(project:
     written = re.fullmatch(r"in params.yaml, english: `(synthesize: .*, toneword-en\]\})`", rows["next step"]["found"])
     assert written is not None
 
-    settings = yaml.safe_load((project / "params.yaml").read_text(encoding="utf-8"))
+    settings = read_params_file(project / "params.yaml")
     settings["english"] |= yaml.safe_load(written[1])
-    (project / "params.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    write_settings(project, settings)
     listed = hearsight(project, "params", "synthesize", "-d", "english", "--changed")
     assert listed.returncode == 0 and "toneword-en" in listed.stdout, listed.stderr
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import to_flac
 from components.speech.voices.catalogue import VOICES, installed, split_installed, voice_named
@@ -23,6 +23,7 @@ from components.stages.synthesize import Params
 from components.stages.synthesize.run import run as run_synthesize
 from tests.support import PROJECT, make_output, make_stage, row
 from tests.support.google.fake_google import DAY_USED_UP, FakeGoogle
+from tests.support.settings_files import write_settings
 
 SIX = [f"google-wavenet-{letter}" for letter in "abcdef"]
 SPREAD: dict[str, Any] = {"voices": SIX, "rate_sd": 0.1, "pitch_sd": 1.0, "gain_sd": 2.0}
@@ -63,10 +64,10 @@ def project(tmp_path: Path, google: FakeGoogle) -> Path:
     """A project whose split has twelve captions, one of them twice, and six paid voices."""
     for name in ("components", "dvc.yaml"):
         (tmp_path / name).symlink_to(PROJECT / name)
-    content = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    content = read_params_file(PROJECT / "params.yaml")
     content["english"]["synthesize"] |= {"voices": SIX, "utterances": 3, "max_characters": 6000}
     content["google"] = {"asking": {"at_once": 2, "timeout": 5.0, "retries": 1, "backoff": 0.01}}
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(tmp_path, content)
     rows = [
         row("split", key=f"k{number:02d}", caption=caption, language="en", split="train", media=f"00000/{number}.png")
         for number, caption in enumerate([*CAPTIONS, CAPTIONS[0], "x" * 5001])
@@ -91,9 +92,9 @@ def run(root: Path, shaped_there: bool = False, **spread: float) -> tuple[StageO
 def estimated(root: Path, **settings: Any) -> tuple[int, int, int, int, float]:
     from components.tools.cost.speech import estimate
 
-    content = yaml.safe_load((root / "params.yaml").read_text())
+    content = read_params_file(root / "params.yaml")
     content["english"]["synthesize"] |= settings
-    (root / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(root, content)
     line, total = estimate(root, "english")
     assert (total.provider, total.requests, total.units, total.usd) == ("all", line.requests, line.units, line.usd)
     assert (line.provider, line.feature) == ("Google Text-to-Speech", "speech_wavenet")

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.params import parse_settings
+from components.core.params import parse_settings, read_params_file
 from components.speech.audio.measures import measure
 from components.speech.voices import engine_espeak, hosts, libraries
 from components.speech.voices.catalogue import VOICES, installed, split_installed, voice_named
@@ -246,7 +245,7 @@ def test_espeak_is_available_when_the_wheel_has_library_and_data(tmp_path, monke
 
 
 def test_every_language_of_a_dataset_has_a_voice_that_is_no_extra():
-    listed = yaml.safe_load((PROJECT / "params.yaml").read_text(encoding="utf-8"))
+    listed = read_params_file(PROJECT / "params.yaml")
     del listed["chain"]
     stages = [dataset["synthesize"] for dataset in listed.values() if isinstance(dataset, dict) and "synthesize" in dataset]
     lists = [parse_settings(synthesize.Params, stage, "here").voices for stage in stages]

@@ -17,16 +17,15 @@ from components.cli.main import main
 from components.core.errors import HearsightError
 from components.search.searcher import SEARCH, Searcher
 from components.speech.audio.files import to_flac
-from tests.support import PROJECT
 from tests.support.html import Page
 from tests.support.search_index.world import clip, picture
+from tests.support.settings_files import copy_settings
 
 
 @pytest.fixture
 def project(stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The built index in a project of its own."""
-    for name in ("dvc.yaml", "params.yaml"):
-        (stage.project / name).write_bytes((PROJECT / name).read_bytes())
+    copy_settings(stage.project)
     monkeypatch.setenv("HEARSIGHT_ROOT", str(stage.project))
     (tmp_path / "query.flac").write_bytes(to_flac(clip(6)))
     (tmp_path / "query.png").write_bytes(picture(3))

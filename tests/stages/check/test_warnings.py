@@ -21,6 +21,7 @@ from components.stages.check import check
 from tests.support import PROJECT, make_stage
 from tests.support.check.boundaries import fill, make
 from tests.support.check.corruptions import put
+from tests.support.settings_files import copy_settings
 
 LOOP = put(voice="mumbler", words=5, word_errors=40, characters=20, character_errors=150)
 """A recogniser that repeats itself: more errors than words, and a rate far above 1."""
@@ -29,8 +30,7 @@ LOOP = put(voice="mumbler", words=5, word_errors=40, characters=20, character_er
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(PROJECT / "expectations", tmp_path / "expectations")
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
     monkeypatch.setenv("HEARSIGHT_WARM", "off")
     return tmp_path

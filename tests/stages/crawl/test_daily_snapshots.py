@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-import shutil
 from datetime import date
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.tools.snapshots.next_snapshot import next_snapshot, replace_values
-from tests.support import PROJECT
+from components.core.params import read_params_file, read_yaml
+from components.core.yaml_edit import edited_yaml
+from components.tools.snapshots.next_snapshot import next_snapshot
 from tests.support.command import hearsight
+from tests.support.settings_files import copy_settings
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     return tmp_path
 
 
@@ -31,15 +30,15 @@ def complete(root: Path, snapshot: str) -> None:
 
 
 def settings(root: Path) -> tuple[str, str]:
-    crawl = yaml.safe_load((root / "params.yaml").read_text())["english"]["crawl"]
+    crawl = read_params_file(root / "params.yaml")["english"]["crawl"]
     return crawl["snapshot"], crawl["base"]
 
 
 def test_each_day_uses_the_last_snapshot_as_base_and_changes_two_values_only(root):
-    before = (root / "params.yaml").read_text().splitlines()
+    before = (root / "datasets" / "english.yaml").read_text().splitlines()
     complete(root, "sample-2")
     assert next_snapshot(root, "english", date(2026, 11, 21))["moved"] and settings(root) == ("sample-2-2026-11-21", "sample-2")
-    after = (root / "params.yaml").read_text().splitlines()
+    after = (root / "datasets" / "english.yaml").read_text().splitlines()
     changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     assert len(changed) == 2 and all(old.partition("#")[2] == new.partition("#")[2] != "" for old, new in changed)
     complete(root, "sample-2-2026-11-21")
@@ -75,31 +74,18 @@ def test_the_command_prints_what_it_changed(root):
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cn", "Cs", "Zl", "Zp"]), max_size=20))
-def test_any_text_round_trips_through_params_yaml(tmp_path_factory, text):
-    path = tmp_path_factory.mktemp("p") / "params.yaml"
-    path.write_text("a:  # one\n  b: {c: old, d: 1}   # two\n  e: 'x'\n")
-    replace_values(path, ["a"], {"e": text})
-    assert yaml.safe_load(path.read_text()) == {"a": {"b": {"c": "old", "d": 1}, "e": text}}
-    assert path.read_text().startswith("a:  # one\n  b: {c: old, d: 1}   # two\n  e: ")
+def test_any_text_round_trips_through_a_file_of_settings_whose_comments_stay(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("p") / "a.yaml"
+    path.write_text("a: # one\n  b: {c: old, d: 1} # two\ne: 'x'\n")
+    with edited_yaml(path) as content:
+        content["e"] = text
+    assert read_yaml(path) == {"a": {"b": {"c": "old", "d": 1}}, "e": text}
+    assert path.read_text().startswith("a: # one\n  b: {c: old, d: 1} # two\ne: ")
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("a:\n  b:  # one\n    c: x   # two\n", "a:\n  b:  # one\n    d: y\n    c: z   # two\n"),
-        ("a: {b: {c: x}}  # one\n", "a: {b: {d: y, c: z}}  # one\n"),
-    ],
-)
-def test_a_setting_that_had_its_default_is_added_and_comments_stay(tmp_path, before, after):
-    path = tmp_path / "params.yaml"
-    path.write_text(before)
-    replace_values(path, ["a", "b"], {"c": "z", "d": "y"})
-    assert path.read_text() == after
-
-
-def test_a_setting_that_cannot_be_set_is_named_and_the_file_is_unchanged(tmp_path):
-    path = tmp_path / "params.yaml"
-    path.write_text("a: {b: [1], c: x}\n")
-    with pytest.raises(HearsightError, match="b"):
-        replace_values(path, ["a"], {"b": "y"})
-    assert path.read_text() == "a: {b: [1], c: x}\n"
+def test_a_file_stays_as_it_was_after_an_error(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("a: 1\n")
+    with pytest.raises(KeyError), edited_yaml(path) as content:
+        content["a"] = content["b"]
+    assert path.read_text() == "a: 1\n"

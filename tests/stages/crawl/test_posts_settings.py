@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import date
 
 import pytest
-import yaml
 
 from components.core.errors import HearsightError
-from components.core.params import check_settings, parse_settings
+from components.core.params import check_settings, parse_settings, read_params_file
 from components.stages.crawl import Params
 from components.tools.snapshots.next_snapshot import next_snapshot
-from tests.support import PROJECT
 from tests.support.crawl.crawls import fixture_params, posts_block, posts_params
+from tests.support.settings_files import copy_settings
 
 P = "http://127.0.0.1:1"
 GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server": "https://graph.facebook.com/v23.0"}
@@ -75,14 +73,13 @@ def test_a_misspelt_setting_is_named():
 
 
 def test_the_posts_dataset_of_the_project_is_valid_and_can_be_advanced_by_a_day(tmp_path):
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
-    block = yaml.safe_load((tmp_path / "params.yaml").read_text())["portuguese"]["crawl"]
+    copy_settings(tmp_path)
+    block = read_params_file(tmp_path / "params.yaml")["portuguese"]["crawl"]
     assert parse_settings(Params, block, "here").source.tag == "pracegover"
     folder = tmp_path / "data/store/posts-sample-1"
     folder.mkdir(parents=True)
     (folder / "COMPLETE").write_text("{}")
     moved = next_snapshot(tmp_path, "portuguese", date(2026, 11, 22))
     assert moved["moved"] and moved["base"] == "posts-sample-1" and moved["snapshot"] == "posts-sample-1-2026-11-22"
-    again = yaml.safe_load((tmp_path / "params.yaml").read_text())["portuguese"]["crawl"]
+    again = read_params_file(tmp_path / "params.yaml")["portuguese"]["crawl"]
     assert parse_settings(Params, again, "here").base == "posts-sample-1" and again["source"] == block["source"]

@@ -10,9 +10,9 @@ import sys
 from collections import Counter
 
 import pytest
-import yaml
 
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from components.tools.snapshots.retry import class_of, matches, retry_snapshot
 from components.web.store import FetchStore
 from components.web.warc import Entry
@@ -20,6 +20,7 @@ from tests.support import HANG, PROJECT, make_stage
 from tests.support.command import hearsight
 from tests.support.crawl.crawls import crawled, fixture_params
 from tests.support.crawl.fixture_web import picture
+from tests.support.settings_files import write_settings
 from tests.support.web.raw_web import RawWeb, head, plain
 
 GOOD = picture(("red", "house", "on a green field"))
@@ -255,9 +256,9 @@ def test_the_command_reads_the_projects_settings_and_names_a_missing_stage(tmp_p
     """The command in a project with the real dvc.yaml and params.yaml and changed crawl settings."""
     crawl(tmp_path, web)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)
-    content = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    content = read_params_file(PROJECT / "params.yaml")
     content["english"]["crawl"] = settings(web).plain()
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(tmp_path, content)
 
     wrong = hearsight("retry", "--class", "tiemout", cwd=tmp_path)
     assert wrong.returncode == 2 and wrong.stderr.count(b"\n") == 1 and b"no class of failure" in wrong.stderr

@@ -21,10 +21,11 @@ from components.stages.crawl import records
 from components.stages.crawl.sources import found
 from components.stages.crawl.sources.inputs import draw_inputs, expand_inputs
 from components.tracking.explain import explain
-from tests.support import HANG, PROJECT
+from tests.support import HANG
 from tests.support.crawl.crawls import OF_ARCHIVES, fixture_params
 from tests.support.crawl.fixture_web import build_fixture_web
 from tests.support.pipeline.harness import Project, make_project, sample_params
+from tests.support.settings_files import copy_settings
 from tests.support.web.archived import archive_web, record_at, web_pages, write_warc, write_wat
 
 
@@ -177,8 +178,7 @@ def test_expanded_inputs_are_unique_and_sorted(tmp_path):
 def test_explain_shows_page_archive_and_offset(crawl, web, tmp_path):
     archive_web(web, tmp_path, 1)
     output = crawl("part-00.warc.gz")
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     for row in output.table().to_pylist()[:3]:
         (history,) = explain(load_graph(tmp_path), row["key"])
         where = f"on {row['page_url']} in part-00.warc.gz at {row['archive_offset']}"

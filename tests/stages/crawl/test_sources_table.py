@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 
 import pytest
 from PIL import Image
@@ -12,9 +11,9 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.tracking.explain import explain
-from tests.support import PROJECT
 from tests.support.crawl import sets
 from tests.support.crawl.sets import dropped, records
+from tests.support.settings_files import copy_settings
 
 
 def test_conceptual_captions_rows_are_fetched_and_kept_with_their_row_number(table, tmp_path):
@@ -144,8 +143,7 @@ def test_pracegover_is_read_with_cleaned_and_raw_captions(table, tmp_path, form)
 def test_explain_shows_table_and_row(table, tmp_path):
     sets.cc3m(tmp_path / "train.tsv")
     key = table("cc3m", "train.tsv").table()["key"][1].as_py()
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     (history,) = explain(load_graph(tmp_path), key)
     assert history.events[0].detail == f"{sets.WEB}/0002.jpg in train.tsv at 2"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from importlib import import_module
 
 import pytest
@@ -15,12 +14,13 @@ from components.stages import filter as filtering
 from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
 from components.stages.crawl.sources.layouts.tsv import CaptionedFiles
 from components.tracking.explain import explain
-from tests.support import PROJECT, make_stage
+from tests.support import make_stage
 from tests.support.crawl.fixture_web import picture
 from tests.support.crawl.tables import CAPTIONS, SCENES, captions, crawled, pets, rules
 from tests.support.features import ENCODER
 from tests.support.filter.subjects import PAPER
 from tests.support.knowledge.dictionary import EXTRACT
+from tests.support.settings_files import copy_settings
 
 __all__ = ["crawled"]
 
@@ -143,8 +143,7 @@ def test_every_registered_name_is_that_of_its_class():
 def test_explain_accepts_the_file_and_the_address_of_an_image(crawled, tmp_path):
     pets(tmp_path / "pets")
     key = crawled("pets/captions.tsv").table()["key"][0].as_py()
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     graph = load_graph(tmp_path)
     # The dataset of these tests is none of params.yaml's.
     graph.params["chain"]["crawl"]["pets"] = {}

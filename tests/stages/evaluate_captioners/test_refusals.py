@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import HearsightError
+from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
+from components.stages.evaluate_captioners import Params
 from tests.stages.evaluate_captioners.running import compared
 from tests.stages.evaluate_captioners.world import (
     ENCODER,
@@ -18,7 +20,6 @@ from tests.stages.evaluate_captioners.world import (
     prepared,
     squares,
 )
-from tests.support import make_stage
 
 SAYS = {0: dict.fromkeys(range(8), "a red square")}
 
@@ -121,7 +122,7 @@ def test_weights_truncated_after_training_give_a_one_line_error(tmp_path):
 
 def test_settings_out_of_range_give_a_one_line_error(tmp_path):
     with pytest.raises(HearsightError, match=r"captioners\.evaluate_captioners\.beam: 0 is too small — give 1 or more"):
-        make_stage(tmp_path, "evaluate_captioners", "captioners", PARAMS.model_copy(update={"beam": 0}))
+        parse_settings(Params, {"beam": 0}, "captioners.evaluate_captioners")
 
 
 @pytest.mark.long

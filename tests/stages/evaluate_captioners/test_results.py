@@ -23,6 +23,7 @@ from tests.stages.evaluate_captioners.world import (
     squares,
 )
 from tests.support import PROJECT, leave_warning
+from tests.support.settings_files import copy_settings
 
 
 @pytest.mark.long
@@ -136,8 +137,7 @@ def test_a_set_without_a_training_split_has_no_constant_caption(tmp_path):
 
 def test_show_prints_the_summary_and_where_the_page_is(evaluated, tmp_path, monkeypatch):
     stage_output = evaluated[2][0]
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     shutil.copytree(stage_output.path, tmp_path / "data" / "captioners" / "evaluate_captioners")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
     line = leave_warning(StageOutput(tmp_path / "data" / "english" / "extract_features"))

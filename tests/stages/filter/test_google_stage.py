@@ -10,11 +10,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 from PIL import Image
 
 from components.core.errors import HearsightError
-from components.core.params import stage_params
+from components.core.params import read_params_file, stage_params
 from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
@@ -29,6 +28,7 @@ from tests.support.command import hearsight
 from tests.support.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
 from tests.support.google.google_documents import CROWD, DOG, NOUNS, WALL, WORKER
 from tests.support.knowledge.dictionary import EXTRACT
+from tests.support.settings_files import write_settings
 
 ALTS = {
     "worker": WORKER,
@@ -60,12 +60,12 @@ def project(tmp_path: Path, google: FakeGoogle, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("HEARSIGHT_WORDNET", str(EXTRACT))
     for name in ("components", "dvc.yaml"):
         (tmp_path / name).symlink_to(PROJECT / name)
-    content = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    content = read_params_file(PROJECT / "params.yaml")
     content["english"]["filter"] = content["paper"]["filter"] | {"providers": {"language": "google", "vision": "google"}}
     content["english"]["hypernymize"]["min_concept_count"] = 1
     content["google"] = {"asking": {"at_once": 2, "timeout": 5.0, "retries": 1, "backoff": 0.01}}
     content["engine"]["workers"] = 2
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(tmp_path, content)
     rows = [
         row(
             "crawl", key=key, alt=alt, language="en", format="JPEG", width=600, height=500, image_sha256=digest(key),
@@ -82,7 +82,7 @@ def project(tmp_path: Path, google: FakeGoogle, monkeypatch: pytest.MonkeyPatch)
 
 
 def staged(root: Path, name: str, source: str) -> Stage:
-    content = yaml.safe_load((root / "params.yaml").read_text())
+    content = read_params_file(root / "params.yaml")
     params = stage_params(
         root / "params.yaml", content, "english", name, {"filter": filtering, "hypernymize": hypernymize}[name].Params
     )
@@ -170,9 +170,9 @@ def test_a_text_that_google_refuses_has_a_rule_of_its_own(project: Path, google:
 
 def test_hypernymize_uses_the_parser_that_the_filter_used(project: Path) -> None:
     filtered, _ = filter_output(project)
-    content = yaml.safe_load((project / "params.yaml").read_text())
+    content = read_params_file(project / "params.yaml")
     content["english"]["filter"]["providers"]["language"] = "embedded"
-    (project / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(project, content)
     assert plan_of(project, filtered)["language"] == "google"
     hypernymize_output(project)
     assert not list((project / ".hearsight" / "annotations").glob("parse.en*"))
@@ -182,9 +182,9 @@ def test_hypernymize_uses_the_parser_that_the_filter_used(project: Path) -> None
 def test_language_and_vision_providers_are_independent_and_embedded_labels_have_identifiers(
     project: Path, google: FakeGoogle
 ) -> None:
-    content = yaml.safe_load((project / "params.yaml").read_text())
+    content = read_params_file(project / "params.yaml")
     content["english"]["filter"] |= {"providers": {"language": "google", "vision": "embedded"}}
-    (project / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(project, content)
     filter_output(project)
     assert {path for path, _, _ in google.requests} == {"/v1/documents:annotateText", "/v1/documents:moderateText"}
     classes = ResultCache(project / ".hearsight" / "annotations")

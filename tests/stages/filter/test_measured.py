@@ -20,10 +20,10 @@ from components.stages.filter.image_rules import describe_overlap
 from components.stages.filter.measured import measured_by_output
 from components.tracking.explain import explain
 from components.tracking.history import RecordHistory, add_rule_values
-from tests.support import PROJECT
 from tests.support.filter.candidates import ALTS, dictionary, filtered
 from tests.support.filter.subjects import PAPER, subject
 from tests.support.knowledge.dictionary import EXTRACT
+from tests.support.settings_files import copy_settings
 
 __all__ = ["dictionary"]
 NAMES = [rule.name for rules in GROUPS.values() for rule in rules]
@@ -39,8 +39,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made = filtered(root)
     lineage_path(made.path).parent.mkdir(parents=True)
     lineage_path(made.path).write_text(json.dumps({"params": PAPER.plain()}))
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, root / name)
+    copy_settings(root)
     return root
 
 

@@ -12,6 +12,7 @@ import yaml
 
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from components.core.stage_output import StageOutput
 from components.execution.runner import run_stage
 from components.speech.audio.files import from_flac
@@ -20,6 +21,7 @@ from components.stages.check import check
 from tests.support import PROJECT
 from tests.support.contract import problems
 from tests.support.import_recordings.corpora import DEFECTS, IMAGES, SIDES, caption_of, facc, name_of, wav_of
+from tests.support.settings_files import write_settings
 
 TEXT = (PROJECT / "docs" / "captions-to-speech.md").read_text(encoding="utf-8")
 BLOCK = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)[0])
@@ -32,7 +34,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     facc(root)
     for name in ("components", "expectations", "dvc.yaml"):
         (root / name).symlink_to(PROJECT / name)
-    (root / "params.yaml").write_text(yaml.safe_dump({"engine": {"kind": "local", "workers": 2}, **BLOCK}))
+    write_settings(root, {"engine": {"kind": "local", "workers": 2}, **BLOCK})
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEARSIGHT_TRACKING", "off")
         for stage in ("crawl", "split", "import_recordings"):
@@ -65,10 +67,10 @@ def test_the_documented_block_keeps_the_projects_contract(tmp_path):
     for name in ("components", "expectations"):
         (tmp_path / name).symlink_to(PROJECT / name)
     shutil.copy(PROJECT / "dvc.yaml", tmp_path)
-    params = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    params = read_params_file(PROJECT / "params.yaml")
     for stage, takers in BLOCK["chain"].items():
         params["chain"][stage] |= takers
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump({**params, "facc": BLOCK["facc"]}))
+    write_settings(tmp_path, {**params, "facc": BLOCK["facc"]})
     assert problems(tmp_path) == []
 
 

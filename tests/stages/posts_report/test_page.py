@@ -16,7 +16,8 @@ from components.core.stage_output import StageOutput
 from components.stages.posts_report import Params
 from components.stages.posts_report.run import run
 from tests.stages.posts_report.support import PARAMS, SAID, inputs, key
-from tests.support import PROJECT, leave_warning, make_output, make_stage, row
+from tests.support import leave_warning, make_output, make_stage, row
+from tests.support.settings_files import copy_settings
 
 
 def analyze(root, given: dict[str, StageOutput], params: Params = PARAMS):
@@ -134,8 +135,7 @@ def test_duplicates_on_a_sheet_share_a_letter_and_the_dropped_one_is_marked(anal
 
 def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(analysed, tmp_path, monkeypatch):
     _, result, _, _ = analysed
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     shutil.copytree(result.path, tmp_path / "data" / "portuguese" / "posts_report")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
     line = leave_warning(StageOutput(tmp_path / "data" / "portuguese" / "crawl"))

@@ -92,5 +92,5 @@ def test_a_threshold_without_ratings_is_one_clear_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_negative_threshold_is_refused_for_every_kind_of_split(tmp_path: Path, kind: dict[str, Any]) -> None:
-    with pytest.raises(HearsightError, match="min_good: must not be negative"):
+    with pytest.raises(HearsightError, match="min_good: -1 is too small — give 0 or more"):
         parse_settings(Params, kind | {"min_good": -1}, "params.yaml: english.split")

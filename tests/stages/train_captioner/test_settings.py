@@ -14,7 +14,8 @@ from components.models.captioners import NETWORKS
 from components.stages.train_captioner import CELLS, Params
 from components.stages.train_captioner.run import run
 from components.stages.train_captioner.settings import AoANetSettings, NetworkSettings, RecurrentSettings
-from tests.support import PROJECT, make_stage
+from tests.support import make_stage
+from tests.support.settings_files import copy_settings
 
 
 @pytest.mark.parametrize("network", NETWORKS)
@@ -35,15 +36,15 @@ def test_a_network_that_is_not_in_the_table_is_one_line_that_says_how_to_add_it(
     with pytest.raises(HearsightError) as error:
         run(make_stage(tmp_path, "train_captioner", params=Params(name="mine")))
     said = str(error.value)
-    assert said.startswith("params.yaml: captioners.networks: 'mine' is not a captioning network — choose one of rnn1x1, ")
+    assert said.startswith("datasets/captioners.yaml: networks: 'mine' is not a captioning network — choose one of rnn1x1, ")
     assert "\n" not in said and said.endswith("or add a line to NETWORKS of components/models/captioners/__init__.py")
 
 
-@pytest.mark.parametrize(("value", "said"), [("0", "epochs: is 0"), ("many", "epochs: input should be")])
-def test_an_error_names_the_setting_as_params_yaml_does(tmp_path: Path, value: str, said: str) -> None:
-    for name in ("dvc.yaml", "params.yaml"):
-        text = (PROJECT / name).read_text(encoding="utf-8")
-        (tmp_path / name).write_text(text.replace("epochs: 12", f"epochs: {value}", 1), encoding="utf-8")
+@pytest.mark.parametrize(("value", "said"), [("0", "epochs: 0 is too small"), ("many", "epochs: input should be")])
+def test_an_error_names_the_setting_as_the_file_does(tmp_path: Path, value: str, said: str) -> None:
+    copy_settings(tmp_path)
+    path = tmp_path / "datasets" / "captioners.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("epochs: 12", f"epochs: {value}", 1), encoding="utf-8")
     with pytest.raises(HearsightError) as error:
         stage_settings(load_graph(tmp_path), "train_captioner", "captioners/cells/english-rnn1x1")
-    assert f"english.train_captioner.networks.rnn1x1.{said}" in str(error.value)
+    assert f"datasets/english.yaml: train_captioner.networks.rnn1x1.{said}" in str(error.value)

@@ -10,13 +10,13 @@ from components.core.digests import digest_value
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.execution.runner import stage_settings
-from tests.support import PROJECT, make_output
+from tests.support import make_output
+from tests.support.settings_files import copy_settings
 
 
 def new_project(root: Path) -> Path:
     """Make a folder a project with the sample's graph and settings."""
-    for name in ("dvc.yaml", "params.yaml"):
-        (root / name).write_bytes((PROJECT / name).read_bytes())
+    copy_settings(root)
     return root
 
 

@@ -20,8 +20,9 @@ import yaml
 
 from components.core.addresses import docs_folder
 from components.core.check_warnings import CheckWarning
-from components.core.params import YAML_LOADER
+from components.core.params import read_params_file
 from tests.support import HANG, PROJECT, InlineEngine
+from tests.support.settings_files import write_settings
 
 ENVIRONMENT = {
     **os.environ,
@@ -45,7 +46,7 @@ class Project:
 
     @property
     def params(self) -> dict[str, Any]:
-        return yaml.safe_load((self.root / "params.yaml").read_text())
+        return read_params_file(self.root / "params.yaml")
 
     @property
     def stages(self) -> list[str]:
@@ -92,7 +93,7 @@ LEFT_OUT = ("portuguese", "stamps", "stamps_synthetic", "spoken", "cleaned", "ca
 def sample_params() -> dict[str, Any]:
     """The project's own parameters without the dataset `paper`, whose stages are english's over again, and without those
     whose posts and stamps no fixture web has."""
-    params = yaml.load((PROJECT / "params.yaml").read_text(), YAML_LOADER)
+    params = read_params_file(PROJECT / "params.yaml")
     _train_on_english(params)
     for takers in params["chain"].values():
         for other in LEFT_OUT:
@@ -136,7 +137,7 @@ def make_project(root: Path, params: dict[str, Any], extra: Callable[[Path], Non
     for name in ("dvc.yaml", "takedown.jsonl", ".dvcignore", ".gitignore", *PLACEHOLDERS):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / name, root / name)
-    (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    write_settings(root, params)
     extra(root)
     init_repository(root)
     return Project(root)

@@ -13,6 +13,7 @@ from components.core.params import YAML_LOADER
 from components.core.storage import S3Storage
 from tests.support import PROJECT
 from tests.support.pipeline.harness import Project, make_project
+from tests.support.settings_files import write_settings
 from tests.support.storage.server import S3Server
 
 ROWS = 12
@@ -45,7 +46,7 @@ def settings(server: S3Server, patience: float = 0.0) -> S3Storage:
 def in_bucket(root: Path, server: S3Server, patience: float = 60.0) -> Path:
     """A folder that is a project only by its settings: its outputs are in the server's bucket."""
     root.mkdir(parents=True, exist_ok=True)
-    (root / "params.yaml").write_text(yaml.safe_dump({"storage": settings(server, patience=patience).plain()}))
+    write_settings(root, {"storage": settings(server, patience=patience).plain()})
     return root
 
 

@@ -24,6 +24,7 @@ from components.core.result_files import sqlite_backend
 from components.tools.cache.repair import find_damage
 from components.tools.cache.salvage import PAGE, salvage_rows
 from tests.support import PROJECT
+from tests.support.settings_files import copy_settings
 
 
 class Repeat:
@@ -57,8 +58,7 @@ TRUTH = {key: Repeat().compute(number) for key, number in PAYLOADS.items()}
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project's root with a computed and a bought store of the same results."""
     root = tmp_path_factory.mktemp("made")
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, root / name)
+    copy_settings(root)
     store = ResultCache(root / ".hearsight" / "annotations")
     for annotator in (Repeat(), Bought()):
         assert store.annotate(annotator, PAYLOADS) == TRUTH

@@ -207,7 +207,7 @@ def test_a_rule_that_cannot_be_swept_gives_a_one_line_error() -> None:
 def project(root: Path) -> dict[str, str]:
     """Make a project of the test's own, with the project's code and settings; the environment of its commands."""
     root.mkdir()
-    for name in ("dvc.yaml", "params.yaml", "components"):
+    for name in ("dvc.yaml", "params.yaml", "datasets", "components"):
         (root / name).symlink_to(PROJECT / name)
     return {"HEARSIGHT_TRACKING": "off", "HEARSIGHT_ROOT": str(root)}
 

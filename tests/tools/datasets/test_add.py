@@ -14,12 +14,14 @@ from typer.testing import CliRunner
 from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
+from components.core.params import OWN_CHAIN, YAML_LOADER, read_params_file, read_yaml
 from components.execution.runner import stage_settings
 from components.tools.datasets.add import AFTER, add_dataset
 from components.tools.datasets.kinds import of_site
 from components.tools.datasets.names import check_name
 from tests.support.contract import problems
 from tests.support.datasets import project
+from tests.support.settings_files import texts, write_settings
 
 TESTS = {
     "karpathy": (["--table", "karpathy:dataset_coco.json", "--images", "coco"], "dataset_coco.json"),
@@ -48,7 +50,7 @@ def add(root: Path, *words: str) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_dataset_of_each_kind_fits_the_project_in_few_lines_which_dvc_can_change(tmp_path: Path, kind: str) -> None:
     root = project(tmp_path)
-    before = (root / "params.yaml").read_text()
+    before = texts(root)
     result = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org")
     assert "next: dvc repro extract_features@mine" in result
     assert problems(root) == []
@@ -57,28 +59,24 @@ def test_a_dataset_of_each_kind_fits_the_project_in_few_lines_which_dvc_can_chan
         settings = stage_settings(graph, stage, "mine")
         if stage == "crawl":
             assert settings.snapshot == "mine-1"
-    after = (root / "params.yaml").read_text()
-    new = [line for line in after.splitlines() if "mine" in line or line not in before.splitlines()]
-    assert len(new) <= 16 + len(graph.stages_of("mine"))
-    block = after[after.index("\nmine:\n") :].strip().splitlines()
-    assert len(block) <= 16
-    kept = iter(after.splitlines())
-    assert all(line in kept for line in before.splitlines())
-    with modify_yaml(str(root / "params.yaml")):  # as `dvc exp run -S` writes it: without quotes
-        pass
-    assert load_yaml(str(root / "params.yaml")) == yaml.safe_load(after)
+    after = texts(root)
+    assert {name for name in after if after[name] != before.get(name)} == {OWN_CHAIN, "datasets/mine.yaml"}
+    for name in (OWN_CHAIN, "datasets/mine.yaml"):
+        with modify_yaml(str(root / name)):  # as `dvc exp run -S` writes it: without quotes
+            pass
+        assert load_yaml(str(root / name)) == read_yaml(root / name) == yaml.load(after[name], YAML_LOADER)
 
 
 def test_a_site_without_a_contact_is_added_and_the_missing_setting_is_named(tmp_path: Path) -> None:
     result = add(project(tmp_path), "mine", "--site", "https://example.org/")
-    assert "first correct" in result and "mine.crawl.contact: is empty" in result and "next: dvc repro" in result
+    assert "first correct" in result and "mine.yaml: crawl.contact: is empty" in result and "next: dvc repro" in result
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", TESTS)
 def test_a_test_set_fits_the_project_and_reaches_every_captioner_in_twelve_lines(tmp_path: Path, kind: str) -> None:
     root, (words, listed) = project(tmp_path), TESTS[kind]
-    before = (root / "params.yaml").read_text().splitlines()
+    before = texts(root)
     assert "next: dvc repro evaluate_captioners@captioners\n" in add(root, "mine", *words, "--test")
     assert problems(root) == []
     graph = load_graph(root)
@@ -86,15 +84,16 @@ def test_a_test_set_fits_the_project_and_reaches_every_captioner_in_twelve_lines
     split, features = (stage_settings(graph, stage, "mine") for stage in ("split", "extract_features"))
     assert (split.lists.train, split.lists.validation, split.lists.test) == ("", "", listed)
     assert features.encoder == stage_settings(graph, "extract_features", "english").encoder
-    new = [line for line in (root / "params.yaml").read_text().splitlines() if line and line not in before]
-    assert "  tests: [mine]" in new and len(new) <= 12
+    after = texts(root)
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert changed == {OWN_CHAIN, "datasets/captioners.yaml", "datasets/mine.yaml"}
 
 
 def test_a_second_test_set_joins_the_first(tmp_path: Path) -> None:
     root = project(tmp_path)
     for name in ("first", "second"):
         add(root, name, *TESTS["c40"][0], "--test")
-    assert "  tests: [first, second]" in (root / "params.yaml").read_text()
+    assert load_graph(root).test_sets("captioners") == ["first", "second"]
 
 
 def test_a_retrieval_test_set_is_spoken_and_read_with_the_models_own_encoder(tmp_path: Path) -> None:
@@ -128,15 +127,15 @@ def without_evaluation(content: dict) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (without_captioners, "captioners.sets: names no training set"),
+        (without_captioners, "captioners.yaml: sets: names no training set"),
         (without_evaluation, "evaluate_captioners: tests no captioner"),
     ],
 )
 def test_a_test_set_without_captioners_to_test_is_refused(tmp_path: Path, change, message: str) -> None:
     root = project(tmp_path)
-    content = yaml.safe_load((root / "params.yaml").read_text())
+    content = read_params_file(root / "params.yaml")
     change(content)
-    (root / "params.yaml").write_text(yaml.safe_dump(content))
+    write_settings(root, content)
     assert message in add(root, "mine", *TESTS["c40"][0], "--test")
 
 
@@ -146,14 +145,14 @@ def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_uncha
     tmp_path_factory: pytest.TempPathFactory, stages: list[str]
 ) -> None:
     root = project(tmp_path_factory.mktemp("project"))
-    before = yaml.safe_load((root / "params.yaml").read_text())
+    before = read_params_file(root / "params.yaml")
     try:
         add_dataset(root, "mine", of_site("https://example.org/"), stages)
     except HearsightError as error:
         assert "needs one of" in str(error)
-        assert yaml.safe_load((root / "params.yaml").read_text()) == before
+        assert read_params_file(root / "params.yaml") == before
         return
-    after = yaml.safe_load((root / "params.yaml").read_text())
+    after = read_params_file(root / "params.yaml")
     assert set(after.pop("mine")) == {"crawl", *stages}
     taken = {stage: takers.pop("mine") for stage, takers in after["chain"].items() if "mine" in takers}
     assert set(taken) == {"crawl", *stages} and after == before
@@ -180,14 +179,14 @@ def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_uncha
 )
 def test_an_invalid_addition_gives_a_one_line_error_and_changes_no_file(tmp_path: Path, words: list[str], message: str) -> None:
     root = project(tmp_path)
-    before = (root / "params.yaml").read_bytes()
+    before = texts(root)
     assert message in add(root, *words)
-    assert (root / "params.yaml").read_bytes() == before
+    assert texts(root) == before
 
 
 REFUSED = {
     "none": "absent input", "crawl": "is a stage", "evaluate_captioners": "is a stage", "captioners": "already",
-    "chain": "a key of", "engine": "a key of", "pools": "a key of", "key": "a key of",
+    "chain": "another meaning", "engine": "another meaning", "pools": "another meaning", "key": "another meaning",
     "true": "YAML", "null": "YAML", "yes": "YAML", "off": "YAML", "y": "YAML",
     "captioner_tests": "a folder of", "store": "a folder of", "con": "Windows", "lpt1": "Windows",
     "x" * 61: "over 60 characters", "paper": "a dataset 'paper' already", "1": "small letters", "1e5": "small letters",
@@ -200,9 +199,9 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_name_that_means_something_else_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
     root = project(tmp_path)
-    before = (root / "params.yaml").read_bytes()
+    before = texts(root)
     message = add(root, name, "--site", "https://example.org/")
-    assert REFUSED[name] in message and (root / "params.yaml").read_bytes() == before
+    assert REFUSED[name] in message and texts(root) == before
 
 
 def test_every_stage_and_every_key_is_refused_as_a_name(tmp_path: Path) -> None:
@@ -212,7 +211,19 @@ def test_every_stage_and_every_key_is_refused_as_a_name(tmp_path: Path) -> None:
             check_name(name, graph)
 
 
-def test_a_file_with_another_structure_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("datasets/mine.yaml", "{}", "'mine' is in params.yaml too"),
+        (OWN_CHAIN, "chain: {crawl: {english: {}}}", "chain.crawl.english is in params.yaml too"),
+        (OWN_CHAIN, "english: {}", "is not the chain"),
+    ],
+)
+def test_a_dataset_in_two_files_is_an_error_that_names_the_file(tmp_path: Path, file: str, content: str, message: str) -> None:
     root = project(tmp_path)
-    (root / "params.yaml").write_text("chain: {crawl: {english: {}}}\nenglish: {crawl: {snapshot: a}}\n")
-    assert "is not laid out as" in add(root, "mine", *KINDS["site"])
+    with (root / "params.yaml").open("a") as params:
+        params.write("mine: {}\n" if "mine" in file else "")
+    (root / file).write_text(content)
+    with pytest.raises(HearsightError, match=message) as caught:
+        load_graph(root)
+    assert file in str(caught.value)

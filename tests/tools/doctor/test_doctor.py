@@ -16,6 +16,7 @@ from components.tools.doctor import machine, material, speech
 from components.tools.doctor.checks import CHECKS, examine
 from components.tools.doctor.finding import MISSING, OK, WARNING
 from tests.support import PROJECT
+from tests.support.settings_files import copy_settings
 
 
 @pytest.fixture
@@ -23,8 +24,8 @@ def clone(tmp_path: Path) -> Path:
     """A project as a fresh clone has it, in a path with a space and a letter that is not ASCII."""
     root = tmp_path / "my próject"
     (root / ".dvc").mkdir(parents=True)
-    for name in ("params.yaml", "dvc.yaml", ".dvc/config"):
-        shutil.copy(PROJECT / name, root / name)
+    copy_settings(root)
+    shutil.copy(PROJECT / ".dvc/config", root / ".dvc/config")
     subprocess.run(["git", "init", "--quiet", str(root)], check=True)
     return root
 
@@ -110,7 +111,7 @@ def test_an_engine_that_ends_its_process_is_reported_and_earlier_results_are_kep
 
 
 def test_an_unknown_voice_of_the_parameters_is_reported_missing(clone: Path) -> None:
-    path = clone / "params.yaml"
+    path = clone / "datasets" / "stamps_synthetic.yaml"
     path.write_text(path.read_text().replace("[nanotts-fr-fr,", "[no-such-voice,"))
     findings = [finding for check in CHECKS if check[0] == "voices" for finding in examine_one(clone, check)]
     assert [f for f in findings if f.state == MISSING and "no-such-voice" in f.found]

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import yaml
 
 from components.core.digests import sha256_bytes
 from components.core.ledger import dropped, kept, ledger_table
+from components.core.params import read_params_file
 from components.core.records import CAPTION, OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.execution.output_lineage import write_lineage
 from tests.support import PROJECT, make_stage, row
+from tests.support.settings_files import write_settings
 
 KEY = "correct horse battery staple"
 OWNERS = ("maria.silva82", "@Foto_Clube", "joão@posts.sample", "http://posts.sample/@ze_ninguem")
@@ -89,12 +90,12 @@ def project(root: Path, records: Sequence[dict[str, Any]] | None = None, publish
     # Until the chain has the stage: its record is CAPTION.
     OUTPUT_SCHEMAS.setdefault("extract_descriptions", ("CAPTION", CAPTION))
     shutil.copy(PROJECT / "dvc.yaml", root / "dvc.yaml")
-    params = yaml.safe_load((PROJECT / "params.yaml").read_text())
+    params = read_params_file(PROJECT / "params.yaml")
     for before, stage in zip(("", *CHAIN), CHAIN, strict=False):
         params["chain"].setdefault(stage, {})["posts"] = {"input": f"posts/{before}"} if before else {}
     if publisher:
         params["release"] = {"posts": publisher}
-    (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False, allow_unicode=True))
+    write_settings(root, params)
     earlier: StageOutput | None = None
     lost = {"crawl": ("private", 3), "extract_descriptions": ("no_hashtag", 5), "dedup": ("duplicate_post", 7), "split": ("", 0)}
     for stage in CHAIN:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
+from components.core.params import read_params_file
 from components.core.stage_output import StageOutput
 from components.tools.release import release
 from components.tools.release.croissant_check import check_croissant, find_missing
 from components.tools.release.licences import hub_licence, licence_address
 from components.tools.release.publish import read_sums
+from tests.support.settings_files import write_settings
 from tests.tools.release.posts_files import files
 from tests.tools.release.posts_project import OWNERS, posts, project
 from tests.tools.release.spoken_project import VOICES, Caption, spoken, spoken_project, write_stage
@@ -117,9 +119,9 @@ def test_speech_of_posts_has_hashed_names_and_leaves_out_captions_that_name_an_a
     records = posts()
     records[0]["caption"] += " Foto de @Foto_Clube."
     root = project(tmp_path / "p", records)
-    params = yaml.safe_load((root / "params.yaml").read_text())
+    params = read_params_file(root / "params.yaml")
     params["chain"]["synthesize"]["voices_of_posts"] = {"input": "posts/split"}
-    (root / "params.yaml").write_text(yaml.safe_dump(params, allow_unicode=True))
+    write_settings(root, params)
     utterances = [spoken(Caption(r["key"], "", r["caption"], r["split"]), VOICES, "synthetic") for r in records]
     write_stage(root, "synthesize", "voices_of_posts", StageOutput(root / "data/posts/split"), utterances)
     summary = release(root, "posts", tmp_path / "out")

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 from typer.testing import CliRunner, Result
 
 from components.cli.main import app
@@ -17,6 +16,7 @@ from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
 from tests.support import PROJECT, make_output, row
+from tests.support.settings_files import write_settings
 from tests.support.storage.projects import small_params
 
 OWNER = "ann@example.social"
@@ -26,7 +26,7 @@ PAGE, IMAGE, PROFILE = "http://a.sample/x,y/page", "http://img.a.sample/%7Eann/1
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two records of one crawl and one answer of its snapshot."""
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(small_params()))
+    write_settings(tmp_path, small_params())
     shutil.copy(PROJECT / "dvc.yaml", tmp_path / "dvc.yaml")
     rows = [
         row("crawl", key="a" * 16, page_url=PAGE, image_url=IMAGE, host="a.sample", owner=""),

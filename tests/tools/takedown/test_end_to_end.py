@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow.compute as pc
 import pytest
-import yaml
 
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
@@ -28,6 +27,7 @@ from tests.support import InlineEngine
 from tests.support.crawl.fixture_web import HOSTS, build_fixture_web, fixture_seeds
 from tests.support.pipeline.harness import ENVIRONMENT, Project, leave_docs, make_project
 from tests.support.pipeline.whole import small_params
+from tests.support.settings_files import write_settings
 from tests.support.tracking.project import finish, train_rows, weights
 
 pytestmark = pytest.mark.long
@@ -198,7 +198,7 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
     params = project.params
     params["english"]["crawl"]["source"]["seeds"] = [seed for seed in fixture_seeds() if GONE not in seed]
     params["english"]["crawl"]["source"]["hosts"] = [STAYS]
-    (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    write_settings(root, params)
     shutil.rmtree(root / "made")
     run_chain(project, monkeypatch)
     for stage in (*STAGES, ITEMS):

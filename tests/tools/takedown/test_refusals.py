@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 
 from components.core.errors import HearsightError
+from components.core.params import read_params_file
 from components.core.stage_output import StageOutput
 from components.tools.takedown.listing import add
 from components.tools.takedown.purge import purge
@@ -17,15 +17,15 @@ from components.web.erase import erase
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from components.web.warc import Entry
-from tests.support import PROJECT, row
+from tests.support import row
+from tests.support.settings_files import copy_settings
 from tests.support.takedown.unpack import read_unpacked
 from tests.support.tracking.project import finish
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, tmp_path / name)
+    copy_settings(tmp_path)
     finish(tmp_path, "crawl", {}, [row("crawl", key="a", page_url="http://stays.sample/", host="stays.sample")])
     finish(tmp_path, "filter", {"input": "english/crawl"}, [row("filter", key="a", page_url="http://stays.sample/")])
     return tmp_path
@@ -56,7 +56,7 @@ def test_an_output_with_a_listed_item_is_refused_and_unchanged(root: Path) -> No
 
 
 def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
-    current = yaml.safe_load((root / "params.yaml").read_text())["english"]["crawl"]["snapshot"]
+    current = read_params_file(root / "params.yaml")["english"]["crawl"]["snapshot"]
     picture = ("http://media.sample/1.jpg", b"\xff\xd8 a picture that only the host's page showed")
     others = ("http://stays.sample/2.jpg", b"\xff\xd8 another's")
     for name in (current, "of-last-year"):
@@ -96,8 +96,7 @@ def test_a_copied_project_touches_no_file_of_the_original(
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, first / name)
+    copy_settings(first)
     params = {"seeds": ["http://gone.sample/"]}
     assert record_run(finish(first, "crawl", {}, [row("crawl", key="a", page_url="http://stays.sample/")], params=params))
     monkeypatch.delenv("MLFLOW_TRACKING_URI")  # MLflow sets it to what it was connected to

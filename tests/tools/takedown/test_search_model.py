@@ -23,8 +23,9 @@ from components.tools.takedown.purge import purge
 from components.tools.takedown.scan import scan
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
-from tests.support import PROJECT, row
+from tests.support import row
 from tests.support.search_index import world
+from tests.support.settings_files import copy_settings
 from tests.support.takedown.versions import dvc
 
 pytestmark = pytest.mark.long
@@ -102,8 +103,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     old, new = make_index(root, PICTURES), make_index(root, PICTURES - 1)
     for path in (root / "data" / "stamps").glob("*.dvc"):
         path.unlink()  # the project's dvc.yaml names the same outputs
-    for name in ("dvc.yaml", "params.yaml"):
-        shutil.copy(PROJECT / name, root / name)
+    copy_settings(root)
     add(root, "host", GONE)
     yield Made(root, old, new)
     patch.undo()

@@ -89,7 +89,7 @@ class TableSource(FileSource):
         except ValueError:
             raise HearsightError(
                 "names some tables by relative and others by absolute paths",
-                where="params.yaml: crawl.source.inputs",
+                where="crawl.source.inputs",
                 hint="name all in one way, or set crawl.source.image_folder",
             ) from None
 

@@ -31,7 +31,7 @@ LAYOUTS = {
 """Name → class."""
 
 
-def layout_named(name: str, where: str = "params.yaml: crawl.source.layout", quotes: Quotes = "auto") -> Layout:
+def layout_named(name: str, where: str = "crawl.source.layout", quotes: Quotes = "auto") -> Layout:
     """Return the layout with that name. Raises HearsightError: there is none."""
     if name not in LAYOUTS:
         raise HearsightError(f"'{name}' is no layout", where=where, hint=did_you_mean(name, LAYOUTS))
