@@ -25,7 +25,7 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from components.stages.dedup import captions
-from components.stages.dedup.close import close_rows
+from components.stages.dedup.close_pairs import close_rows
 from components.stages.dedup.groups import Groups
 
 LANGUAGES = ("pt",)

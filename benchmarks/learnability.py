@@ -38,7 +38,7 @@ from benchmarks.learnability_world import HUMAN, SIDE, SPLITS, SYNTHETIC, Kind, 
 from components.core.seeded_rng import seeded_rng
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
-from components.models.loading import LoadedDualEncoder, warm_start
+from components.models.dual_encoder_files import LoadedDualEncoder, warm_start
 from components.models.mfcc import MFCC, MfccSettings
 from components.retrieval.items import Batch
 from components.retrieval.recipe import DualEncoderTraining

@@ -58,7 +58,7 @@ def main(runs: int = 7) -> None:
     from benchmarks.captions import alt_texts
     from components.speech.text_normalization import languages, normalise_for_speech
     from components.speech.text_normalization.language import language_of
-    from components.speech.text_normalization.plain import is_plain
+    from components.speech.text_normalization.plain_words import is_plain
     from tests.speech.text_normalization.test_cases import CASES
 
     english = language_of("en")

@@ -63,7 +63,7 @@ class SearchIndex:
         return self.contents.dimension
 
     def select(self, where: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Return the rows whose items fulfil every condition: column → a value, or a collection of values (see ``filters``)."""
+        """Return the rows whose items fulfil every condition: column → a value, or a collection of values."""
         return select_rows(self.items, where)
 
     def item(self, row: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from components.core.graph import find_root
 from components.execution.ranks import rank_number
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, reads_grid
-from components.models.trained import ImageCaptioner, save_trained, vocabulary_digest
+from components.models.trained_captioner import ImageCaptioner, save_trained, vocabulary_digest
 from components.stages.train_captioner import data
 from components.stages.train_captioner.data import Split, references_by_group
 from components.stages.train_captioner.items import FeatureItems, Items, PictureItems

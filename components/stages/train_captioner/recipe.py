@@ -12,7 +12,7 @@ from torch import Tensor
 from components.metrics.cider import cider
 from components.models.sampling import greedy, log_probabilities, sample
 from components.models.self_critical import mean_of_others, self_critical_loss, without_dropout
-from components.models.trained import ImageCaptioner
+from components.models.trained_captioner import ImageCaptioner
 from components.models.vocabulary import PAD
 from components.stages.train_captioner.items import Batch, Items
 from components.stages.train_captioner.rewards import CiderReward

@@ -15,8 +15,8 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import NONE, Graph, load_graph
 from components.core.params import read_params_file
-from components.tools.datasets.kinds import NewDataset
 from components.tools.datasets.names import check_name
+from components.tools.datasets.source_options import NewDataset
 from components.tools.datasets.test_sets import CAPTIONERS, captioner_evaluations
 
 AFTER = {
@@ -41,7 +41,7 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
     """Write a dataset's stages and settings into params.yaml.
 
     Args:
-        new: its kind (:mod:`components.tools.datasets.kinds`).
+        new: its kind (:mod:`components.tools.datasets.source_options`).
         stages: the stages it takes, instead of those of its kind; ``crawl`` always is one.
         contact: the address that requests to the open web name.
 

@@ -84,7 +84,7 @@ def _shaped(url: str, value: Any) -> Any:
 
 
 def _pages_of(post: Any, owner: str) -> None:
-    from components.stages.crawl.posts.found import post_to_pages
+    from components.stages.crawl.posts.conversion import post_to_pages
     from components.stages.crawl.posts.post import apply_rules
 
     _good(post_to_pages(apply_rules(post, TAGS), owner))

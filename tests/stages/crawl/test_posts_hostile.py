@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.ledger import ledger_table
-from components.stages.crawl.posts.found import account_to_pages
+from components.stages.crawl.posts.conversion import account_to_pages
 from components.stages.crawl.posts.mastodon import MastodonApi
 from components.stages.crawl.posts.post import State
 from components.stages.crawl.posts.provider import Reply
 from components.stages.crawl.posts.survey import Survey
-from components.stages.crawl.sources.found import write_pages
 from components.stages.crawl.sources.posts import create_provider
+from components.stages.crawl.sources.source_pages import write_pages
 from components.web.takedown_list import EMPTY_LIST
 from tests.stages.crawl.conftest import posts_params
 from tests.stages.crawl.social import SERVER

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from components.core.hashtags import match_hashtag
-from components.stages.crawl.posts.found import list_row_keys
+from components.stages.crawl.posts.conversion import list_row_keys
 from components.stages.crawl.posts.post import WITHDRAWING, Account, Owner, Post, State
 from components.stages.crawl.posts.provider import Calls, Provider, Search, window_start
 from components.stages.crawl.source_settings import PostsSettings

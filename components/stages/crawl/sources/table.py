@@ -18,11 +18,11 @@ from urllib.parse import unquote
 from components.core.errors import HearsightError
 from components.core.ledger import dropped
 from components.execution.stage import Job, Task
-from components.stages.crawl.sources.found import SourcePage, record_key
 from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
 from components.stages.crawl.sources.layouts import Row, layout_named
 from components.stages.crawl.sources.layouts.quotes import UNCLEAR_QUOTES
 from components.stages.crawl.sources.local import SCHEME, any_file_exists, file_url, store_files
+from components.stages.crawl.sources.source_pages import SourcePage, record_key
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.html.page import Candidate, fold
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class TableSource(FileSource):
-    """See :class:`components.stages.crawl.sources.found.Source`."""
+    """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
     layout_settings = ("layout", "image_folder", "language")
     _warned = False

@@ -7,7 +7,7 @@ import re
 from components.core.hashtags import HASHTAG
 from components.stages.extract_descriptions.bounds import JUNK, is_label
 from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, has_marks, only_marks
-from components.stages.extract_descriptions.plain import without_emoji
+from components.stages.extract_descriptions.plain_text import without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import count_words, words_of
 
