@@ -11,8 +11,7 @@ from fastapi import APIRouter, Depends, Form, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from components.app.access import is_owner, require_owner
-from components.app.forms import ForbiddenError, csrf_token, protect
+from components.app.access import ForbiddenError, csrf_token, is_owner, protect, require_owner
 from components.app.owners import owners_of
 from components.app.translations import LANGUAGES, choose_language, translate
 from components.app.turns import BusyError

@@ -70,7 +70,7 @@ OUTSIDE = {
     "components/core/gates.py": "says whether a stage may run",
     "components/sample/packages.py": "fetches the sample's packages, which are checked by digest",
     "components/metrics/coco.py": "a command that scores files",
-    "components/google/bill.py": "a command that estimates",
+    "components/google/cost.py": "a command that estimates",
     "components/retrieval/search_model.py": "loads a published index for MLflow",
     "components/vision/captioning.py": "describes single files for a command and for MLflow; the stage has its own batches",
     "components/speech/voices/bill.py": "a command that estimates",

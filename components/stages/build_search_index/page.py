@@ -20,7 +20,7 @@ from components.stages.build_search_index.neighbours import Neighbour, Neighbour
 if TYPE_CHECKING:
     from components.execution.stage import Stage
     from components.retrieval.queries import Query
-    from components.stages.build_search_index.building import Built
+    from components.stages.build_search_index.run import Built
 
 PAGE = "neighbours.html"
 LANGUAGES = {"en": "English", "es": "Spanish", "fr": "French", "pt": "Portuguese", "de": "German"}

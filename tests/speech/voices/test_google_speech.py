@@ -13,7 +13,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
-from components.google.usage import total_usage
+from components.google.cost import total_usage
 from components.speech.voices.google_speech import (
     SpeechRequest,
 )

@@ -20,7 +20,7 @@ from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.execution.output_lineage import write_lineage
-from components.metrics.caption_statistics import CaptionStatistics
+from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.tokens import tokenize
 from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import layout_named
