@@ -17,8 +17,7 @@ from components.core.records import LEDGER, RATED_ITEM
 from components.execution.stage import Stage
 from components.ratings.tables import paper
 from components.ratings.tables.shares import is_complete, raters_of
-from components.ratings.tables.uses import DATASET, MODEL, TRUTH, Uses
-from components.ratings.tables.votes import Votes
+from components.ratings.tables.uses import DATASET, MODEL, TRUTH, Uses, Votes
 from components.reporting.pages import render
 from components.stages.evaluate_ratings import PAGE, Params, files
 from components.stages.evaluate_ratings.files import NOT_DEFINED, paper_figure, paper_shares

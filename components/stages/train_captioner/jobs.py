@@ -21,8 +21,7 @@ from components.models.trained_captioner import ImageCaptioner, save_trained, vo
 from components.stages.train_captioner import data
 from components.stages.train_captioner.data import Split, references_by_group
 from components.stages.train_captioner.items import FeatureItems, Items, PictureItems
-from components.stages.train_captioner.recipe import CaptionerTraining
-from components.stages.train_captioner.rewards import CiderReward
+from components.stages.train_captioner.recipe import CaptionerTraining, CiderReward
 from components.training.checkpoints import checkpoint_folder
 from components.training.fit import CAPTIONER, fit, history_csv
 from components.training.progress import open_progress

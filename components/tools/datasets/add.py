@@ -10,14 +10,42 @@ from typing import Any
 
 import yaml
 
-from components.core.addresses import check_stage_address
+from components.core.addresses import CELLS, MATRICES, check_stage_address
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import NONE, Graph, load_graph
 from components.core.params import read_params_file
-from components.tools.datasets.names import check_name
 from components.tools.datasets.source_options import NewDataset
 from components.tools.datasets.test_sets import CAPTIONERS, captioner_evaluations
+
+_KEYS = ("chain", "engine", "pools", "schedules", "storage", "item", "key", *MATRICES)
+"""Keys of params.yaml that hold no dataset, and names of dvc.yaml's loops."""
+_FOLDERS = ("calibration", CELLS, "data_docs", "days", "gates", "lineage", "packages", "store", "test_sets", "warnings")
+"""Folders of ``data`` and ``reports`` that belong to no dataset."""
+_DEVICES = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
+_LONGEST = 60
+"""Characters; the names of files and of MLflow's experiments contain it."""
+
+
+def check_name(name: str, graph: Graph) -> None:
+    """Raise HearsightError with the reason unless a new dataset can have this name."""
+    path: Path = graph.root / "params.yaml"
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise HearsightError(f"'{name}' cannot name a dataset", where=path, hint="use small letters, digits and _")
+    if name in graph.datasets:
+        raise HearsightError(f"there is a dataset '{name}' already", where=path, hint="choose another name, or edit it there")
+    reasons = {
+        "it stands for an absent input in the chain": name == NONE,
+        "it is a stage": name in graph.stages,
+        "it is a key of params.yaml or dvc.yaml with another meaning": name in _KEYS or name in graph.params,
+        "YAML reads it as another value": not isinstance(yaml.safe_load(name), str) or name in ("y", "n"),
+        "it is a folder of data/ or reports/ with another meaning": name in _FOLDERS,
+        "Windows reserves it": bool(_DEVICES.fullmatch(name)),
+        f"it has over {_LONGEST} characters": len(name) > _LONGEST,
+    }
+    if reason := next((reason for reason, holds in reasons.items() if holds), ""):
+        raise HearsightError(f"'{name}' cannot name a dataset: {reason}", where=path, hint="choose another name")
+
 
 AFTER = {
     "filter": ("crawl",),

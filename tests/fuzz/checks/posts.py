@@ -31,7 +31,7 @@ def mastodon(data: bytes) -> None:
 
 def instagram(data: bytes) -> None:
     """Check a survey in which the Graph API gives this answer to every request."""
-    from components.stages.crawl.posts.graph_api import GraphApi, seconds_to_reset
+    from components.stages.crawl.posts.instagram import GraphApi, seconds_to_reset
 
     _answered("instagram", "https://graph.sample/v1", data)
     sent = {"x-business-use-case-usage": data.decode("utf-8", "replace")}

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from components.core.errors import HearsightError
-from components.stages.crawl.posts.graph_api import seconds_to_reset
+from components.stages.crawl.posts.instagram import seconds_to_reset
 from tests.stages.crawl.social import GRAPH, MEDIA, Answer, file_digests, read_all_bytes, rows, rules
 
 TOKEN = "EAAGm0PX4ZCpsBAtoken"

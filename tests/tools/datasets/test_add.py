@@ -16,8 +16,7 @@ from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.execution.runner import stage_settings
-from components.tools.datasets.add import AFTER, add_dataset
-from components.tools.datasets.names import check_name
+from components.tools.datasets.add import AFTER, add_dataset, check_name
 from components.tools.datasets.source_options import of_site
 from tests.core.contract import problems
 from tests.support import PROJECT
