@@ -18,7 +18,7 @@ from components.retrieval.search_items import IMAGE, SPEECH, Split
 
 if TYPE_CHECKING:
     from components.retrieval.searcher import SearchResult
-    from components.stages.build_search_index.run import Built
+    from components.stages.build_search_index.building import Built
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from components.reporting.numbers import decimal
 from components.reporting.pages import data_uri, render
-from components.reporting.values import decimal
 from components.retrieval.search_items import IMAGE, SPEECH
 from components.retrieval.searcher import SEARCH, Searcher, SearchResult
 from components.stages.build_search_index.neighbours import Neighbour, Neighbourhood, gather
@@ -20,7 +20,7 @@ from components.stages.build_search_index.neighbours import Neighbour, Neighbour
 if TYPE_CHECKING:
     from components.execution.stage import Stage
     from components.retrieval.queries import Query
-    from components.stages.build_search_index.run import Built
+    from components.stages.build_search_index.building import Built
 
 PAGE = "neighbours.html"
 LANGUAGES = {"en": "English", "es": "Spanish", "fr": "French", "pt": "Portuguese", "de": "German"}

@@ -17,8 +17,8 @@ from components.core.stage_output import StageOutput
 from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.queries import parse_query
 from components.retrieval.searcher import SEARCH, Searcher
+from components.stages.build_search_index.building import choose_model
 from components.stages.build_search_index.page import PAGE
-from components.stages.build_search_index.run import choose_model
 from components.stages.check import check
 from tests.stages.build_search_index.world import models, picture, run, spoken_set
 from tests.support import PROJECT
@@ -137,8 +137,8 @@ def test_the_page_shows_all_four_pairings_and_plays_its_recordings(stage: Any) -
 
 def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(stage: Any) -> None:
     from components.retrieval.search_items import Items, Split
+    from components.stages.build_search_index.building import Built
     from components.stages.build_search_index.neighbours import gather
-    from components.stages.build_search_index.run import Built
 
     searcher = Searcher.open(stage.out / SEARCH)
     pairs = read_pairs(sets_of(stage.inputs), "test", ["picture", "text", "group"])
