@@ -173,7 +173,7 @@ def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_wor
     draft.update("frame", text, "brackets or quotes hold the description")
     if not (ended or framed or closed):
         draft.update("tail", without_tail(draft.text, rules), "spacer, marks alone, a call or a credit end the description")
-        draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or profile")
+        draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or account")
         draft.update("trailer", without_trailers(draft.text, rules), "last segments that sell, name a source or repeat a hashtag")
     draft.update("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (

@@ -14,7 +14,7 @@ TAGS = ["paracegover", "ParaTodosVerem"]
 SETTINGS: dict[str, Any] = {
     "tag": TAGS[0],
     "variants": TAGS[1:],
-    "profiles": [],
+    "accounts": [],
     "max_pages": 3,
     "window_days": 1000.0,
     "relist_days": 0.0,

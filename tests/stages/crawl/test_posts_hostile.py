@@ -70,7 +70,7 @@ class Said:
 def test_any_answer_becomes_rows_that_can_be_stored(tmp_path_factory, value, provider):
     own = {
         "provider": provider,
-        "profiles": ["ana"],
+        "accounts": ["ana"],
         "page_size": 2,
         "max_pages": 3,
         **({"user": "17"} if provider == "instagram" else {}),
@@ -116,7 +116,7 @@ def test_an_endless_listing_stops_at_the_page_limit(provider):
     calls = Endless(None)
     own = {
         "provider": provider,
-        "profiles": ["ana"],
+        "accounts": ["ana"],
         "page_size": 2,
         "max_pages": 5,
         **({"user": "17"} if provider == "instagram" else {}),

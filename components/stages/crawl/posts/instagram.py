@@ -1,6 +1,6 @@
 """Provider for Instagram's Graph API: hashtag search and business discovery (developers.facebook.com/docs/instagram-platform).
 
-By the platform's rules the media of a hashtag reach back 24 hours and name no owner, so accounts come from ``profiles``
+By the platform's rules the media of a hashtag reach back 24 hours and name no owner, so accounts come from ``accounts``
 only, and a hashtag's post that none of them owns is a ledger row. Only professional accounts can be discovered. At most 30
 hashtags may be searched in seven days. Not tested against the real service (docs/posts-to-descriptions.md).
 """
