@@ -117,7 +117,7 @@ def test_an_unknown_voice_of_the_parameters_is_reported_missing(clone: Path) -> 
 
 
 def examine_one(root: Path, check: tuple) -> list:
-    import components.tools.doctor.finding as checks
+    import components.tools.doctor.checks as checks
 
     kept = checks.CHECKS
     checks.CHECKS = (check,)
