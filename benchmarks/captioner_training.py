@@ -25,7 +25,7 @@ from components.core.shards import write_tar
 from components.core.view_arrays import pack_views
 from components.models.captioners import NETWORKS, build
 from components.models.captioners.interface import CaptionerConfig, reads_grid
-from components.models.trained import ImageCaptioner
+from components.models.trained_captioner import ImageCaptioner
 from components.stages.train_captioner.items import FeatureItems
 from components.stages.train_captioner.recipe import CaptionerTraining
 from components.stages.train_captioner.settings import CaptionerSettings

@@ -1,7 +1,7 @@
 """Descriptions: seconds an image, and how well confidences separate good captions: `python -m benchmarks.describe [--root .]`.
 
 Run it in a project that has run. A caption is good if its CIDEr-D, among the captions of its split, is at least .5. The
-thresholds of ``components/tools/describe/confidence.py`` were chosen with the tables of both splits in view, so the test
+thresholds of ``components/tools/describe/describer.py`` were chosen with the tables of both splits in view, so the test
 splits' figures may be slightly too good.
 """
 
@@ -27,8 +27,7 @@ from components.search.searcher import Searcher
 from components.stages.evaluate_captioners.inputs import read_rows
 from components.stages.evaluate_captioners.scoring import tokenize_caption
 from components.stages.evaluate_captioners.writing import read_features
-from components.tools.describe.confidence import SURE, SURE_BY_LIKELIHOOD, Evidence
-from components.tools.describe.describer import Describer
+from components.tools.describe.describer import SURE, SURE_BY_LIKELIHOOD, Describer, Evidence
 from components.tools.describe.models import CAPTIONERS, Models
 from components.tools.describe.support import NEAREST, TrainingPictures, WordWeights
 from components.vision.captioning import Captioner

@@ -26,7 +26,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from benchmarks.harness import show
 from components.stages.dedup import captions
-from components.stages.dedup.close import close_rows
+from components.stages.dedup.close_pairs import close_rows
 from components.stages.dedup.groups import Groups
 
 LANGUAGES = ("pt",)

@@ -19,13 +19,12 @@ from benchmarks.harness import show
 from components.core.records import RATING, RATING_ITEM
 from components.core.shards import read_table, write_table
 from components.ratings.formats import csv, read_ratings
+from components.ratings.formats.readings import BAD, GOOD
 from components.ratings.joining import join_ratings
 from components.ratings.tables.estimates import Counting
 from components.ratings.tables.recall import recall_rows
 from components.ratings.tables.shares import share_rows
-from components.ratings.tables.uses import all_uses
-from components.ratings.tables.votes import collect_votes
-from components.ratings.verdicts import BAD, GOOD
+from components.ratings.tables.uses import all_uses, collect_votes
 
 MODELS = ("english-rnn8x8-0", "english-t2t8x8-0", "cleaned-rnn8x8-0", "cleaned-t2t8x8-0")
 ROWS = ("none-100-0", "both-100-0")

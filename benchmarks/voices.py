@@ -75,7 +75,7 @@ def hosted(voice: str) -> dict[str, Any]:
 
 def recognised(voice: str, count: int) -> dict[str, Any]:
     """Return the voice's word and character error rate over at most ``count`` descriptions, and how many words were said."""
-    from components.metrics.spoken_words import spoken_words
+    from components.metrics.word_errors import spoken_words
     from components.speech.recognition.recognizer import recogniser_for
     from components.speech.voices.catalogue import voice_named
     from components.tools.voice_check.measurement import recognise

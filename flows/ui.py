@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error
 from components.core.streams import report_errors, run_program
-from components.tracking.moved import follow_move
+from components.tracking.artifact_addresses import follow_move
 from components.tracking.record import artifact_environment
 from components.tracking.recorder import flush_or_warn
 from flows.entry import explain, without_login

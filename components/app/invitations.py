@@ -1,11 +1,36 @@
-"""Invitations of raters: signed links that expire. A link stands for one rater, who may open it again in any browser."""
+"""Signed, expiring links: of raters, and of the speech of a caption. An invitation stands for one rater, in any browser."""
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
-from components.app.tokens import INVITATION, sign, verify
+from itsdangerous import BadSignature, SignatureExpired, URLSafeTimedSerializer
+
 from components.core.errors import HearsightError
+
+INVITATION = "invitation"
+"""A purpose; a link for one is invalid for another."""
+
+
+def sign(secret: str, purpose: str, content: Any) -> str:
+    """Return the content as a signed text that is safe in a URL and knows its time."""
+    return URLSafeTimedSerializer(secret, salt=purpose).dumps(content)
+
+
+def verify(secret: str, purpose: str, token: str, seconds: int) -> Any:
+    """Return the content of a token for this purpose that is at most ``seconds`` old.
+
+    Raises:
+        HearsightError: the token is expired or not ours.
+    """
+    try:
+        return URLSafeTimedSerializer(secret, salt=purpose).loads(token, max_age=seconds)
+    except SignatureExpired:
+        raise HearsightError("this link has expired", hint="ask for a new one") from None
+    except BadSignature:
+        raise HearsightError("this link is not valid", hint="copy the whole link, or ask for a new one") from None
+
 
 DAYS = 14
 LONGEST_DAYS = 365

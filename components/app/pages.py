@@ -7,19 +7,49 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import yaml
 from fastapi import APIRouter, Depends, Form, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from components.app.access import is_owner, require_owner
-from components.app.forms import ForbiddenError, csrf_token, protect
+from components.app.access import ForbiddenError, csrf_token, is_owner, protect, require_owner
 from components.app.owners import owners_of
-from components.app.translations import LANGUAGES, choose_language, translate
 from components.app.turns import BusyError
 from components.core.errors import HearsightError
 from components.ratings.faults import DatabaseError, DatabaseFullError
 from components.ratings.revocation import RevokedError
 from components.reporting.pages import FILTERS
+
+TEXTS = Path(__file__).parent / "data" / "translations"
+LANGUAGES = {"en": "English", "pt": "Português"}
+"""Language of the interface → its own name."""
+DEFAULT = "en"
+
+
+@cache
+def texts(language: str) -> dict[str, str]:
+    """Return name → text in a language of :data:`LANGUAGES`; each file of the folder holds some of the texts."""
+    merged: dict[str, str] = {}
+    for path in sorted(TEXTS.glob(f"*.{language}.yaml")):
+        merged |= yaml.safe_load(path.read_text(encoding="utf-8"))
+    return merged
+
+
+def translate(language: str, name: str, /, **values: object) -> str:
+    """Return the text with its values; raises KeyError for a name that the translations lack."""
+    return texts(language)[name].format(**values)
+
+
+def choose_language(chosen: str | None, accepted: str) -> str:
+    """Return the interface's language: the chosen one, else the first one that the browser accepts (``Accept-Language``)."""
+    if chosen in LANGUAGES:
+        return str(chosen)
+    for part in accepted.split(","):
+        language = part.split(";")[0].strip().lower().partition("-")[0]
+        if language in LANGUAGES:
+            return language
+    return DEFAULT
+
 
 FOLDER = Path(__file__).parent / "data" / "templates"
 LANGUAGE = "language"

@@ -7,8 +7,7 @@ from typing import Any
 
 from fastapi import Request
 
-from components.app.access import is_owner
-from components.app.forms import CSRF, ForbiddenError
+from components.app.access import CSRF, ForbiddenError, is_owner
 from components.app.services import Services
 from components.ratings.items import RatingItems
 from components.ratings.running import datasets_with_items, follow, items_folder, open_items

@@ -1,7 +1,7 @@
 """Protection of every request: Host header, size of the body, rate limits, and headers of the answer.
 
 Each is an ASGI middleware without buffering. Sessions are signed by Starlette's SessionMiddleware; forms are protected in
-:mod:`components.app.forms`.
+:mod:`components.app.access`.
 """
 
 from __future__ import annotations

@@ -47,24 +47,26 @@ def add(
     """Add a dataset (datasets/<name>.yaml), with its stages in the chain, and print the next command."""
     # Imported here: `hearsight --help` needs no stage.
     from components.execution.runner import stage_settings
-    from components.tools.datasets import kinds
+    from components.tools.datasets import source_options
     from components.tools.datasets.add import add_dataset
     from components.tools.datasets.test_sets import make_test_set
 
     given = [value for value in (site, archive, table, posts) if value]
     if len(given) != 1:
-        raise HearsightError("takes one source", where="hearsight dataset add", hint=f"give one of {', '.join(kinds.OPTIONS)}")
+        raise HearsightError(
+            "takes one source", where="hearsight dataset add", hint=f"give one of {', '.join(source_options.OPTIONS)}"
+        )
     is_test = test or bool(retrieval)
     if (is_test and not table) or (listed and not is_test):
         what, hint = ("--list", "add --test or --retrieval") if table else ("--test, --retrieval and --list", "give --table")
         raise HearsightError(f"{what} cannot be used alone", where="hearsight dataset add", hint=hint)
     root = find_root()
     if site:
-        new = kinds.of_site(site)
+        new = source_options.of_site(site)
     elif archive:
-        new = kinds.of_archive(archive)
+        new = source_options.of_archive(archive)
     else:
-        new = kinds.of_table(table, language, images) if table else kinds.of_posts(posts, name)
+        new = source_options.of_table(table, language, images) if table else source_options.of_posts(posts, name)
     if is_test:
         new = make_test_set(name, table, new, load_graph(root), captioners=test, model=retrieval, listed=listed)
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]

@@ -14,7 +14,7 @@ from components.core.graph import find_root
 from components.core.printing import print_result
 
 if TYPE_CHECKING:
-    from components.tools.feedback.remark import Remark
+    from components.tools.feedback.guidelines import Remark
 
 app = typer.Typer()
 MARKS = {True: "ok ", False: "NO ", None: "?  "}
@@ -42,7 +42,7 @@ def feedback(
     for remark in remarks:
         print_result(remark.plain(), _line(remark))
     if page is not None:
-        from components.tools.feedback.page import render_feedback
+        from components.tools.feedback.feedback import render_feedback
 
         publish_bytes(page, render_feedback(given, language, remarks, notes).encode())
 

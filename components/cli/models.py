@@ -15,7 +15,7 @@ app = typer.Typer(no_args_is_help=True, help="Registered models, and which of th
 @app.command("list")
 def list_models() -> None:
     """List the versions of all models: aliases, validation score, spread over seeds, and why `best` moved or not."""
-    from components.tracking.best import listed
+    from components.tracking.best_alias import listed
     from components.tracking.record import connect
     from components.tracking.recorder import flush_or_warn
 
@@ -29,7 +29,7 @@ def restore(
     version: Annotated[str, typer.Option(help="The version that gets the alias. Default: the previous best.")] = "",
 ) -> None:
     """Move the alias `best` back to the previous version, or to any other; a second call undoes it."""
-    from components.tracking.best import restore as restore_best
+    from components.tracking.best_alias import restore as restore_best
     from components.tracking.record import connect
     from components.tracking.recorder import flush_or_warn
 

@@ -83,7 +83,7 @@ def explain(
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="Only this dataset. Default: all.")] = "",
 ) -> None:
     """Print what each stage decided about a record, with each filter rule's value, threshold and setting; or list records."""
-    from components.stages.filter.measured import measured_by_output
+    from components.stages.filter.measured_values import measured_by_output
     from components.tracking.explain import explain as explain_record
     from components.tracking.history import add_rule_values
     from components.tracking.listings import dropped_by, kept_records

@@ -1,4 +1,8 @@
-"""Cost of the requests made to Google: units by feature times the prices of params.yaml, logged as metrics."""
+"""Requests made to Google: counts of billed units by feature, their cost by the prices of params.yaml, and a dry run's estimate.
+
+Counts are in one file per worker; the folder is scratch of one run of one stage, and :func:`total_usage` sums it. A line is
+written with each answer, so the counts of a killed worker are complete.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,79 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
 from components.google.settings import USAGE, Prices, google_params
-from components.google.usage import REQUESTS, total_usage
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
+
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+REQUESTS = "requests"
+
+
+class Usage:
+    """The counts of one process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / f"{os.uname().nodename}-{os.getpid()}.jsonl"
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Add counts to this process's file."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(counts, sort_keys=True) + "\n")
+
+
+def total_usage(folder: Path) -> Counter[str]:
+    """Return the summed counts of all processes; a line cut short by a kill is ignored."""
+    total: Counter[str] = Counter()
+    for path in sorted(folder.glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                total.update({str(name): int(value) for name, value in json.loads(line).items()})
+            except (ValueError, TypeError, AttributeError):
+                continue
+    return total
+
+
+@dataclass(frozen=True)
+class CostLine:
+    """The estimate for one feature of one provider."""
+
+    provider: str
+    feature: str
+    items: int
+    """Distinct texts or pictures, an upper bound."""
+    cached: int
+    """How many of them have a stored answer."""
+    requests: int
+    units: int
+    usd: float
+
+    def plain(self) -> dict[str, Any]:
+        """Return the estimate as a row of the table."""
+        return {
+            "provider": self.provider,
+            "feature": self.feature,
+            "items": self.items,
+            "cached": self.cached,
+            "to_ask": self.items - self.cached,
+            "requests": self.requests,
+            "units": self.units,
+            "usd": round(self.usd, 4),
+        }
+
+
+def sum_lines(lines: Sequence[CostLine]) -> CostLine:
+    """Return the sum of requests, units and dollars. Items are not added: features of one method share them."""
+    return CostLine(
+        "all", "at most", 0, 0, sum(line.requests for line in lines), sum(line.units for line in lines), sum(x.usd for x in lines)
+    )
 
 
 FEATURES = tuple(Prices.model_fields)

@@ -69,8 +69,8 @@ def measure_caption(tokens: Sequence[str]) -> CaptionRepetition:
     return CaptionRepetition(tuple(tokens), tuple(total), repeated, tuple(_doubled(tokens)))
 
 
-def normalise_caption(caption: str) -> str:
-    """Return a caption's words alone; captions with equal words are equal."""
+def join_words(caption: str) -> str:
+    """Return a caption's words alone, joined; captions with equal words are equal."""
     return " ".join(tokenize(caption))
 
 
@@ -82,7 +82,7 @@ def measure_repetition(
     Args:
         captions: as written, one an item.
         vocabulary: the model's vocabulary.
-        training: its training captions, each normalised by :func:`normalise_caption`.
+        training: its training captions, each normalised by :func:`join_words`.
     """
     items = [measure_caption(tokenize(caption)) for caption in captions]
     total, repeated = _sums([item.ngrams for item in items]), _sums([item.repeated for item in items])

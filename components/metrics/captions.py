@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from components.metrics.bleu import bleu_counts, bleu_scores
-from components.metrics.cider import CiderD, CiderR, Consensus
-from components.metrics.document_frequency import DocumentFrequency
+from components.metrics.cider import CiderD, CiderR, Consensus, DocumentFrequency
 from components.metrics.ngram_table import NgramTable
 from components.metrics.ngrams import Floats, Tokens
 from components.metrics.rouge import rouge_l_items

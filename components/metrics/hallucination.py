@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.metrics.counterparts import Counterpart, Evidence, find_counterpart, gather_evidence
+from components.metrics.counterparts import Counterpart, Evidence, Mention, find_counterpart, find_mentions, gather_evidence
 from components.metrics.lexicon import Lexicon
-from components.metrics.mentions import Mention, find_mentions
 from components.metrics.parses import Parses
 
 

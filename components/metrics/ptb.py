@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 
 from components.metrics import ptb_kinds as kinds
 from components.metrics import ptb_words as words
-from components.metrics.ptb_characters import GAP, SPACE, SPELLED, mask_unknown_characters
+from components.metrics.ptb_words import GAP, SPACE, SPELLED, mask_unknown_characters
 
 PUNCTUATION = frozenset({"''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"})
 """Dropped tokens. The tool's list also has brackets in capitals, which lower-cased tokens never equal."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from components.metrics import ptb_words as words
-from components.metrics.ptb_characters import MARKS, NUMERALS, SPACE
+from components.metrics.ptb_words import MARKS, NUMERALS, SPACE
 
 _LETTER = rf"[^\W\d_{NUMERALS}]"
 _ALNUM = rf"[^\W_{NUMERALS}]"

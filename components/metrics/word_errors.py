@@ -1,17 +1,53 @@
-"""Word and character error rate of a transcript.
+"""Word and character error rate of a transcript, after removing differences of spelling alone.
 
 The minimum number of substitutions, deletions and insertions that turn the reference into the transcript (Levenshtein), divided
 by the reference's length. The rate of several recordings is the sum of their errors divided by the sum of their lengths, not a
 mean of rates, so a short one weighs less than a long one; it can exceed 1.
+
+Before, case, punctuation and apostrophes are removed ("Don't stop." and "dont stop" are the same words), hyphens separate words,
+and English numbers become words ("3" is "three", "1st" "first", "&" "and"), since recognisers differ in these. Accents stay, as
+part of the spelling. Remaining differences count as errors: British and American spelling, words written as one or two, years
+read in pairs ("1990" becomes "one thousand nine hundred ninety"), digits in other languages.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from components.language.words import inflector
 from components.metrics.bootstrap import bootstrap_interval
+
+_APOSTROPHES = re.compile("['’ʼ´`]")
+_FIGURES = re.compile(r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)(st|nd|rd|th)?(?!\w|[.,]\d)")
+_MOST_DIGITS = 15
+
+
+def spoken_words(text: str, language: str) -> list[str]:
+    """Return the words of ``text`` to compare, in order; empty if nothing in it is spoken.
+
+    Args:
+        text: any text.
+        language: ISO 639-1; only English numbers become words.
+    """
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if language == "en":
+        text = _FIGURES.sub(_in_words, text.replace("&", " and ").replace("%", " percent "))
+    text = _APOSTROPHES.sub("", text)
+    # Letters, their combining marks, and digits; everything else separates words.
+    return "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in text).split()
+
+
+def _in_words(match: re.Match[str]) -> str:
+    figure = match[1].replace(",", "")
+    if len(figure) > _MOST_DIGITS or not figure.isascii():
+        return match[0]
+    words = str(inflector().number_to_words(figure, andword="", comma=""))
+    return f" {inflector().ordinal(words) if match[2] else words} "
+
 
 EQUAL, SUBSTITUTED, DELETED, INSERTED = "equal", "substituted", "deleted", "inserted"
 

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from components.models.captioners.interface import CaptionNetwork
-from components.models.packed import pack_linear_layers
+from components.models.packed_linear import pack_linear_layers
 from components.models.sampling import forbidden_words, greedy, mask_scores, require_eval_mode
 from components.models.vocabulary import END, NEVER_WRITTEN, PAD, START
 
@@ -56,7 +56,7 @@ def generate(
         length_power: 0 compares log-probabilities; larger values favour longer captions.
         batch: pictures decoded together; None decodes all at once.
         never: ids of words that are never written.
-        pack: on a CPU, convert the weights to oneDNN's layout first (:mod:`components.models.packed`).
+        pack: on a CPU, convert the weights to oneDNN's layout first (:mod:`components.models.packed_linear`).
 
     Raises:
         ValueError: an argument is out of range, the network is in training mode, or its scores are NaN.

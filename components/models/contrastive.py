@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from components.models.gathered import Batch, gather, world_size
+from components.models.distributed_batch import Batch, gather, world_size
 from components.models.masked_margin_softmax import at_least_float32, masked_margin_softmax_chunked, row_losses_chunked
 from components.models.triplet import Reduction, draw_negatives, draw_uniforms, hinge_losses, triplet
 

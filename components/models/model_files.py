@@ -1,6 +1,6 @@
 """A trained network's folder, ``weights.safetensors`` and ``config.json``: writing, and reading with clear errors.
 
-Shared by all kinds of networks; see ``trained.py`` for captioners and ``loading.py`` for dual encoders.
+Shared by all kinds of networks; see ``trained_captioner`` and ``dual_encoder_files``.
 """
 
 from __future__ import annotations

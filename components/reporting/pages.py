@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.check_warnings import ABOUT
-from components.reporting import numbers
+from components.reporting import values
 from components.reporting.values import interval, number
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 SHARED = Path(__file__).parent / "data"
 """Folder of ``base.html``, its stylesheet, and shared macros."""
 FILTERS: dict[str, Callable[..., str]] = {
-    "count": numbers.count,
-    "decimal": numbers.decimal,
-    "percent": numbers.percent,
+    "count": values.count,
+    "decimal": values.decimal,
+    "percent": values.percent,
     "number": number,
     "interval": interval,
 }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from components.core.errors import HearsightError
-from components.models.loading import LoadedDualEncoder, load_dual_encoder
+from components.models.dual_encoder_files import LoadedDualEncoder, load_dual_encoder
 from components.retrieval.items import Coefficients, Crop, PairItems
 from components.retrieval.pairs import Pairs
 from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place

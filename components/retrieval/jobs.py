@@ -16,7 +16,7 @@ from components.core.seeded_rng import seeded_rng
 from components.execution.ranks import rank_number
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
-from components.models.loading import save_dual_encoder, warm_start
+from components.models.dual_encoder_files import save_dual_encoder, warm_start
 from components.retrieval.embedding import empty_image_encoder, open_dual_encoder
 from components.retrieval.items import Coefficients, PairItems
 from components.retrieval.pairs import Pairs, read_pairs, sets_of

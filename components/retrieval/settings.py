@@ -103,11 +103,11 @@ class DualEncoderSettings(Settings):
     """All that one model's training depends on, but for its row, its seed and its data."""
 
     optimisation: Optimisation = Optimisation()
-    """How it is optimised; the row gives the batch in ``train``."""
+    """How it is optimised; the row gives the batch size."""
     clips: Clips = Clips()
     """What a clip goes through."""
     loss: Loss = Loss()
-    """The loss; the row names which in ``train``."""
+    """The loss; the row names which."""
 
     def check(self, where: str) -> None:
         """Require numbers in their ranges, and what matches."""

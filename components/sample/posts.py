@@ -65,7 +65,7 @@ class PostsSite(Site):
                 (r"/media/(\d+)/(original|small)(\.\w+)", self._media),
                 (r"/avatars/(\w+)(\.png)", self._avatar),
                 (r"/emoji/libras(\.png)", self._emoji),
-                (r"/@(\w+)", self._profile),
+                (r"/@(\w+)", self._account_page),
                 (r"/@(\w+)/(\d+)", self._page),
                 (r"/tags/([^/]+)", self._tag_page),
                 (r"/robots\.txt", lambda _: whole(ROBOTS.encode(), TYPES[".txt"])),
@@ -201,7 +201,7 @@ class PostsSite(Site):
             f"{owner.name} (@{handle})", f"{body}\n<p>{entities.time_of(post.posted)}</p>", f"Imagem: {credits}", owner
         )
 
-    def _profile(self, _: Mapping[str, str], handle: str) -> Reply:
+    def _account_page(self, _: Mapping[str, str], handle: str) -> Reply:
         owner = _existing(self.plan.owners.get(handle))
         posts = [post for post in self.plan.of(handle) if self.plan.shows(post) and not post.boosts]
         return as_html(f"{owner.name} (@{handle})", f"<p>{escape(owner.note)}</p>\n{_links(posts[:MOST])}", "", owner)

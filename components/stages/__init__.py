@@ -1,4 +1,4 @@
 """One package for each stage of dvc.yaml, and ``check``, which checks the output of every stage.
 
-A stage defines ``Params`` and ``run(stage)`` in its ``__init__``. No stage imports another.
+A stage defines ``Params`` in its ``__init__`` and ``run(stage)`` in its module ``run``. No stage imports another.
 """

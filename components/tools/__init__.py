@@ -1,1 +1,1 @@
-"""Commands outside the graph of stages: calibrate, cache repair, cost, demo, doctor, release, score, snapshots, takedown, try."""
+"""Commands outside the graph of stages, a package each; ``cli`` has their options and help texts."""

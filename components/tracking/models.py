@@ -3,7 +3,7 @@
 A LoggedModel holds the files of an output byte for byte, loaded by :mod:`components.tracking.served`; nothing is pickled: of a
 training stage weights and configuration, of an index its folder ``search/``. The registered model ``<dataset>-<kind>`` has a
 version for each weights file or index. The best seed of a training is offered the alias ``best``
-(:mod:`components.tracking.best`); of an index the last one has it, since an index follows its data.
+(:mod:`components.tracking.best_alias`); of an index the last one has it, since an index follows its data.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.records import MODEL
 from components.core.shards import read_table
 from components.core.stored_files import provide_all
-from components.tracking.best import NOTE, Score, move, offer
+from components.tracking.best_alias import NOTE, Score, move, offer
 from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of
 from components.tracking.served import BEAM, CAPTIONED
 

@@ -16,7 +16,7 @@ from components.core.addresses import main_project, parse_output_name
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.storage import S3Storage, read_storage
-from components.tracking.moved import FOLDER, follow_move
+from components.tracking.artifact_addresses import FOLDER, follow_move
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

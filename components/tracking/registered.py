@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from components.core.errors import HearsightError
-from components.tracking.best import BEST
+from components.tracking.best_alias import BEST
 
 _MISSING = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 """MLflow's codes for a model, alias or file that does not exist."""

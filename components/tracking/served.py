@@ -96,7 +96,7 @@ class ServedDualEncoder:
 def _load_pyfunc(data_path: str) -> Any:
     """Load a model's folder or a search index's folder; MLflow's entry point."""
     # Here: torch, and for an index the encoders.
-    from components.models.loading import CONFIG
+    from components.models.dual_encoder_files import CONFIG
     from components.retrieval.embedding import open_folder
     from components.search import served
 

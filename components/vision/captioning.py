@@ -20,8 +20,8 @@ from torch import Tensor
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.models.beam import generate
-from components.models.packed import pack_linear_layers
-from components.models.trained import TrainedCaptioner, load_trained
+from components.models.packed_linear import pack_linear_layers
+from components.models.trained_captioner import TrainedCaptioner, load_trained
 from components.vision.image_encoders import EncodedPicture, trainable_encoder
 from components.vision.picture_files import require_picture
 from components.vision.training_pictures import open_picture, whole_view

@@ -21,10 +21,10 @@ _IPV4 = re.compile(r"(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+)){0,3}")
 _NOT_HOST = re.compile(r"[\s/@?#*]")
 _SLASHES = re.compile("/{2,}")
 _BETWEEN_DELIMITERS = re.compile(r"[^&=+;]+")
-_PROFILE = re.compile(r"(?:(?:https?:)?//|(?=[^\s/@]+\.[^\s/@]+/.))(.+)", re.IGNORECASE)
+_ACCOUNT_PAGE = re.compile(r"(?:(?:https?:)?//|(?=[^\s/@]+\.[^\s/@]+/.))(.+)", re.IGNORECASE)
 _SCHEME = re.compile("^acct:", re.IGNORECASE)
-_PROFILE_FOLDERS = ("web", "users")
-"""Folders of profiles on servers of ActivityPub."""
+_ACCOUNT_FOLDERS = ("web", "users")
+"""Folders of accounts on servers of ActivityPub."""
 _NAMES_WITHOUT_SERVER = ("instagram.com",)
 """Sites whose accounts records name without their server."""
 
@@ -88,24 +88,24 @@ def canonicalise_host(host: str) -> str | None:
 def canonicalise_owner(owner: str) -> str | None:
     """Return an account as ``name@server``, or as its name where no server is given; None when it is neither.
 
-    A profile's address is its account: ``https://example.social/@name``, ``…/users/name``, ``…/name``; with
+    The address of an account's page is the account: ``https://example.social/@name``, ``…/users/name``, ``…/name``; with
     ``/@name@other.social`` it is the account on the other server.
     """
     account = _SCHEME.sub("", unicodedata.normalize("NFKC", owner).strip())
-    if address := _PROFILE.fullmatch(account):
-        return _read_profile(address[1])
+    if address := _ACCOUNT_PAGE.fullmatch(account):
+        return _read_account(address[1])
     name, at, server = account.lstrip("@").rpartition("@")
     if at and (canonical := _canonicalise_server(normalise(f"https://{server}/") or "")):
         return normalise_account(f"{name}@{canonical}")
     return normalise_account(account)
 
 
-def _read_profile(address: str) -> str | None:
+def _read_account(address: str) -> str | None:
     normal = normalise(f"https://{address}") or ""
     if (server := _canonicalise_server(normal)) is None:
         return None
     segments = [unquote(segment) for segment in urlsplit(normal).path.split("/") if segment]
-    if len(segments) > 1 and segments[0].lower() in _PROFILE_FOLDERS:
+    if len(segments) > 1 and segments[0].lower() in _ACCOUNT_FOLDERS:
         segments = segments[1:]
     elif not segments or (len(segments) > 1 and not segments[0].startswith("@")):
         return None

@@ -2,12 +2,16 @@
 
 An answer in the snapshot's base is reused without a request or confirmed by a conditional one. The order of URLs and the queues
 of hosts are in ``fetch``, API calls in ``api_calls``.
+
+Old image lists have many dead hosts. The network counts as lost only when many distinct hosts failed over some time in which
+none answered, and hosts that answered before cannot be reached either.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -16,13 +20,90 @@ from components.web.answers import Answers, Consent
 from components.web.conditional_fetch import ConditionalFetch, parse_moment
 from components.web.erase import replace_redirect
 from components.web.hosts import Host, Slots
-from components.web.network import LoopLag, NetworkWatch
 from components.web.request import NO_SUCH_NAME, RETRY_STATUS, Response, Role, Session
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
 from components.web.takedown_list import EMPTY_LIST, Takedown
 from components.web.urls import host_of
 from components.web.warc import Entry
+
+FAILED_HOSTS = 25
+"""Minimum distinct hosts that failed since the last answer."""
+FAILED_SECONDS = 15.0
+"""Minimum seconds without an answer."""
+UNPROBED_FACTOR = 4
+"""Factor on both minima while no host has answered yet, since none can be probed."""
+PROBES = 3
+"""Hosts that answered before and are probed."""
+
+
+class NetworkWatch:
+    """Records which hosts answer and fail, and decides whether the network is lost."""
+
+    def __init__(self, probe: Callable[[str], Awaitable[bool]]) -> None:
+        """``probe``: requests a URL and returns whether any answer came."""
+        self._probe = probe
+        self._good: OrderedDict[str, str] = OrderedDict()
+        self._failed: set[str] = set()
+        self._quiet_since: float | None = None
+        self._probing = asyncio.Lock()
+
+    def answered(self, origin: str, url: str) -> None:
+        """Record an answer from a host."""
+        self._failed.clear()
+        self._quiet_since = None
+        self._good[origin] = url
+        self._good.move_to_end(origin)
+        while len(self._good) > PROBES:
+            self._good.popitem(last=False)
+
+    def failed(self, origin: str) -> None:
+        """Record a request to a host without an answer."""
+        if self._quiet_since is None:
+            self._quiet_since = asyncio.get_running_loop().time()
+        self._failed.add(origin)
+
+    @property
+    def failures(self) -> int:
+        """Distinct hosts that failed since the last answer."""
+        return len(self._failed)
+
+    async def lost(self) -> bool:
+        """Return whether the network is lost; probes hosts that answered before if it seems so."""
+        if not self._looks_lost():
+            return False
+        async with self._probing:
+            if not self._looks_lost():  # an answer came during another probe
+                return False
+            for origin, url in reversed(list(self._good.items())):
+                if await self._probe(url):
+                    self.answered(origin, url)
+                    return False
+            return True
+
+    def _looks_lost(self) -> bool:
+        factor = 1 if self._good else UNPROBED_FACTOR
+        if self._quiet_since is None or len(self._failed) < factor * FAILED_HOSTS:
+            return False
+        return asyncio.get_running_loop().time() - self._quiet_since >= factor * FAILED_SECONDS
+
+
+class LoopLag:
+    """Measures how late the event loop runs callbacks, which a busy machine adds to every answer's time."""
+
+    PERIOD = 0.25
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        """Total lateness so far."""
+
+    async def watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            start = loop.time()
+            await asyncio.sleep(self.PERIOD)
+            self.seconds += max(0.0, loop.time() - start - self.PERIOD)
+
 
 Progress = Callable[..., Iterable[Any]]
 

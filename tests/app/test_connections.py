@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from components.app import connections
+from components.app import serve
 from tests.app.server import OWNER, Running, running, settings_of
 from tests.support import until
 from tests.support.app.project import new_project
@@ -48,7 +48,7 @@ def ended(client: socket.socket) -> bool:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HEADER_SECONDS", "BODY_SECONDS", "READ_SECONDS"):
-        monkeypatch.setattr(connections, name, {"HEADER_SECONDS": 0.5, "BODY_SECONDS": 0.6, "READ_SECONDS": 0.7}[name])
+        monkeypatch.setattr(serve, name, {"HEADER_SECONDS": 0.5, "BODY_SECONDS": 0.6, "READ_SECONDS": 0.7}[name])
 
 
 @pytest.mark.usefixtures("short")
@@ -109,7 +109,7 @@ def test_what_the_application_does_itself_is_not_limited_and_a_connection_serves
 
 
 def test_hundreds_of_unfinished_requests_keep_no_rater_out(site, monkeypatch):
-    monkeypatch.setattr(connections, "MOST", 100)
+    monkeypatch.setattr(serve, "MOST", 100)
     parts = (b"", b"GET / HT", HEAD, HEAD + b"x")
     with ExitStack() as stack, httpx.Client(base_url=site.url, headers=OWNER, timeout=20) as rater:
         for number in range(300):
@@ -122,4 +122,4 @@ def test_hundreds_of_unfinished_requests_keep_no_rater_out(site, monkeypatch):
 
 def test_there_are_fewer_connections_than_the_process_may_open_files(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (256, 256))
-    assert connections.most_connections() == 128
+    assert serve.most_connections() == 128

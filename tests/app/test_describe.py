@@ -11,8 +11,8 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from components.app.invitations import INVITATION, sign
 from components.app.routes import describe
-from components.app.tokens import INVITATION, sign
 from components.sample.serving import SampleWeb
 from components.tools.describe.sources import describe_address
 from components.web.settings import FetchSettings

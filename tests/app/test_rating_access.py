@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from components.app.tokens import INVITATION, sign
+from components.app.invitations import INVITATION, sign
 from components.ratings.running import follow
 from tests.app.rating import PUBLIC, RatingApp, csrf_of, invited, item_of, rating_app
 from tests.app.server import SECRET, TOKEN, running, settings_of

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from components.app.pages import FOLDER as TEMPLATES
-from components.app.translations import FOLDER, LANGUAGES, texts
+from components.app.pages import LANGUAGES, TEXTS, texts
 
-FILES = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.yaml")})
+FILES = sorted({path.name.split(".")[0] for path in TEXTS.glob("*.yaml")})
 
 
 def placeholders(text: str) -> set[str]:
@@ -20,7 +20,7 @@ def placeholders(text: str) -> set[str]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_has_the_same_texts_with_the_same_placeholders_in_every_language(name):
-    read = {code: yaml.safe_load((FOLDER / f"{name}.{code}.yaml").read_text(encoding="utf-8")) for code in LANGUAGES}
+    read = {code: yaml.safe_load((TEXTS / f"{name}.{code}.yaml").read_text(encoding="utf-8")) for code in LANGUAGES}
     english = read["en"]
     for code, other in read.items():
         assert list(other) == list(english), code
@@ -30,7 +30,7 @@ def test_a_file_has_the_same_texts_with_the_same_placeholders_in_every_language(
 
 
 def test_no_name_is_in_two_files():
-    names = [name for file in FILES for name in yaml.safe_load((FOLDER / f"{file}.en.yaml").read_text(encoding="utf-8"))]
+    names = [name for file in FILES for name in yaml.safe_load((TEXTS / f"{file}.en.yaml").read_text(encoding="utf-8"))]
     assert len(names) == len(set(names))
 
 

@@ -20,8 +20,7 @@ from components.app.routes import describe
 from components.app.turns import BusyError, Turns, turns_of
 from components.app.uploads import limit_picture
 from components.core.errors import HearsightError
-from components.tools.describe.confidence import Evidence
-from components.tools.describe.describer import Describer, _Written
+from components.tools.describe.describer import Describer, Evidence, _Written
 from tests.app.server import Running, running, settings_of
 from tests.support.app.project import new_project
 

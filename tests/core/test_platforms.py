@@ -17,7 +17,7 @@ from components.core.code_digest import source_digest
 from components.core.errors import HearsightError
 from components.execution import limits, process, writer_lock
 from components.execution.engine import LocalEngine
-from components.speech.voices import catalogue, platforms
+from components.speech.voices import available, catalogue
 from components.speech.voices.available import lack_here, split_available
 from components.speech.voices.catalogue import voice_named
 from flows import guard
@@ -113,10 +113,10 @@ def test_a_voice_that_this_system_lacks_is_left_out_and_another_speaks(mac):
 
 
 def test_on_linux_every_engine_exists_and_nothing_is_replaced():
-    assert all(platforms.is_built(engine) for engine in catalogue.ENGINES)
-    assert {catalogue.voice_named(name).language for name in platforms.SUBSTITUTES} == {"en", "fr", "es"}
-    for name, other in platforms.SUBSTITUTES.items():
-        assert voice_named(name).language == voice_named(other).language and platforms.is_built(voice_named(other).engine)
+    assert all(available.is_built(engine) for engine in catalogue.ENGINES)
+    assert {catalogue.voice_named(name).language for name in available.SUBSTITUTES} == {"en", "fr", "es"}
+    for name, other in available.SUBSTITUTES.items():
+        assert voice_named(name).language == voice_named(other).language and available.is_built(voice_named(other).engine)
 
 
 def test_the_digest_of_code_is_that_of_python_311_in_every_version():

@@ -14,8 +14,8 @@ import pytest
 
 from components.core.result_cache import PaidAnnotator, ResultCache
 from components.google.client import GoogleClient
+from components.google.cost import total_usage
 from components.google.method import refusal_reason
-from components.google.usage import total_usage
 from components.language.google import GoogleModeration, GoogleSentiment, GoogleSyntax
 from components.language.google_parse import to_parse
 from components.providers.google_readings import polarity

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from components.metrics.caption_faults import caption_faults
 from components.metrics.caption_lengths import LengthComparison, compare_word_counts, word_counts
-from components.metrics.caption_repetition import measure_caption, measure_repetition, normalise_caption
+from components.metrics.caption_repetition import join_words, measure_caption, measure_repetition
 from components.metrics.tokens import tokenize
 
 CAPTIONS = st.lists(st.lists(st.sampled_from(["a", "dog", "gato", "no", "parque", "red"]), max_size=12).map(" ".join), max_size=8)
@@ -79,7 +79,7 @@ def test_a_doubled_sequence_is_repeated_immediately(caption, places):
 
 def test_repetition_over_a_set_is_measured_by_shares():
     result = measure_repetition(
-        ["a dog", "A dog .", "a cat"], vocabulary=["a", "dog", "cat", "bird"], training={normalise_caption("A cat!")}
+        ["a dog", "A dog .", "a cat"], vocabulary=["a", "dog", "cat", "bird"], training={join_words("A cat!")}
     )
     assert result.distinct[0] == 3 / 6 and result.distinct[1] == 2 / 3
     assert (result.vocabulary, result.vocabulary_share) == (3, 0.75)

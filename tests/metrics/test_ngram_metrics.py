@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from components.metrics import ngram_table
 from components.metrics.captions import NAMES, score_captions
-from components.metrics.cider import CiderD, CiderR, Consensus, cider
-from components.metrics.document_frequency import DocumentFrequency
+from components.metrics.cider import CiderD, CiderR, Consensus, DocumentFrequency, cider
 from components.metrics.ngram_table import NgramTable
 from components.metrics.ngrams import number_ngrams
 from components.metrics.rouge import longest_common

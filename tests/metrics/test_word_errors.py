@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.metrics.spoken_words import spoken_words
-from components.metrics.word_errors import DELETED, EQUAL, INSERTED, SUBSTITUTED, Step, align, count_errors, error_rate
+from components.metrics.word_errors import (
+    DELETED,
+    EQUAL,
+    INSERTED,
+    SUBSTITUTED,
+    Step,
+    align,
+    count_errors,
+    error_rate,
+    spoken_words,
+)
 
 WORDS = st.lists(st.sampled_from(["a", "dog", "cat", "ran", "on", "grass"]), max_size=8)
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from components.models.contrastive import LossSettings, contrastive_loss, margin_at
-from components.models.gathered import gather
+from components.models.distributed_batch import gather
 from components.models.masked_margin_softmax import masked_margin_softmax
 from components.models.matching import positives_mask
 from components.models.triplet import triplet

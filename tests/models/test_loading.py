@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
+from components.models.dual_encoder_files import (
+    CONFIG,
+    WEIGHTS,
+    LoadedDualEncoder,
+    load_dual_encoder,
+    save_dual_encoder,
+    warm_start,
+)
 from components.models.encoders import ImageEncoder
-from components.models.loading import CONFIG, WEIGHTS, LoadedDualEncoder, load_dual_encoder, save_dual_encoder, warm_start
 from tests.support.models.dual_encoders import TINY, Flat, tiny
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from components.models.beam import generate
-from components.models.packed import pack_linear_layers
+from components.models.packed_linear import pack_linear_layers
 from tests.support.models.captioning import plain_beam_search, tiny_transformer
 
 

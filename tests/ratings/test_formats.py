@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.core.records import RATING
 from components.ratings.formats import argilla, csv, label_studio, read_ratings
-from components.ratings.verdicts import BAD, GOOD, SOURCES, read_verdict
+from components.ratings.formats.readings import BAD, GOOD, SOURCES, read_verdict
 from tests.support.ratings.rated import item, rating, ratings_table, use
 
 RATERS = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters="@"), min_size=1, max_size=12)

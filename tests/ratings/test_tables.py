@@ -11,16 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.metrics.agreement import krippendorff_alpha
 from components.metrics.bootstrap import bootstrap_intervals, interval_of, resample_counts
 from components.ratings.formats import read_ratings
 from components.ratings.joining import join_ratings
 from components.ratings.tables import paper
-from components.ratings.tables.estimates import Counting, agreement, mean_values
+from components.ratings.tables.estimates import Counting, agreement, krippendorff_alpha, mean_values
 from components.ratings.tables.recall import RecallRow, recall_rows
 from components.ratings.tables.shares import ShareRow, share_rows, table_agreement
-from components.ratings.tables.uses import all_uses, first_uses
-from components.ratings.tables.votes import collect_votes
+from components.ratings.tables.uses import all_uses, collect_votes, first_uses
 from tests.support.ratings.rated import item, items_table, key, rating, ratings_table, use, votes_of
 
 FEW = Counting(resamples=20)

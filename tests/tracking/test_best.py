@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.tracking.best import Score, compare, offer
+from components.tracking.best_alias import Score, compare, offer
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
 from tests.support.command import hearsight

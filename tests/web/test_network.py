@@ -9,9 +9,9 @@ import time
 import pytest
 
 from components.core.errors import HearsightError
-from components.web import network
+from components.web import client
+from components.web.client import LoopLag, NetworkWatch
 from components.web.fetch import Fetcher
-from components.web.network import LoopLag, NetworkWatch
 from components.web.store import FetchStore
 from tests.support.crawl.crawls import fetch_settings
 from tests.support.web.raw_web import RawWeb, plain
@@ -22,8 +22,8 @@ GOOD = 40
 @pytest.fixture
 def quick(monkeypatch):
     """Few hosts and no time are enough to look like a lost network."""
-    monkeypatch.setattr(network, "FAILED_HOSTS", 5)
-    monkeypatch.setattr(network, "FAILED_SECONDS", 0.0)
+    monkeypatch.setattr(client, "FAILED_HOSTS", 5)
+    monkeypatch.setattr(client, "FAILED_SECONDS", 0.0)
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from components.app.access import require_owner
-from components.app.forms import protect
+from components.app.access import protect, require_owner
 from components.app.invitations import DAYS, invitation, invitation_link
 from components.app.pages import render_page
 from components.app.raters import (

@@ -13,11 +13,10 @@ from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from components.app.access import require_owner
+from components.app.access import is_file, protect, require_owner
 from components.app.engines import stamp_of
-from components.app.forms import is_file, protect
+from components.app.invitations import sign, verify
 from components.app.pages import language_of, render_page, status_of
-from components.app.tokens import sign, verify
 from components.app.turns import BusyError, T, turns_of
 from components.app.uploads import limit_picture
 from components.core.errors import HearsightError

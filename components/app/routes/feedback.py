@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
-from components.app.access import require_owner
-from components.app.forms import protect
+from components.app.access import protect, require_owner
 from components.app.pages import language_of, render_page
 from components.core.errors import HearsightError
 from components.tools.feedback.feedback import LANGUAGES, MOST, feedback

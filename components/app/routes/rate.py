@@ -8,10 +8,9 @@ from fastapi import APIRouter, Depends, Form, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from components.app.access import is_owner
-from components.app.forms import protect
+from components.app.access import is_owner, protect
+from components.app.files import media_response
 from components.app.invitations import read_invitation
-from components.app.media import media_response
 from components.app.pages import render_page
 from components.app.raters import (
     RATER,

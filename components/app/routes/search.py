@@ -9,9 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from starlette.responses import Response
 
-from components.app.access import require_owner
+from components.app.access import is_file, protect, require_owner
 from components.app.engines import Engines, SearchEngine
-from components.app.forms import is_file, protect
 from components.app.pages import language_of, render_page, status_of
 from components.app.turns import turns_of
 from components.app.uploads import limit_picture, limit_sound

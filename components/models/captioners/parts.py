@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from components.models.captioners.interface import CaptionerConfig
-from components.models.packed import Tied
+from components.models.packed_linear import Tied
 
 
 def check_features(config: CaptionerConfig, features: Tensor) -> None:

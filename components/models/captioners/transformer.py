@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
-from components.models.packed import Tied
+from components.models.packed_linear import Tied
 
 
 def sinusoids(length: int, width: int) -> Tensor:

@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from components.ratings.formats.readings import CANCELLED, columns_of, damaged, normal_table
-from components.ratings.verdicts import BAD, GOOD
+from components.ratings.formats.readings import BAD, CANCELLED, GOOD, columns_of, damaged, normal_table
 
 NAME = "argilla"
 UNIT = "record"

@@ -13,8 +13,7 @@ from xml.sax.saxutils import quoteattr
 import orjson
 import pyarrow as pa
 
-from components.ratings.formats.readings import CANCELLED, UNANSWERED, columns_of, damaged, normal_table
-from components.ratings.verdicts import BAD, GOOD
+from components.ratings.formats.readings import BAD, CANCELLED, GOOD, UNANSWERED, columns_of, damaged, normal_table
 
 NAME = "label_studio"
 UNIT = "task"

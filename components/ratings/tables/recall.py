@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from components.ratings.tables.estimates import Counting, Estimate, agreement, mean_values
 from components.ratings.tables.shares import is_complete, raters_of
-from components.ratings.tables.uses import RETRIEVAL, Uses
-from components.ratings.tables.votes import Votes
+from components.ratings.tables.uses import RETRIEVAL, Uses, Votes
 
 DEPTH = 5
 """Results of a query that are rated. CSC §4.4: "the top five retrieved results"."""

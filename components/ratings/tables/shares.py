@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.ratings.tables.estimates import Counting, Estimate, agreement, mean_values
-from components.ratings.tables.uses import DATASET, MODEL, RETRIEVAL, TRUTH, Uses
-from components.ratings.tables.votes import Votes
+from components.ratings.tables.uses import DATASET, MODEL, RETRIEVAL, TRUTH, Uses, Votes
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from components.speech.text_normalization.figures import join_groups, say_codes
 from components.speech.text_normalization.language import language_of, languages
 from components.speech.text_normalization.marks import part, say_symbols, tidy
 from components.speech.text_normalization.measures import say_degrees, say_money, say_powers, say_prices, say_rates, say_units
-from components.speech.text_normalization.plain import is_plain
+from components.speech.text_normalization.plain_words import is_plain
 from components.speech.text_normalization.quantities import join_figures, say_fractions, say_numbers, say_ordinals
 from components.speech.text_normalization.roman import say_roman
-from components.speech.text_normalization.written import say_addresses, split_camel, strip_markup
+from components.speech.text_normalization.web_text import say_addresses, split_camel, strip_markup
 
 __all__ = ["RULES", "NormalisedText", "RejectedText", "Step", "languages", "normalise_for_speech"]
 

@@ -10,8 +10,21 @@ import sys
 from collections.abc import Sequence
 
 from components.speech.voices.catalogue import VOICES, Lack, lack_of, split_installed, voice_named
-from components.speech.voices.platforms import SUBSTITUTES, is_built
 from components.speech.voices.voice import Voice
+
+SYSTEMS = {"nanotts": ("linux",), "flite": ("linux",)}
+"""Engine → the values of ``sys.platform`` for which its package or library is built; other engines: all."""
+SUBSTITUTES: dict[str, str] = {
+    "nanotts-en-us": "espeak-en-us",
+    "nanotts-fr-fr": "espeak-fr-f",
+    "nanotts-es-es": "espeak-es-f",
+}
+"""Voice of such an engine → the voice that takes its place where the engine does not exist. Voices without one are left out."""
+
+
+def is_built(engine: str) -> bool:
+    """Return whether the engine exists for this system, installed or not."""
+    return sys.platform in SYSTEMS.get(engine, (sys.platform,))
 
 
 def split_available(names: Sequence[str]) -> tuple[list[Voice], list[Voice]]:

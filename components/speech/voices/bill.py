@@ -7,8 +7,8 @@ from pathlib import Path
 
 from components.core.addresses import state_folder
 from components.core.result_cache import ResultCache
-from components.google.bill import CostLine
 from components.google.client import GoogleClient
+from components.google.cost import CostLine
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
 from components.speech.voices.google_speech import GoogleSpeech, SpeechRequest, answer_key, exceeded_limit

@@ -19,7 +19,7 @@ from importlib import import_module
 
 from components.execution.process import die_with_parent
 from components.speech.voices.engines import ENGINES
-from components.speech.voices.frames import FAILED, HEAD, READY, decode_request, encode_speech, frame
+from components.speech.voices.exchange import FAILED, HEAD, READY, decode_request, encode_speech, frame
 from components.speech.voices.voice import Engine
 
 

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from components.core.addresses import CODE_ROOT
 from components.speech.voices import host
-from components.speech.voices.exchange import DeadlineExceeded, Exchange
+from components.speech.voices.exchange import FAILED, READY, DeadlineExceeded, Exchange, decode_speech, encode_request
 from components.speech.voices.failures import CRASH, ERROR, HANG, EngineDown
-from components.speech.voices.frames import FAILED, READY, decode_speech, encode_request
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples

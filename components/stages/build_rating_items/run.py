@@ -14,10 +14,10 @@ from components.core.ledger import DROPPED, dropped, kept, ledger_table
 from components.core.records import LEDGER, RATING_ITEM
 from components.execution.stage import Job, Stage
 from components.stages.build_rating_items import Params
-from components.stages.build_rating_items.material import Material, read_material
+from components.stages.build_rating_items.inputs import Material, read_material
+from components.stages.build_rating_items.items import TABLES, Item, Place, merge
 from components.stages.build_rating_items.pictures import picture_job, picture_name, read_unreadable
-from components.stages.build_rating_items.places import dataset_places, model_places, retrieval_places, truth_places
-from components.stages.build_rating_items.shown import TABLES, Item, Place, merge
+from components.stages.build_rating_items.table_places import dataset_places, model_places, retrieval_places, truth_places
 
 FEW = 4096
 """Up to so many pictures there are at most 16 shards, beyond 256."""

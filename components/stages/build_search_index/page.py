@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.reporting.numbers import decimal
 from components.reporting.pages import data_uri, render
+from components.reporting.values import decimal
 from components.search.items import IMAGE, SPEECH
 from components.search.searcher import SEARCH, Searcher, SearchResult
 from components.stages.build_search_index.neighbours import Neighbour, Neighbourhood, gather

@@ -18,7 +18,7 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
-from components.stages.crawl.sources.found import (
+from components.stages.crawl.sources.source_pages import (
     MAX_SHOWN_TEXT,
     SourcePage,
     candidate_key,

@@ -30,7 +30,7 @@ from components.stages.crawl.shard_plan import (
 )
 from components.stages.crawl.source_kinds import create_source
 from components.stages.crawl.source_settings import Site
-from components.stages.crawl.sources.found import Source, chunk_pages, hash_address
+from components.stages.crawl.sources.source_pages import Source, chunk_pages, hash_address
 from components.web.answers import Answers, Consent, NotFetched
 from components.web.conditional_fetch import ConditionalFetch
 from components.web.erase import erase, erase_chain

@@ -22,7 +22,7 @@ from components.stages.crawl.source_settings import (
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
-    from components.stages.crawl.sources.found import Source
+    from components.stages.crawl.sources.source_pages import Source
     from components.web.takedown_list import Takedown
 
 SOURCES: dict[type[SourceSettings], str] = {

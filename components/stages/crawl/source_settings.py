@@ -164,7 +164,7 @@ class PostsSettings(Hashtag):
 
     server: str = ""
     """The API's address: https://example.social, https://graph.facebook.com/v23.0; has to be given."""
-    profiles: list[str] = []
+    accounts: list[str] = []
     """Accounts visited besides those found: user@host, or Instagram's user names."""
     window_days: float = 7.0
     """How far back the tag's timeline is searched for accounts, from the time of its first answer. PCV §4.1: 7."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.stages.dedup.close import Pairs
+from components.stages.dedup.close_pairs import Pairs
 
 ROWS, COLUMNS = 64, 4_096
 """Shape of a block of the comparison of all pairs: 2 MB of exclusive-ors."""

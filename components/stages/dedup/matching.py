@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.stages.dedup.alignment import refine
-from components.stages.dedup.placements import make_parts, place
+from components.stages.dedup.alignment import make_parts, place, refine
 
 BATCH = 192
 """Sketches of either side whose patches are in memory at a time: 150 MB."""

@@ -1,7 +1,7 @@
 """Duplicate posts: pictures and captions both within their distances (PCV §4.2.2, definitions 1 to 3).
 
 The result equals the paper's algorithm 1 on full float64 matrices without computing them: close captions are found first
-(``close``), and only pictures of those posts are compared, in float32 where that decides and in float64 elsewhere.
+(``close_pairs``), and only pictures of those posts are compared, in float32 where that decides and in float64 elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from components.stages.dedup.close import DECIMALS, Pairs, close_rows
+from components.stages.dedup.close_pairs import DECIMALS, Pairs, close_rows
 
 EDGE = 2e-5
 """Distances this near to the threshold are recomputed in float64; the error of a float32 product of 1280 terms is far less."""
@@ -34,7 +34,7 @@ def unit_rows(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def picture_distances(vectors: NDArray[np.floating], i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return cosine distances of the given pairs of rows, to :data:`~components.stages.dedup.close.DECIMALS` decimals."""
+    """Return cosine distances of the given pairs of rows, to :data:`~components.stages.dedup.close_pairs.DECIMALS` decimals."""
     parts = [
         np.einsum("ij,ij->i", unit_rows(vectors[i[at : at + GATHERED]]), unit_rows(vectors[j[at : at + GATHERED]]))
         for at in range(0, len(i), GATHERED)

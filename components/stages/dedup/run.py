@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from components.core.csv_text import csv_text
 from components.execution.stage import Stage
 from components.stages.dedup import Params
-from components.stages.dedup.close import Pairs
+from components.stages.dedup.close_pairs import Pairs
+from components.stages.dedup.edges import Duplicates, aligned_repeats, prepare_pictures, same_pictures, signal_matches
 from components.stages.dedup.groups import Groups
-from components.stages.dedup.near import Duplicates, aligned_repeats, prepare_pictures, same_pictures, signal_matches
 from components.stages.dedup.records import Records
 from components.stages.dedup.verdicts import decide, ledgers
 

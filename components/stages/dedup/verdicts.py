@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from components.core.ledger import dropped, format_value, kept, ledger_table
 from components.stages.dedup import Params
+from components.stages.dedup.edges import Duplicates, Pairs
 from components.stages.dedup.groups import Groups
-from components.stages.dedup.near import Duplicates, Pairs
 from components.stages.dedup.records import Records
 
 DUPLICATE_PAIR = "duplicate_pair"

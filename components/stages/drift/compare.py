@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-from components.reporting.numbers import decimal, percent
+from components.reporting.values import decimal, percent
 from components.stages.drift import Params
 from components.stages.drift.series import Measure, Point
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from components.metrics.caption_faults import caption_faults
 from components.metrics.caption_lengths import Lengths, compare_word_counts
 from components.metrics.caption_lengths import word_counts as lengths_of
-from components.metrics.caption_repetition import measure_repetition, normalise_caption
+from components.metrics.caption_repetition import join_words, measure_repetition
 from components.metrics.hallucination import hallucination_rates
 from components.models.vocabulary import SPECIAL
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
@@ -33,7 +33,7 @@ class TrainingTexts:
 
     language: str | None
     captions: frozenset[str] | None
-    """Captions normalised by ``caption_repetition.normal``; None also without a training split."""
+    """Captions normalised by ``caption_repetition.join_words``; None also without a training split."""
     vocabulary: Sequence[str] | None
     """The words that the model can write."""
 
@@ -58,7 +58,7 @@ def read_training_texts(stage: Stage, sets: Sequence[EvaluationSet], models: Seq
 def _captions(output: StageOutput) -> frozenset[str] | None:
     table = output.table(["split", "caption"])
     texts = table.filter(pc.equal(table["split"], "train"))["caption"].unique().to_pylist()
-    return frozenset(map(normalise_caption, texts)) or None
+    return frozenset(map(join_words, texts)) or None
 
 
 def _vocabulary(cell: StageOutput, model: Model) -> list[str]:

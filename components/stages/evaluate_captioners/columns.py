@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from components.reporting.numbers import ABSENT, count, decimal, percent
+from components.reporting.values import ABSENT, count, decimal, percent
 
 Figures = Mapping[str, float]
 NAMED = 5

@@ -11,8 +11,7 @@ import pyarrow as pa
 from components.core.csv_text import csv_text
 from components.core.ledger import kept, ledger_table
 from components.core.records import GENERATED_CAPTION
-from components.reporting.numbers import decimal, rounded, six_digits
-from components.reporting.values import Value, interval, number
+from components.reporting.values import Value, decimal, interval, number, rounded, six_digits
 from components.stages.evaluate_captioners import columns
 from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model

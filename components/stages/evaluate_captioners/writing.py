@@ -20,9 +20,9 @@ from torch import Tensor
 from components.core.errors import HearsightError
 from components.core.view_arrays import SUFFIX, PackedViews
 from components.models.beam import generate
-from components.models.packed import pack_linear_layers
+from components.models.packed_linear import pack_linear_layers
 from components.models.towers import EncodedImage
-from components.models.trained import CONFIG, WEIGHTS, ImageCaptioner, load_trained
+from components.models.trained_captioner import CONFIG, WEIGHTS, ImageCaptioner, load_trained
 from components.stages.evaluate_captioners.inputs import read_rows, read_settings
 from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
 from components.training.settings import PLAIN_INFERENCE

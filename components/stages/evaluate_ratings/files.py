@@ -12,7 +12,7 @@ from components.ratings.tables.estimates import Estimate
 from components.ratings.tables.recall import RecallRow
 from components.ratings.tables.shares import ShareRow
 from components.ratings.tables.uses import DATASET, MODEL, RETRIEVAL
-from components.reporting.numbers import decimal, rounded, six_digits
+from components.reporting.values import decimal, rounded, six_digits
 from components.stages.evaluate_ratings.results import RatingResults
 
 NOT_DEFINED = "not defined"

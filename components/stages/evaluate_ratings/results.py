@@ -13,8 +13,7 @@ from components.core.stage_output import StageOutput
 from components.ratings.tables.estimates import Counting, Estimate
 from components.ratings.tables.recall import RecallRow, recall_rows
 from components.ratings.tables.shares import ShareRow, is_complete, raters_of, share_rows, table_agreement
-from components.ratings.tables.uses import MODEL, RETRIEVAL, Uses, all_uses
-from components.ratings.tables.votes import Votes, collect_votes
+from components.ratings.tables.uses import MODEL, RETRIEVAL, Uses, Votes, all_uses, collect_votes
 from components.stages.evaluate_ratings import Params
 
 SCORES = ("cider_d", "rouge_l")

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.core.csv_text import csv_text
-from components.reporting.numbers import decimal, rounded, six_digits
-from components.reporting.values import interval
+from components.reporting.values import decimal, interval, rounded, six_digits
 from components.stages.evaluate_retrieval.claims import reported, verdict
 from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults

@@ -10,8 +10,8 @@ from typing import Any
 from components.core.csv_text import csv_text
 from components.metrics.word_errors import ErrorRate
 from components.reporting import svg
-from components.reporting.numbers import percent, percent_interval
 from components.reporting.pages import render
+from components.reporting.values import percent, percent_interval
 from components.stages.evaluate_speech.facts import Draws, SpeechResults, VoiceResults
 from components.stages.evaluate_speech.pictures import CEILING_DB, FLOOR_DB
 from components.stages.evaluate_speech.sample import Drawn

@@ -10,8 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from components.metrics.spoken_words import spoken_words
-from components.metrics.word_errors import EQUAL, Step, align, count_errors
+from components.metrics.word_errors import EQUAL, Step, align, count_errors, spoken_words
 
 COLUMNS = (
     "key", "record", "language", "spoken", "split", "origin", "voice", "rate", "pitch", "gain", "seconds",

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from components.stages.extract_descriptions.bounds import before_end_mark, find_closing, is_label, without_frame, without_lead_in
+from components.stages.extract_descriptions.endings import without_calls, without_tail
 from components.stages.extract_descriptions.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.stages.extract_descriptions.marks import (
     without_emoticons,
@@ -19,7 +20,7 @@ from components.stages.extract_descriptions.marks import (
     without_mentions,
     without_quotes,
 )
-from components.stages.extract_descriptions.plain import (
+from components.stages.extract_descriptions.plain_text import (
     clean_ends,
     fix_punctuation,
     one_line,
@@ -30,7 +31,6 @@ from components.stages.extract_descriptions.plain import (
 )
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.tags import Tag, find_tags
-from components.stages.extract_descriptions.tail import without_calls, without_tail
 from components.stages.extract_descriptions.trailers import without_dangling, without_torn_words, without_trailers
 from components.stages.extract_descriptions.words import count_words, words_of
 
@@ -173,7 +173,7 @@ def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_wor
     draft.update("frame", text, "brackets or quotes hold the description")
     if not (ended or framed or closed):
         draft.update("tail", without_tail(draft.text, rules), "spacer, marks alone, a call or a credit end the description")
-        draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or profile")
+        draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or account")
         draft.update("trailer", without_trailers(draft.text, rules), "last segments that sell, name a source or repeat a hashtag")
     draft.update("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (

@@ -2,15 +2,137 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
 
 from components.core.addresses import PREPARED_FILE, installed_file
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.records import FEATURES
+from components.core.view_arrays import SUFFIX, npy_bytes, pack_views
 from components.execution.resources import Resources
-from components.execution.stage import Stage
+from components.execution.stage import ShardOut, Stage, Task
+from components.metrics.tokens import tokenize
 from components.stages.extract_features import Params
-from components.stages.extract_features.records import prepare
-from components.vision.image_encoders import EncodedPicture, weights_digest
+from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key, weights_digest
+from components.web.images.opening import read_image
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+NO_WORDS = "no_words"
+
+
+def prepare(table: pa.Table, task: Task) -> ShardOut:
+    """Return the FEATURES records of a shard; a record whose wording has no words is dropped."""
+    rows, ledger = [], []
+    for record in table.to_pylist():
+        words = tokenize(record[task.params.wording])
+        if words:
+            rows.append(record | {"words": words})
+            ledger.append(kept(record["key"]))
+        else:
+            ledger.append(dropped(record["key"], NO_WORDS, 0, 1, detail=record[task.params.wording]))
+    media = _media(rows, task)
+    centre = task.params.encoder.frozen and task.params.centre
+    prepared = [
+        {
+            "key": row["key"],
+            "split": row["split"],
+            "group": row["group"],
+            "language": row["language"],
+            "caption": row[task.params.wording],
+            "words": row["words"],
+            "labels": [label["label"] for label in row["labels"]],
+            "image_sha256": row["image_sha256"],
+            "media": f"{task.shard}/{_member_name(row, task)}",
+            "thumbnail": f"{task.shard}/{_thumbnail_name(row)}" if _thumbnail_name(row) in media else "",
+            "centre": f"{task.shard}/{_centre_name(row['image_sha256'])}" if centre else "",
+        }
+        for row in rows
+    ]
+    return ShardOut(pa.Table.from_pylist(prepared, schema=FEATURES), ledger_table(ledger), media)
+
+
+def _member_name(row: dict[str, Any], task: Task) -> str:
+    suffix = _features_suffix(task) if task.params.encoder.frozen else f".{row['format'].lower()}"
+    return f"{row['image_sha256']}{suffix}"
+
+
+def _features_suffix(task: Task) -> str:
+    """Grids are compressed; vectors of whole pictures alone are small and read as they are."""
+    return SUFFIX if task.params.grid else ".npy"
+
+
+def _centre_name(sha256: str) -> str:
+    return f"{sha256}.centre.npy"
+
+
+def _thumbnail_name(row: dict[str, Any]) -> str:
+    return f"{row['image_sha256']}.thumbnail.jpg"
+
+
+def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
+    """Return the members of a shard's tar; a picture of several splits gets the views of a training picture."""
+    params, pictures = task.params, {row["image_sha256"]: row for row in rows}
+    with_thumbnail = {row["image_sha256"] for row in rows if params.thumbnails == "all" or row["split"] == "test"}
+    training = {row["image_sha256"] for row in rows if row["split"] == "train"}
+    media: dict[str, bytes] = {}
+    if params.encoder.frozen:
+        media.update(_features(rows, task, training))
+    for sha, row in sorted(pictures.items()):
+        data = task.inputs["media"].read_media(row["media"])
+        if not params.encoder.frozen:
+            media[_member_name(row, task)] = data
+        if params.thumbnail and sha in with_thumbnail:
+            media[_thumbnail_name(row)] = make_thumbnail(data, params.thumbnail)
+    return media
+
+
+def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) -> dict[str, bytes]:
+    """Return arrays of views × vectors × F of each picture, and of its central square (1 × 1 × F) if ``centre`` is set."""
+    params = task.params
+    source = {row["image_sha256"]: row["media"] for row in rows}
+    views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
+    pack = pack_views if params.grid else npy_bytes
+    arrays = _encoded(task, source, views, ViewSpec(params.crops, params.least_area, params.grid))
+    members = {f"{sha}{_features_suffix(task)}": pack(array) for sha, array in arrays.items()}
+    if params.centre:
+        # Retrieval, which alone reads the central square, takes the whole picture's vector.
+        centres = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=False))
+        members |= {_centre_name(sha): npy_bytes(array) for sha, array in centres.items()}
+    return members
+
+
+def _encoded(
+    task: Task, source: Mapping[str, str], views: Mapping[str, int], view_spec: ViewSpec
+) -> dict[str, NDArray[np.float16]]:
+    """Return sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``."""
+    encoder, about = task.params.encoder, task.shared["encoder"]
+    weights = installed_file(task.project, encoder.weights) if encoder.weights else None
+    annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
+    payloads = {
+        feature_key(sha, number): (lambda sha=sha, number=number: (task.inputs["media"].read_media(source[sha]), sha, number))
+        for sha, count in views.items()
+        for number in range(count)
+    }
+    features = task.annotations.annotate(annotator, payloads)
+    return {sha: np.stack([features[feature_key(sha, number)] for number in range(count)]) for sha, count in views.items()}
+
+
+def make_thumbnail(data: bytes, side: int) -> bytes:
+    """Return an image as an upright JPEG on white, with a longer side of at most ``side`` px."""
+    image = read_image(data, enough=2 * side).pixels
+    image.thumbnail((side, side))
+    target = io.BytesIO()
+    image.save(target, "JPEG", quality=85)
+    return target.getvalue()
 
 
 def run(stage: Stage) -> None:

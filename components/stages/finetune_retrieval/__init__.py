@@ -24,7 +24,7 @@ class Params(Voices):
     seeds: list[int] = [0]
     """One model of each row is trained for each, from the pretrained model of that seed. CSC names none."""
     pretrained: str = "mms-48"
-    """Which row of ``train`` to begin from, as mms-48; its networks are used from scratch, too. CSC §4.3: mms-48."""
+    """Which row of ``pretrain_retrieval`` to begin from, as mms-48; its networks are used from scratch, too. CSC §4.3: mms-48."""
     loss: str = "mms"
     """mms or triplet. CSC §4.1: mms."""
     model: FineTuningSettings = FineTuningSettings()

@@ -1,6 +1,6 @@
 """Dates, times of day and durations by their form, because the entity recogniser misses one in five.
 
-Positions are positions of spaCy's tokens ("Sept.", "5", "," "2017"; "'s" apart). ``strip`` removes them.
+Positions are positions of spaCy's tokens ("Sept.", "5", "," "2017"; "'s" apart). ``removals`` removes them.
 """
 
 from __future__ import annotations

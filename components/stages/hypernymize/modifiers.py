@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
 from components.language.capitals import begins_sentence
+from components.stages.hypernymize.removals import CURRENCY
 from components.stages.hypernymize.sentence import NUMBERS, Sentence
-from components.stages.hypernymize.strip import CURRENCY
 
 UNIT_LETTERS = 3
 """Fewer letters joined to a number are its unit."""

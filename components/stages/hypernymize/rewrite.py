@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from components.knowledge.cascade import Knowledge
 from components.language.parser import Parse
-from components.stages.hypernymize import asides, corrections, locations, modifiers, rename, strip, tidy
+from components.stages.hypernymize import asides, corrections, locations, modifiers, removals, rename, tidy
 from components.stages.hypernymize.first_word import choose_parse
 from components.stages.hypernymize.sentence import Sentence
 from components.stages.hypernymize.well_formed import find_shortcoming
@@ -49,9 +49,9 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
     chain: tuple[tuple[str, Callable[[Sentence, Knowledge], str]], ...] = (
         ("labels", asides.strip_labels),
         ("asides", asides.strip_asides),
-        ("dates", strip.strip_dates),
-        ("quantities", strip.strip_quantities),
-        ("quotes", strip.strip_quotes),
+        ("dates", removals.strip_dates),
+        ("quantities", removals.strip_quantities),
+        ("quotes", removals.strip_quotes),
         ("locations", locations.strip_locations),
         ("whereabouts", locations.strip_vague),
         ("hypernyms", partial(rename.rename_entities, stated_role=stated_role)),

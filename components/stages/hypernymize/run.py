@@ -1,13 +1,160 @@
-"""Run hypernymize: rewrite each text, count the concepts, and drop captions with a rare one."""
+"""Run hypernymize: look up names, rewrite each text, count the concepts, and drop captions with a rare one.
+
+For each network source in order, a map rewrites with the sources before it and collects the names that it would look up. The
+stage's own process requests the answers that are not stored yet, in batches. A digest of the answers is part of the cache key of
+the rewriting. So the rewriting is a pure function, workers never use the network, and a later answer causes the affected shards
+to be rewritten. A local index enters that key by its own digest.
+"""
 
 from __future__ import annotations
 
-from components.execution.stage import Stage
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from components.core.addresses import installed_file
+from components.core.digests import digest_value, sha256_bytes
+from components.core.ledger import dropped, kept, ledger_table
+from components.core.records import CAPTION
+from components.core.result_cache import PaidAnnotator
+from components.execution.stage import ShardOut, Stage, Task
 from components.google.cost import record_usage
-from components.providers.registry import plan_of
+from components.knowledge.cascade import Knowledge
+from components.knowledge.people import missing_people
+from components.knowledge.remote import KnowledgeSettings, Question, Remote
+from components.knowledge.setup import NETWORK, make_sources, recording_cascade, require_key
+from components.knowledge.wikidata.index import read_about
+from components.language.parser import Parse
+from components.language.wordnet import load_wordnet
+from components.providers.registry import Role, parse_role, plan_of
 from components.stages.hypernymize import Params
-from components.stages.hypernymize.lookups import prepare_knowledge, rewritten_shard
+from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rarity import keep_common
+from components.stages.hypernymize.rewrite import rewrite
+
+
+def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Request missing answers from the network, and return the settings of the workers (``task.shared``).
+
+    Prints a line on standard error if no source knows people.
+
+    Args:
+        plan: the chosen providers, by which the workers parse.
+
+    Raises:
+        HearsightError: key or index of a source are missing.
+    """
+    order, settings = list(stage.params.knowledge), stage.params.knowledge_settings
+    require_key(order)
+    if lost := missing_people(order):
+        print(f"hearsight: warning: {stage.dataset}/hypernymize: {lost}", file=sys.stderr, flush=True)
+    shared: dict[str, Any] = {"order": order, "states": {}, "providers": dict(plan)}
+    if order == ["embedded"]:
+        return shared
+    # Settings that change no answer (timeouts, contact) are not part of the key.
+    addresses = {
+        name: getattr(settings, field) for name, field in (("wikidata_index", "index"), *zip(NETWORK, NETWORK, strict=True))
+    }
+    shared["addresses"] = {name: address for name, address in addresses.items() if name in order}
+    if "wikidata_index" in order:
+        shared["states"]["wikidata_index"] = digest = read_about(installed_file(stage.project, settings.index))["digest"]
+        stage.note_parent("wikidata index", digest)
+    for name in [name for name in order if name in NETWORK]:
+        refs = stage.map(
+            question_shard,
+            stage.inputs["input"].shards,
+            step=f"questions_{name}",
+            params=rewriting,
+            shared=shared | {"listen": name},
+            publish=False,
+            conserve=False,
+        )
+        rows = [row for ref in refs for row in ref.read(["name", "kind"]).to_pylist()]
+        source = make_sources([name], settings, load_wordnet(), stage.annotations, stage.project)[0]
+        assert isinstance(source, Remote)
+        answers = source.ask(Question(row["name"], row["kind"]) for row in rows)
+        shared["states"][name] = digest_value(sorted((key, digest_value(answer)) for key, answer in answers.items()))
+        stage.note_parent(name, shared["states"][name])
+        stage.metric(f"knowledge_{name}_questions", len({(row["name"], row["kind"]) for row in rows}))
+        stage.metric(f"knowledge_{name}_requests", source.requests)
+        stage.metric(f"knowledge_{name}_failures", source.failures)
+    return shared
+
+
+def knowledge_of(task: Task) -> Knowledge:
+    """Return the cascade that ``task.shared`` (of :func:`prepare_knowledge`) describes."""
+    wordnet, shared = load_wordnet(), task.shared
+    if shared["order"] == ["embedded"]:
+        return Knowledge(wordnet)
+    sources = make_sources(shared["order"], _settings(shared), wordnet, task.annotations, task.project)
+    return Knowledge(wordnet, sources)
+
+
+def rewritten_shard(table: pa.Table, task: Task) -> ShardOut:
+    """Rewrite every text of a shard with the sources in ``task.shared``."""
+    return rewrite_shard(table, task, knowledge_of(task))
+
+
+def question_shard(table: pa.Table, task: Task) -> ShardOut:
+    """Return the names of a shard that the source ``task.shared["listen"]`` would look up, with types, distinct and sorted."""
+    shared = task.shared
+    cascade, listener = recording_cascade(
+        shared["order"], shared["listen"], _settings(shared), load_wordnet(), task.annotations, task.project
+    )
+    rewrite_shard(table, task, cascade)
+    rows = [question._asdict() for question in sorted(listener.questions)]
+    return ShardOut(
+        pa.Table.from_pylist(rows, schema=pa.schema([("name", pa.string()), ("kind", pa.string())])), ledger_table([])
+    )
+
+
+def _settings(shared: Mapping[str, Any]) -> Any:
+    """Return the settings that decide answers; a worker sends no requests, so the others are unused."""
+    addresses = shared["addresses"]
+    index, wikidata, google = (addresses.get(name, "") for name in ("wikidata_index", "wikidata", "google"))
+    return KnowledgeSettings(index=index, wikidata=wikidata, google=google)
+
+
+def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut:
+    """Rewrite every text of a shard from its cached parses."""
+    records = table.to_pylist()
+    digests = [sha256_bytes(record["text"].encode()) for record in records]
+    parser = parse_role(task.shared["providers"], task.work)
+    stored = task.annotations.annotate(parser.annotator, {d: record["text"] for d, record in zip(digests, records, strict=True)})
+    parses = {digest: parser.read(stored[digest]) for digest in digests}
+    seconds = _second_parses(
+        parses, dict(zip(digests, (record["text"] for record in records), strict=True)), parser, task, knowledge
+    )
+    limits = {"min_words": task.params["min_words"], "stated_role": task.params["stated_role"]}
+    rows, ledger = [], []
+    for digest, record in zip(digests, records, strict=True):
+        result = rewrite(parses[digest], knowledge, second=seconds.get(digest), **limits)
+        if result.shortcoming is not None:
+            rule, value, threshold = result.shortcoming
+            ledger.append(dropped(record["key"], rule, value, threshold, detail=f"{record['text']} → {result.caption}"))
+            continue
+        ledger.append(kept(record["key"], detail="; ".join(step.step for step in result.steps)))
+        rows.append(
+            record | {"caption": result.caption, "steps": [step._asdict() for step in result.steps], "types": result.types}
+        )
+    return ShardOut(pa.Table.from_pylist(rows, schema=CAPTION), ledger_table(ledger))
+
+
+def _second_parses(
+    parses: Mapping[str, Parse], texts: Mapping[str, str], parser: Role[Parse], task: Task, knowledge: Knowledge
+) -> dict[str, Parse]:
+    """Return digest → parse of the text without its first capital, where the capital misled the parser.
+
+    A paid parser gets no second question: workers send no requests.
+    """
+    if isinstance(parser.annotator, PaidAnnotator):
+        return {}
+    again = {digest: second_text(texts[digest], parse, knowledge) for digest, parse in parses.items()}
+    keys = {digest: sha256_bytes(text.encode()) for digest, text in again.items() if text}
+    stored = task.annotations.annotate(parser.annotator, {key: again[digest] for digest, key in keys.items()})
+    return {digest: parser.read(stored[key]) for digest, key in keys.items()}
 
 
 def run(stage: Stage) -> None:

@@ -7,8 +7,8 @@ inconsistent". Faults of form count only where words were removed: a published t
 from __future__ import annotations
 
 from components.language.words import words_of
+from components.stages.hypernymize.removals import CURRENCY
 from components.stages.hypernymize.sentence import MODIFIERS, NUMBERS, SUBJECTS, Sentence, Word
-from components.stages.hypernymize.strip import CURRENCY
 
 QUOTING = frozenset("\"'“‘«([{")
 ARTICLES = frozenset({"a", "an", "the"})

@@ -12,8 +12,8 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.ratings.formats import read_ratings
+from components.ratings.formats.readings import PSEUDONYM
 from components.ratings.joining import UNKNOWN, join_ratings
-from components.ratings.verdicts import PSEUDONYM
 
 FOLDER = "ratings"
 """The folder of the files, in the project; one folder a dataset."""

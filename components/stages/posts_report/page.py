@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from components.core.csv_text import csv_text
-from components.reporting.numbers import ABSENT, percent
 from components.reporting.pages import render
+from components.reporting.values import ABSENT, percent
 from components.stages.posts_report import clusters
 from components.stages.posts_report.bias import load_groups
 from components.stages.posts_report.facts import PostsReport

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from components.reporting.figures import EDGE, GREY, INK, PALE, SOFT, drawing
-from components.reporting.numbers import percent
+from components.reporting.values import percent
 from components.stages.posts_report import clusters
 from components.stages.posts_report.bias import Group
 from components.stages.posts_report.facts import PostsReport

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from components.core.csv_text import csv_text
-from components.reporting.numbers import percent, percent_interval, ratio
 from components.reporting.pages import render
+from components.reporting.values import percent, percent_interval, ratio
 from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport
 
 PAPER = {

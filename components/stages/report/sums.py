@@ -16,7 +16,7 @@ from components.core.ledger import DROPPED
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
 from components.knowledge.people import count_people
-from components.metrics.caption_statistics import CaptionStatistics
+from components.metrics.caption_lengths import CaptionStatistics
 
 BINS = 30
 """Bars of the histogram of durations."""

@@ -17,12 +17,11 @@ from components.core.errors import HearsightError
 from components.execution.ranks import rank_number
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, reads_grid
-from components.models.trained import ImageCaptioner, save_trained, vocabulary_digest
+from components.models.trained_captioner import ImageCaptioner, save_trained, vocabulary_digest
 from components.stages.train_captioner import data
 from components.stages.train_captioner.data import Split, references_by_group
 from components.stages.train_captioner.items import FeatureItems, Items, PictureItems
-from components.stages.train_captioner.recipe import CaptionerTraining
-from components.stages.train_captioner.rewards import CiderReward
+from components.stages.train_captioner.recipe import CaptionerTraining, CiderReward
 from components.training.checkpoints import checkpoint_folder
 from components.training.fit import CAPTIONER, fit, history_csv
 from components.training.progress import open_progress

@@ -1,4 +1,10 @@
-"""Training of captioning networks: cross-entropy or self-critical loss, validated by CIDEr-D of greedy captions."""
+"""Training of captioning networks: cross-entropy or self-critical loss, validated by CIDEr-D of greedy captions.
+
+The reward of self-critical training: CIDEr-D against a picture's training captions.
+
+The end token counts as a word of samples and references. Without it captions learn to stop early, since the missing words cost
+little.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +12,37 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from components.metrics.cider import cider
+from components.metrics.cider import CiderD, cider
 from components.models.sampling import greedy, log_probabilities, sample
 from components.models.self_critical import mean_of_others, self_critical_loss, without_dropout
-from components.models.trained import ImageCaptioner
-from components.models.vocabulary import PAD
+from components.models.trained_captioner import ImageCaptioner
+from components.models.vocabulary import END, PAD, SPECIAL
 from components.stages.train_captioner.items import Batch, Items
-from components.stages.train_captioner.rewards import CiderReward
 from components.training.batches import loader
 from components.training.recipe import TrainingModule
+
+STOP = SPECIAL[END]
+
+
+class CiderReward:
+    """CIDEr-D with the document frequencies of the training references.
+
+    Args:
+        references: the tokenised captions of each training picture.
+    """
+
+    def __init__(self, references: Sequence[Sequence[Sequence[str]]]) -> None:
+        self.cider = CiderD([[[*caption, STOP] for caption in known] for known in references])
+
+    def __call__(self, candidates: Sequence[Sequence[str]], pictures: Sequence[int]) -> NDArray[np.float64]:
+        """Return the CIDEr-D, 0 to 10, of each candidate (ending in :data:`STOP` if complete) for its picture."""
+        return self.cider.score(candidates, pictures)
+
 
 VALIDATION_BATCH = 64
 

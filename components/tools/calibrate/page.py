@@ -7,8 +7,8 @@ from typing import Any
 
 from components.core.files import publish_bytes
 from components.reporting.figures import INK, PALE, SOFT, drawing
-from components.reporting.numbers import ratio
 from components.reporting.pages import data_uri, render
+from components.reporting.values import ratio
 from components.stages.filter.cascade import GROUPS
 from components.tools.calibrate.sweep import Curve, Sweep
 

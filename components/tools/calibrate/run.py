@@ -16,10 +16,10 @@ from components.execution.process import sole_writer
 from components.execution.runner import make_engine, open_inputs, stage_settings
 from components.execution.stage import Stage
 from components.providers.registry import plan_for
+from components.tools.calibrate.measurement import line_shards, measure_shard
 from components.tools.calibrate.page import write_page
 from components.tools.calibrate.sweep import Sweep
-from components.tools.calibrate.swept import Swept, choose_rules
-from components.tools.calibrate.values import line_shards, measure_shard
+from components.tools.calibrate.sweepable_rules import Swept, choose_rules
 from components.tracking import recorder
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from components.core.seeded_rng import seeded_rng
-from components.tools.calibrate.swept import Swept
+from components.tools.calibrate.sweepable_rules import Swept
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,7 +19,7 @@ from components.core.result_cache import Annotator, ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.runner import stage_settings
 from components.execution.shard_worker import Task
-from components.google.bill import CostLine, sum_lines
+from components.google.cost import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
 from components.providers.registry import ProviderParams, make_providers, plan_for

@@ -14,7 +14,7 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.execution.runner import stage_settings
-from components.google.bill import CostLine, sum_lines
+from components.google.cost import CostLine, sum_lines
 from components.speech.text_normalization import NormalisedText
 from components.speech.voices.bill import estimate_cost
 from components.speech.voices.catalogue import Voice, installed, voice_named

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import stage_address
+import yaml
+
+from components.core.addresses import CELLS, MATRICES, stage_address
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import NONE, Graph, load_graph
 from components.core.params import OWN_CHAIN, dataset_file
 from components.core.yaml_edit import edited_yaml, yaml_text
-from components.tools.datasets.kinds import NewDataset
-from components.tools.datasets.names import check_name
+from components.tools.datasets.source_options import NewDataset
 from components.tools.datasets.test_sets import CAPTIONERS, captioner_evaluations
+
+_KEYS = ("chain", "engine", "pools", "schedules", "storage", "item", "key", *MATRICES)
+"""Keys of params.yaml, names of dvc.yaml's loops, and files that hold no dataset."""
+_FOLDERS = ("calibration", "captioner_tests", CELLS, "data_docs", "days", "lineage", "packages", "store")
+"""Folders of ``data`` and ``reports`` that belong to no dataset."""
+_DEVICES = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
+_LONGEST = 60
+"""Characters; the names of files and of MLflow's experiments contain it."""
+
+
+def check_name(name: str, graph: Graph) -> None:
+    """Raise HearsightError with the reason unless a new dataset can have this name."""
+    path: Path = dataset_file(graph.root, name)
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise HearsightError(f"'{name}' cannot name a dataset", where=path, hint="use small letters, digits and _")
+    if name in graph.datasets:
+        raise HearsightError(f"there is a dataset '{name}' already", where=path, hint="choose another name, or edit it there")
+    reasons = {
+        "it stands for an absent input in the chain": name == NONE,
+        "it is a stage": name in graph.stages,
+        "settings or dvc.yaml use it with another meaning": name in _KEYS or name in graph.params,
+        "YAML reads it as another value": not isinstance(yaml.safe_load(name), str) or name in ("y", "n"),
+        "it is a folder of data/ or reports/ with another meaning": name in _FOLDERS,
+        "Windows reserves it": bool(_DEVICES.fullmatch(name)),
+        f"it has over {_LONGEST} characters": len(name) > _LONGEST,
+    }
+    if reason := next((reason for reason, holds in reasons.items() if holds), ""):
+        raise HearsightError(f"'{name}' cannot name a dataset: {reason}", where=path, hint="choose another name")
+
 
 AFTER = {
     "filter": ("crawl",),
@@ -38,7 +69,7 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
     """Write a dataset's settings to a file of its own, and its stages into the user's chain.
 
     Args:
-        new: its kind (:mod:`components.tools.datasets.kinds`).
+        new: its kind (:mod:`components.tools.datasets.source_options`).
         stages: the stages it takes, instead of those of its kind; ``crawl`` always is one.
         contact: the address that requests to the open web name.
 

@@ -9,7 +9,7 @@ from components.core.addresses import MATRICES, parse_output_name
 from components.core.errors import HearsightError
 from components.core.graph import EVERY_CELL, Graph
 from components.core.params import did_you_mean, place
-from components.tools.datasets.kinds import NewDataset
+from components.tools.datasets.source_options import NewDataset
 
 CAPTIONERS = next(iter(MATRICES))
 MODELS = ("pretrain_retrieval", "finetune_retrieval")

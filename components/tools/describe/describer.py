@@ -1,7 +1,14 @@
-"""Describe one picture: its caption, how sure that is and why, and what the model cannot do."""
+"""Describe one picture: its caption, how sure that is and why, and what the model cannot do.
+
+With similar pictures at hand it is the geometric mean of the caption's likelihood a word and its support by their captions
+(``support``); of a caption taken from a similar picture, the support by the others; without similar
+pictures the likelihood a word. The thresholds were chosen with the demo's validation and test tables in view
+(``python -m benchmarks.describe``; docs/describe.md#confidence has the figures).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +19,44 @@ from components.core.graph import load_graph
 from components.metrics.tokens import tokenize
 from components.search.queries import Query
 from components.search.searcher import Searcher
-from components.tools.describe.confidence import Evidence
 from components.tools.describe.models import FoundModel, Models, read_config
 from components.tools.describe.support import NEAREST, TrainingPictures, WordWeights
 from components.tools.describe.wording import INTERFACES, LANGUAGES, confidence_word, limit, with_prefix
 from components.tracking.models import CAPTIONER
 from components.vision.captioning import Captioner
 from components.vision.picture_files import require_picture
+
+SURE = 0.5
+"""Confidence from which a caption with support is sure."""
+SURE_BY_LIKELIHOOD = 0.55
+"""Confidence from which a caption without support is sure: likelihoods are higher than supports."""
+
+
+class Evidence(NamedTuple):
+    """What a confidence is computed from; None for what there is none of."""
+
+    likelihood: float | None
+    """Geometric mean of the probabilities of the caption's words and of its end; None for a caption of a similar picture."""
+    support: float | None
+    """Share of the caption's words in the captions of similar pictures; None without similar pictures."""
+    pictures: int
+    """Number of similar pictures that were compared."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return the evidence as JSON values, rounded."""
+        rounded = {name: None if value is None else round(value, 4) for name, value in self._asdict().items()}
+        return rounded | {"pictures": self.pictures}
+
+    @property
+    def confidence(self) -> float:
+        """The confidence, 0..1."""
+        values = [value for value in (self.likelihood, self.support) if value is not None]
+        return math.prod(values) ** (1 / len(values)) if values else 0.0
+
+    def is_sure(self, threshold: float | None = None) -> bool:
+        """Return whether the confidence reaches a threshold, by default the measured one."""
+        measured = SURE if self.support is not None else SURE_BY_LIKELIHOOD
+        return self.confidence >= (measured if threshold is None else threshold)
 
 
 @dataclass(frozen=True)

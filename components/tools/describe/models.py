@@ -18,7 +18,7 @@ from components.core.params import did_you_mean
 from components.core.records import SEARCH_STAGE
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
-from components.models.trained import CONFIG
+from components.models.trained_captioner import CONFIG
 from components.search.index import ITEMS
 from components.search.searcher import INDEX, SEARCH
 from components.tracking.models import CAPTIONER, KIND, registered_name

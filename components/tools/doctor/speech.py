@@ -10,9 +10,8 @@ from pathlib import Path
 from components.core.errors import HearsightError
 from components.core.params import read_params_file
 from components.speech.recognition.recognizer import INSTALL, RECOGNISERS, installed
-from components.speech.voices.available import lack_here, split_available
+from components.speech.voices.available import SUBSTITUTES, is_built, lack_here, split_available
 from components.speech.voices.catalogue import voice_named
-from components.speech.voices.platforms import SUBSTITUTES, is_built
 from components.stages.synthesize import Params
 from components.tools.doctor.finding import MISSING, OK, WARNING, Finding
 

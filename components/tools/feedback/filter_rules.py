@@ -21,7 +21,7 @@ from components.stages import filter as filtering
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import RULE_SETTINGS, make_subject
 from components.stages.filter.image_rules import OVERLAP_RULES, RECORD_RULES, describe_overlap
-from components.tools.feedback.remark import Remark
+from components.tools.feedback.guidelines import Remark
 from components.tools.trial.texts import Trial
 from components.vision.picture_files import require_picture
 

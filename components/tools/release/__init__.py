@@ -17,9 +17,9 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.tools.release.anonymous import read_pseudonyms
 from components.tools.release.changes import require_earlier
+from components.tools.release.inputs import find_caption_inputs, find_post_inputs, is_posts_dataset
 from components.tools.release.instances import PostOptions
 from components.tools.release.kinds import Common, release_captions, release_posts
-from components.tools.release.made import find_caption_inputs, find_post_inputs, is_posts_dataset
 from components.tools.release.publish import publish_folder
 
 

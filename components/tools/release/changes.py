@@ -21,7 +21,7 @@ from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import DROPPED
 from components.core.shards import read_table
-from components.metrics.caption_statistics import CaptionStatistics
+from components.metrics.caption_lengths import CaptionStatistics
 from components.tools.release.facts import Facts
 from components.tools.release.publish import SUMS, find_damage
 from components.tools.release.records import SPLITS, read_csv, read_records

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.tools.release.made import ReleaseInputs
+from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.speech import Corpus
 
 REQUIRED = ("licence", "creators", "url", "published")

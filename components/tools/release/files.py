@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from components.core.errors import HearsightError
 from components.core.progress import progress
-from components.metrics.caption_statistics import CaptionStatistics
+from components.metrics.caption_lengths import CaptionStatistics
 from components.tools.release.records import Record, RecordWriter, published_text
 from components.tools.release.selection import NO_ADDRESS, Selection
 from components.web.takedown_list import RULE as TAKEN_DOWN

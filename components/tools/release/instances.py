@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from components.tools.release.anonymous import Pseudonyms
-from components.tools.release.made import ReleaseInputs
+from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.mentions import Mentions
 from components.web.images.image import FORMATS
 from components.web.takedown_list import Takedown

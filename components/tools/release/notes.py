@@ -10,7 +10,7 @@ from typing import Any
 from components.core.stage_output import StageOutput
 from components.tools.release.card import Card
 from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
-from components.tools.release.made import ReleaseInputs
+from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.publish import SUMS
 from components.tools.release.selection import NO_ADDRESS
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from components.metrics.caption_statistics import CaptionStatistics
+from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.tokens import tokenize
+from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.instances import Instance
-from components.tools.release.made import ReleaseInputs
 from components.tools.release.mentions import find_personal_data
 
 WINDOW = 7

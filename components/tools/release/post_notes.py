@@ -8,8 +8,8 @@ from pathlib import Path
 
 from components.reporting.pages import render
 from components.tools.release.card import Card
+from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.instances import PostOptions
-from components.tools.release.made import ReleaseInputs
 from components.tools.release.notes import NO_LICENCE, fill_template
 from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from components.core.errors import HearsightError
 from components.core.stage_output import ShardRef
-from components.tools.release.made import ReleaseInputs
+from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.records import Record, published_text
 from components.tools.release.speech import Published
 from components.web.canonical import is_folder_image

@@ -11,8 +11,8 @@ from components.core.files import publish_bytes
 from components.core.graph import load_graph
 from components.execution.run_log import FAILED, FINISHED
 from components.reporting import svg
-from components.reporting.numbers import ABSENT, count, percent
 from components.reporting.pages import render
+from components.reporting.values import ABSENT, count, percent
 from components.tools.status.history import Event, History
 
 PAGE = Path("reports") / "operations" / "index.html"

@@ -17,7 +17,7 @@ from components.web.takedown_list import CANONICAL, NAME, Entry, Takedown, hash_
 HINTS = {
     "url": "give it as http://host/path, or as file:name for an image of a table",
     "host": "give a bare name, for example example.org, which covers its subdomains",
-    "owner": "give the account as name, name@server or the address of its profile",
+    "owner": "give the account as name, name@server or the address of its page",
 }
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from components.metrics.spoken_words import spoken_words
-from components.metrics.word_errors import count_errors
+from components.metrics.word_errors import count_errors, spoken_words
 from components.speech.audio.measures import Measures, measure
 from components.speech.audio.shaping import change_prosody, fit_peak
 from components.speech.recognition.recognizer import Recogniser, Whisper

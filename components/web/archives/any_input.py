@@ -13,8 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.web.archives.encodings import BadRecord, decode_body
-from components.web.archives.gzip_members import MAGIC
+from components.web.archives.encodings import MAGIC, BadRecord, decode_body
 from components.web.archives.members import Expansion
 from components.web.archives.opening import PeekedStream, Stream, open_archive, read_fully
 from components.web.archives.reading import ArchivePage, read_stream

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.web.archives.gzip_members import MAGIC as GZIP
-from components.web.archives.gzip_members import GzipMembers
+from components.web.archives.encodings import MAGIC as GZIP
+from components.web.archives.encodings import GzipMembers
 from components.web.archives.members import CHUNK, Expansion, Members
 from components.web.archives.opening import Stream, read_fully
 from components.web.archives.responses import Fields, parse_fields

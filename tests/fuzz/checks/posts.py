@@ -14,7 +14,7 @@ TAGS = ["paracegover", "ParaTodosVerem"]
 SETTINGS: dict[str, Any] = {
     "tag": TAGS[0],
     "variants": TAGS[1:],
-    "profiles": [],
+    "accounts": [],
     "max_pages": 3,
     "window_days": 1000.0,
     "relist_days": 0.0,
@@ -31,7 +31,7 @@ def mastodon(data: bytes) -> None:
 
 def instagram(data: bytes) -> None:
     """Check a survey in which the Graph API gives this answer to every request."""
-    from components.stages.crawl.posts.graph_api import GraphApi, seconds_to_reset
+    from components.stages.crawl.posts.instagram import GraphApi, seconds_to_reset
 
     _answered("instagram", "https://graph.sample/v1", data)
     sent = {"x-business-use-case-usage": data.decode("utf-8", "replace")}
@@ -84,7 +84,7 @@ def _shaped(url: str, value: Any) -> Any:
 
 
 def _pages_of(post: Any, owner: str) -> None:
-    from components.stages.crawl.posts.found import post_to_pages
+    from components.stages.crawl.posts.conversion import post_to_pages
     from components.stages.crawl.posts.post import apply_rules
 
     _good(post_to_pages(apply_rules(post, TAGS), owner))

@@ -28,7 +28,7 @@ def documents(data: bytes) -> None:
 def ratings(data: bytes) -> None:
     """Check the formats of ratings: what is read is in the normal form."""
     from components.ratings.formats import read_ratings
-    from components.ratings.verdicts import BAD, GOOD, SOURCES
+    from components.ratings.formats.readings import BAD, GOOD, SOURCES
 
     try:
         _, table = read_ratings(data, "file")

@@ -16,15 +16,19 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.speech.audio.files import RATE_HZ
 from components.speech.recognition import recognizer
-from components.speech.recognition.features import BANDS, FRAMES, HOP, log_mel, split_recording
 from components.speech.recognition.recognizer import (
+    BANDS,
+    FRAMES,
+    HOP,
     RECOGNISERS,
     Recogniser,
     Whisper,
     _bytes,
     decode_tokens,
     installed,
+    log_mel,
     recogniser_for,
+    split_recording,
 )
 from components.speech.voices.speaking import speak
 from tests.support import PROJECT

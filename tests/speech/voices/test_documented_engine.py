@@ -19,7 +19,7 @@ from components.core.params import read_params_file
 from components.speech.recognition.recognizer import INSTALL
 from components.speech.text_normalization import NormalisedText, languages, normalise_for_speech
 from components.tools.voice_check import checks as checks_of_a_voice
-from components.tools.voice_check.sentences import SENTENCES
+from components.tools.voice_check.checks import SENTENCES
 from tests.support import PROJECT
 from tests.support.settings_files import copy_settings, write_settings
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.core.errors import HearsightError
-from components.stages.build_rating_items.material import draw
+from components.stages.build_rating_items.inputs import draw
+from components.stages.build_rating_items.items import TABLES, Place, Shown, Use, merge
 from components.stages.build_rating_items.pictures import SIDE, shown_picture
-from components.stages.build_rating_items.shown import TABLES, Place, Shown, Use, merge
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SHOWN = st.tuples(

@@ -13,7 +13,7 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.sample import serving as sample_web_module
 from components.sample.sites import Site
-from components.stages.crawl.sources.found import record_key
+from components.stages.crawl.sources.source_pages import record_key
 from components.web.store import FetchStore
 from tests.support.crawl.crawls import crawled, interrupted
 

@@ -45,7 +45,7 @@ def test_an_exhausted_limit_in_a_good_answer_delays_the_next_request(social, col
     social.order("timelines", Answer(200, page, limited(2).headers))
     social.post("ana", 2)
     start = time.monotonic()
-    assert len(rows(collect(social.proxy, profiles=["ana"]))) == 2
+    assert len(rows(collect(social.proxy, accounts=["ana"]))) == 2
     assert time.monotonic() - start > 1.5 and "rate limit" in capfd.readouterr().err
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.core.ledger import ledger_table
 from components.stages.crawl.posts.exported import read_export
-from components.stages.crawl.sources.found import read_pages, write_pages
+from components.stages.crawl.sources.source_pages import read_pages, write_pages
 from tests.support.crawl.exported import TEXT, line
 from tests.support.crawl.social import MEDIA, rows, rules
 

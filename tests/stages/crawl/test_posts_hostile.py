@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.ledger import ledger_table
-from components.stages.crawl.posts.found import account_to_pages
+from components.stages.crawl.posts.conversion import account_to_pages
 from components.stages.crawl.posts.mastodon import MastodonApi
 from components.stages.crawl.posts.post import State
 from components.stages.crawl.posts.provider import Reply
 from components.stages.crawl.posts.survey import Survey
-from components.stages.crawl.sources.found import write_pages
 from components.stages.crawl.sources.posts import create_provider
+from components.stages.crawl.sources.source_pages import write_pages
 from components.web.takedown_list import EMPTY_LIST
 from tests.support.crawl.crawls import posts_params
 from tests.support.crawl.social import SERVER
@@ -70,7 +70,7 @@ class Said:
 def test_any_answer_becomes_rows_that_can_be_stored(tmp_path_factory, value, provider):
     own = {
         "provider": provider,
-        "profiles": ["ana"],
+        "accounts": ["ana"],
         "page_size": 2,
         "max_pages": 3,
         **({"user": "17"} if provider == "instagram" else {}),
@@ -116,7 +116,7 @@ def test_an_endless_listing_stops_at_the_page_limit(provider):
     calls = Endless(None)
     own = {
         "provider": provider,
-        "profiles": ["ana"],
+        "accounts": ["ana"],
         "page_size": 2,
         "max_pages": 5,
         **({"user": "17"} if provider == "instagram" else {}),

@@ -1,4 +1,4 @@
-"""Posts of a hashtag from the Graph API: hashtag search for the total, business discovery for named profiles."""
+"""Posts of a hashtag from the Graph API: hashtag search for the total, business discovery for named accounts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from components.core.errors import HearsightError
-from components.stages.crawl.posts.graph_api import seconds_to_reset
+from components.stages.crawl.posts.instagram import seconds_to_reset
 from tests.support.crawl.social import GRAPH, MEDIA, Answer, file_digests, read_all_bytes, rows, rules
 
 TOKEN = "EAAGm0PX4ZCpsBAtoken"
@@ -19,7 +19,7 @@ def gather(social, collect, monkeypatch):
     """Collects from the Graph API with a token."""
     social.token = TOKEN
     monkeypatch.setenv("GRAPH_TOKEN", TOKEN)
-    own = {"provider": "instagram", "server": GRAPH, "user": "1784", "token_variable": "GRAPH_TOKEN", "profiles": ["museu"]}
+    own = {"provider": "instagram", "server": GRAPH, "user": "1784", "token_variable": "GRAPH_TOKEN", "accounts": ["museu"]}
     return lambda snapshot="day-1", base="", **changes: collect(social.proxy, snapshot, base, **(own | changes))
 
 
@@ -28,7 +28,7 @@ def error(code: int, subcode: int = 0, status: int = 400) -> Answer:
     return Answer(status, json.dumps({"error": details}).encode())
 
 
-def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):
+def test_every_tagged_post_of_a_named_account_is_recorded(social, gather):
     social.person("museu")
     for number in range(1, 8):
         social.media("museu", number, HASHTAG if number != 4 else "nada", day=number)
@@ -54,7 +54,7 @@ def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):
         and dropped_rules[f"{place}/9/"] == "video_post"
         and "video" in dropped_rules.values()
     )
-    # Of a profile's untagged posts only those that the hashtag's timeline shows have a row.
+    # Of an account's untagged posts only those that the hashtag's timeline shows have a row.
     assert (
         dropped_rules[f"{place}/4/"] == dropped_rules[f"{place}/10/"] == "no_hashtag"
         and "unknown_owner" not in dropped_rules.values()
@@ -64,7 +64,7 @@ def test_every_tagged_post_of_a_named_profile_is_recorded(social, gather):
     assert f"{place}/4/" not in rules(other)
 
 
-def test_a_hashtag_post_without_a_named_profile_has_its_own_rule(social, gather):
+def test_a_hashtag_post_without_a_named_account_has_its_own_rule(social, gather):
     for name, number in (("museu", 1), ("other", 2), ("other", 3), ("other", 4), ("other", 5)):
         if name not in social.people:
             social.person(name)
@@ -103,7 +103,7 @@ def test_images_with_expiring_addresses_are_fetched_once_and_keep_their_records(
 
 
 @pytest.mark.parametrize("later", [False, True], ids=["at once", "on the second day"])
-def test_an_undiscoverable_profile_is_recorded_and_its_posts_withdrawn(social, gather, later):
+def test_an_undiscoverable_account_is_recorded_and_its_posts_withdrawn(social, gather, later):
     social.person("museu", locked=not later)
     social.media("museu", 1, HASHTAG)
     output = gather()
@@ -158,7 +158,7 @@ def test_wrong_types_become_ledger_rows(social, gather):
         name = f"odd{number}"
         social.order(f"%28{name}%29", Answer(200, json.dumps({"business_discovery": value}).encode()))
         social.person(name)
-    output = gather(profiles=["museu", *(f"odd{number}" for number in range(4)), "not a name"])
+    output = gather(accounts=["museu", *(f"odd{number}" for number in range(4)), "not a name"])
     dropped_rules = rules(output)
     assert {rule for key, rule in dropped_rules.items() if "instagram.com/p/" in key} == {"wrong_type"}
     assert (

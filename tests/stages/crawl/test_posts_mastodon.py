@@ -117,11 +117,11 @@ def test_a_robots_txt_that_forbids_the_api_is_obeyed(social, collect):
     assert "robots" in rules(output).values() and output.table().num_rows == 0 and not social.asked()
 
 
-def test_named_profiles_are_visited_without_the_timeline(social, collect):
+def test_named_accounts_are_visited_without_the_timeline(social, collect):
     social.person("ana")
     social.post("ana", 1)
     social.timeline = []
-    output = collect(social.proxy, profiles=["ana@social.sample", "@nobody"])
+    output = collect(social.proxy, accounts=["ana@social.sample", "@nobody"])
     assert [row["owner"] for row in rows(output)] == ["ana@social.sample"] and rules(output) == {
         "account:nobody@social.sample": "account_gone"
     }

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.hashtags import match_hashtag
-from components.stages.crawl.posts import text as posts_text
-from components.stages.crawl.posts.text import html_to_text
+from components.stages.crawl.posts import fields as posts_text
+from components.stages.crawl.posts.fields import html_to_text
 from components.web.budget import Budget
 
 LINK = '<a href="https://a.org/x"><span class="invisible">https://</span><span class="ellipsis">a.org/x</span></a>'

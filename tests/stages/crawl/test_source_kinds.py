@@ -12,7 +12,7 @@ from components.core.params import tags_of
 from components.stages.crawl import Params
 from components.stages.crawl.source_kinds import SOURCES, union_of
 from components.stages.crawl.source_settings import SourceSettings
-from components.stages.crawl.sources.found import Source
+from components.stages.crawl.sources.source_pages import Source
 
 
 class Feed(SourceSettings):

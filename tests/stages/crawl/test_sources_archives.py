@@ -18,7 +18,7 @@ from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.execution.engine import LocalEngine
 from components.stages.crawl import records
-from components.stages.crawl.sources import found
+from components.stages.crawl.sources import source_pages
 from components.stages.crawl.sources.inputs import draw_inputs, expand_inputs
 from components.tracking.explain import explain
 from tests.support import HANG
@@ -99,8 +99,8 @@ def test_chunk_and_row_group_sizes_do_not_change_the_output(crawl, web, tmp_path
     archive_web(web, tmp_path, 2)
     digest = crawl("part-0*.warc.gz").digest
     shutil.rmtree(tmp_path / ".hearsight")
-    monkeypatch.setattr(found, "IMAGES_PER_CHUNK", 7)
-    monkeypatch.setattr(found, "PAGES_PER_GROUP", 3)
+    monkeypatch.setattr(source_pages, "IMAGES_PER_CHUNK", 7)
+    monkeypatch.setattr(source_pages, "PAGES_PER_GROUP", 3)
     assert crawl("part-0*.warc.gz").digest == digest
 
 

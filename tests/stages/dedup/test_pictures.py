@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from components.stages.dedup import PerceptualHash
-from components.stages.dedup.frames import content_box
 from components.stages.dedup.matching import align_pairs, match_pairs
-from components.stages.dedup.sketches import flatten, make_sketch
+from components.stages.dedup.sketches import content_box, flatten, make_sketch
 from components.vision.features import ImageFeatures
 from tests.stages.dedup.support import ALIGNED, POSTS, dedup, drawing, encoded, key, picture, post, settings, verdicts
 

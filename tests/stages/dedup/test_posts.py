@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.stages.dedup import captions
-from components.stages.dedup.close import DECIMALS, close_rows
+from components.stages.dedup.close_pairs import DECIMALS, close_rows
 from components.stages.dedup.posts import PostPairs
 from tests.stages.dedup.drawn_posts import make_posts
 
@@ -85,7 +85,7 @@ def test_the_pairs_and_clusters_are_algorithm_1s(posts, t_cpt, t_img, small, cor
     with (
         patch("components.stages.dedup.posts.SMALL", small),
         patch("components.stages.dedup.posts.BLOCK", 2),
-        patch("components.stages.dedup.close.PRODUCTS", 3),
+        patch("components.stages.dedup.close_pairs.PRODUCTS", 3),
     ):
         pairs, rows = found_pairs(texts, levels, t_cpt, t_img, "corpus" if corpus else "language")
     edges, _ = algorithm_1(*matrices(rows, levels), t_cpt, t_img)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
-from components.models.trained import ImageCaptioner, save_trained
+from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
 from components.stages.evaluate_captioners.writing import caption_pictures
 from components.training.settings import Inference

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.caption_lengths import Lengths
-from components.reporting import numbers
+from components.reporting import values
 from components.stages.evaluate_captioners import columns, page
 from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.results import ModelCaption, Row, Table
@@ -162,7 +162,7 @@ def test_the_style_tables_show_every_figure_of_the_json(evaluated, parsed):
 
 def test_a_missing_figure_is_a_dash():
     result = [column.of({}) for group in (*columns.first(True), *columns.RARER) for column in group.columns]
-    assert {cell.text for cell in result} == {numbers.ABSENT}
+    assert {cell.text for cell in result} == {values.ABSENT}
 
 
 def test_figures_are_shown_with_their_related_figures():

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from components.core.stage_output import StageOutput
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
-from components.models.trained import ImageCaptioner, save_trained
+from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
 from components.stages.evaluate_captioners.writing import caption_pictures, read_picture, require_encoder
 from tests.support import make_output, row

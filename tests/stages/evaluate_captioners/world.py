@@ -20,7 +20,7 @@ from components.core.ledger import kept, ledger_table
 from components.core.stage_output import StageOutput
 from components.models import captioners
 from components.models.captioners.interface import CaptionerConfig
-from components.models.trained import vocabulary_digest
+from components.models.trained_captioner import vocabulary_digest
 from components.models.vocabulary import END, SPECIAL
 from components.stages import evaluate_captioners
 from tests.stages.evaluate_captioners import network

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.stages.extract_descriptions.extract import REASONS, ROUNDS
 from components.stages.extract_descriptions.marks import LINK, MENTION
-from components.stages.extract_descriptions.plain import without_emoji, without_html
+from components.stages.extract_descriptions.plain_text import without_emoji, without_html
 from components.stages.extract_descriptions.words import count_words
 from tests.stages.extract_descriptions.captions import CAPTIONS, found
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.hashtags import match_hashtag
-from components.stages.crawl.posts.text import html_to_text
+from components.stages.crawl.posts.fields import html_to_text
 from tests.stages.extract_descriptions.captions import found
 
 TEXT = "Foto de um barco azul na praia ao entardecer."

@@ -17,7 +17,7 @@ from components.core.graph import Graph, load_graph
 from components.core.rule_values import RuleValue
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.image_rules import describe_overlap
-from components.stages.filter.measured import measured_by_output
+from components.stages.filter.measured_values import measured_by_output
 from components.tracking.explain import explain
 from components.tracking.history import RecordHistory, add_rule_values
 from tests.support.filter.candidates import ALTS, dictionary, filtered

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages import hypernymize as stage
-from components.stages.hypernymize.concepts import Counts, concepts_tsv, count, minimum_counts, reaches, resolve
+from components.stages.hypernymize.rarity import Counts, concepts_tsv, count, minimum_counts, reaches, resolve
 from components.stages.hypernymize.run import run as run_hypernymize
 from tests.stages.hypernymize.sources import sources
 from tests.support import make_output, make_stage, row

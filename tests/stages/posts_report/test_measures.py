@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from components.core.ledger import dropped, kept
 from components.stages.posts_report.bias import group_pattern, load_groups, measure_contrasts, npmi
 from components.stages.posts_report.clusters import OUTLIER, _letter, count_bands, find_duplicates, make_sheets
-from components.stages.posts_report.steps import measure_growth
+from components.stages.posts_report.facts import measure_growth
 from components.stages.posts_report.words import BANDS, Vocabulary, count_words, find_offences, find_topics
 
 KNOWN = load_groups("pt")

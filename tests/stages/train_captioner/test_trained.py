@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.models.captioners.interface import CaptionerConfig
-from components.models.trained import CONFIG, WEIGHTS, ImageCaptioner, load_trained, save_trained
+from components.models.trained_captioner import CONFIG, WEIGHTS, ImageCaptioner, load_trained, save_trained
 from tests.support.train_captioner.project import SmallEncoder, SmallNetwork
 
 WORDS = ["<PAD>", "<S>", "</S>", "<UNK>", "a", "dog"]

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from components.core.errors import HearsightError
 from components.core.params import parse_settings
-from components.models.trained import load_trained
+from components.models.trained_captioner import load_trained
 from components.stages.train_captioner import Params
 from components.stages.train_captioner.jobs import train, train_captioner
 from components.stages.train_captioner.recipe import CaptionerTraining

@@ -21,7 +21,7 @@ from components.core.stage_output import StageOutput
 from components.execution.output_lineage import write_lineage
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
-from components.models.trained import ImageCaptioner, save_trained
+from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.models.vocabulary import END, PAD, SPECIAL, START
 from components.stages import extract_features
 from components.stages.evaluate_captioners.writing import read_features

@@ -20,7 +20,7 @@ from components.core.stage_output import StageOutput
 from components.execution.output_lineage import write_lineage
 from components.execution.runner import clear
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
-from components.models.loading import save_dual_encoder
+from components.models.dual_encoder_files import save_dual_encoder
 from components.speech.audio.files import to_flac
 from components.stages import build_search_index
 from components.stages.build_search_index.run import run as run_build_search_index

@@ -57,7 +57,7 @@ def weights(folder: Path, seed: int) -> dict[str, Path]:
 
     from components.models.captioners import build
     from components.models.captioners.interface import CaptionerConfig
-    from components.models.trained import ImageCaptioner, save_trained
+    from components.models.trained_captioner import ImageCaptioner, save_trained
     from components.models.vocabulary import SPECIAL
 
     torch.manual_seed(seed)

@@ -16,9 +16,8 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import OWN_CHAIN, YAML_LOADER, read_params_file, read_yaml
 from components.execution.runner import stage_settings
-from components.tools.datasets.add import AFTER, add_dataset
-from components.tools.datasets.kinds import of_site
-from components.tools.datasets.names import check_name
+from components.tools.datasets.add import AFTER, add_dataset, check_name
+from components.tools.datasets.source_options import of_site
 from tests.support.contract import problems
 from tests.support.datasets import project
 from tests.support.settings_files import texts, write_settings

@@ -11,8 +11,7 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages.evaluate_captioners.writing import caption_pictures, read_features
-from components.tools.describe.confidence import SURE, Evidence
-from components.tools.describe.describer import Describer
+from components.tools.describe.describer import SURE, Describer, Evidence
 from components.tools.describe.support import TrainingPictures, WordWeights
 from components.vision.captioning import Captioner
 from tests.support.describe.world import CELLS, COLOURS, picture

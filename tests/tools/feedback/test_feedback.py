@@ -11,11 +11,9 @@ from PIL import Image
 
 from components.core.errors import HearsightError
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS
-from components.tools.feedback.feedback import feedback
+from components.tools.feedback.feedback import feedback, render_feedback
 from components.tools.feedback.filter_rules import load_rules
-from components.tools.feedback.guidelines import CHECKS, load_guidelines
-from components.tools.feedback.page import render_feedback
-from components.tools.feedback.remark import Remark
+from components.tools.feedback.guidelines import CHECKS, Remark, load_guidelines
 from tests.support import PROJECT
 from tests.support.command import hearsight
 from tests.support.knowledge.dictionary import EXTRACT

@@ -25,7 +25,7 @@ OWNERS = ("maria.silva82", "@Foto_Clube", "joão@posts.sample", "http://posts.sa
 CHAIN = ("crawl", "extract_descriptions", "dedup", "split")
 SETTINGS: dict[str, dict[str, Any]] = {
     "crawl": {
-        "source": {"kind": "posts", "provider": "mastodon", "tag": "pracegover", "profiles": ["maria.silva82"]},
+        "source": {"kind": "posts", "provider": "mastodon", "tag": "pracegover", "accounts": ["maria.silva82"]},
         "web": {"kind": "sample"},
     },
     "extract_descriptions": {"min_words": 3},

@@ -14,7 +14,7 @@ from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.execution.output_lineage import write_lineage
 from components.tools.release import release
-from components.tools.release.cleaning import Cleaning
+from components.tools.release.inputs import Cleaning
 from tests.support import make_stage, row
 from tests.tools.release.spoken_project import CAPTIONS, SETTINGS, candidate, spoken_project
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.metrics.caption_statistics import CaptionStatistics
+from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.tokens import tokenize
 from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import layout_named

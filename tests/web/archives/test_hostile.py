@@ -12,7 +12,7 @@ import brotli
 import pytest
 from backports import zstd
 
-from components.web.archives import gzip_members, members, read_stream, records, zstd_members
+from components.web.archives import encodings, members, read_stream, records, zstd_members
 from components.web.archives.encodings import BadRecord
 from components.web.archives.members import Expansion
 from components.web.archives.opening import read_fully
@@ -98,7 +98,7 @@ def test_a_charset_after_very_many_spaces_is_ignored():
 )
 def test_attempts_at_false_member_starts_are_limited(magic, monkeypatch):
     tried = []
-    kind = gzip_members.GzipMembers if magic[:1] == b"\x1f" else zstd_members.ZstdMembers
+    kind = encodings.GzipMembers if magic[:1] == b"\x1f" else zstd_members.ZstdMembers
     begins = kind._begins_record
     monkeypatch.setattr(kind, "_begins_record", lambda self, window: tried.append(len(window)) or begins(self, window))
     data = magic * (5_000_000 if len(magic) == 3 else 1_000_000)

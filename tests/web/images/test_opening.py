@@ -17,8 +17,8 @@ from PIL.Image import Transpose
 
 from components.stages.build_rating_items.pictures import shown_picture
 from components.stages.dedup.sketches import flatten as sketched
-from components.stages.extract_features.records import make_thumbnail
-from components.stages.posts_report.pictures import _thumbnail
+from components.stages.extract_features.run import make_thumbnail
+from components.stages.posts_report.figures import _thumbnail
 from components.vision.features import ImageFeatures
 from components.vision.nsfw import OpenNsfw
 from components.vision.picture_files import require_picture

@@ -15,6 +15,7 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.execution.stage import Job, Task
+from components.stages.crawl.posts.conversion import drop_repeated, post_to_pages
 from components.stages.crawl.posts.fields import (
     Unfit,
     read_caption,
@@ -25,12 +26,11 @@ from components.stages.crawl.posts.fields import (
     read_text,
     read_time,
 )
-from components.stages.crawl.posts.found import drop_repeated, post_to_pages
 from components.stages.crawl.posts.post import Media, Post, apply_rules
-from components.stages.crawl.sources.found import SourcePage
 from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
 from components.stages.crawl.sources.layouts.lines import read_lines
 from components.stages.crawl.sources.layouts.quotes import Line
+from components.stages.crawl.sources.source_pages import SourcePage
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 
@@ -41,7 +41,7 @@ PUBLIC = ("public", "unlisted", "")
 
 
 class ExportedSource(FileSource):
-    """See :class:`components.stages.crawl.sources.found.Source`."""
+    """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
     layout_settings = ("tags",)
 

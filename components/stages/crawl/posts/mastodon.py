@@ -15,6 +15,8 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from components.core.ledger import kept
 from components.stages.crawl.posts.fields import (
     Unfit,
+    clean_text,
+    html_to_text,
     read_caption,
     read_flag,
     read_identifier,
@@ -26,7 +28,6 @@ from components.stages.crawl.posts.fields import (
 )
 from components.stages.crawl.posts.post import GONE, NOINDEX, PRIVATE, Account, Media, Page, Post
 from components.stages.crawl.posts.provider import Calls, Reply, Search, host_name, require_type, window_start
-from components.stages.crawl.posts.text import clean_text, html_to_text
 from components.stages.crawl.source_settings import MastodonSettings
 from components.web.api import Api
 from components.web.conditional_fetch import parse_moment as parse_time

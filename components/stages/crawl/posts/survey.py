@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from components.core.hashtags import match_hashtag
-from components.stages.crawl.posts.found import list_row_keys
+from components.stages.crawl.posts.conversion import list_row_keys
 from components.stages.crawl.posts.post import WITHDRAWING, Account, Owner, Post, State
 from components.stages.crawl.posts.provider import Calls, Provider, Search, window_start
 from components.stages.crawl.source_settings import PostsSettings
@@ -84,7 +84,7 @@ class Survey:
         """Run both phases, fetching through ``ensure``, and return the new state; raises NotFetched without ``ensure``."""
         for _, result in run_together([None], lambda _: self._provider.search(self._calls), ensure, "the hashtag's timeline"):
             self.search = result
-        names = sorted({*self.search.accounts, *self._base_state.owners, *self._profile_names()})
+        names = sorted({*self.search.accounts, *self._base_state.owners, *self._named_accounts()})
         self.listed_owners = [name for name in names if self._taken.owner(name)]
         state, visited = State(), [name for name in names if not self._taken.owner(name)]
         for start in range(0, len(visited), ACCOUNTS_AT_ONCE):
@@ -94,8 +94,8 @@ class Survey:
                 state.owners[name] = owner
         return state
 
-    def _profile_names(self) -> list[str]:
-        names = (name.strip().lstrip("@") for name in self._settings.profiles)
+    def _named_accounts(self) -> list[str]:
+        names = (name.strip().lstrip("@") for name in self._settings.accounts)
         return [self._provider.normalise_name(name) for name in names if name]
 
     def _visit(self, name: str) -> Owner:

@@ -17,8 +17,8 @@ from typing import Any
 from components.core.ledger import kept
 from components.execution.stage import Job, Task
 from components.stages.crawl.sources.consent import read_consent, require_consent
-from components.stages.crawl.sources.found import SourcePage, chunk_pages
 from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
+from components.stages.crawl.sources.source_pages import SourcePage, chunk_pages
 from components.web.answers import Answers, NotFetched
 from components.web.archives import ArchivePage, read_archive, summarize
 from components.web.budget import Budget
@@ -31,7 +31,7 @@ BUDGET_SETTINGS = ("record_bytes", "page_seconds", "page_memory", "page_images")
 
 
 class ArchivesSource(FileSource):
-    """See :class:`components.stages.crawl.sources.found.Source`."""
+    """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
     def read(self, jobs: list[Job]) -> list[Path]:
         budget = {name: getattr(self.params.budget, name) for name in BUDGET_SETTINGS}

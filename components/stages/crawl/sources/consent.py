@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from components.core.ledger import dropped
-from components.stages.crawl.sources.found import SourcePage
+from components.stages.crawl.sources.source_pages import SourcePage
 from components.web.answers import Answers
 from components.web.consent_policy import Statement, find_refusal, gives_consent, tdmrep_url
 from components.web.urls import host_of

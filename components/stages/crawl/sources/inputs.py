@@ -21,7 +21,7 @@ from components.core.errors import HearsightError
 from components.core.files import publish_json
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Job, Stage, Task
-from components.stages.crawl.sources.found import Source, SourcePage, read_pages, redact_page, write_pages
+from components.stages.crawl.sources.source_pages import Source, SourcePage, read_pages, redact_page, write_pages
 from components.web.answers import Answers
 from components.web.archives.paths import is_path_list, read_paths
 from components.web.fetch import Fetcher

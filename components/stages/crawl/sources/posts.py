@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from components.execution.stage import Stage
-from components.stages.crawl.posts.found import account_to_pages, drop_repeated
+from components.stages.crawl.posts.conversion import account_to_pages, drop_repeated
 from components.stages.crawl.posts.instagram import Instagram
 from components.stages.crawl.posts.mastodon import Mastodon
 from components.stages.crawl.posts.post import State
 from components.stages.crawl.posts.provider import Calls, Provider
 from components.stages.crawl.posts.survey import Survey
 from components.stages.crawl.source_settings import InstagramSettings, MastodonSettings
-from components.stages.crawl.sources.found import Source, SourcePage, hash_address
+from components.stages.crawl.sources.source_pages import Source, SourcePage, hash_address
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.snapshot_chain import fold_chain, identify_bases
@@ -42,7 +42,7 @@ def create_provider(settings: MastodonSettings | InstagramSettings, *, live: boo
 
 
 class PostsSource(Source):
-    """See :class:`components.stages.crawl.sources.found.Source`."""
+    """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
     def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
         self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken

@@ -16,7 +16,7 @@ from components.core.errors import HearsightError
 from components.core.ledger import kept
 from components.execution.stage import Stage
 from components.stages.crawl.sources.consent import read_consent, require_consent
-from components.stages.crawl.sources.found import Source, SourcePage
+from components.stages.crawl.sources.source_pages import Source, SourcePage
 from components.web.answers import Answers, Outcome
 from components.web.charset import parse_charset
 from components.web.consent_policy import asks_nofollow
@@ -45,7 +45,7 @@ Ensure = Callable[[Collection[str], int], None]
 
 
 class SiteSource(Source):
-    """See :class:`components.stages.crawl.sources.found.Source`."""
+    """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
     def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
         self._source = params.source

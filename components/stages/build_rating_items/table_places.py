@@ -14,8 +14,8 @@ from components.core.shards import read_table
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.stages.build_rating_items import Params
-from components.stages.build_rating_items.material import Material, draw, first_key
-from components.stages.build_rating_items.shown import Place, Shown, Use
+from components.stages.build_rating_items.inputs import Material, draw, first_key
+from components.stages.build_rating_items.items import Place, Shown, Use
 
 TO_IMAGE = "speech_to_image"
 NO_CAPTION, NO_PICTURE, NO_SPEECH = "no_caption", "unknown_picture", "unknown_utterance"

@@ -7,7 +7,7 @@ import re
 from components.core.hashtags import HASHTAG
 from components.stages.extract_descriptions.bounds import JUNK, is_label
 from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, has_marks, only_marks
-from components.stages.extract_descriptions.plain import without_emoji
+from components.stages.extract_descriptions.plain_text import without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import count_words, words_of
 
@@ -55,7 +55,7 @@ def without_tail(text: str, rules: Rules) -> str:
 
 
 def without_calls(text: str, rules: Rules) -> str:
-    """Return the text without final sentences that call to a link, a profile or the comments, or credit an account."""
+    """Return the text without final sentences that call to a link, an account or the comments, or credit an account."""
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
     if bounds[-1] >= len(text):
         bounds.pop()
@@ -80,7 +80,7 @@ def _is_spacer(shown: str) -> bool:
 
 
 def _only_points(line: str, rules: Rules) -> bool:
-    """Return whether a line is a link or profile with a few words and none of a picture: "Loja: …", "Insta: @… Site: …"."""
+    """Return whether a line is a link or account with a few words and none of a picture: "Loja: …", "Insta: @… Site: …"."""
     if len(line) > 300 or not (LINK.search(line) or MENTION.search(line)):
         return False
     rest = without_emoji(HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", line))))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from components.execution.stage import Job, Stage
 from components.stages.dedup import Aligned, PerceptualHash, Posts, captions
-from components.stages.dedup.close import Pairs, distances
+from components.stages.dedup.close_pairs import Pairs, distances
 from components.stages.dedup.hashes import near_hashes
 from components.stages.dedup.pictures import find_repeats, prepare
 from components.stages.dedup.posts import Matched, PostPairs, picture_distances
