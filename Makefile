@@ -44,7 +44,7 @@ setup: .venv/.ready ## make the environment in .venv from requirements.lock, and
 	$(DROP_CACHE)
 	@touch $@
 
-data: setup ## fetch the sample's packages of real pages and pictures (a second call fetches nothing)
+data: setup ## fetch the sample's packages of real pages and images (a second call fetches nothing)
 	hearsight data
 
 demo: setup ## run the whole pipeline on the sample web, small; ends with results and pages

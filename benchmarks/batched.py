@@ -106,7 +106,7 @@ def images(runs: int) -> None:
     ):
         torch.manual_seed(0)
         config = DualEncoderConfig(image=name, embedding=512)
-        network, side = DualEncoder(config, empty_image_encoder(config)).eval(), config.picture_side
+        network, side = DualEncoder(config, empty_image_encoder(config)).eval(), config.image_side
         shown = torch.randint(256, (items, 3, side, side), dtype=torch.uint8) if side else torch.randn(items, 1280).half()
 
         def way(size: int, network: DualEncoder = network, shown: Tensor = shown) -> Callable[[], Tensor]:

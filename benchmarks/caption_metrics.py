@@ -95,7 +95,7 @@ def reward(items: int, batches: int = 40) -> None:
     for size in (50, 500):
         times = []
         for _ in range(batches):
-            # Five samples a picture, as self-critical training draws them.
+            # Five samples an image, as self-critical training draws them.
             chosen = [item for item in source.sample(range(items), size // 5) for _ in range(5)]
             drawn = [[*said[item][:-1], source.randrange(len(words))] for item in chosen]
             begun = time.process_time()

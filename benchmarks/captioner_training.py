@@ -32,7 +32,7 @@ from components.stages.train_captioner.settings import CaptionerSettings
 from components.training.fit import fit
 from components.training.members import Members
 
-PICTURES, CAPTIONS, BATCH, LONGEST, VOCABULARY, FEATURES = 96, 5, 80, 12, 2600, 1280
+IMAGES, CAPTIONS, BATCH, LONGEST, VOCABULARY, FEATURES = 96, 5, 80, 12, 2600, 1280
 ZEROS = 0.89
 """Share of zeros among EfficientNet-lite0's outputs on photographs of Flickr8k."""
 
@@ -50,17 +50,17 @@ class Timed(CaptionerTraining):
 
 
 def items_of(folder: Path, network: str) -> FeatureItems:
-    """Random features of two views a picture, with photographs' share of zeros."""
+    """Random features of two views an image, with photographs' share of zeros."""
     source = np.random.default_rng(0)
     content = {}
-    for number in range(PICTURES):
+    for number in range(IMAGES):
         array = source.random((2, 65, FEATURES), dtype=np.float32) * 4
         array[source.random(array.shape) < ZEROS] = 0
         content[f"{number:04d}.npy.zst"] = pack_views(array.astype(np.float16))
     write_tar(folder / "media" / "00000.tar", content)
     members = Members(MadeMedia(folder), [f"00000/{name}" for name in content])
-    words = source.integers(4, VOCABULARY, (PICTURES, CAPTIONS, LONGEST + 2)).astype(np.int32)
-    return FeatureItems(members, np.arange(PICTURES), words, [str(n) for n in range(PICTURES)], 0, grid=reads_grid(network))
+    words = source.integers(4, VOCABULARY, (IMAGES, CAPTIONS, LONGEST + 2)).astype(np.int32)
+    return FeatureItems(members, np.arange(IMAGES), words, [str(n) for n in range(IMAGES)], 0, grid=reads_grid(network))
 
 
 def ours(network: ImageCaptioner, settings: dict[str, Any], items: FeatureItems) -> float:
@@ -76,7 +76,7 @@ def plain(network: ImageCaptioner, settings: dict[str, Any], items: FeatureItems
     """CPU ms a caption of a loop without anything else."""
     network = copy.deepcopy(network)
     size = BATCH // CAPTIONS
-    batches = [items.__getitems__([(0, item) for item in range(at, at + size)]) for at in range(0, PICTURES, size)]
+    batches = [items.__getitems__([(0, item) for item in range(at, at + size)]) for at in range(0, IMAGES, size)]
     inputs = [(batch.features.float(), batch.words) for batch in batches]
     optimiser = torch.optim.Adam(network.parameters(), lr=settings["learning_rate"])
     network.train()

@@ -24,16 +24,16 @@ WIDE = 900
 """The paper's dimensions."""
 
 
-def features(pictures: Path) -> Any:
+def features(images: Path) -> Any:
     """The global vectors of every PNG below a folder, through the project's annotation store."""
     from components.core.digests import sha256_file
     from components.core.result_cache import ResultCache
     from components.stages.cluster.vectors import read_vectors
     from components.vision.features import ImageFeatures, feature_key
 
-    found = {sha256_file(path): path for path in sorted(pictures.rglob("*.png"))}
+    found = {sha256_file(path): path for path in sorted(images.rglob("*.png"))}
     if not found:
-        raise SystemExit(f"{pictures}: holds no PNG; run `hearsight data`")
+        raise SystemExit(f"{images}: holds no PNG; run `hearsight data`")
     store = ResultCache(ROOT / ".hearsight" / "annotations")
     store.annotate(
         ImageFeatures(),
@@ -42,14 +42,14 @@ def features(pictures: Path) -> Any:
     return read_vectors([(sha[:16], sha) for sha in found], store)
 
 
-def measure(posts: int, pictures: Path, wide: bool) -> dict[str, Any]:
+def measure(posts: int, images: Path, wide: bool) -> dict[str, Any]:
     """One number of posts, in this process."""
     import numpy as np
 
     from components.stages.cluster.embedding import project
     from components.stages.cluster.rounds import cluster_rounds
 
-    known = features(pictures)
+    known = features(images)
     source = np.random.default_rng(0)
 
     def drawn(count: int) -> Any:
@@ -77,16 +77,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--posts", type=int, nargs="+", default=[2500, 5000, 10_000, 20_000])
     parser.add_argument("--wide-posts", type=int, nargs="*", default=[1250, 2500, 5000])
-    parser.add_argument("--pictures", type=Path, default=STAMPS)
+    parser.add_argument("--images", type=Path, default=STAMPS)
     parser.add_argument("--one", action="store_true", help="measure in this process")
     given = parser.parse_args()
     if given.one:
         wide = bool(given.wide_posts)
-        show(measure((given.wide_posts if wide else given.posts)[0], given.pictures, wide))
+        show(measure((given.wide_posts if wide else given.posts)[0], given.images, wide))
         return
     for option, number in [("--posts", n) for n in given.posts] + [("--wide-posts", n) for n in given.wide_posts]:
         rest = ["--wide-posts"] if option == "--posts" else []
-        command = [*ours("clusters"), "--one", "--pictures", str(given.pictures), *rest, option, str(number)]
+        command = [*ours("clusters"), "--one", "--images", str(given.images), *rest, option, str(number)]
         subprocess.run(command, check=True, env={**os.environ, **ONE_THREAD})
 
 

@@ -82,7 +82,7 @@ def same(networks: int) -> None:
 
 
 def both(device: str, batch: int, kind: Any) -> dict[str, Callable[[], list[list[int]]]]:
-    """Ways to write captions for the same pictures with the same weights."""
+    """Ways to write captions for the same images with the same weights."""
     import torch
 
     from benchmarks.peers.transformers.marian import same_network, write
@@ -142,7 +142,7 @@ def speed(device: str, batch: int, kind_name: str, runs: int) -> None:
             "torch": torch.__version__,
             "transformers": transformers.__version__,
             "precision": kind_name,
-            "pictures": batch,
+            "images": batch,
             "equal captions": equal,
             **medians(spent, "s", digits=4),
             **beside(spent),
@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--networks", type=int, default=40)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--batch", type=int, help="pictures; 16, on a GPU 256")
+    parser.add_argument("--batch", type=int, help="images; 16, on a GPU 256")
     parser.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()

@@ -29,7 +29,7 @@ from components.stages.evaluate_captioners.scoring import tokenize_caption
 from components.stages.evaluate_captioners.writing import read_features
 from components.tools.describe.describer import SURE, SURE_BY_LIKELIHOOD, Describer, Evidence
 from components.tools.describe.models import CAPTIONERS, Models
-from components.tools.describe.support import NEAREST, TrainingPictures, WordWeights
+from components.tools.describe.support import NEAREST, TrainingImages, WordWeights
 from components.vision.captioning import Captioner
 
 GOOD = 0.5
@@ -61,21 +61,21 @@ def of_captioner(models: Models, cell: str, split: str) -> tuple[list[Evidence],
     references: dict[str, dict[str, None]] = {}
     for each in rows:
         references.setdefault(each["group"], {})[each["caption"]] = None
-    pictures = list({each["image_sha256"]: each for each in reversed(rows)}.values())
-    seen = [read_features(prepared, each["media"]) for each in pictures]
-    captioner, training = Captioner(found.folder), TrainingPictures(prepared)
+    images = list({each["image_sha256"]: each for each in reversed(rows)}.values())
+    seen = [read_features(prepared, each["media"]) for each in images]
+    captioner, training = Captioner(found.folder), TrainingImages(prepared)
     written = [captioner.write([each])[0] for each in seen]
     evidence = [
         Evidence(caption.likelihood, training.support(caption.words, each[0]), NEAREST)
         for caption, each in zip(written, seen, strict=True)
     ]
-    wanted = [[tokenize_caption(text) for text in references[each["group"]]] for each in pictures]
+    wanted = [[tokenize_caption(text) for text in references[each["group"]]] for each in images]
     scores = score_captions([tokenize_caption(caption.text) for caption in written], wanted).items["cider_d"]
     return evidence, scores.tolist()
 
 
 def of_similar(folder: Path, language: str, split: str) -> tuple[list[Evidence], list[float]]:
-    """Return the same of captions of similar pictures: those of a split are described by the splits before it."""
+    """Return the same of captions of similar images: those of a split are described by the splits before it."""
     searcher = Searcher.open(folder)
     known = {"validation": ["train"], "test": ["train", "validation"]}[split]
     items = [searcher.index.item(place) for place in range(len(searcher.index))]
@@ -94,13 +94,13 @@ def of_similar(folder: Path, language: str, split: str) -> tuple[list[Evidence],
     return evidence, score_captions([tokenize_caption(text) for text in captions], wanted).items["cider_d"].tolist()
 
 
-def seconds(root: Path, language: str, model: str, pictures: Sequence[bytes]) -> tuple[float, float, float]:
+def seconds(root: Path, language: str, model: str, images: Sequence[bytes]) -> tuple[float, float, float]:
     """Return the seconds to open a describer, and the median and largest seconds an image after it."""
     begun = time.perf_counter()
     describer = Describer.open(root, language, model=model, registry=False)
     opened = time.perf_counter() - begun
     times = []
-    for data in pictures:
+    for data in images:
         begun = time.perf_counter()
         describer.describe(data)
         times.append(time.perf_counter() - begun)
@@ -111,16 +111,16 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description="Descriptions: seconds an image, and how confidences separate good captions.")
     parser.add_argument("--root", type=Path, default=Path(), help="of a project that has run")
-    parser.add_argument("--pictures", type=int, default=40, help="images to time, of the crawl `english`")
+    parser.add_argument("--images", type=int, default=40, help="images to time, of the crawl `english`")
     chosen = parser.parse_args()
     root = chosen.root.resolve()
     torch.set_num_threads(1)
     models = Models(load_graph(root), registry=False)
     crawled = StageOutput(root / "data" / "english" / "crawl")
     members = crawled.table(["media"])["media"].to_pylist()
-    pictures = [crawled.read_media(name) for name in members[:: max(1, len(members) // chosen.pictures)][: chosen.pictures]]
+    images = [crawled.read_media(name) for name in members[:: max(1, len(members) // chosen.images)][: chosen.images]]
     for model, language in (("english-rnn1x1", "en"), ("english-t2t8x8", "en"), ("portuguese-rnn1x1", "pt"), ("stamps", "fr")):
-        start, middle, most = seconds(root, language, model, pictures)
+        start, middle, most = seconds(root, language, model, images)
         row_of_times = {"model": model, "language": language, "start, s": start, "an image, s: median": middle, "largest": most}
         show(row_of_times)
     for name, cell in models.graph.cells.items():

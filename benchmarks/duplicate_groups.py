@@ -1,7 +1,7 @@
 """Recall of groups of duplicate captions by the distance of their text: ``python -m benchmarks.duplicate_groups FILE``.
 
 FILE: ``{"2": [{"caption": ..., "shortcode": ...}, ...], ...}``, the #PraCegoVer authors' groups. They were made with the
-pictures and corrected by hand, so captions of one group may differ; only the text is compared here. For each threshold and
+images and corrected by hand, so captions of one group may differ; only the text is compared here. For each threshold and
 method, a row has three figures: the share of pairs within a group that the distance links (recall), the share of groups that
 these pairs connect, and the number of linked pairs across groups, of which ``exact`` are equal but for case and spaces.
 

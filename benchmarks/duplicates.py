@@ -22,8 +22,8 @@ from components.core.digests import sha256_bytes
 from components.core.result_cache import ResultCache
 from components.stages.dedup import Aligned
 from components.stages.dedup.hashes import near_hashes
+from components.stages.dedup.images import content_key, encode_content, find_candidates
 from components.stages.dedup.matching import match_pairs
-from components.stages.dedup.pictures import content_key, encode_content, find_candidates
 from components.stages.dedup.posts import unit_rows
 from components.stages.dedup.sketches import cut_content, make_sketch, miniatures
 from components.stages.dedup.sketches import flatten as sketched
@@ -101,7 +101,7 @@ def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
     features = store.annotate(ImageFeatures(), payloads)
     computed = store.computed.get(ImageFeatures.name, 0)
     seconds["features"] = (time.process_time() - begun) / computed if computed else None
-    show({"CPU s a picture": seconds, "with a second view": {
+    show({"CPU s an image": seconds, "with a second view": {
         "originals": round(sum("-o" in n for n in contents) / sum("-o" in n for n in names), 3),
         "changes": round(sum("-o" not in n for n in contents) / sum("-o" not in n for n in names), 3)}})  # fmt: skip
     pairs = {"aligned": aligned(names, sketches, contents, {n: features[keys[n]][0] for n in names},
@@ -113,8 +113,8 @@ def ours(folder: Path, store: ResultCache) -> dict[str, set[tuple[str, str]]]:
         pairs[f"cosine ≥ {least}"] = {(first[a], rest[b]) for a, b in zip(*np.nonzero(cosines >= least), strict=True)}
     turns = {}
     for name in first:
-        picture = flatten(data[name])
-        turns[name] = [perceptual_hash(p) for p in (picture, *(picture.transpose(turn) for turn in range(7)))]
+        image = flatten(data[name])
+        turns[name] = [perceptual_hash(p) for p in (image, *(image.transpose(turn) for turn in range(7)))]
     plain = [perceptual_hash(flatten(data[n])) for n in rest]
     for label, how_many, most in (("pHash ≤ 6", 1, 6), ("pHash ≤ 10", 1, 10), ("pHash ≤ 10, eight turns", 8, 10)):
         hashes = [value for n in first for value in turns[n][:how_many]] + plain
@@ -166,7 +166,7 @@ def main() -> None:
     parser.add_argument("--changed", type=int, default=10_000, help="how many are changed, evenly spread; all by default")
     options = parser.parse_args()
     paths = listed(options.images, options.list) if options.images else originals(PACKAGES)
-    folder = WORK / "pictures"
+    folder = WORK / "images"
     write(paths, folder, options.changed)
     changed = numbers(folder)
     show({"originals": len(paths), "changed": len(changed)})

@@ -1,7 +1,7 @@
-"""A frozen picture network folded, as it is loaded, and folded in batches: ``python -m benchmarks.folding``.
+"""A frozen image network folded, as it is loaded, and folded in batches: ``python -m benchmarks.folding``.
 
-CPU milliseconds of one thread for one picture of 256 px, in turns; medians over the turns, and the ratios to the folded network
-on one picture at a time. Inception-ResNet-v2 has random weights here, on which its time does not depend.
+CPU milliseconds of one thread for one image of 256 px, in turns; medians over the turns, and the ratios to the folded network
+on one image at a time. Inception-ResNet-v2 has random weights here, on which its time does not depend.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def encoder(name: str) -> ImageEncoder:
 BATCHES = (4, 16)
 
 
-def milliseconds(network: ImageEncoder, pixels: torch.Tensor, pictures: int) -> float:
-    """CPU time of one picture, in batches of ``pixels``."""
-    batches = max(1, pictures // len(pixels))
+def milliseconds(network: ImageEncoder, pixels: torch.Tensor, images: int) -> float:
+    """CPU time of one image, in batches of ``pixels``."""
+    batches = max(1, images // len(pixels))
     start = time.process_time()
     with torch.inference_mode():
         for _ in range(batches):
@@ -39,9 +39,9 @@ def milliseconds(network: ImageEncoder, pixels: torch.Tensor, pictures: int) -> 
 
 def main() -> None:
     """Print one JSON line an encoder."""
-    parser = argparse.ArgumentParser(description="CPU time of folded picture networks.")
+    parser = argparse.ArgumentParser(description="CPU time of folded image networks.")
     parser.add_argument("--turns", type=int, default=11)
-    parser.add_argument("--pictures", type=int, default=10, help="of one turn")
+    parser.add_argument("--images", type=int, default=10, help="of one turn")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     keep_freed_memory()
@@ -51,9 +51,9 @@ def main() -> None:
         fold_batch_norms(folded.network)
         ways = {"folded": (folded, pixels), "plain": (plain, pixels)}
         ways |= {f"batches of {size}": (folded, pixels.expand(size, -1, -1, -1).contiguous()) for size in BATCHES}
-        calls = {way: lambda given=given: milliseconds(*given, chosen.pictures) for way, given in ways.items()}
+        calls = {way: lambda given=given: milliseconds(*given, chosen.images) for way, given in ways.items()}
         times = in_turns(calls, chosen.turns, warm=1)
-        show({"encoder": name, **medians(times, "ms a picture", digits=1), **beside(times, "folded")})
+        show({"encoder": name, **medians(times, "ms an image", digits=1), **beside(times, "folded")})
 
 
 if __name__ == "__main__":

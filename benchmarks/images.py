@@ -1,6 +1,6 @@
 """Images beside img2dataset: refused by header, looked at, and from a server to shards: ``python -m benchmarks.images``.
 
-Input: pictures of the sample's packages as they are, and photograph-like JPEGs of 1 to 4 Mpx made from them, three in four
+Input: images of the sample's packages as they are, and photograph-like JPEGs of 1 to 4 Mpx made from them, three in four
 baseline and one progressive. Runs alternate, each in a process of its own, imports and reading of files untimed; a figure is
 the ratio of medians, img2dataset's seconds by ours. Folders are worked on in one thread, three times in a row, and cost
 processor seconds. The end-to-end feeds take seconds by the clock (and processor seconds, imports included); half of each are
@@ -30,7 +30,7 @@ from benchmarks.images_feed import MAX_ASPECT, MIN_SIDE, make_feed, make_folders
 
 PROCESSES = 2
 PASSES = 3
-"""Times a folder is looked at, in a row: a hundred small pictures alone are over too soon to be timed."""
+"""Times a folder is looked at, in a row: a hundred small images alone are over too soon to be timed."""
 
 
 def ours_look(folder: str) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def check(batch: int, side: int) -> None:
 def main() -> None:
     """Print a line a mode."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch", type=int, default=4, help="pictures")
+    parser.add_argument("--batch", type=int, default=4, help="images")
     parser.add_argument("--side", type=int, default=SIDE, help="px")
     options = parser.parse_args()
     torch.set_num_threads(1)

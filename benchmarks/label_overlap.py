@@ -1,8 +1,8 @@
-"""Captions that pass the label rule beside captions of another picture: ``python -m benchmarks.label_overlap FOLDER``.
+"""Captions that pass the label rule beside captions of another image: ``python -m benchmarks.label_overlap FOLDER``.
 
-FOLDER has Flickr8k's files: ``images/``, ``Flickr8k.token.txt`` (five captions a picture) and ``Flickr_8k.testImages.txt``. Each
-picture is paired with its own captions and with those of the next picture in a fixed random order. Prints the shares that
-pass by evidence and by stem, for captions with and without persons; the shares by threshold; pictures a CPU second.
+FOLDER has Flickr8k's files: ``images/``, ``Flickr8k.token.txt`` (five captions an image) and ``Flickr_8k.testImages.txt``. Each
+image is paired with its own captions and with those of the next image in a fixed random order. Prints the shares that
+pass by evidence and by stem, for captions with and without persons; the shares by threshold; images a CPU second.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ THRESHOLDS = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
 
 
 def read_captions(folder: Path) -> dict[str, list[str]]:
-    """Return the captions of each picture's file name."""
+    """Return the captions of each image's file name."""
     captions: dict[str, list[str]] = {}
     for line in (folder / "Flickr8k.token.txt").read_text(encoding="utf-8").splitlines():
         name, caption = line.split("\t", 1)
@@ -46,10 +46,10 @@ def names_person(nouns: Sequence[str]) -> bool:
 
 
 def main() -> None:
-    """Measure the pictures of a list and print the shares."""
+    """Measure the images of a list and print the shares."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--list", choices=("test", "dev", "train"), default="test", help="the list of pictures")
+    parser.add_argument("--list", choices=("test", "dev", "train"), default="test", help="the list of images")
     parser.add_argument("--images", type=int, default=0, help="only this many, drawn at random; 0: all")
     given = parser.parse_args()
     names = sorted((given.folder / f"Flickr_8k.{given.list}Images.txt").read_text(encoding="utf-8").split())
@@ -58,22 +58,22 @@ def main() -> None:
     texts, role, rules = read_captions(given.folder), EmbeddedLabels(), Params()
     role.annotator.compute((given.folder / "images" / names[0]).read_bytes())  # loads the networks
     begun = time.process_time()
-    pictures = [role.annotator.compute((given.folder / "images" / name).read_bytes()) for name in names]
+    images = [role.annotator.compute((given.folder / "images" / name).read_bytes()) for name in names]
     seconds = time.process_time() - begun
     captions = [caption for name in names for caption in texts[name]]
     parses = iter(EnglishParser().compute_many(captions))
     rows: list[list[tuple[str, list[str]]]] = [[(caption, _nouns(next(parses))) for caption in texts[name]] for name in names]
-    # The names are in random order, so the next picture is a random other one.
+    # The names are in random order, so the next image is a random other one.
     results = {
-        "true": [_subject(*row, role, picture, rules) for picture, of in zip(pictures, rows, strict=True) for row in of],
+        "true": [_subject(*row, role, image, rules) for image, of in zip(images, rows, strict=True) for row in of],
         "shuffled": [
-            _subject(*row, role, picture, rules) for picture, of in zip(pictures, rows[1:] + rows[:1], strict=True) for row in of
+            _subject(*row, role, image, rules) for image, of in zip(images, rows[1:] + rows[:1], strict=True) for row in of
         ],
     }
     persons = np.array([names_person(nouns) for of in rows for _, nouns in of])
-    # In "shuffled" the captions start with those of the second picture.
+    # In "shuffled" the captions start with those of the second image.
     with_persons = {"true": persons, "shuffled": np.roll(persons, -len(rows[0]))}
-    show({"pictures": len(names), "pictures a CPU s": round(len(names) / seconds, 1)})
+    show({"images": len(names), "images a CPU s": round(len(names) / seconds, 1)})
     for row in _summary(results, with_persons, rules):
         show(row)
 
@@ -82,10 +82,10 @@ def _nouns(parse: Any) -> list[str]:
     return [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]
 
 
-def _subject(text: str, nouns: list[str], role: EmbeddedLabels, picture: Any, rules: Params) -> Subject:
+def _subject(text: str, nouns: list[str], role: EmbeddedLabels, image: Any, rules: Params) -> Subject:
     subject = Subject(text, text, tuple(words_of(text)))
-    subject.labels, subject.kinds = role.labels(picture, rules), role.kinds(nouns, picture, rules)
-    subject.evidence = role.evidence(nouns, picture)
+    subject.labels, subject.kinds = role.labels(image, rules), role.kinds(nouns, image, rules)
+    subject.evidence = role.evidence(nouns, image)
     return subject
 
 

@@ -2,9 +2,9 @@
 
 Two sets are made on the disk: features as Inception-ResNet-v2 gives them (3 views × 65 × 1536, float16, two thirds of them zero,
 packed as ``extract_features`` writes them) and JPEGs of 640 × 480.
-A training step takes batches from the loader of ``train_captioner`` (views drawn, words padded; pictures decoded, cropped,
+A training step takes batches from the loader of ``train_captioner`` (views drawn, words padded; images decoded, cropped,
 distorted, resized to 299 px) in turns with the same step on one batch that lies ready on the device. Features feed a projection
-and one Transformer layer, pictures a stand-in of convolutions, lighter than any encoder one would train, or with ``--encoder
+and one Transformer layer, images a stand-in of convolutions, lighter than any encoder one would train, or with ``--encoder
 inception_resnet_v2`` the paper's own. Rates are items a second
 by the clock; a figure is the ratio of medians over the runs. On the processor the step's and the reading's CPU time are told too,
 which others' work on the same cores moves less: reading in the training process itself would give step / (step + reading).
@@ -31,19 +31,19 @@ from benchmarks.made_media import MadeMedia
 from components.core.shards import write_tar
 from components.core.view_arrays import SUFFIX, pack_views
 from components.models.encoders import ImageEncoder
-from components.stages.train_captioner.items import Batch, FeatureItems, Items, PictureItems
+from components.stages.train_captioner.items import Batch, FeatureItems, ImageItems, Items
 from components.training.batches import EpochBatches, loader
 from components.training.members import Members
 from components.training.settings import REFERENCE, Hardware
 
-PICTURES, CAPTIONS, LONGEST, SIDE = 256, 5, 15, 299
+IMAGES, CAPTIONS, LONGEST, SIDE = 256, 5, 15, 299
 
 
 def members(folder: Path, kind: str) -> Members:
-    """A tar of ``PICTURES`` members, random but of natural size."""
+    """A tar of ``IMAGES`` members, random but of natural size."""
     source = np.random.default_rng(1)
     content: dict[str, bytes] = {}
-    for number in range(PICTURES):
+    for number in range(IMAGES):
         target = io.BytesIO()
         if kind == "npy":
             values = np.maximum(source.standard_normal((3, 65, 1536), dtype=np.float32) - 0.5, 0)
@@ -60,14 +60,14 @@ def members(folder: Path, kind: str) -> Members:
 
 
 def items_of(folder: Path, kind: str) -> Items:
-    """Five captions a picture."""
+    """Five captions an image."""
     source = np.random.default_rng(2)
-    words = source.integers(4, 9000, (PICTURES * CAPTIONS, LONGEST + 2)).astype(np.int32)
-    picture = np.repeat(np.arange(PICTURES), CAPTIONS)
-    keys = [f"k{number:06d}" for number in range(len(picture))]
+    words = source.integers(4, 9000, (IMAGES * CAPTIONS, LONGEST + 2)).astype(np.int32)
+    image = np.repeat(np.arange(IMAGES), CAPTIONS)
+    keys = [f"k{number:06d}" for number in range(len(image))]
     if kind == "npy":
-        return FeatureItems(members(folder, kind), picture, words, keys, 0, grid=True)
-    return PictureItems(members(folder, kind), picture, words, keys, 0, side=SIDE)
+        return FeatureItems(members(folder, kind), image, words, keys, 0, grid=True)
+    return ImageItems(members(folder, kind), image, words, keys, 0, side=SIDE)
 
 
 class OnFeatures(nn.Module):
@@ -83,8 +83,8 @@ class OnFeatures(nn.Module):
         return self.layer(self.read(features.float())).square().mean()
 
 
-class OnPictures(nn.Module):
-    """Convolutions that halve a picture five times."""
+class OnImages(nn.Module):
+    """Convolutions that halve an image five times."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,9 +93,9 @@ class OnPictures(nn.Module):
         layers = [[nn.Conv2d(a, b, 3, 2, 1), nn.BatchNorm2d(b), nn.ReLU(), nn.Conv2d(b, b, 3, 1, 1), nn.ReLU()] for a, b in pairs]
         self.layers = nn.Sequential(*(layer for group in layers for layer in group))
 
-    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
         """A scalar."""
-        return self.layers(pictures.float() / 127.5 - 1.0).square().mean()
+        return self.layers(images.float() / 127.5 - 1.0).square().mean()
 
 
 class OnEncoder(nn.Module):
@@ -105,16 +105,16 @@ class OnEncoder(nn.Module):
         super().__init__()
         self.encoder = ImageEncoder(name)
 
-    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
         """A scalar."""
-        return self.encoder.encode(pictures).square().mean()
+        return self.encoder.encode(images).square().mean()
 
 
 def network_of(kind: str, encoder: str) -> nn.Module:
     """What the items feed."""
     if kind == "npy":
         return OnFeatures()
-    return OnEncoder(encoder) if encoder else OnPictures()
+    return OnEncoder(encoder) if encoder else OnImages()
 
 
 def rate(device: torch.device, network: nn.Module, batches: Iterator[Batch], steps: int) -> float:
@@ -165,7 +165,7 @@ def compare(kind: str, options: argparse.Namespace, folder: Path) -> None:
     spent["reading"] = cpu(lambda: [items.__getitems__(some) for some in pairs_of], options.batch * 8)
     show(
         {
-            "what": "features" if kind == "npy" else f"pictures, {SIDE} px, {options.encoder or 'a stand-in'}",
+            "what": "features" if kind == "npy" else f"images, {SIDE} px, {options.encoder or 'a stand-in'}",
             "device": torch.cuda.get_device_name() if device.type == "cuda" else f"cpu, {os.cpu_count()} cores",
             "batch": options.batch,
             "workers": options.workers,

@@ -2,7 +2,7 @@
 
 PROJECT is a finished project, for example after `make demo`; it is read only. The inputs of each stage are its outputs, copied so
 many times: every shard again under another name, with other keys, records, groups, pages and accounts, and for dedup with other
-hashes and pictures. Texts and media are the same, so results that are cached by content are found and no model runs. Each stage
+hashes and images. Texts and media are the same, so results that are cached by content are found and no model runs. Each stage
 runs in a process of its own with two workers; checks run as `hearsight check` does without its server.
 """
 
@@ -51,11 +51,11 @@ CHECKS = ("english/crawl", "english/filter", "english/dedup", "english/split", "
 FIXED = ("MODEL", "FIGURE", "RECOGNITION", "RETRIEVAL_RANK")
 """Records of which there are not more when there are more data."""
 RENAMED = ("key", "record", "group", "page_url", "owner", "post")
-OF_PICTURES = ("phash", "image_sha256")
-"""Columns changed for dedup alone: results of other stages are found by a picture's digest."""
+OF_IMAGES = ("phash", "image_sha256")
+"""Columns changed for dedup alone: results of other stages are found by an image's digest."""
 
 
-def copy_output(source: Path, target: Path, copies: int, pictures: bool = False) -> None:
+def copy_output(source: Path, target: Path, copies: int, images: bool = False) -> None:
     """Write ``copies`` of an output as one output."""
     output = StageOutput(source)
     stage = output.manifest.stage
@@ -70,7 +70,7 @@ def copy_output(source: Path, target: Path, copies: int, pictures: bool = False)
                 table = table.set_column(
                     table.column_names.index("media"), table.schema.field("media"), pa.array(media, pa.string())
                 )
-            out.write_shard(name, renamed(table, copy, pictures), renamed(ledger, copy, pictures))
+            out.write_shard(name, renamed(table, copy, images), renamed(ledger, copy, images))
             if shard.media:
                 (target / "media").mkdir(exist_ok=True)
                 (target / "media" / f"{name}.tar").symlink_to(shard.media)
@@ -84,9 +84,9 @@ def copied(shard: str, copy: int) -> str:
     return f"{100 * copy + int(shard):05d}"
 
 
-def renamed(table: pa.Table, copy: int, pictures: bool) -> pa.Table:
+def renamed(table: pa.Table, copy: int, images: bool) -> pa.Table:
     """Return the table of a copy; the first keeps its names."""
-    for name in (*RENAMED, *(OF_PICTURES if pictures else ())) if copy else ():
+    for name in (*RENAMED, *(OF_IMAGES if images else ())) if copy else ():
         if name in table.column_names:
             values = pa.array([changed(text, copy) for text in table[name].to_pylist()], pa.string())
             table = table.set_column(table.column_names.index(name), table.schema.field(name), values)
@@ -113,7 +113,7 @@ def prepare(root: Path, project: Path, kind: str, name: str, copies: int) -> Non
             continue
         # Perceptual hashes need no media.
         grown = key != "media" if name == "english/dedup" else StageOutput(source).manifest.record not in FIXED
-        copy_output(source, target, copies if grown else 1, pictures=stage == "dedup" and kind == "run")
+        copy_output(source, target, copies if grown else 1, images=stage == "dedup" and kind == "run")
     if kind == "check":
         shutil.copytree(PROJECT / "expectations", root / "expectations")
     else:

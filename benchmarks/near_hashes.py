@@ -1,7 +1,7 @@
 """Pairs of near perceptual hashes: `python -m benchmarks.near_hashes [COUNT ...] [--radius 6] [--all-up-to 100000]`.
 
 Hashes are uniform but for a tenth, which are up to the radius away from others, and for groups of 40 that share 44 bits, as
-pictures of one layout do. All pairs, the earlier algorithm, are compared up to ``--all-up-to`` hashes; beyond, their time is
+images of one layout do. All pairs, the earlier algorithm, are compared up to ``--all-up-to`` hashes; beyond, their time is
 estimated: that of 10,000 hashes, times the square of the ratio.
 """
 

@@ -46,7 +46,7 @@ def drawn_items(ratings: int) -> pa.Table:
     uses += [[use("truth", "english", f"{number:016x}")] for number in range(queries * 5)]
     raters += [5] * (queries * 5)
     count = len(uses)
-    constant = {name: [""] * count for name in ("caption", "language", "audio_sha256", "picture", "audio", "image_sha256")}
+    constant = {name: [""] * count for name in ("caption", "language", "audio_sha256", "image", "audio", "image_sha256")}
     columns = {
         "key": [f"{number:016x}" for number in range(count)],
         "crop": [("whole", "centre")[number % 2] for number in range(count)],

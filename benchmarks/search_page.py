@@ -1,7 +1,7 @@
 """The path of a search after the query is encoded, over 100,000 items of 256 numbers: ``python -m benchmarks.search_page``.
 
 What the page and the command do: filters, the exact search of each kind, and the records of the results. Vectors and items are
-synthetic; a third of the items are pictures, each with two spoken captions. Printed are the median and the 95th
+synthetic; a third of the items are images, each with two spoken captions. Printed are the median and the 95th
 percentile of 100 searches by the clock, and their median CPU time.
 """
 
@@ -26,11 +26,11 @@ SEARCHES = 100
 
 
 def items(count: int) -> pa.Table:
-    """Synthetic records as in a real index: every picture, then every utterance, two of each picture."""
-    pictures = count // 3
+    """Synthetic records as in a real index: every image, then every utterance, two of each image."""
+    images = count // 3
     rows = []
     for number in range(count):
-        place, spoken = (number, 0) if number < pictures else ((number - pictures) // 2 % pictures, 1 + (number - pictures) % 2)
+        place, spoken = (number, 0) if number < images else ((number - images) // 2 % images, 1 + (number - images) % 2)
         languages = [("fr", "es")[spoken - 1]] if spoken else ["fr", "es"]
         captions = [{"language": each, "caption": f"caption {place} in {each}"} for each in languages]
         rows.append(

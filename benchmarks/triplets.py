@@ -1,8 +1,8 @@
 """Accuracy of each metric on triplets of a reference and two captions: ``python -m benchmarks.triplets FILE``.
 
 FILE has the format of the CIDEr-R authors (Santos, Colombini and Avila 2021): ``{"HCI": {"0": [A, B, C, winner]}, "HII": ...}``.
-A is the reference; the winner is B above 0 and C below 0. In HCI B describes the same picture as A, in HII it is also cut to a
-quarter to a half; C describes another picture. A metric is right if it scores the winner strictly higher: ties are wrong, as in
+A is the reference; the winner is B above 0 and C below 0. In HCI B describes the same image as A, in HII it is also cut to a
+quarter to a half; C describes another image. A metric is right if it scores the winner strictly higher: ties are wrong, as in
 the authors' program. A file of duplicate groups (``{"2": [{"caption": ...}, ...]}``) becomes every pair of each group in the
 authors' order, C and the cut drawn by ``--seed``.
 

@@ -101,7 +101,7 @@ class SearchEngine:
         if not 0 <= number < len(item["captions"]):
             raise HearsightError("has no such item", where=f"the index of {self.dataset}", hint="search again")
         caption = item["captions"][number]
-        if not item["media"]:  # a picture: somebody may have spoken this caption of it
+        if not item["media"]:  # an image: somebody may have spoken this caption of it
             spoken = self._spoken.get((item["image_sha256"], caption["language"], caption["caption"]))
             item = self.searcher.index.item(spoken) if spoken is not None else item
         with self._lock:
@@ -116,7 +116,7 @@ class SearchEngine:
 
     @cached_property
     def _spoken(self) -> dict[tuple[str, str, str], int]:
-        """(picture, language, caption) → the first utterance of it."""
+        """(image, language, caption) → the first utterance of it."""
         items: list[dict[str, Any]] = self.searcher.index.items.select(["image_sha256", "captions", "media"]).to_pylist()
         rows: dict[tuple[str, str, str], int] = {}
         for row, item in enumerate(items):

@@ -28,7 +28,7 @@ SESSION_SECONDS = 14 * 24 * 3600
 LIMITS = {
     "/login": (10.0, 10.0),
     "/rate/invitation": (120.0, 120.0),
-    "/rate": (600.0, 300.0),  # a rating is three requests: its form, the next page and the picture
+    "/rate": (600.0, 300.0),  # a rating is three requests: its form, the next page and the image
     "/search": (60.0, 20.0),
     "/describe": (60.0, 20.0),
     "/feedback": (60.0, 20.0),

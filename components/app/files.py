@@ -1,4 +1,4 @@
-"""The files that the application serves below ``/files``: the stages' pages with their pictures and sounds, and ``reports``."""
+"""The files that the application serves below ``/files``: the stages' pages with their images and sounds, and ``reports``."""
 
 from __future__ import annotations
 

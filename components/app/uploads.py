@@ -1,4 +1,4 @@
-"""Limits on pictures and sounds that people send, stricter than those of commands: several people share the memory here."""
+"""Limits on images and sounds that people send, stricter than those of commands: several people share the memory here."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from components.core.errors import HearsightError
 from components.web.images.opening import TooLargeImageError, UnreadableImageError, open_header
 
 MOST_PIXELS = 50_000_000
-"""Pixels of a picture; a telephone's have up to 50 million, which take 200 MB decoded."""
+"""Pixels of an image; a telephone's have up to 50 million, which take 200 MB decoded."""
 MOST_SECONDS = 60
 """Of a sound; a spoken query has some seconds. 20 MiB of FLAC can hold ten minutes, which took 1.3 GB and 19 s."""
 MOST_SAMPLES = MOST_SECONDS * 2 * 96_000
 """Of a sound, over its channels: a minute of stereo at 96 kHz. A header can name 8 channels at 655 kHz."""
 
 
-def limit_picture(data: bytes) -> None:
-    """Raise HearsightError for a picture with too many pixels, by its header: nothing is decoded. Other files pass."""
+def limit_image(data: bytes) -> None:
+    """Raise HearsightError for an image with too many pixels, by its header: nothing is decoded. Other files pass."""
     try:
         open_header(data, max_pixels=MOST_PIXELS)
     except TooLargeImageError:
-        what = f"the picture has more than {MOST_PIXELS // 1_000_000} million pixels"
+        what = f"the image has more than {MOST_PIXELS // 1_000_000} million pixels"
         raise HearsightError(what, hint="make it smaller") from None
-    except UnreadableImageError:  # no picture, or damaged: what reads it says so
+    except UnreadableImageError:  # no image, or damaged: what reads it says so
         return
 
 

@@ -1,4 +1,4 @@
-"""``hearsight describe``: captions of pictures, of a folder's pictures, and for a page's images without alt-text."""
+"""``hearsight describe``: captions of images, of a folder's images, and for a page's images without alt-text."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ PAGES = (".html", ".htm", ".xhtml")
 
 @app.command()
 def describe(
-    what: Annotated[list[str], typer.Argument(help="Pictures, folders of pictures, pages (.html), or addresses (http, https).")],
+    what: Annotated[list[str], typer.Argument(help="Images, folders of images, pages (.html), or addresses (http, https).")],
     language: Annotated[
         Literal["en", "pt", "fr", "es"],
-        typer.Option("--language", "-l", help="Of the captions. Without a captioner for it: captions of similar pictures."),
+        typer.Option("--language", "-l", help="Of the captions. Without a captioner for it: captions of similar images."),
     ] = "en",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The folder to write to. Default, where files are written: descriptions.")
@@ -50,10 +50,10 @@ def describe(
     empty: Annotated[bool, typer.Option("--empty", help="Of a page: also describe images with an empty alt-text.")] = False,
     outputs: Annotated[bool, typer.Option("--outputs", help="Use the project's outputs without asking MLflow.")] = False,
 ) -> None:
-    """Describe pictures: a caption with its confidence. Text in images is not read; what is not sure says so.
+    """Describe images: a caption with its confidence. Text in images is not read; what is not sure says so.
 
-    A folder's descriptions are kept in descriptions.jsonl, and a second call describes new and changed pictures only. A page is
-    written back with proposals for its images without alt-text. Unusable pictures: a line each, and exit code 2.
+    A folder's descriptions are kept in descriptions.jsonl, and a second call describes new and changed images only. A page is
+    written back with proposals for its images without alt-text. Unusable images: a line each, and exit code 2.
     """
     from components.tools.describe.describer import Describer
 
@@ -123,9 +123,9 @@ def _line(description: Description) -> dict[str, Any]:
 
 
 def _describe_file(printer: Printer, source: str) -> None:
-    from components.vision.picture_files import read_picture_file
+    from components.vision.image_files import read_image_file
 
-    _show_one(printer, source, Path(source), printer.describer.describe(read_picture_file(Path(source)), source))
+    _show_one(printer, source, Path(source), printer.describer.describe(read_image_file(Path(source)), source))
 
 
 def _show_one(printer: Printer, name: str, source: str | Path, description: Description) -> None:
@@ -135,15 +135,15 @@ def _show_one(printer: Printer, name: str, source: str | Path, description: Desc
 
 
 def _describe_folder(printer: Printer, folder: Path) -> None:
-    from components.tools.describe.folder import RESULTS, describe_folder, find_pictures
+    from components.tools.describe.folder import RESULTS, describe_folder, find_images
 
-    files = find_pictures(folder)
+    files = find_images(folder)
     if not files:
-        raise HearsightError("holds no pictures", where=folder, hint="name a folder with JPEG, PNG, GIF, WebP, BMP or TIFF files")
+        raise HearsightError("holds no images", where=folder, hint="name a folder with JPEG, PNG, GIF, WebP, BMP or TIFF files")
     path = printer.names.path(RESULTS, folder)
     reused, limits = 0, list[str]()
     results = describe_folder(printer.describer, folder, path, files)
-    for result in progress(results, total=len(files), desc=f"{folder}: pictures"):
+    for result in progress(results, total=len(files), desc=f"{folder}: images"):
         if not result.error:
             printer.write_speech(result.file, folder / result.file, result.line["alt"], reused=result.reused)
         if result.error:
@@ -154,11 +154,11 @@ def _describe_folder(printer: Printer, folder: Path) -> None:
             printer.show(result.file, result.line)
             limits = result.line["limits"]
     printer.show_limits(limits)
-    print_error(f"{path}: {len(files)} pictures, {reused} of them described before")
+    print_error(f"{path}: {len(files)} images, {reused} of them described before")
 
 
 def _describe_local_page(printer: Printer, source: str, out: Path | None, format_: str, empty: bool) -> None:
-    # Here: reading pages loads compiled code, which pictures do not need.
+    # Here: reading pages loads compiled code, which images do not need.
     from components.tools.describe.sources import describe_local_page
 
     page = describe_local_page(printer.describer, Path(source), root=find_root(), empty=empty)

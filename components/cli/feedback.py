@@ -32,12 +32,12 @@ def feedback(
 ) -> None:
     """Say which filter rules of the paper an alt-text passes, what it lacks as a description, and what is not checked."""
     from components.tools.feedback.feedback import feedback as remarks_on
-    from components.vision.picture_files import read_picture_file
+    from components.vision.image_files import read_image_file
 
     if page is not None:
         require_folder(page)
     given = sys.stdin.buffer.read(1 << 20).decode("utf-8", "replace") if text == "-" else text
-    data = read_picture_file(image) if image is not None else None
+    data = read_image_file(image) if image is not None else None
     remarks = remarks_on(given, language, image=data, root=find_root(), interface=notes, where=str(image))
     for remark in remarks:
         print_result(remark.plain(), _line(remark))

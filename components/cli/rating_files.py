@@ -31,10 +31,10 @@ def tasks(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     dataset: Dataset = "english",
     address: Annotated[
-        str, typer.Option("--address", help="Stands before the paths of pictures and speech: where the tool finds the folder.")
+        str, typer.Option("--address", help="Stands before the paths of images and speech: where the tool finds the folder.")
     ] = "",
 ) -> None:
-    """Write a dataset's items as tasks for another labelling tool, with pictures, speech and the tool's configuration."""
+    """Write a dataset's items as tasks for another labelling tool, with images, speech and the tool's configuration."""
     from components.tools.rating_files.exporting import export_tasks  # here: as above
 
     print_line(export_tasks(load_graph(find_root()), dataset, tool, out, address))

@@ -36,10 +36,10 @@ def rate_in_terminal(store: RatingStore, items: RatingItems, rater: str, ask: Ca
 
 def _show(store: RatingStore, items: RatingItems, rater: str, key: str, folder: Path) -> None:
     progress, item = store.progress(rater), items.item(key)
-    picture, speech = folder / f"{key}.jpg", folder / f"{key}.flac"
-    picture.write_bytes(items.picture(key))
-    width, height = open_header(items.picture(key)).size
-    print_text(f"\nItem {progress.answered + 1} of {progress.items}\nPicture: {picture} ({width} by {height} pixels)")
+    image, speech = folder / f"{key}.jpg", folder / f"{key}.flac"
+    image.write_bytes(items.image(key))
+    width, height = open_header(items.image(key)).size
+    print_text(f"\nItem {progress.answered + 1} of {progress.items}\nImage: {image} ({width} by {height} pixels)")
     if audio := items.audio(key):
         speech.write_bytes(audio)
         print_text(f"Spoken description: {speech}")

@@ -107,7 +107,7 @@ def rate(
     dataset: Dataset = "english",
     rater: Annotated[str, typer.Option(help="Go on as this rater; without it, as the one of this project's last time.")] = "",
 ) -> None:
-    """Rate in the terminal: the picture's file, the description, then g (good), b (bad), u (undo) or q (quit)."""
+    """Rate in the terminal: the image's file, the description, then g (good), b (bad), u (undo) or q (quit)."""
     from components.cli.rating_terminal import rate_in_terminal
     from components.ratings.running import own_rater
 

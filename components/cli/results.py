@@ -151,7 +151,7 @@ def release(
         Path | None, typer.Option("--since", help="The folder of an earlier release, to report the differences to.")
     ] = None,
 ) -> None:
-    """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with pictures, with their speech."""
+    """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with images, with their speech."""
     from components.tools.release import release as write_release
     from components.tools.release.subsets import parse_subsets
 

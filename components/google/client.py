@@ -233,7 +233,7 @@ class GoogleClient:
                 self._count(method.units(item))
             outcome.pairs.append((key, item_answer))
             del left[key]
-        return Verdict("again", "a transient error for some of the pictures")
+        return Verdict("again", "a transient error for some of the images")
 
     def _settle(self, call: Call, method: Method, left: dict[str, Any], verdict: Verdict, outcome: Outcome) -> Outcome:
         """Send the items of a refused request one by one, to find those that are refused."""

@@ -60,7 +60,7 @@ class CostLine:
     provider: str
     feature: str
     items: int
-    """Distinct texts or pictures, an upper bound."""
+    """Distinct texts or images, an upper bound."""
     cached: int
     """How many of them have a stored answer."""
     requests: int

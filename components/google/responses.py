@@ -1,7 +1,7 @@
 """Classifies failed requests to Google: retry, refuse the item, or end the run.
 
 Source: Google's error model (``{"error": {"code", "status", "message", "errors", "details"}}``) and its canonical codes.
-One status has several meanings: 400 INVALID_ARGUMENT is a bad picture or a bad key, 429 and 403 are a quota per minute or
+One status has several meanings: 400 INVALID_ARGUMENT is a bad image or a bad key, 429 and 403 are a quota per minute or
 per day. The library's exceptions do not distinguish them, so the response body is read.
 """
 

@@ -35,9 +35,9 @@ class Prices(Settings):
     moderation: float = 0.5
     """A unit is 100 characters of a text, begun ones counted whole."""
     label_detection: float = 1.5
-    """A unit is a picture."""
+    """A unit is an image."""
     safe_search_detection: float = 0.0
-    """A unit is a picture. Beside label detection, which is always asked too, it is free; alone 1.5."""
+    """A unit is an image. Beside label detection, which is always asked too, it is free; alone 1.5."""
     speech_wavenet: float = 0.016
     """A unit is a character of a text spoken by a WaveNet voice. Published lists name 16 and 4 a million; the higher one keeps
     sums upper bounds."""

@@ -20,7 +20,7 @@ from components.language.wordnet import WordNet
 ANSWERS = 65536
 """Answers in memory before all are dropped: enough for one look-up per name and shard."""
 SPECIFIC = 7
-"""Minimum depth of a hypernym that can be learned from pictures ("bird", "garment")."""
+"""Minimum depth of a hypernym that can be learned from images ("bird", "garment")."""
 
 
 class Knowledge:

@@ -167,7 +167,7 @@ _EMPTY = """
     female
 """
 EMPTY = frozenset(_EMPTY.split())
-"""Modifiers that are not visible in a picture."""
+"""Modifiers that are not visible in an image."""
 
 
 def most_specific(nouns: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Nouns in captions that name no object themselves: positions, pictures, groups, times.
+"""Nouns in captions that name no object themselves: positions, images, groups, times.
 
 "On top of a court" names one object, not two; "a picture of a car" shows a car; "a group of men" are men. Used by the scene graph
 and by the detection of hallucinated objects. English.
@@ -17,11 +17,11 @@ POSITIONS = words_of("""
     outside part piece area half way row line direction
 """)
 """Parts of a position: "on top of", "in the background"."""
-PICTURES = words_of("""
+IMAGES = words_of("""
     picture photo photograph image shot view portrait illustration drawing painting closeup close close-up snapshot rendering
     cartoon sketch vector scene interior exterior silhouette
 """)
-"""Words for pictures: the object is what follows their "of"."""
+"""Words for images: the object is what follows their "of"."""
 GROUPS = words_of("""
     group bunch couple pair set number variety lot lots herd flock crowd team line row pile stack collection
 """)
@@ -42,7 +42,7 @@ UNSEEN = words_of("""
 """)
 """Nouns that name no visible object, or hardly one: times, events, light, vague words."""
 VISIBLE = words_of("smoke fire flame fog mist rainbow firework")
-"""Events or phenomena in a dictionary that pictures nevertheless show."""
+"""Events or phenomena in a dictionary that images nevertheless show."""
 _ALIKE = """
     street road avenue highway driveway lane path sidewalk pavement
     city town downtown skyline metropolis building skyscraper
@@ -87,7 +87,7 @@ _ALIKE = """
     meal food
 """
 ALIKE = tuple(frozenset(line.split()) for line in _ALIKE.strip().splitlines())
-"""Groups of nouns that captions of one picture use interchangeably, though a dictionary separates them. Like CHAIR's list,
+"""Groups of nouns that captions of one image use interchangeably, though a dictionary separates them. Like CHAIR's list,
 made by hand."""
 
 

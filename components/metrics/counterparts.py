@@ -1,4 +1,4 @@
-"""The counterpart of a caption's object in the references and labels of its picture.
+"""The counterpart of a caption's object in the references and labels of its image.
 
 Tried in this order: the same **lemma** anywhere in the references (in any part of speech: "skateboard" and "skateboarding") or as
 the last word of a label; a **synonym** (a common WordNet synset); a **broader** word (a hypernym: "animal" for a known dog); a
@@ -109,7 +109,7 @@ class Counterpart(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Content of one picture's references and labels."""
+    """Content of one image's references and labels."""
 
     lemmas: frozenset[str]
     """Lemmas of all content words."""
@@ -124,7 +124,7 @@ class Evidence:
 
 
 def gather_evidence(references: Sequence[Sentence], labels: Sequence[str], lexicon: Lexicon | None) -> Evidence:
-    """Return the evidence of a picture's references and labels."""
+    """Return the evidence of an image's references and labels."""
     lemmas, nouns, plurals = set(), set(), set()
     for sentence in references:
         for index, word in enumerate(sentence.words):

@@ -1,4 +1,4 @@
-"""Hallucinated objects: named by a caption, but neither in its references nor among its picture's labels.
+"""Hallucinated objects: named by a caption, but neither in its references nor among its image's labels.
 
 Source: CC §5.3 and §5.4.2. Rates are those of CHAIR (Rohrbach et al. 2018, section 2.1), the share of named objects and the share
 of captions, but this is not CHAIR: CHAIR knows 80 kinds of objects and uses human segmentations; here any noun counts, and the
@@ -84,7 +84,7 @@ def find_hallucinations(
         candidates: one caption an item.
         references: of each item; may be empty if there are labels. People are judged only with references, since ImageNet's
             labels have none.
-        labels: a classifier's labels for the item's picture, all names of each label; may be empty.
+        labels: a classifier's labels for the item's image, all names of each label; may be empty.
         parses: of candidates and references; without them (languages other than English) nothing is judged.
         lexicon: source of synonyms and hypernyms; None: equal lemmas only.
 
@@ -118,7 +118,7 @@ def hallucination_rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:
 
 
 def judge_caption(caption: str, named: Sequence[Mention], evidence: Evidence, lexicon: Lexicon | None) -> JudgedCaption:
-    """Judge one caption's objects against its picture's evidence."""
+    """Judge one caption's objects against its image's evidence."""
     judged: list[JudgedMention] = []
     spent: set[str] = set()
     named = [mention for mention in named if evidence.covers_people or not mention.person]

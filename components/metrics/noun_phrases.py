@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from components.metrics.caption_words import GROUPS, PICTURES, POSITIONS
+from components.metrics.caption_words import GROUPS, IMAGES, POSITIONS
 from components.metrics.parses import UNKNOWN, Sentence
 
 NOUNS = ("NOUN", "PROPN")
@@ -51,7 +51,7 @@ class NounPhrases:
     def is_container_noun(self, position: int) -> bool:
         """Return whether it is a container noun, whose "of" phrase names the object: "group of", "picture of"."""
         lemma = self.sentence.words[position].lemma
-        return lemma in PICTURES | GROUPS and bool(self.after_of(position))
+        return lemma in IMAGES | GROUPS and bool(self.after_of(position))
 
     def is_position(self, position: int) -> bool:
         """Return whether it is part of a preposition: "on top of", "to the left of", "in the background"."""

@@ -1,17 +1,17 @@
 """Batched beam search over any captioning network (CC §5.2: beam 4, most likely sequence).
 
 Algorithm. A hypothesis's total is the sum of its words' log-probabilities, renormalised over the words that may be written. Each
-step extends a picture's k running hypotheses by every word and ranks the extensions by total. Extensions among the first k that
+step extends an image's k running hypotheses by every word and ranks the extensions by total. Extensions among the first k that
 end in END are finished and kept; the k best other extensions continue. At the maximum length the first k count as finished
 without an END. Finished hypotheses are compared by total / length^power, where length includes END if it was written; the paper
 names no power, so it is 0. The search stops when no running hypothesis can enter the best even with probability 1 for all that
-follows, so additional steps (for another picture of the batch) change nothing.
+follows, so additional steps (for another image of the batch) change nothing.
 
 With one caption returned, this equals ``transformers`` with ``num_beams=k``, ``length_penalty=power``,
 ``early_stopping="never"``, ``renormalize_logits=True`` and ``max_new_tokens=longest`` (``benchmarks/decoding.py``).
 
 Ties. Among equal totals, the extension of the better hypothesis comes first, then the greater score, then the lower word id;
-among equal finished hypotheses, the one finished first. So captions are a function of weights and picture.
+among equal finished hypotheses, the one finished first. So captions are a function of weights and image.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def generate(
     never: Collection[int] = NEVER_WRITTEN,
     pack: bool = True,
 ) -> list[list[Written]]:
-    """Return the ``best`` captions of each picture, best first; fewer only where fewer can be written.
+    """Return the ``best`` captions of each image, best first; fewer only where fewer can be written.
 
     Args:
         features: B × L × F, on the network's device.
-        beam: running hypotheses a picture; 1 is greedy search, which stops at the first END.
+        beam: running hypotheses an image; 1 is greedy search, which stops at the first END.
         length_power: 0 compares log-probabilities; larger values favour longer captions.
-        batch: pictures decoded together; None decodes all at once.
+        batch: images decoded together; None decodes all at once.
         never: ids of words that are never written.
         pack: on a CPU, convert the weights to oneDNN's layout first (:mod:`components.models.packed_linear`).
 
@@ -84,25 +84,25 @@ def generate(
 
 
 def _search(
-    network: CaptionNetwork, memory: Any, pictures: int, beam: int, power: float, best: int, never: Tensor
+    network: CaptionNetwork, memory: Any, images: int, beam: int, power: float, best: int, never: Tensor
 ) -> list[list[Written]]:
     longest, device = network.config.longest, never.device
     state = network.start(memory, beam)
-    first_row = torch.arange(pictures, device=device)[:, None] * beam
-    newest = torch.full((pictures * beam,), START, device=device)
-    # All k initial rows of a picture are equal, so only the first may be extended.
-    totals = torch.full((pictures, beam), _NOTHING, device=device)
+    first_row = torch.arange(images, device=device)[:, None] * beam
+    newest = torch.full((images * beam,), START, device=device)
+    # All k initial rows of an image are equal, so only the first may be extended.
+    totals = torch.full((images, beam), _NOTHING, device=device)
     totals[:, 0] = 0.0
-    words = torch.full((pictures, beam, longest), PAD, device=device)
+    words = torch.full((images, beam, longest), PAD, device=device)
     done = Finished(torch.full_like(totals, _NOTHING), torch.full_like(totals, _NOTHING), words)
     for position in range(longest):
         scores = mask_scores(network.step(state, newest), never)
         # A row's k best words plus END, which does not continue, suffice for k that continue.
         values, chosen = stable_topk(scores, beam + 1)
         extended = totals.view(-1, 1) + (values - scores.logsumexp(1, keepdim=True))
-        ranked, order = extended.view(pictures, -1).sort(dim=1, descending=True, stable=True)
+        ranked, order = extended.view(images, -1).sort(dim=1, descending=True, stable=True)
         ranked, order = ranked[:, : 2 * beam], order[:, : 2 * beam]
-        parents, chosen = order // values.shape[1], chosen.reshape(pictures, -1).gather(1, order)
+        parents, chosen = order // values.shape[1], chosen.reshape(images, -1).gather(1, order)
         extensions = words.gather(1, parents[:, :, None].expand(-1, -1, longest))
         extensions[:, :, position] = chosen
         ends, last = chosen == END, position + 1 == longest
@@ -122,7 +122,7 @@ def _search(
 
 
 class Finished(NamedTuple):
-    """The best k finished hypotheses of each picture, in order."""
+    """The best k finished hypotheses of each image, in order."""
 
     scores: Tensor
     """B × k, what hypotheses are compared by; minus infinity where there is none."""
@@ -139,7 +139,7 @@ class Finished(NamedTuple):
         return Finished(scores[:, : order.shape[1]], torch.cat([self.totals, totals], dim=1).gather(1, order), texts)
 
     def captions(self, best: int) -> list[list[Written]]:
-        """Return the ``best`` captions of each picture."""
+        """Return the ``best`` captions of each image."""
         return [
             [
                 Written([word for word in row if word not in (END, PAD)], total)

@@ -1,6 +1,6 @@
 """The training loss (CSC §3) of a batch of embeddings, on one device or on several that share the batch.
 
-With W processes, each computes the rows of its own utterances (L_xy) and pictures (L_yx) against the whole batch and returns W
+With W processes, each computes the rows of its own utterances (L_xy) and images (L_yx) against the whole batch and returns W
 times its share of the loss. The mean over processes is then the loss of the whole batch, and the mean of their gradients, which
 DistributedDataParallel takes, is its gradient. docs/retrieval.md explains each open choice.
 """

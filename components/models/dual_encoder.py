@@ -31,7 +31,7 @@ from components.models.towers import (
 SPEECH_NETWORKS = ("inception_resnet_v2", "convolutions")
 IMAGE_NETWORKS = ("inception_resnet_v2", "efficientnet_lite0", "convolutions", "features")
 SMALL_SIDE = 64
-"""Default side in px of the pictures of the image network ``convolutions``."""
+"""Default side in px of the images of the image network ``convolutions``."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class DualEncoderConfig:
     channels: int = 192
     """``convolutions``: channels of the speech tower's layers, and of the image tower's last."""
     layers: int = 3
-    """``convolutions``: each layer halves the frames, or a picture's sides."""
+    """``convolutions``: each layer halves the frames, or an image's sides."""
     image_features: int = 1280
     """``features``: F of the frozen encoder."""
     side: int = 0
-    """Side of the square pictures in px; 0 is the image network's default: 299, 256 or 64. ``features`` has none."""
+    """Side of the square images in px; 0 is the image network's default: 299, 256 or 64. ``features`` has none."""
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -86,7 +86,7 @@ class DualEncoderConfig:
                 (self.channels >= 1 and self.layers >= 1, "channels and layers must be 1 or more"),
                 (self.image_features >= 1, "image_features must be 1 or more"),
                 (self.side >= 0, "side must be 0 or more"),
-                (self.image != "features" or self.side == 0, "the image network 'features' reads no pictures: its side is 0"),
+                (self.image != "features" or self.side == 0, "the image network 'features' reads no images: its side is 0"),
             )
             if not holds
         ]
@@ -107,8 +107,8 @@ class DualEncoderConfig:
                 raise ValueError(f"{field.name} is {value!r}; it must be of type {field.type}")
 
     @property
-    def picture_side(self) -> int:
-        """Side in px of the square pictures that the image tower reads; 0 for features."""
+    def image_side(self) -> int:
+        """Side in px of the square images that the image tower reads; 0 for features."""
         if self.image == "features":
             return 0
         return self.side or (ENCODERS[self.image].side if self.image in ENCODERS else SMALL_SIDE)
@@ -150,13 +150,13 @@ class DualEncoder(nn.Module):
         float32."""
         return self.finish(self.speech(self.speech.normalise(features, lengths), lengths))
 
-    def embed_images(self, pictures: Tensor) -> Tensor:
-        """Return the embeddings of pictures, ready for a dot product: B × embedding, float32.
+    def embed_images(self, images: Tensor) -> Tensor:
+        """Return the embeddings of images, ready for a dot product: B × embedding, float32.
 
         Args:
-            pictures: B × 3 × side × side of 0..255 (bytes or floats, RGB); for ``features`` B × image features.
+            images: B × 3 × side × side of 0..255 (bytes or floats, RGB); for ``features`` B × image features.
         """
-        return self.finish(self.image(pictures))
+        return self.finish(self.image(images))
 
     def finish(self, embedding: Tensor) -> Tensor:
         """Return a tower's output as an embedding ready for a dot product, in float32."""
@@ -180,7 +180,7 @@ def _speech_tower(config: DualEncoderConfig) -> SpeechTower:
 
 
 def _image_tower(config: DualEncoderConfig, encoder: ImageEncoder | None) -> ImageTower:
-    name, side = config.image, config.picture_side
+    name, side = config.image, config.image_side
     if name not in ENCODERS:
         if encoder is not None:
             raise ValueError(f"the image network '{name}' takes no encoder, but {encoder.kind.name} is given")

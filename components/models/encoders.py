@@ -1,10 +1,10 @@
-"""Image encoders by name: their input pictures and their output vectors.
+"""Image encoders by name: their input images and their output vectors.
 
 An encoder is a network with a feature map, plus the side and pixel range it was trained on. Its output is the input of captioners
-and dual encoders: a vector of the whole picture, then one for each grid cell (CC, figure 4: 1×1 and 8×8). Inception-ResNet-v2
+and dual encoders: a vector of the whole image, then one for each grid cell (CC, figure 4: 1×1 and 8×8). Inception-ResNet-v2
 and MobileNetV2 are built here; other networks are passed in by the provider of their weights
 (``components/vision/image_encoders.py``). Reading and
-cropping pictures is not in scope.
+cropping images is not in scope.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class EncoderKind:
 
     name: str
     side: int
-    """Side in px of a square picture with an 8 × 8 grid."""
+    """Side in px of a square image with an 8 × 8 grid."""
     mean: float | tuple[float, float, float]
     """Mean of pixels 0..255, of all channels or of each; the network reads (pixel - mean) / scale."""
     scale: float | tuple[float, float, float]
@@ -46,10 +46,10 @@ class EncoderKind:
     """(height, width) in px → rows and columns of the feature map; raises ValueError for sizes without one."""
 
     def grid(self, side: int = 0) -> tuple[int, int]:
-        """Return rows and columns for a picture of ``side`` px (0: the encoder's default).
+        """Return rows and columns for an image of ``side`` px (0: the encoder's default).
 
         Raises:
-            ValueError: the encoder cannot read pictures of that side.
+            ValueError: the encoder cannot read images of that side.
         """
         return self.cells(side or self.side, side or self.side)
 
@@ -79,13 +79,13 @@ def encoder_kind(name: str) -> EncoderKind:
 
 
 class ImageEncoder(nn.Module):
-    """A network as an encoder of square pictures; its parameters may be trained or frozen."""
+    """A network as an encoder of square images; its parameters may be trained or frozen."""
 
     def __init__(self, name: str, network: nn.Module | None = None, side: int = 0) -> None:
         """Wrap ``network``, which has the method of its kind; None for a new one of :data:`BUILT_IN`.
 
         Raises:
-            ValueError: the name is unknown, pictures of ``side`` px cannot be read, or the network lacks the method.
+            ValueError: the name is unknown, images of ``side`` px cannot be read, or the network lacks the method.
         """
         super().__init__()
         self.kind = encoder_kind(name)
@@ -101,7 +101,7 @@ class ImageEncoder(nn.Module):
 
     @property
     def vectors(self) -> int:
-        """Vectors a picture: 1 + cells."""
+        """Vectors an image: 1 + cells."""
         return 1 + self.grid[0] * self.grid[1]
 
     def encode(self, pixels: Tensor) -> Tensor:

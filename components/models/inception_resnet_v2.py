@@ -1,7 +1,7 @@
 """Inception-ResNet-v2, the encoder of CC (§4) and of both towers of CSC.
 
 Szegedy et al. 2016, "Inception-v4, Inception-ResNet and the Impact of Residual Connections on Learning", figures 3, 10 and 16–19;
-widths as in TF-slim's implementation. In the blocks: B pictures or spectrograms, C channels, h × w px.
+widths as in TF-slim's implementation. In the blocks: B images or spectrograms, C channels, h × w px.
 
 Stem without padding → mixed_5b → 10 × block35 → mixed_6a → 20 × block17 → mixed_7a → 9 × block8, and a tenth with scale 1 and
 without ReLU → 1 × 1 convolution to 1536. 244 convolutions, 204 batch norms, 55,843,464 parameters with 1000 classes. Parameters
@@ -102,7 +102,7 @@ class Residual(nn.Module):
 
 
 def block35() -> Residual:
-    """Inception-ResNet-A, 320 channels (on a grid of 35 × 35 for a picture of 299 px)."""
+    """Inception-ResNet-A, 320 channels (on a grid of 35 × 35 for an image of 299 px)."""
     one = ConvNorm(320, 32, 1)
     two = nn.Sequential(ConvNorm(320, 32, 1), ConvNorm(32, 32, 3, padding=1))
     three = nn.Sequential(ConvNorm(320, 32, 1), ConvNorm(32, 48, 3, padding=1), ConvNorm(48, 64, 3, padding=1))
@@ -138,7 +138,7 @@ Side = TypeVar("Side", int, Tensor)
 
 
 class InceptionResnetV2(nn.Module):
-    """The network. ``channels``: 3 for pictures, 1 for MFCCs (h coefficients × w frames)."""
+    """The network. ``channels``: 3 for images, 1 for MFCCs (h coefficients × w frames)."""
 
     def __init__(self, classes: int = 1000, channels: int = 3) -> None:
         """``classes`` 0: no classifier, and so 54,306,464 parameters."""

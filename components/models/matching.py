@@ -1,8 +1,8 @@
 """Matching pairs (CSC, eq. 2): integers per row that are equal when two inputs match.
 
-The paper's equivalence is transitive: if two utterances show the same picture and one of them has the same text as a third, all
+The paper's equivalence is transitive: if two utterances show the same image and one of them has the same text as a third, all
 three match. So the classes are the connected components of the whole data set, computed once, and a batch needs one integer an
-item. The caller chooses the columns (the picture, the caption's text, a near-duplicate group). Detecting near duplicates is not
+item. The caller chooses the columns (the image, the caption's text, a near-duplicate group). Detecting near duplicates is not
 in scope (``components/stages/dedup``).
 """
 

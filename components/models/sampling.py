@@ -17,7 +17,7 @@ from components.models.vocabulary import END, NEVER_WRITTEN, PAD, START
 
 
 class Sampled(NamedTuple):
-    """N captions of at most T words, T being the network's maximum; rows of one picture are adjacent."""
+    """N captions of at most T words, T being the network's maximum; rows of one image are adjacent."""
 
     words: Tensor
     """N × T: words, END where it was written, then PAD."""
@@ -53,11 +53,11 @@ def mask_scores(scores: Tensor, never: Tensor) -> Tensor:
 def sample(
     network: CaptionNetwork,
     memory: Any,
-    pictures: int,
+    images: int,
     rows: int = 1,
     generator: torch.Generator | None = None,
 ) -> Sampled:
-    """Draw ``rows`` captions for each of the memory's ``pictures``, word by word from the network's distribution.
+    """Draw ``rows`` captions for each of the memory's ``images``, word by word from the network's distribution.
 
     It has no gradient; :func:`log_probabilities` of the same words has one. In training mode, dropout affects the draws.
 
@@ -68,13 +68,13 @@ def sample(
     def draw(scores: Tensor) -> Tensor:
         return torch.multinomial(scores.softmax(1), 1, generator=generator)[:, 0]
 
-    return _decode(network, memory, pictures, rows, NEVER_WRITTEN, draw)
+    return _decode(network, memory, images, rows, NEVER_WRITTEN, draw)
 
 
 @torch.no_grad()
-def greedy(network: CaptionNetwork, memory: Any, pictures: int, *, never: Collection[int] = NEVER_WRITTEN) -> Sampled:
-    """Return the most likely word at each step (ties by the lowest id) for each of the memory's ``pictures``."""
-    return _decode(network, memory, pictures, 1, never, lambda scores: scores.argmax(1))
+def greedy(network: CaptionNetwork, memory: Any, images: int, *, never: Collection[int] = NEVER_WRITTEN) -> Sampled:
+    """Return the most likely word at each step (ties by the lowest id) for each of the memory's ``images``."""
+    return _decode(network, memory, images, 1, never, lambda scores: scores.argmax(1))
 
 
 def log_probabilities(network: CaptionNetwork, memory: Any, words: Tensor) -> Tensor:
@@ -94,14 +94,14 @@ def log_probabilities(network: CaptionNetwork, memory: Any, words: Tensor) -> Te
 def _decode(
     network: CaptionNetwork,
     memory: Any,
-    pictures: int,
+    images: int,
     rows: int,
     never: Collection[int],
     choose: Callable[[Tensor], Tensor],
 ) -> Sampled:
     """Decode word by word; ``choose`` maps scores N × V to N words."""
     device = next(itertools.chain(network.parameters(), network.buffers())).device
-    count, longest = pictures * rows, network.config.longest
+    count, longest = images * rows, network.config.longest
     forbidden, state = forbidden_words(never, device), network.start(memory, rows)
     newest = torch.full((count,), START, device=device)
     ended = torch.zeros(count, dtype=torch.bool, device=device)

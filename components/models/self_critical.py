@@ -44,7 +44,7 @@ def self_critical_loss(log_probabilities: Tensor, words: Tensor, rewards: Tensor
         log_probabilities: N × T, of each of ``words`` given those before it, with gradient.
         words: N × T, sampled from the network; positions after the first END have no influence.
         rewards: N.
-        baseline: N, from the same pictures.
+        baseline: N, from the same images.
 
     Raises:
         ValueError: the shapes do not match, or a reward or baseline is not finite.
@@ -62,18 +62,18 @@ def self_critical_loss(log_probabilities: Tensor, words: Tensor, rewards: Tensor
 
 
 def mean_of_others(rewards: Tensor, rows: int) -> Tensor:
-    """Return a baseline (N): the mean reward of a picture's other captions, without greedy decoding.
+    """Return a baseline (N): the mean reward of an image's other captions, without greedy decoding.
 
     Args:
-        rewards: N = B · ``rows``, those of one picture adjacent.
+        rewards: N = B · ``rows``, those of one image adjacent.
 
     Raises:
-        ValueError: there are fewer than two captions a picture, or N is not a multiple of ``rows``.
+        ValueError: there are fewer than two captions an image, or N is not a multiple of ``rows``.
     """
     if rows < 2 or len(rewards) % rows:
-        raise ValueError(f"{len(rewards)} rewards, {rows} a picture: the mean of the others needs at least two for each picture")
-    by_picture = rewards.unflatten(0, (-1, rows))
-    return ((by_picture.sum(1, keepdim=True) - by_picture) / (rows - 1)).flatten()
+        raise ValueError(f"{len(rewards)} rewards, {rows} an image: the mean of the others needs at least two for each image")
+    by_image = rewards.unflatten(0, (-1, rows))
+    return ((by_image.sum(1, keepdim=True) - by_image) / (rows - 1)).flatten()
 
 
 @contextmanager

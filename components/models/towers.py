@@ -1,15 +1,15 @@
-"""The towers of dual encoders by name: from a clip's MFCCs, or from a picture, to one vector (CSC §3 and §4.1).
+"""The towers of dual encoders by name: from a clip's MFCCs, or from an image, to one vector (CSC §3 and §4.1).
 
 Speech: B clips of C coefficients × T frames, normalised, with B lengths, each clip's own frames. ``inception_resnet_v2`` is the
-paper's: the coefficients, stacked 3 times, are a picture of C × T px, and the embedding is the
+paper's: the coefficients, stacked 3 times, are an image of C × T px, and the embedding is the
 mean over the last feature map. The paper does not state whether that mean includes padding. Here it does, unless ``pool_padding``
 is False: theirs is an image classifier, whose global pooling knows no lengths. An embedding then depends on its clip's padding,
 so all clips must be padded to one length. ``convolutions`` is a light tower for small machines; its embedding depends on a clip's
 own frames alone.
 
-Images: B pictures. ``inception_resnet_v2`` is the paper's, at 299 px: the mean over its last feature map, without a projection at
+Images: B images. ``inception_resnet_v2`` is the paper's, at 299 px: the mean over its last feature map, without a projection at
 1536 dimensions. ``efficientnet_lite0`` is trained end to end as well; the provider of its weights passes its network in.
-``convolutions`` is a light network over small pictures; ``features`` reads a frozen encoder's vector.
+``convolutions`` is a light network over small images; ``features`` reads a frozen encoder's vector.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class SpeechTower(nn.Module):
 
 
 class InceptionSpeech(SpeechTower):
-    """Inception-ResNet-v2 over a clip's coefficients as a picture; without a projection if ``embedding`` is 1536."""
+    """Inception-ResNet-v2 over a clip's coefficients as an image; without a projection if ``embedding`` is 1536."""
 
     # Convolutions read beyond a clip's end even if pooling does not.
     padding_counts = True
@@ -165,13 +165,13 @@ class ImageTower(nn.Module):
     """Base of the image towers."""
 
     cpu_batch = 1
-    """Pictures that are embedded fastest together on a processor (``benchmarks/batched.py``)."""
+    """Images that are embedded fastest together on a processor (``benchmarks/batched.py``)."""
 
 
 class EncodedImage(ImageTower):
     """Mean over a trained encoder's feature map, projected if its width differs from the embedding's."""
 
-    # One at a time: 16 pictures together take twice the time a picture on a processor.
+    # One at a time: 16 images together take twice the time an image on a processor.
 
     def __init__(self, encoder: ImageEncoder, embedding: int, dropout: float) -> None:
         super().__init__()
@@ -180,13 +180,13 @@ class EncodedImage(ImageTower):
         self.dropout = nn.Dropout(dropout)
         self.project = nn.Linear(width, embedding) if embedding != width else nn.Identity()
 
-    def forward(self, pictures: Tensor) -> Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """Map B × 3 × side × side of 0..255 to B × embedding; raise ValueError for another shape."""
-        return self.project(self.dropout(self.encoder.encode(pictures)[:, 0]))
+        return self.project(self.dropout(self.encoder.encode(images)[:, 0]))
 
 
 class ConvolutionalImage(ImageTower):
-    """Strided convolutions over a small picture, mean and maximum pooling, and a projection."""
+    """Strided convolutions over a small image, mean and maximum pooling, and a projection."""
 
     cpu_batch = 16
 
@@ -196,23 +196,23 @@ class ConvolutionalImage(ImageTower):
         # Each layer has a quarter of the previous layer's positions and twice its channels.
         widths = [3] + [max(1, channels >> (layers - 1 - layer)) for layer in range(layers)]
         self.convolutions = nn.ModuleList(nn.Conv2d(a, b, 3, stride=2, padding=1) for a, b in itertools.pairwise(widths))
-        # Normalised over one picture's channels and positions, so that no picture depends on its batch.
+        # Normalised over one image's channels and positions, so that no image depends on its batch.
         self.norms = nn.ModuleList(nn.GroupNorm(1, width) for width in widths[1:])
         self.dropout = nn.Dropout(dropout)
         self.project = nn.Linear(2 * channels, embedding)
 
-    def forward(self, pictures: Tensor) -> Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """Map B × 3 × side × side of 0..255 to B × embedding; raise ValueError for another shape."""
-        if pictures.dim() != 4 or pictures.shape[1:] != (3, self.side, self.side):
-            raise ValueError(f"pictures of shape {tuple(pictures.shape)}; this tower reads batch × 3 × {self.side} × {self.side}")
-        hidden = (pictures.float() - MIDDLE) / MIDDLE
+        if images.dim() != 4 or images.shape[1:] != (3, self.side, self.side):
+            raise ValueError(f"images of shape {tuple(images.shape)}; this tower reads batch × 3 × {self.side} × {self.side}")
+        hidden = (images.float() - MIDDLE) / MIDDLE
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
             hidden = self.dropout(F.relu(norm(convolution(hidden))))
         return self.project(torch.cat([hidden.mean((2, 3)), hidden.amax((2, 3))], dim=1))
 
 
 class FeatureImage(ImageTower):
-    """Two linear layers over one frozen feature vector a picture."""
+    """Two linear layers over one frozen feature vector an image."""
 
     cpu_batch = 64
 
@@ -228,10 +228,10 @@ class FeatureImage(ImageTower):
             nn.Linear(2 * embedding, embedding),
         )
 
-    def forward(self, pictures: Tensor) -> Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """Map B × image features, of any float dtype, to B × embedding; raise ValueError for another shape."""
-        if pictures.dim() != 2 or pictures.shape[1] != self.features or not pictures.is_floating_point():
+        if images.dim() != 2 or images.shape[1] != self.features or not images.is_floating_point():
             raise ValueError(
-                f"pictures of shape {tuple(pictures.shape)} in {pictures.dtype}; this tower reads B × {self.features} features"
+                f"images of shape {tuple(images.shape)} in {images.dtype}; this tower reads B × {self.features} features"
             )
-        return self.layers(pictures.float())
+        return self.layers(images.float())

@@ -17,11 +17,11 @@ from components.models.model_files import CONFIG, WEIGHTS, load_state, read_conf
 
 
 class ImageCaptioner(nn.Module):
-    """Maps pictures or frozen features to the captioning network's input.
+    """Maps images or frozen features to the captioning network's input.
 
     Args:
         network: the captioning network.
-        encoder: its ``encode`` maps B × 3 × side × side of 0..255 to B × (1 + cells) × F, the whole picture's vector first
+        encoder: its ``encode`` maps B × 3 × side × side of 0..255 to B × (1 + cells) × F, the whole image's vector first
             (:class:`components.models.encoders.ImageEncoder`); None if it is not trained.
     """
 
@@ -33,15 +33,15 @@ class ImageCaptioner(nn.Module):
         """Return the network's input, B × L × F: the grid's cells row by row, or their mean alone.
 
         Args:
-            features: B × L × F of any float dtype, converted to float32; or pictures, B × 3 × side × side, uint8.
+            features: B × L × F of any float dtype, converted to float32; or images, B × 3 × side × side, uint8.
 
         Raises:
-            ValueError: pictures are given and there is no encoder.
+            ValueError: images are given and there is no encoder.
         """
         if features.dtype != torch.uint8:
             return features.float()
         if self.encoder is None:
-            raise ValueError("this captioner reads a frozen encoder's features, not pictures")
+            raise ValueError("this captioner reads a frozen encoder's features, not images")
         encode: Callable[[Tensor], Tensor] = self.encoder.encode  # type: ignore[assignment]
         vectors = encode(features)
         return vectors[:, 1:] if self.network.config.grid else vectors[:, :1]

@@ -1,4 +1,4 @@
-"""The triplet loss (CSC, eq. 3): for each pair one uniformly drawn negative picture and one negative utterance.
+"""The triplet loss (CSC, eq. 3): for each pair one uniformly drawn negative image and one negative utterance.
 
 A row needs only two scores, so no matrix of scores or masks is computed: N items cost 4 N · D multiplications and a sort of the
 identities. No operation synchronises with the GPU.

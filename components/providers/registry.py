@@ -28,7 +28,7 @@ from components.vision.evidence import Evidence, noun_evidence
 from components.vision.google import GoogleVision
 from components.vision.labels import Label, match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
-from components.vision.recognition import PictureRecognizer
+from components.vision.recognition import ImageRecognizer
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
@@ -64,7 +64,7 @@ def no_refusal(_: Any) -> str:
 
 @dataclass(frozen=True)
 class Role(Generic[T]):
-    """A provider of one value for a text or a picture."""
+    """A provider of one value for a text or an image."""
 
     annotator: Annotator
     read: Callable[[Any], T]
@@ -74,13 +74,13 @@ class Role(Generic[T]):
 
 
 class Labels(Protocol):
-    """A provider of a picture's labels."""
+    """A provider of an image's labels."""
 
     annotator: Annotator
     refusal: Callable[[Any], str]
 
     def labels(self, stored: Any, limits: LabelLimits) -> list[Label]:
-        """Return the picture's labels by falling confidence."""
+        """Return the image's labels by falling confidence."""
         ...
 
     def kinds(self, nouns: Sequence[str], stored: Any, limits: LabelLimits) -> list[str]:
@@ -176,7 +176,7 @@ class EmbeddedLabels:
     """Labels from ImageNet's classes, COCO's categories and their WordNet hypernyms."""
 
     def __init__(self) -> None:
-        self.annotator: Annotator = PictureRecognizer()
+        self.annotator: Annotator = ImageRecognizer()
         self.refusal: Callable[[Any], str] = no_refusal
 
     def labels(self, stored: Any, limits: LabelLimits) -> list[Label]:

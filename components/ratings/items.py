@@ -1,6 +1,6 @@
-"""Reading of rating items: RATING_ITEM records by key, with the pictures and the speech that raters see and hear.
+"""Reading of rating items: RATING_ITEM records by key, with the images and the speech that raters see and hear.
 
-A reader holds the records as one Arrow table and the places of the media; pictures and speech are read from disk on request, so a
+A reader holds the records as one Arrow table and the places of the media; images and speech are read from disk on request, so a
 hundred thousand items need some ten MB. All methods may be called from several threads.
 """
 
@@ -21,7 +21,7 @@ STAGE = "build_rating_items"
 
 
 def item_key(image_sha256: str, crop: str, caption: str, audio_sha256: str = "") -> str:
-    """Return the key of what is shown: 16 hex digits of the digest of picture, crop, and speech or, without speech, caption."""
+    """Return the key of what is shown: 16 hex digits of the digest of image, crop, and speech or, without speech, caption."""
     return digest_value([image_sha256, crop, "speech" if audio_sha256 else "text", audio_sha256 or caption])[:16]
 
 
@@ -70,9 +70,9 @@ class RatingItems:
         values: list[Any] = self._table[name].to_pylist()
         return values
 
-    def picture(self, key: str) -> bytes:
-        """Return an item's picture as it is shown, JPEG; raises KeyError when there is no such item."""
-        return self._media("picture", key)
+    def image(self, key: str) -> bytes:
+        """Return an item's image as it is shown, JPEG; raises KeyError when there is no such item."""
+        return self._media("image", key)
 
     def audio(self, key: str) -> bytes | None:
         """Return an item's speech, FLAC, or None where its text is shown; raises KeyError when there is no such item."""

@@ -188,7 +188,7 @@ class RatingStore:
             return str(last.key)
 
     def was_shown(self, rater: str, item: str) -> bool:
-        """Return whether an item was given to a rater, who may then see its picture."""
+        """Return whether an item was given to a rater, who may then see its image."""
         campaign, _ = self._campaign_of(rater)
         with self.database.reading() as connection:
             place = assignment.find_place(connection, campaign, rater, item, self.clock())

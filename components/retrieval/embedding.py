@@ -1,4 +1,4 @@
-"""Trained dual encoders: loading, and embedding of utterances and pictures; dot products of the rows are similarities."""
+"""Trained dual encoders: loading, and embedding of utterances and images; dot products of the rows are similarities."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
     """Return a large image tower's network, to be filled with weights; None if the towers build it themselves."""
     if config.image != "efficientnet_lite0":
         return None
-    return trainable_encoder(config.image, None, config.picture_side)
+    return trainable_encoder(config.image, None, config.image_side)
 
 
 @torch.inference_mode()
@@ -80,15 +80,15 @@ def embed_speech(network: DualEncoder, items: PairItems, hardware: Inference = P
 
 
 @torch.inference_mode()
-def embed_pictures(
-    network: DualEncoder, items: PairItems, pictures: NDArray[np.int64], hardware: Inference = PLAIN_INFERENCE
+def embed_images(
+    network: DualEncoder, items: PairItems, images: NDArray[np.int64], hardware: Inference = PLAIN_INFERENCE
 ) -> NDArray[np.float32]:
-    """Return the embeddings of pictures by number, m × D, computed on the network's device."""
+    """Return the embeddings of images by number, m × D, computed on the network's device."""
 
     def read(numbers: list[int]) -> tuple[Tensor]:
-        return (items.pictures([(0, "", int(pictures[number])) for number in numbers]),)
+        return (items.images([(0, "", int(images[number])) for number in numbers]),)
 
-    return _embed(network, read, np.arange(len(pictures)), network.embed_images, network.image.cpu_batch, hardware)
+    return _embed(network, read, np.arange(len(images)), network.embed_images, network.image.cpu_batch, hardware)
 
 
 def _embed(
@@ -112,11 +112,11 @@ def _embed(
 def embed_pairs(
     network: DualEncoder, pairs: Pairs, *, frames: int, crops: Sequence[Crop], hardware: Inference, where: str
 ) -> tuple[NDArray[np.float32], dict[Crop, NDArray[np.float32]]]:
-    """Return the embeddings of a split in the order of ``pairs``: of its utterances (n × D), and by crop of its pictures (m × D).
+    """Return the embeddings of a split in the order of ``pairs``: of its utterances (n × D), and by crop of its images (m × D).
 
     Args:
         frames: clip length of the model's training.
-        crops: of the pictures: the centre, as in training, or the whole.
+        crops: of the images: the centre, as in training, or the whole.
         hardware: the network is moved to its device.
         where: location named in errors.
 
@@ -129,14 +129,14 @@ def embed_pairs(
         np.arange(len(pairs)),
         seed=0,
         frames=frames,
-        side=network.config.picture_side,
+        side=network.config.image_side,
         training=False,
         fixed=network.speech.padding_counts,
     )
     place(network, hardware)
     with explain_memory(batch_size(hardware, device_of(network), network.speech.cpu_batch), where):
-        speech, pictures = embed_speech(network, items, hardware), {}
+        speech, images = embed_speech(network, items, hardware), {}
         for crop in crops:
             items.crop = crop
-            pictures[crop] = embed_pictures(network, items, np.arange(len(pairs.sha256)), hardware)
-    return speech, pictures
+            images[crop] = embed_images(network, items, np.arange(len(pairs.sha256)), hardware)
+    return speech, images

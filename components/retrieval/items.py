@@ -1,4 +1,4 @@
-"""Batches of pairs, made on demand: cropped coefficients of clips, views of pictures, and identities.
+"""Batches of pairs, made on demand: cropped coefficients of clips, views of images, and identities.
 
 Every draw is keyed by seed, epoch and utterance, so batches depend neither on the number of reader processes nor on
 interruptions. The recipe applies SpecAugment, since it fills with the mean of normalised coefficients, which the network holds.
@@ -23,10 +23,10 @@ from components.core.seeded_rng import seeded_rng
 from components.models.mfcc import MFCC
 from components.retrieval.pairs import Pairs
 from components.vision.crops import evaluation_view, training_view
-from components.vision.training_pictures import open_picture
+from components.vision.training_images import open_image
 
 Crop = Literal["centre", "whole"]
-"""Part of a picture used in evaluation; the paper uses the centre (CSC §4.4)."""
+"""Part of an image used in evaluation; the paper uses the centre (CSC §4.4)."""
 NORMALISED_BY = 2000
 """Maximum number of training clips for the mean and deviation that normalise coefficients."""
 
@@ -40,7 +40,7 @@ class Batch(NamedTuple):
     """B × coefficients × frames, float32, from :class:`MFCC`; zero after a clip's end."""
     lengths: Tensor
     """B: the frames of each clip."""
-    pictures: Tensor
+    images: Tensor
     """B × F, float16; or B × 3 × side × side, uint8."""
     identities: Tensor
     """B: equal numbers match."""
@@ -143,8 +143,8 @@ class PairItems(torch.utils.data.Dataset[Any]):
         rows: indices of the pairs, in this order.
         frames: clip length; training crops start at a drawn frame, others at the first: captions name the most important things
             first.
-        side: of pictures in px if the image tower reads pixels; 0 if it reads features.
-        crop: of pictures in evaluation.
+        side: of images in px if the image tower reads pixels; 0 if it reads features.
+        crop: of images in evaluation.
         fixed: pad every batch to ``frames``, for towers that are affected by padding and for compiled ones.
     """
 
@@ -178,9 +178,9 @@ class PairItems(torch.utils.data.Dataset[Any]):
         """Return the batch of (epoch, item) pairs."""
         items = [item for _, item in pairs]
         speech, lengths = self.speech(pairs)
-        pictures = self.pictures([(epoch, self.key(item), int(self.pairs.picture[self.rows[item]])) for epoch, item in pairs])
+        images = self.images([(epoch, self.key(item), int(self.pairs.image[self.rows[item]])) for epoch, item in pairs])
         identities = torch.from_numpy(self.pairs.identity[self.rows[items]])
-        return Batch(torch.tensor(items), speech, lengths, pictures, identities)
+        return Batch(torch.tensor(items), speech, lengths, images, identities)
 
     def speech(self, pairs: Sequence[tuple[int, int]]) -> tuple[Tensor, Tensor]:
         """Return the clips of (epoch, item) pairs as one tensor, and the frames of each."""
@@ -197,24 +197,24 @@ class PairItems(torch.utils.data.Dataset[Any]):
     def _crop_start(self, epoch: int, key: str, excess: int) -> int:
         return seeded_rng(self.seed, epoch, key, "crop").randrange(excess + 1) if self.training else 0
 
-    def pictures(self, requests: Sequence[tuple[int, str, int]]) -> Tensor:
-        """Return pictures as the image tower reads them, from (epoch, key of the draw, picture's number)."""
+    def images(self, requests: Sequence[tuple[int, str, int]]) -> Tensor:
+        """Return images as the image tower reads them, from (epoch, key of the draw, image's number)."""
         views = [self._pixels(*request) if self.side else self._features(*request) for request in requests]
         return torch.from_numpy(np.stack(views))
 
-    def _features(self, epoch: int, key: str, picture: int) -> NDArray[np.float16]:
+    def _features(self, epoch: int, key: str, image: int) -> NDArray[np.float16]:
         if self.training:
             draw = seeded_rng(self.seed, epoch, key, "view").randrange
-            return self.pairs.media.choose_view(picture, draw, first=True)[0]
+            return self.pairs.media.choose_view(image, draw, first=True)[0]
         media = self.pairs.centre if self.crop == "centre" else self.pairs.media
         if media is None:
             raise HearsightError(
-                "holds no centre crops", where=self.pairs.sha256[picture], hint="set extract_features' centre: true"
+                "holds no centre crops", where=self.pairs.sha256[image], hint="set extract_features' centre: true"
             )
-        return media.choose_view(picture, first=True)[0]
+        return media.choose_view(image, first=True)[0]
 
-    def _pixels(self, epoch: int, key: str, picture: int) -> NDArray[np.uint8]:
-        opened = open_picture(self.pairs.media.read(picture), self.side, self.pairs.sha256[picture])
+    def _pixels(self, epoch: int, key: str, image: int) -> NDArray[np.uint8]:
+        opened = open_image(self.pairs.media.read(image), self.side, self.pairs.sha256[image])
         if self.training:
             pixels = training_view(opened, self.side, seeded_rng(self.seed, epoch, key, "view"))
         else:

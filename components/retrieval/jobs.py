@@ -98,7 +98,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
     reseed(seed, "dual_encoder", "weights")
     network, started = build(spec, task, training)
     coefficients = Coefficients(training, clips["held"])
-    common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": network.config.picture_side}
+    common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": network.config.image_side}
     common["fixed"] = hardware.compile or network.speech.padding_counts
     items = PairItems(training, coefficients, rows, training=True, **common)
     validation_items = PairItems(
@@ -187,7 +187,7 @@ def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
     chosen = {name: towers[name] for name in names}
     frozen = not training.encoder["trained"]
     if frozen != (towers["image"] == "features"):
-        what = f"the image tower '{towers['image']}' reads {'pictures' if frozen else 'features'}, but the other are stored"
+        what = f"the image tower '{towers['image']}' reads {'images' if frozen else 'features'}, but the other are stored"
         raise HearsightError(what, where="towers.image", hint=f"set extract_features' encoder.frozen: {str(not frozen).lower()}")
     if frozen:
         chosen["image_features"] = int(training.media.choose_view(0, first=True).shape[1])
@@ -204,4 +204,4 @@ def _image_encoder(config: DualEncoderConfig, project: Path, weights: str, diges
     path = installed_file(project, weights)
     if weights_digest(config.image, path) != digest:
         raise HearsightError("the weights have changed since the run started", where=path, hint="run again")
-    return trainable_encoder(config.image, path, config.picture_side)
+    return trainable_encoder(config.image, path, config.image_side)

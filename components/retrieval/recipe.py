@@ -14,7 +14,7 @@ from components.metrics.retrieval import best_ranks, recall_at
 from components.models.augment import spec_augment
 from components.models.contrastive import LossSettings, contrastive_loss
 from components.models.dual_encoder import DualEncoder
-from components.retrieval.embedding import embed_pictures, embed_speech
+from components.retrieval.embedding import embed_images, embed_speech
 from components.retrieval.items import Batch, PairItems
 from components.training.recipe import TrainingModule, seed_of
 
@@ -22,7 +22,7 @@ DEPTH = 10
 
 
 class DualEncoderTraining(TrainingModule):
-    """Masked margin softmax or triplet loss over speech–picture pairs (CSC §3).
+    """Masked margin softmax or triplet loss over speech–image pairs (CSC §3).
 
     Args:
         settings: of :class:`components.training.settings.Optimisation`, plain.
@@ -68,7 +68,7 @@ class DualEncoderTraining(TrainingModule):
         speech = spec_augment(speech, batch.lengths, frequency=frequency, time=time)
         towers = self._towers
         spoken = network.finish(towers[0](speech, batch.lengths))
-        seen = network.finish(towers[1](batch.pictures))
+        seen = network.finish(towers[1](batch.images))
         # The seed does not depend on the rank, since the triplet loss draws for the whole batch.
         seed = seed_of(self.seed, self.first_epoch + self.current_epoch, batch_idx, "negatives")
         generator = torch.Generator().manual_seed(seed)
@@ -76,28 +76,28 @@ class DualEncoderTraining(TrainingModule):
         return self.note_loss(loss, batch.items)
 
     def judge(self) -> float | None:
-        """Return the mean of R@10 from speech to picture and back; every rank evaluates all items."""
+        """Return the mean of R@10 from speech to image and back; every rank evaluates all items."""
         items = self.validation_items
         if not len(items):
             return None
-        pairs, seen = items.pairs, np.unique(items.pairs.picture[items.rows])
+        pairs, seen = items.pairs, np.unique(items.pairs.image[items.rows])
         speech = embed_speech(self.network, items)
-        pictures = embed_pictures(self.network, items, seen)
-        return recall_of_both(speech, pictures, pairs.identity[items.rows], pairs.picture_identity[seen])
+        images = embed_images(self.network, items, seen)
+        return recall_of_both(speech, images, pairs.identity[items.rows], pairs.image_identity[seen])
 
 
 def recall_of_both(
     speech: NDArray[np.float32],
-    pictures: NDArray[np.float32],
+    images: NDArray[np.float32],
     spoken: NDArray[np.int64],
     seen: NDArray[np.int64],
 ) -> float:
     """Return the mean of both directions' any-hit R@10.
 
     Args:
-        speech, pictures: n × D and m × D.
+        speech, images: n × D and m × D.
         spoken, seen: n and m identities; equal ones match.
     """
-    to_pictures = best_ranks(speech, pictures, spoken, seen)
-    to_speech = best_ranks(pictures, speech, seen, spoken)
-    return (recall_at(to_pictures, DEPTH) + recall_at(to_speech, DEPTH)) / 2
+    to_images = best_ranks(speech, images, spoken, seen)
+    to_speech = best_ranks(images, speech, seen, spoken)
+    return (recall_at(to_images, DEPTH) + recall_at(to_speech, DEPTH)) / 2

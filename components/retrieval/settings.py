@@ -8,7 +8,7 @@ from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.training.settings import Optimisation
 
-Matching = Literal["picture", "text", "group"]
+Matching = Literal["image", "text", "group"]
 LOSSES = {"mms": "masked_margin_softmax", "triplet": "triplet"}
 """What a row of table 1 calls a loss, and what it is."""
 STARTS: dict[str, frozenset[str]] = {
@@ -43,7 +43,7 @@ class Towers(Settings):
     """Where the image tower is a large one: the file that it begins from, below the project's root; empty for nothing (the paper:
     "not pretrained"). DVC does not see the file: after changing it, ``dvc repro -f``."""
     side: int = 299
-    """px of a picture where the image tower reads pixels; 0 is the network's own, and right for ``features``. CSC §4.1: 299."""
+    """px of an image where the image tower reads pixels; 0 is the network's own, and right for ``features``. CSC §4.1: 299."""
     embedding: int = 1536
     """Dimensions of the shared space. CSC §4.1: 1536."""
     scale: float = 0.0
@@ -94,9 +94,9 @@ class Loss(Settings):
     """With several devices: negatives of the whole batch, or of each device's part; open in the paper. Ours."""
     chunk: int = 0
     """Rows of the score matrix held at once; 0 holds all of it. Ours."""
-    matching: list[Matching] = ["picture"]
-    """What makes x_i match y_j (equation 2): the same picture, the same caption, a near-duplicate picture; any of these, and
-    whatever follows from them, for matching is transitive. CSC §3, eq. 2: the same picture."""
+    matching: list[Matching] = ["image"]
+    """What makes x_i match y_j (equation 2): the same image, the same caption, a near-duplicate image; any of these, and
+    whatever follows from them, for matching is transitive. CSC §3, eq. 2: the same image."""
 
 
 class DualEncoderSettings(Settings):
@@ -126,7 +126,7 @@ class DualEncoderSettings(Settings):
                 if not low <= value < float("inf"):
                     raise HearsightError(f"is {value}", where=f"{where}.{block}.{name}", hint=f"set it to {low} or more")
         if not loss.matching:
-            raise HearsightError("names nothing", where=f"{where}.loss.matching", hint="write at least [picture]")
+            raise HearsightError("names nothing", where=f"{where}.loss.matching", hint="write at least [image]")
 
 
 class FineTuning(Optimisation):

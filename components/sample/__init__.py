@@ -1,1 +1,1 @@
-"""The sample web: real pages and pictures from Debian packages, served on loopback by a real HTTP server."""
+"""The sample web: real pages and images from Debian packages, served on loopback by a real HTTP server."""

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, replace
 
 from components.core.seeded_rng import seeded_rng
+from components.sample.images import background_of
 from components.sample.material import Material
-from components.sample.pictures import background_of
 from components.sample.portuguese import ARTICLE, as_sentence, lower_first, without_accents
 
 MALFORMED = {"tag alone": 0.04, "description first": 0.034, "tag inside a word": 0.02, "emoji only": 0.016}

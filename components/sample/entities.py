@@ -15,9 +15,9 @@ from typing import Any
 
 from components.core.seeded_rng import seeded_rng
 from components.sample.gallery import page
-from components.sample.pictures import size_of, suffix_of
+from components.sample.images import size_of, suffix_of
 from components.sample.sites import TYPES, Reply
-from components.sample.statuses import TODAY, Owner, Picture, Plan, Post
+from components.sample.statuses import TODAY, Owner, Plan, Post, PostImage
 
 HOST = "posts.sample"
 BASE = f"http://{HOST}"
@@ -87,7 +87,7 @@ def status(post: Post, plan: Plan) -> dict[str, Any]:
         "reblog": passed_on,
         "application": None,
         "account": account(owner, plan),
-        "media_attachments": passed_on["media_attachments"] if passed_on else [attachment(picture) for picture in post.pictures],
+        "media_attachments": passed_on["media_attachments"] if passed_on else [attachment(image) for image in post.images],
         "mentions": [
             {"id": str(plan.owners[name].number), "username": name, "url": f"{BASE}/@{name}", "acct": name}
             for name in dict.fromkeys(mentioned)
@@ -107,7 +107,7 @@ def address(post: Post) -> str:
 def account(owner: Owner, plan: Plan) -> dict[str, Any]:
     """Return an owner as the entity Account."""
     shown = [post for post in plan.of(owner.handle) if post.visibility in ("public", "unlisted")]
-    picture = f"{BASE}/avatars/{owner.handle}.png"
+    image = f"{BASE}/avatars/{owner.handle}.png"
     chance = seeded_rng(owner.handle, "counts")
     return {
         "id": str(owner.number),
@@ -123,10 +123,10 @@ def account(owner: Owner, plan: Plan) -> dict[str, Any]:
         "note": f"<p>{escape(owner.note, quote=False)}</p>",
         "url": f"{BASE}/@{owner.handle}",
         "uri": f"{BASE}/users/{owner.handle}",
-        "avatar": picture,
-        "avatar_static": picture,
-        "header": picture,
-        "header_static": picture,
+        "avatar": image,
+        "avatar_static": image,
+        "header": image,
+        "header_static": image,
         "followers_count": chance.randrange(5000),
         "following_count": chance.randrange(300),
         "statuses_count": len(shown),
@@ -139,29 +139,29 @@ def account(owner: Owner, plan: Plan) -> dict[str, Any]:
     }
 
 
-def attachment(picture: Picture) -> dict[str, Any]:
-    """Return a picture as the entity MediaAttachment."""
-    width, height = size_of(picture.material, picture.change)
+def attachment(image: PostImage) -> dict[str, Any]:
+    """Return an image as the entity MediaAttachment."""
+    width, height = size_of(image.material, image.change)
     meta = {"original": _measures(width, height), "small": _measures(PREVIEW, PREVIEW)}
     return {
-        "id": str(picture.number),
-        "type": picture.kind,
-        "url": f"{BASE}{media_path(picture)}",
-        "preview_url": f"{BASE}/media/{picture.number}/small.png",
+        "id": str(image.number),
+        "type": image.kind,
+        "url": f"{BASE}{media_path(image)}",
+        "preview_url": f"{BASE}/media/{image.number}/small.png",
         "remote_url": None,
         "preview_remote_url": None,
         "text_url": None,
-        "meta": {} if picture.kind == "audio" else meta,
-        "description": picture.description,
+        "meta": {} if image.kind == "audio" else meta,
+        "description": image.description,
         "blurhash": None,
     }
 
 
-def media_path(picture: Picture) -> str:
-    """Return the path of a picture's file on the server."""
-    suffixes = {"video": ".mp4", "gifv": ".gif", "audio": picture.material.speech.suffix if picture.material.speech else ".ogg"}
-    suffix = suffixes.get(picture.kind) or suffix_of(picture.change, str(picture.number))
-    return f"/media/{picture.number}/original{suffix}"
+def media_path(image: PostImage) -> str:
+    """Return the path of an image's file on the server."""
+    suffixes = {"video": ".mp4", "gifv": ".gif", "audio": image.material.speech.suffix if image.material.speech else ".ogg"}
+    suffix = suffixes.get(image.kind) or suffix_of(image.change, str(image.number))
+    return f"/media/{image.number}/original{suffix}"
 
 
 def emoji() -> dict[str, Any]:

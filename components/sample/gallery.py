@@ -23,13 +23,13 @@ THUMB = 64
 def stamps(folder: Path) -> dict[str, list[tuple[str, str]]]:
     """Return the captioned PNG stamps: group (two folder levels) → [(path below ``folder``, caption)], all sorted."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for picture in sorted(folder.rglob("*.png")):
-        text = picture.with_suffix(".txt")
+    for image in sorted(folder.rglob("*.png")):
+        text = image.with_suffix(".txt")
         lines = text.read_text(encoding="utf-8", errors="replace").splitlines() if text.is_file() else []
         # Translations follow as "fr.utf8=…"; a file may begin with them.
         caption = lines[0].strip() if lines and ".utf8=" not in lines[0] else ""
         if caption:
-            path = picture.relative_to(folder)
+            path = image.relative_to(folder)
             groups.setdefault("/".join(path.parts[:-1][:2]), []).append((path.as_posix(), caption))
     return dict(sorted(groups.items()))
 
@@ -47,7 +47,7 @@ def gallery_pages(folder: Path, credit: str) -> dict[str, bytes | Callable[[], b
         made |= _group_pages(group, items, credit)
         for path, _ in items:
             made[f"/thumbs/{path}"] = partial(thumbnail, folder / path)
-    # A folder may hold both pictures and folders; its own pictures then have the place of the index.
+    # A folder may hold both images and folders; its own images then have the place of the index.
     indexes = {top: f"/gallery/{top}/" + ("all.html" if top in groups else "index.html") for top in tops}
     for top, names in tops.items():
         made[indexes[top]] = index(
@@ -103,8 +103,8 @@ def page(title: str, body: str, credit: str, head: str = "", language: str = "en
 
 def thumbnail(path: Path) -> bytes:
     """Return a small PNG of the image at ``path``."""
-    with Image.open(path) as picture:
-        small = picture.convert("RGBA")
+    with Image.open(path) as image:
+        small = image.convert("RGBA")
         small.thumbnail((THUMB, THUMB))
     buffer = io.BytesIO()
     small.save(buffer, "PNG")

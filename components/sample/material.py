@@ -42,7 +42,7 @@ class Material:
     text: str
     """Description in Portuguese: sentences, or the title again."""
     others: tuple[str, ...]
-    """Other real texts about the same picture."""
+    """Other real texts about the same image."""
     theme: str
     """Theme in Portuguese, for example ``aves``."""
     author: str
@@ -76,34 +76,34 @@ def materials(root: Path) -> list[Material]:
 
 
 def _stamps(folder: Path) -> Iterator[Material]:
-    for picture in sorted(folder.rglob("*.png")):
-        path, text = picture.relative_to(folder), picture.with_suffix(".txt")
+    for image in sorted(folder.rglob("*.png")):
+        path, text = image.relative_to(folder), image.with_suffix(".txt")
         group = "/".join(path.parts[:-1][:2])
         plain = group == "symbols/alphabets" and "asl" not in path.parts
-        if plain or not text.is_file() or _larger_side(picture) < SMALLEST:
+        if plain or not text.is_file() or _larger_side(image) < SMALLEST:
             continue
         lines = text.read_text(encoding="utf-8", errors="replace").splitlines()
         texts = dict(line.split(".utf8=", 1) for line in lines if ".utf8=" in line)
         brazilian, portuguese = texts.get("pt_BR", "").strip(), texts.get("pt", "").strip()
         if brazilian:
-            author = _maker(picture)
+            author = _maker(image)
             yield Material(
                 key=f"{STAMPS}/{path.as_posix()}",
                 kind="stamp",
-                read=picture.read_bytes,
+                read=image.read_bytes,
                 title=title_of(brazilian),
                 text=brazilian,
                 others=(portuguese,) if portuguese and differ(portuguese, brazilian) else (),
                 theme=theme_of(group),
                 author=author,
                 credit=f"{author or 'Bill Kendrick and contributors'}, Tux Paint stamps, GPL-2",
-                speech=next(iter(sorted(picture.parent.glob(f"{picture.stem}_desc_pt_BR.*"))), None),
+                speech=next(iter(sorted(image.parent.glob(f"{image.stem}_desc_pt_BR.*"))), None),
             )
 
 
-def _larger_side(picture: Path) -> int:
+def _larger_side(image: Path) -> int:
     """px, from a PNG's header; 0 for anything else."""
-    with picture.open("rb") as handle:
+    with image.open("rb") as handle:
         head = handle.read(24)
     return max(struct.unpack(">II", head[16:])) if len(head) == 24 and head.startswith(b"\x89PNG") else 0
 
@@ -112,13 +112,13 @@ _CREATOR = re.compile(r"<dc:creator.*?<dc:title[^>]*>\s*([^<]+?)\s*</dc:title>.*
 _MADE = re.compile(rb"Made by ([A-Z][a-z]+ [A-Z][a-z]+)")
 
 
-def _maker(picture: Path) -> str:
+def _maker(image: Path) -> str:
     """Return a stamp's author from its metadata: the creator of the SVG drawing, or the PNG's comment."""
-    drawing = picture.with_suffix(".svg")
+    drawing = image.with_suffix(".svg")
     found = _CREATOR.search(drawing.read_text(encoding="utf-8", errors="replace")) if drawing.is_file() else None
     if found and len(found[1]) > 3:
         return re.sub(r"\s*\(.*| and .*|.* by ", "", found[1])
-    comment = _MADE.search(picture.read_bytes()[:2000])
+    comment = _MADE.search(image.read_bytes()[:2000])
     return comment[1].decode() if comment else ""
 
 
@@ -198,11 +198,11 @@ def _scenes(bundles: _Bundles) -> Iterator[Material]:
         title = re.search(rf"instruction:\s*qsTr\({_STRING}\)", text)
         shown = re.search(r'"(image/\w[^"]*_background\.webp)"', text)
         said = bundles.brazilian.get(title[1], "").strip() if title else ""
-        picture = f"{path.rpartition('/board/')[0]}/{shown[1]}" if shown else ""
-        if said and picture in files:
+        image = f"{path.rpartition('/board/')[0]}/{shown[1]}" if shown else ""
+        if said and image in files:
             painted = said.startswith("Vincent")
             kind, group = ("drawing", "painting") if painted else ("photo", "town/monuments")
-            yield bundles.material(kind, picture, files[picture], theme_of(group), said, said)
+            yield bundles.material(kind, image, files[image], theme_of(group), said, said)
 
 
 def _words(bundles: _Bundles, files: Mapping[str, bytes]) -> Iterator[Material]:
@@ -211,10 +211,10 @@ def _words(bundles: _Bundles, files: Mapping[str, bytes]) -> Iterator[Material]:
     folder = next((path.rpartition("/")[0] for path in files if "/words_sample/" in path), "")
     for lesson in (lesson for chapter in sample for lesson in chapter["content"]):
         for entry in lesson["content"]:
-            picture, stem = f"{folder}/{entry['image']}", Path(entry["voice"]).name.split(".")[0]
+            image, stem = f"{folder}/{entry['image']}", Path(entry["voice"]).name.split(".")[0]
             word = bundles.words.get(stem, "")
-            if word and picture in files and lesson["name"] != "number":
-                yield bundles.material("drawing", picture, files[picture], theme_of(lesson["name"]), word, word)
+            if word and image in files and lesson["name"] != "number":
+                yield bundles.material("drawing", image, files[image], theme_of(lesson["name"]), word, word)
 
 
 def _things(bundles: _Bundles) -> Iterator[Material]:

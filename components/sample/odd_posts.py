@@ -29,8 +29,8 @@ def recent(posts: list[Post]) -> list[Post]:
         if seeded_rng(owner, "absent").random() >= ABSENT and post.posted < TODAY - RECENT:
             posted = moment(f"{owner} recently", TODAY - RECENT, TODAY - timedelta(minutes=10), 1.0)
             number = number_of(posted, f"{owner} recently")
-            pictures = tuple(replace(picture, number=number + 1 + order) for order, picture in enumerate(post.pictures))
-            moved[post.number] = replace(post, number=number, posted=posted, pictures=pictures)
+            images = tuple(replace(image, number=number + 1 + order) for order, image in enumerate(post.images))
+            moved[post.number] = replace(post, number=number, posted=posted, images=images)
     return [moved.get(post.number, post) for post in posts]
 
 
@@ -46,10 +46,10 @@ def odd(posts: list[Post]) -> list[Post]:
     repeated = {post.original for post in posts}
     free = sorted(
         (post for post in posts if not post.original and post.number not in repeated and post.posted <= TODAY),
-        key=lambda post: seeded_rng(post.pictures[0].material.key, "odd").random(),
+        key=lambda post: seeded_rng(post.images[0].material.key, "odd").random(),
     )
     changed: dict[int, Post] = {}
-    speaking = [post for post in free if post.pictures[0].material.speech]
+    speaking = [post for post in free if post.images[0].material.speech]
     for what, many in _ODD:
         among = speaking if what == "audio" else free
         for post in [post for post in among if post.number not in changed][: max(2, round(many * len(posts) / 1400))]:
@@ -58,13 +58,13 @@ def odd(posts: list[Post]) -> list[Post]:
 
 
 def _made_odd(post: Post, what: str) -> Post:
-    material, shown = post.pictures[0].material, post.pictures[0]
+    material, shown = post.images[0].material, post.images[0]
     if what == "no picture":
-        return replace(post, pictures=())
+        return replace(post, images=())
     if what in ("video", "gifv", "audio"):
-        return replace(post, pictures=(replace(shown, kind=what, missing=what == "video"),))
+        return replace(post, images=(replace(shown, kind=what, missing=what == "video"),))
     if what == "deleted picture":
-        return replace(post, pictures=(replace(shown, missing=True),))
+        return replace(post, images=(replace(shown, missing=True),))
     if what in ("empty", "untagged"):
         return replace(post, caption=write(material, material.key, f"@{post.owner}", what))
     return replace(post, sensitive=True) if what == "sensitive" else replace(post, visibility=what)
@@ -98,7 +98,7 @@ def accounts(
     count: dict[str, int] = {}
     for post in posts:
         count[post.owner] = count.get(post.owner, 0) + 1
-    # Only invented accounts that the seven-day timeline shows are chosen, never authors of pictures.
+    # Only invented accounts that the seven-day timeline shows are chosen, never authors of images.
     seen = {post.owner for post in posts if TODAY - RECENT < post.posted <= TODAY and post.visibility == "public"}
     open_to = [handle for handle in owners if handle.startswith(collections) and 2 <= count.get(handle, 0) <= 15]
     ranked = sorted(seen.intersection(open_to), key=lambda handle: (seeded_rng(handle, "account").random(), handle))
@@ -126,5 +126,5 @@ def _deletable(post: Post) -> bool:
         and post.visibility == "public"
         and not post.original
         and post.caption.form == "described"
-        and bool(post.pictures)
+        and bool(post.images)
     )

@@ -20,7 +20,7 @@ from components.core.errors import HearsightError
 from components.core.files import disk_error, move_into_place, publish_json, sync
 
 PAGES = ("gimp-help-en", "tuxpaint-stamps-default")
-"""Packages of pages and pictures."""
+"""Packages of pages and images."""
 DICTIONARY = ("wordnet-base",)
 """What the knowledge provider reads; no Python package ships it."""
 POSTS = ("gcompris-qt-data",)
@@ -31,7 +31,7 @@ RENAMED = "t64"
 """End of a library's name since its times have 64 bits: Debian 13 and Ubuntu 24.04 have ``libasound2t64``, not ``libasound2``."""
 PACKAGES = PAGES + POSTS + DICTIONARY + VOICES
 BENCHMARKS = ("python-skimage-doc", "grass-doc", "freedombox-doc-en")
-"""More pages and pictures, which only benchmarks read."""
+"""More pages and images, which only benchmarks read."""
 DOWNLOAD_SECONDS = 1800
 MARK = ".unpacked"
 """Written last into an unpacked package: the sha256 of the archive it came from."""

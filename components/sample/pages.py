@@ -31,9 +31,9 @@ class Source:
     """Its document root, a pattern of one folder below the unpacked package."""
     entrance: str
     """Its own first page."""
-    picture: str
+    image: str
     caption: str
-    """A picture of the package and its caption, for the page of unusual images."""
+    """An image of the package and its caption, for the page of unusual images."""
     disallow: tuple[str, ...]
     credit: str
 
@@ -93,7 +93,7 @@ def quirks(source: Source) -> Quirks:
     return Quirks(
         redirects={
             "/moved.html": (301, source.entrance),
-            "/odd/moved-picture": (302, source.picture),
+            "/odd/moved-picture": (302, source.image),
             "/odd/round.html": (302, "/odd/about.html"),
             "/odd/about.html": (302, "/odd/round.html"),
         },
@@ -106,16 +106,16 @@ def quirks(source: Source) -> Quirks:
 def host_pages(host: str, source: Source, folder: Path, credit: str) -> Made:
     """Return the pages that a host has in addition to its package's files: path → content."""
     if host == "stamps.sample":
-        pictures = [(f"/stamps/{path}", text) for items in list(stamps(folder).values())[:1] for path, text in items[:3]]
-        picture = folder / source.picture.removeprefix("/stamps/")
+        images = [(f"/stamps/{path}", text) for items in list(stamps(folder).values())[:1] for path, text in items[:3]]
+        image = folder / source.image.removeprefix("/stamps/")
     else:
-        pictures = [(source.picture, source.caption)]
-        picture = folder / source.picture.lstrip("/")
+        images = [(source.image, source.caption)]
+        image = folder / source.image.lstrip("/")
     try:
-        data = picture.read_bytes()
+        data = image.read_bytes()
     except OSError:
         raise HearsightError(
-            "a picture of the sample is missing", where=picture, hint="remove data/packages and run `make data`"
+            "an image of the sample is missing", where=image, hint="remove data/packages and run `make data`"
         ) from None
     entries = [
         (source.entrance, "Contents"),
@@ -129,7 +129,7 @@ def host_pages(host: str, source: Source, folder: Path, credit: str) -> Made:
         ("/odd/data.bin", "Data"),
     ]
     quoted = escape(source.caption, quote=True)
-    shown = "\n".join(f'<figure><img src="{where}" alt="{escape(text, quote=True)}"></figure>' for where, text in pictures)
+    shown = "\n".join(f'<figure><img src="{where}" alt="{escape(text, quote=True)}"></figure>' for where, text in images)
     return {
         "/": index(f"{host}: contents", entries, credit),
         "/robots.txt": _robots(source).encode(),
@@ -139,7 +139,7 @@ def host_pages(host: str, source: Source, folder: Path, credit: str) -> Made:
         "/private/index.html": page("Private", f'{shown}\n<p><a href="/private/more.html">More</a></p>', credit),
         "/private/more.html": page("Private, too", shown, credit),
         "/private/picture.png": data,
-        "/odd/": odd_page(source.picture, quoted, credit),
+        "/odd/": odd_page(source.image, quoted, credit),
         "/odd/cut-off.png": data[: len(data) * 6 // 10],
         "/odd/page.jpg": page("This is no picture", "<p>An HTML page under the name of a picture.</p>", credit),
         "/odd/drawing.png": b'<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><circle r="9"/></svg>',
@@ -155,8 +155,8 @@ def _robots(source: Source) -> str:
     return f"{comment}User-agent: *\n{rules}\nUser-agent: badbot\nDisallow: /\n"
 
 
-def odd_page(picture: str, caption: str, credit: str) -> bytes:
-    """Return a page of images embedded in unusual ways; ``picture`` and ``caption`` (escaped) are real."""
+def odd_page(image: str, caption: str, credit: str) -> bytes:
+    """Return a page of images embedded in unusual ways; ``image`` and ``caption`` (escaped) are real."""
     dot = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
     images = [
         f'<img src="/odd/moved-picture" alt="{caption} (moved)">',
@@ -171,16 +171,16 @@ def odd_page(picture: str, caption: str, credit: str) -> bytes:
         f'<img src="http://127.0.0.1/picture.png" alt="{caption}, on your own machine">',
         f'<img src="ftp://files.sample/picture.png" alt="{caption}, by another protocol">',
         f'<img src="{dot}" alt="{caption}, inline">',
-        f'<img src="{dot}" data-src="{picture}" alt="{caption}, lazy">',
-        f'<img src="../odd/../{picture.lstrip("/")}" alt="{caption}, the long way round">',
-        f'<img srcset="/odd/missing.png 100w, {picture} 300w" alt="{caption}, in sizes">',
+        f'<img src="{dot}" data-src="{image}" alt="{caption}, lazy">',
+        f'<img src="../odd/../{image.lstrip("/")}" alt="{caption}, the long way round">',
+        f'<img srcset="/odd/missing.png 100w, {image} 300w" alt="{caption}, in sizes">',
         '<picture><source type="image/avif" srcset="/odd/x.avif 900w">'
-        f'<img src="{picture}" alt="{caption}, in a choice of formats"></picture>',
-        f'<img src="{picture}" alt="">',
-        f'<img src="{picture}">',
-        f'<img src="{picture}" alt="{caption}, twice">',
-        f'<img src="{picture}" alt="  {caption},\n twice ">',
-        f'<img src="{picture}" alt="{caption} &amp broken &bogus; &#8212 entities &eacute &#xZZ; &">',
-        f'<img src={picture} alt="{caption}, unquoted and never closed"',
+        f'<img src="{image}" alt="{caption}, in a choice of formats"></picture>',
+        f'<img src="{image}" alt="">',
+        f'<img src="{image}">',
+        f'<img src="{image}" alt="{caption}, twice">',
+        f'<img src="{image}" alt="  {caption},\n twice ">',
+        f'<img src="{image}" alt="{caption} &amp broken &bogus; &#8212 entities &eacute &#xZZ; &">',
+        f'<img src={image} alt="{caption}, unquoted and never closed"',
     ]
     return page("Odd images", "\n".join(f"<p>{image}</p>" for image in images), credit)

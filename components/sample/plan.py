@@ -14,10 +14,10 @@ from datetime import timedelta
 
 from components.core.seeded_rng import seeded_rng
 from components.sample.captions import Caption, again, otherwise, write
+from components.sample.images import CHANGES
 from components.sample.material import GCOMPRIS, Material
 from components.sample.odd_posts import accounts, boosts, odd, recent
-from components.sample.pictures import CHANGES
-from components.sample.statuses import RECENT, START, TODAY, Owner, Picture, Plan, Post, moment, number_of
+from components.sample.statuses import RECENT, START, TODAY, Owner, Plan, Post, PostImage, moment, number_of
 
 COPIED, MOST_COPIES = 0.33, 8
 """Share of the originals that are re-posted, and the most re-posts of one."""
@@ -101,10 +101,10 @@ def _original(material: Material, owner: str, later: bool) -> Post:
         posted = moment(material.key, START, TODAY - RECENT, 0.6)
     number = number_of(posted, material.key)
     caption = write(material, material.key, f"@{owner}")
-    pictures: tuple[Picture, ...] = (Picture(number + 1, material, description=_alt(material.key, caption)),)
+    images: tuple[PostImage, ...] = (PostImage(number + 1, material, description=_alt(material.key, caption)),)
     if seeded_rng(material.key, "album").random() < 0.02:
-        pictures += (Picture(number + 2, material, "cropped"),)
-    return Post(number, owner, posted, caption, pictures)
+        images += (PostImage(number + 2, material, "cropped"),)
+    return Post(number, owner, posted, caption, images)
 
 
 def _alt(key: str, caption: Caption) -> str | None:
@@ -137,6 +137,6 @@ def _copies(material: Material, first: Post, owners: dict[str, Owner], later: bo
         other = one.random() < OTHER_CAPTION
         mention = f"@{first.owner}"
         caption = otherwise(material, key, mention) if other else again(first.caption, material, key, mention)
-        picture = Picture(number + 1, material, seeded_rng(key, "which").choice(("", *CHANGES)), description=_alt(key, caption))
-        copies.append(Post(number, owner, posted, caption, (picture,), first.number, other))
+        image = PostImage(number + 1, material, seeded_rng(key, "which").choice(("", *CHANGES)), description=_alt(key, caption))
+        copies.append(Post(number, owner, posted, caption, (image,), first.number, other))
     return copies

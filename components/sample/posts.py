@@ -16,11 +16,11 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from components.sample import entities
 from components.sample.entities import as_html, as_json, limited, missing, whole
+from components.sample.images import animation, render, thumbnail
 from components.sample.material import check_packages, materials
-from components.sample.pictures import animation, render, thumbnail
 from components.sample.plan import make_plan
 from components.sample.sites import TYPES, Reply, Site
-from components.sample.statuses import Owner, Picture, Plan, Post
+from components.sample.statuses import Owner, Plan, Post, PostImage
 
 MOST, USUAL = 40, 20
 """Posts per page: the maximum, and the default without a ``limit`` parameter."""
@@ -120,7 +120,7 @@ class PostsSite(Site):
         above = max(bounds.get("since_id", -1), bounds.get("min_id", -1))
         among = [post for post in posts if above < post.number < bounds.get("max_id", 1 << 80)]
         if _true(query.get("only_media")):
-            among = [post for post in among if post.pictures]
+            among = [post for post in among if post.images]
         # min_id selects the posts just above it; otherwise the newest are returned.
         page = among[-limit:] if "min_id" in bounds else among[:limit]
         kept = {name: value for name, value in query.items() if name not in ("max_id", "since_id", "min_id")}
@@ -159,28 +159,28 @@ class PostsSite(Site):
         return as_json({**about, **said})
 
     def _media(self, _: Mapping[str, str], number: str, size: str, suffix: str) -> Reply:
-        picture, post = self.plan.pictures.get(int(number), (None, None))
-        if picture is None or post is None or picture.missing or self.plan.owners[post.owner].gone:
+        image, post = self.plan.images.get(int(number), (None, None))
+        if image is None or post is None or image.missing or self.plan.owners[post.owner].gone:
             raise _Missing
-        expected = ".png" if size == "small" else Path(entities.media_path(picture)).suffix
+        expected = ".png" if size == "small" else Path(entities.media_path(image)).suffix
         if suffix != expected or not self.plan.shows(post):
             raise _Missing
-        return whole(self._file(picture.number, size), MEDIA_TYPES[suffix])
+        return whole(self._file(image.number, size), MEDIA_TYPES[suffix])
 
     def _make_file(self, number: int, size: str) -> bytes:
         """Return an attachment's file, or its preview."""
-        picture, post = self.plan.pictures[number]
+        image, post = self.plan.images[number]
         if size == "small":
-            return thumbnail(picture.material, entities.PREVIEW)
-        if picture.kind == "audio" and picture.material.speech is not None:
-            return picture.material.speech.read_bytes()
-        if picture.kind == "gifv":
-            return animation(picture.material)
-        suffix = Path(entities.media_path(picture)).suffix
-        return render(picture.material, picture.change, str(picture.number), suffix, f"@{post.owner}")
+            return thumbnail(image.material, entities.PREVIEW)
+        if image.kind == "audio" and image.material.speech is not None:
+            return image.material.speech.read_bytes()
+        if image.kind == "gifv":
+            return animation(image.material)
+        suffix = Path(entities.media_path(image)).suffix
+        return render(image.material, image.change, str(image.number), suffix, f"@{post.owner}")
 
     def _avatar(self, _: Mapping[str, str], handle: str, suffix: str) -> Reply:
-        shown = [picture for post in self.plan.of(handle) for picture in post.pictures]
+        shown = [image for post in self.plan.of(handle) for image in post.images]
         _existing(self.plan.owners.get(handle))
         if not shown:
             raise _Missing
@@ -194,9 +194,9 @@ class PostsSite(Site):
         owner = _existing(self.plan.owners.get(handle))
         if post is None or post.owner != handle or post.boosts or not self.plan.shows(post):
             raise _Missing
-        images = "\n".join(_figure(picture) for picture in post.pictures)
+        images = "\n".join(_figure(image) for image in post.images)
         body = f'<article lang="pt">{entities.content_of(post.caption.text, self.plan.owners)}\n{images}</article>'
-        credits = "; ".join(dict.fromkeys(picture.material.credit for picture in post.pictures))
+        credits = "; ".join(dict.fromkeys(image.material.credit for image in post.images))
         return as_html(
             f"{owner.name} (@{handle})", f"{body}\n<p>{entities.time_of(post.posted)}</p>", f"Imagem: {credits}", owner
         )
@@ -230,9 +230,9 @@ def _true(value: str | None) -> bool:
     return value is not None and value.lower() not in ("", "0", "false", "f", "off")
 
 
-def _figure(picture: Picture) -> str:
-    alt = f' alt="{escape(picture.description)}"' if picture.description else ""
-    return f'<figure><img src="{entities.media_path(picture)}"{alt}></figure>' if picture.kind == "image" else ""
+def _figure(image: PostImage) -> str:
+    alt = f' alt="{escape(image.description)}"' if image.description else ""
+    return f'<figure><img src="{entities.media_path(image)}"{alt}></figure>' if image.kind == "image" else ""
 
 
 def _links(posts: Iterable[Post]) -> str:

@@ -1,4 +1,4 @@
-"""The data of the sample's server of posts: its calendar, owners, pictures, posts, and a plan of all of them on one day."""
+"""The data of the sample's server of posts: its calendar, owners, images, posts, and a plan of all of them on one day."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Picture:
+class PostImage:
     """An attachment: a material with a change."""
 
     number: int
@@ -56,11 +56,11 @@ class Post:
     owner: str
     posted: datetime
     caption: Caption
-    pictures: tuple[Picture, ...]
+    images: tuple[PostImage, ...]
     original: int = 0
-    """The post whose picture this one repeats; 0 for none."""
+    """The post whose image this one repeats; 0 for none."""
     other_caption: bool = False
-    """The picture of ``original`` with a caption of its own."""
+    """The image of ``original`` with a caption of its own."""
     visibility: str = "public"
     sensitive: bool = False
     boosts: int = 0
@@ -89,9 +89,9 @@ class Plan:
         return {owner.number: owner for owner in self.owners.values()}
 
     @cached_property
-    def pictures(self) -> dict[int, tuple[Picture, Post]]:
+    def images(self) -> dict[int, tuple[PostImage, Post]]:
         """Identifier → attachment and its post."""
-        return {picture.number: (picture, post) for post in self.posts.values() for picture in post.pictures}
+        return {image.number: (image, post) for post in self.posts.values() for image in post.images}
 
     def of(self, handle: str) -> list[Post]:
         """Return an owner's posts, newest first."""

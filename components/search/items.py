@@ -1,4 +1,4 @@
-"""The items of an index: utterances and distinct pictures of the splits, as records and as rows of a matrix."""
+"""The items of an index: utterances and distinct images of the splits, as records and as rows of a matrix."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ ROWS_AT_ONCE = 4096
 
 @dataclass
 class Split:
-    """One split: its pairs and their embeddings (n × D of utterances, m × D of pictures)."""
+    """One split: its pairs and their embeddings (n × D of utterances, m × D of images)."""
 
     name: str
     pairs: Pairs
     speech: NDArray[np.float32]
-    pictures: NDArray[np.float32]
+    images: NDArray[np.float32]
 
 
 @dataclass
 class Items:
-    """The rows of an index: every picture once, then every utterance, split by split."""
+    """The rows of an index: every image once, then every utterance, split by split."""
 
     splits: list[Split]
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -36,23 +36,23 @@ class Items:
     _sources: list[tuple[NDArray[np.float32], NDArray[np.int64]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        pictures: dict[str, dict[str, Any]] = {}
+        images: dict[str, dict[str, Any]] = {}
         for split in self.splits:
-            fresh = [number for number, sha256 in enumerate(split.pairs.sha256) if sha256 not in pictures]
-            pictures |= {split.pairs.sha256[number]: _picture(split.pairs, number) for number in fresh}
-            self._sources.append((split.pictures, np.array(fresh, dtype=np.int64)))
+            fresh = [number for number, sha256 in enumerate(split.pairs.sha256) if sha256 not in images]
+            images |= {split.pairs.sha256[number]: _image(split.pairs, number) for number in fresh}
+            self._sources.append((split.images, np.array(fresh, dtype=np.int64)))
         spoken: list[dict[str, Any]] = []
         for split in self.splits:
             for row in split.pairs.utterances.to_pylist():
-                picture = pictures[row["image_sha256"]]
+                image = images[row["image_sha256"]]
                 for name, value in (("captions", _caption(row)), ("languages", row["language"]), ("splits", split.name)):
-                    if value not in picture[name]:
-                        picture[name].append(value)
-                spoken.append(_utterance(row, picture["thumbnail"], split.name))
+                    if value not in image[name]:
+                        image[name].append(value)
+                spoken.append(_utterance(row, image["thumbnail"], split.name))
             self._sources.append((split.speech, np.arange(len(split.speech))))
-        for picture in pictures.values():
-            picture["caption"] = picture["captions"][0]["caption"]
-        self.records = [*pictures.values(), *spoken]
+        for image in images.values():
+            image["caption"] = image["captions"][0]["caption"]
+        self.records = [*images.values(), *spoken]
 
     def __len__(self) -> int:
         return len(self.records)
@@ -80,10 +80,10 @@ def thumbnail_files(splits: Sequence[Split]) -> dict[str, tuple[Any, str]]:
 
 def thumbnail_path(sha256: str) -> str:
     """Return the path of a thumbnail inside ``search/``."""
-    return f"pictures/{sha256}.jpg"
+    return f"images/{sha256}.jpg"
 
 
-def _picture(pairs: Pairs, number: int) -> dict[str, Any]:
+def _image(pairs: Pairs, number: int) -> dict[str, Any]:
     sha256 = pairs.sha256[number]
     return {
         "key": sha256, "kind": IMAGE, "image_sha256": sha256, "caption": "", "captions": [], "languages": [], "splits": [],

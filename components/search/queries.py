@@ -1,4 +1,4 @@
-"""Queries from a file or standard input, recognised as speech or picture by their content.
+"""Queries from a file or standard input, recognised as speech or image by their content.
 
 There is no speech detector. Three tests reject a file: nothing audible, too short for a word, and a steady sound. The level of
 speech changes from one 10 ms frame to the next; that of noise and hum does not. Measured as the standard deviation of the frames'
@@ -26,7 +26,7 @@ import numpy as np
 from components.core.errors import HearsightError
 from components.speech.audio.files import RATE_HZ, Samples, read_sound
 from components.speech.audio.measures import FRAME, is_silent
-from components.vision.picture_files import one_line, require_picture
+from components.vision.image_files import one_line, require_image
 
 if TYPE_CHECKING:
     from components.speech.audio.files import Samples
@@ -44,7 +44,7 @@ class Query(NamedTuple):
     kind: Kind
     data: bytes
     samples: Samples | None
-    """Of speech: float32 mono at 16 kHz; None for a picture."""
+    """Of speech: float32 mono at 16 kHz; None for an image."""
     notes: tuple[str, ...] = ()
     """Notes about the file for the user."""
 
@@ -62,7 +62,7 @@ def read_query(source: str) -> Query:
     path = Path(source)
     try:
         if path.is_dir():
-            raise HearsightError("is a folder", where=source, hint="name a sound or a picture in it")
+            raise HearsightError("is a folder", where=source, hint="name a sound or an image in it")
         if path.exists() and not path.is_file():
             # A device has no end, and an idle pipe would block.
             raise HearsightError("is a device or a pipe", where=source, hint="name a file, or pipe it in: `hearsight search -`")
@@ -70,25 +70,25 @@ def read_query(source: str) -> Query:
             return parse_query(handle.read(LARGEST_BYTES + 1), source)
     except (OSError, ValueError) as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({one_line(error)})"
-        raise HearsightError(reason, where=source, hint="name a sound or a picture, or - for standard input") from None
+        raise HearsightError(reason, where=source, hint="name a sound or an image, or - for standard input") from None
 
 
 def parse_query(data: bytes, where: str) -> Query:
     """Return the query in these bytes.
 
     Raises:
-        HearsightError: they are neither sound nor picture, or unusable: silence, noise, a tiny picture.
+        HearsightError: they are neither sound nor image, or unusable: silence, noise, a tiny image.
     """
     if not data:
-        raise HearsightError("is empty", where=where, hint="give a sound or a picture")
+        raise HearsightError("is empty", where=where, hint="give a sound or an image")
     if len(data) > LARGEST_BYTES:
         raise HearsightError(f"has more than {LARGEST_BYTES >> 20} MiB", where=where, hint="shorten it")
     if data[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS") and data[8:12] != b"WEBP":
         samples, notes = read_spoken_query(data, where)
         return Query("speech", data, samples, notes)
     description = next((f", but {name} file" for start, name in UNSUPPORTED.items() if data.startswith(start)), "")
-    refusal = f"is neither a sound (WAV, FLAC, Ogg) nor a picture that can be read{description}"
-    require_picture(data, where, refusal, "convert it, or give another file")
+    refusal = f"is neither a sound (WAV, FLAC, Ogg) nor an image that can be read{description}"
+    require_image(data, where, refusal, "convert it, or give another file")
     return Query("image", data, None)
 
 

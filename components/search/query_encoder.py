@@ -15,8 +15,8 @@ from components.models.mfcc import MFCC
 from components.retrieval.embedding import FRAMES_A_SECOND, open_folder
 from components.search.queries import Query
 from components.vision.crops import evaluation_view
-from components.vision.image_encoders import EncodedPicture, ViewSpec
-from components.vision.training_pictures import open_picture
+from components.vision.image_encoders import EncodedImage, ViewSpec
+from components.vision.training_images import open_image
 
 
 class QueryEncoder:
@@ -24,7 +24,7 @@ class QueryEncoder:
 
     Args:
         folder: of ``weights.safetensors`` and ``config.json``.
-        crop: centre or whole, as for the indexed pictures.
+        crop: centre or whole, as for the indexed images.
         weights: of the frozen image encoder, if no package contains them.
 
     Raises:
@@ -48,7 +48,7 @@ class QueryEncoder:
         if query.samples is not None:
             embeddings = self.network.embed_speech(*self._speech(query.samples))
         else:
-            embeddings = self.network.embed_images(self._picture(query.data))
+            embeddings = self.network.embed_images(self._image(query.data))
         vector: NDArray[np.float32] = embeddings[0].float().numpy()
         return vector
 
@@ -64,19 +64,19 @@ class QueryEncoder:
     def _mfcc(self) -> MFCC:
         return MFCC()
 
-    def _picture(self, data: bytes) -> torch.Tensor:
-        """Return the image tower's input for a picture, as a batch of one."""
+    def _image(self, data: bytes) -> torch.Tensor:
+        """Return the image tower's input for an image, as a batch of one."""
         config = self.network.config
         if config.image == "features":
             return torch.from_numpy(self._frozen(data)[None])
-        picture = open_picture(data, config.picture_side, "the picture")
-        pixels = evaluation_view(picture, config.picture_side, self.crop)  # type: ignore[arg-type]
+        image = open_image(data, config.image_side, "the image")
+        pixels = evaluation_view(image, config.image_side, self.crop)  # type: ignore[arg-type]
         return torch.from_numpy(pixels.transpose(2, 0, 1)[None].copy())
 
     def _frozen(self, data: bytes) -> NDArray[np.float16]:
         encoder = self.config["encoder"]
         view = ViewSpec("centre", grid=False) if self.crop == "centre" else ViewSpec(grid=False)
-        annotator = EncodedPicture(encoder["name"], self.weights, encoder["side"], view_spec=view)
+        annotator = EncodedImage(encoder["name"], self.weights, encoder["side"], view_spec=view)
         if annotator.digest != encoder["weights_sha256"]:
             what = f"its image tower reads features of {encoder['name']} with other weights ({encoder['weights_sha256'][:40]})"
             raise HearsightError(

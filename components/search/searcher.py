@@ -5,7 +5,7 @@
 | ``search.json`` | model, crop, splits, and the output with the speech |
 | ``index/`` | embeddings and SEARCH_ITEM items (docs/search.md) |
 | ``model/`` | ``weights.safetensors`` and ``config.json`` of the model |
-| ``pictures/`` | a JPEG thumbnail of each picture, if ``extract_features`` stored one |
+| ``images/`` | a JPEG thumbnail of each image, if ``extract_features`` stored one |
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Searcher:
         for sha256, thumbnail in zip(*(index.items[name].to_pylist() for name in ("image_sha256", "thumbnail")), strict=True):
             # The folder may be untrusted, and named files are read and displayed, so nothing outside it is accepted.
             if thumbnail and (thumbnail != thumbnail_path(sha256) or not sha256.isalnum()):
-                what = f"names a picture outside its folder ({thumbnail[:80]!r})"
+                what = f"names an image outside its folder ({thumbnail[:80]!r})"
                 raise HearsightError(what, where=folder / INDEX, hint=_repair_hint(folder))
         return cls(folder, index, description, weights)
 

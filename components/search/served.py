@@ -1,4 +1,4 @@
-"""The index and its model as served by MLflow: a sound or a picture in, ranked pictures and captions out.
+"""The index and its model as served by MLflow: a sound or an image in, ranked images and captions out.
 
 An input row has ``content``, a file's bytes (base64 in a JSON request), or ``path``, a file that the server can read. It yields
 several output rows, one a result. Nothing is pickled: the server loads the folder ``search/`` as the stage wrote it.
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from components.core.errors import HearsightError
 from components.search.queries import Query, parse_query, read_query
 from components.search.searcher import KINDS, Searcher, SearchResult
-from components.vision.picture_files import file_of_row
+from components.vision.image_files import file_of_row
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BOTH = "both"
-DEFAULTS: dict[str, Any] = {"k": 5, "kind": BOTH, "language": "", "split": "", "pictures": False}
-"""Parameters of a prediction; ``pictures`` adds thumbnails to the results, in base64."""
+DEFAULTS: dict[str, Any] = {"k": 5, "kind": BOTH, "language": "", "split": "", "images": False}
+"""Parameters of a prediction; ``images`` adds thumbnails to the results, in base64."""
 
 
 class ServedSearch:
@@ -39,7 +39,7 @@ class ServedSearch:
 
         Returns:
             ``query`` (the row it answers, from 0), ``kind``, ``rank``, ``score``, ``caption``, ``languages``, ``splits``,
-            ``key``, ``image_sha256``, ``picture``.
+            ``key``, ``image_sha256``, ``image``.
 
         Raises:
             HearsightError: a row is not a query, or nothing matches the parameters; the row is named.
@@ -55,18 +55,18 @@ class ServedSearch:
         for number, row in enumerate(rows.to_dict("records")):
             vector = self.searcher.encoder.embed(query_of(row, f"row {number}"))
             near = self.searcher.find(vector, int(options["k"]), kinds, language=options["language"], split=options["split"])
-            results += [self._row(number, result, bool(options["pictures"])) for kind in kinds for result in near[kind]]
+            results += [self._row(number, result, bool(options["images"])) for kind in kinds for result in near[kind]]
         return pd.DataFrame(results)
 
-    def _row(self, number: int, result: SearchResult, pictures: bool) -> dict[str, Any]:
+    def _row(self, number: int, result: SearchResult, images: bool) -> dict[str, Any]:
         item = result.item
         path = self.searcher.folder / item["thumbnail"]
-        picture = base64.b64encode(path.read_bytes()).decode() if pictures and item["thumbnail"] and path.is_file() else ""
+        image = base64.b64encode(path.read_bytes()).decode() if images and item["thumbnail"] and path.is_file() else ""
         captions = dict.fromkeys(caption["caption"] for caption in item["captions"])
         return {
             "query": number, "kind": item["kind"], "rank": result.rank, "score": result.score, "caption": " / ".join(captions),
             "languages": " ".join(item["languages"]), "splits": " ".join(item["splits"]), "key": item["key"],
-            "image_sha256": item["image_sha256"], "picture": picture,
+            "image_sha256": item["image_sha256"], "image": image,
         }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ MOST = 50
 """Records shown at most; a page can hold thousands, and a text be in as many."""
 _KEY = re.compile("[0-9a-f]{1,16}")
 _DIGEST = re.compile("[0-9a-f]{17,64}")
-"""The sha256 of a picture, or its beginning, longer than any key."""
+"""The sha256 of an image, or its beginning, longer than any key."""
 
 
 def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], object] = lambda _: None) -> list[RecordHistory]:
@@ -38,7 +38,7 @@ def explain(graph: Graph, what: str, dataset: str = "", report: Callable[[str], 
 
     Args:
         graph: the project's stages and chain.
-        what: a key, the beginning of one (at least six digits), a page's or picture's address, an image's path in a
+        what: a key, the beginning of one (at least six digits), a page's or image's address, an image's path in a
             table, its sha256 or the prefix of it (more than 16 digits), or an image file, which is looked up by its sha256;
             an alt-text or caption, or a part of one where no whole text is equal; case and white space are ignored.
         dataset: only this one's stages; '' for all.
@@ -113,7 +113,7 @@ def _rows_named(what: str, digest: str, stage_output: StageOutput, ledger: pa.Ta
     """Return the mask of ledger rows of an image's digest, an address or a key; see :func:`explain`."""
     keys = ledger["key"]
     if digest:
-        return pc.is_in(keys, value_set=_keys_of_picture(stage_output, digest))
+        return pc.is_in(keys, value_set=_keys_of_image(stage_output, digest))
     # No key has a dot or a slash: that is the path of an image as a table writes it.
     if "://" in what or what.startswith("file:") or re.search(r"[./]", what):
         address = what if "://" in what or what.startswith("file:") else f"file:{quote(what, safe='/-._~')}"
@@ -142,7 +142,7 @@ def _digest_of(what: str) -> str:
     return sha256_file(Path(what)) if os.path.isfile(what) else ""  # noqa: PTH113
 
 
-def _keys_of_picture(stage_output: StageOutput, digest: str) -> Any:
+def _keys_of_image(stage_output: StageOutput, digest: str) -> Any:
     if stage_output.manifest.record not in RECORDS:
         return _strings([])
     table = stage_output.table(["key", "image_sha256"])

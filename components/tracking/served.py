@@ -26,25 +26,25 @@ SEARCH = "search.json"
 
 
 class ServedCaptioner:
-    """A captioner: picture files or image features → captions."""
+    """A captioner: image files or image features → captions."""
 
     def __init__(self, captioner: Captioner) -> None:
         self.captioner = captioner
 
     def predict(self, given: pd.DataFrame | np.ndarray, params: Mapping[str, Any] | None = None) -> pd.DataFrame | list[str]:
-        """Return one caption for each picture.
+        """Return one caption for each image.
 
         Args:
             given: a table whose rows have ``content`` (a file's bytes, or base64), ``path`` (a file that the server can read) or
-                ``features``: (1 + cells) × F, the vector of the full picture first. Or an array of such features of all pictures;
-                for a captioner that was trained with its encoder pictures × 3 × side × side, uint8.
+                ``features``: (1 + cells) × F, the vector of the full image first. Or an array of such features of all images;
+                for a captioner that was trained with its encoder images × 3 × side × side, uint8.
             params: ``beam``.
 
         Returns:
             For a table ``caption`` and ``confidence``, the geometric mean of the words' probabilities; for an array the captions.
 
         Raises:
-            HearsightError: a row is no picture; it is named.
+            HearsightError: a row is no image; it is named.
         """
         beam = int((params or {}).get("beam") or BEAM)
         if isinstance(given, np.ndarray):
@@ -52,7 +52,7 @@ class ServedCaptioner:
         # The server loads pandas; other users of this module do not need it.
         import pandas as pd
 
-        # One picture at a time: features of a large one take memory, and a caption does not depend on its batch.
+        # One image at a time: features of a large one take memory, and a caption does not depend on its batch.
         rows = enumerate(given.to_dict("records"))
         captions = [self.captioner.write([self._read(row, f"row {number}")], beam)[0] for number, row in rows]
         rounded = [{"caption": caption.text, "confidence": caption.likelihood} for caption in captions]
@@ -60,12 +60,12 @@ class ServedCaptioner:
 
     def _read(self, row: Mapping[str, Any], where: str) -> np.ndarray:
         # Here: MLflow imports this module before it needs a model.
-        from components.vision.picture_files import file_of_row, is_present, read_picture_file
+        from components.vision.image_files import file_of_row, is_present, read_image_file
 
         if is_present(row.get("features")):
             return np.stack([np.asarray(vector, dtype=np.float32) for vector in row["features"]])
         given = file_of_row(row, where)
-        data = read_picture_file(Path(given), f"{where}: {given}") if isinstance(given, str) else given
+        data = read_image_file(Path(given), f"{where}: {given}") if isinstance(given, str) else given
         return self.captioner.see(data, where)
 
 

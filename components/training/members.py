@@ -20,7 +20,7 @@ PACKED = SKIPPABLE.to_bytes(4, "little")
 
 
 def undistorted(views: int) -> int:
-    """Return the number of the view that is the whole picture, 0."""
+    """Return the number of the view that is the whole image, 0."""
     return 0
 
 

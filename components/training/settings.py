@@ -69,7 +69,7 @@ class Hardware(DeviceSettings):
     compile: bool = False
     """Let torch compile the network: slower to begin, faster afterwards. Ours."""
     channels_last: bool = False
-    """Keep pictures and convolutions with the channels last: faster on GPUs, slower on processors. Ours."""
+    """Keep images and convolutions with the channels last: faster on GPUs, slower on processors. Ours."""
     threads: Positive = 1
     """CPU threads per device process. Ours."""
     checkpoint_steps: int = 0

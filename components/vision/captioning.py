@@ -1,8 +1,8 @@
-"""A trained captioner for picture files, one at a time: the preprocessing of ``extract_features``, then beam search.
+"""A trained captioner for image files, one at a time: the preprocessing of ``extract_features``, then beam search.
 
 It is in ``vision``, because the describer (``tools``) and the model in MLflow (``tracking``) share it, and ``models`` knows no
-files. A captioner with a frozen encoder reads that encoder's features of the padded picture; one that was trained with its
-encoder reads the picture. Captions equal those of ``evaluate_captioners`` up to the rounding of batches (docs/training.md).
+files. A captioner with a frozen encoder reads that encoder's features of the padded image; one that was trained with its
+encoder reads the image. Captions equal those of ``evaluate_captioners`` up to the rounding of batches (docs/training.md).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from components.core.errors import HearsightError
 from components.models.beam import generate
 from components.models.packed_linear import pack_linear_layers
 from components.models.trained_captioner import TrainedCaptioner, load_trained
-from components.vision.image_encoders import EncodedPicture, trainable_encoder
-from components.vision.picture_files import require_picture
-from components.vision.training_pictures import open_picture, whole_view
+from components.vision.image_encoders import EncodedImage, trainable_encoder
+from components.vision.image_files import require_image
+from components.vision.training_images import open_image, whole_view
 
 BEAM = 4
 """Running hypotheses of the beam search (CC §5.2)."""
@@ -59,9 +59,9 @@ class Captioner:
             raise HearsightError(str(error), where=folder, hint=HINT) from error
         self.folder, self.config, self._trained = folder, trained.config, trained
         self._network = pack_linear_layers(trained.model.network)
-        self._encoder: EncodedPicture | None = None
+        self._encoder: EncodedImage | None = None
         self._problem: HearsightError | None = None
-        # Features can be captioned without their encoder, so its absence is reported when a picture is given.
+        # Features can be captioned without their encoder, so its absence is reported when an image is given.
         try:
             self._encoder = _frozen_encoder(trained, weights)
         except HearsightError as error:
@@ -73,29 +73,29 @@ class Captioner:
         return f"{self.config['network']['network']}-{self.config.get('seed', 0)}"
 
     def require_encoder(self) -> None:
-        """Raise HearsightError if the captioner cannot read pictures: its encoder is unknown or lacks its weights."""
+        """Raise HearsightError if the captioner cannot read images: its encoder is unknown or lacks its weights."""
         if self._problem is not None:
             raise self._problem
         if self._encoder is None and self._trained.model.encoder is None:
             raise HearsightError("does not say which encoder its features are of", where=self.folder, hint=HINT)
 
     def see(self, data: bytes, where: str) -> NDArray[Any]:
-        """Return what the captioner reads of a picture: (1 + cells) × F float16, its mean vector first; or its pixels, uint8.
+        """Return what the captioner reads of an image: (1 + cells) × F float16, its mean vector first; or its pixels, uint8.
 
         Raises:
-            HearsightError: the picture is unusable, or as :meth:`require_encoder`.
+            HearsightError: the image is unusable, or as :meth:`require_encoder`.
         """
         self.require_encoder()
-        require_picture(data, where)
+        require_image(data, where)
         if self._trained.model.encoder is not None:
             side = self.config["encoder"]["side"]
-            return whole_view(open_picture(data, side, where), side).transpose(2, 0, 1)
+            return whole_view(open_image(data, side, where), side).transpose(2, 0, 1)
         assert self._encoder is not None
         features: NDArray[np.float16] = self._encoder.compute((data, sha256_bytes(data), 0))
         return features
 
     def write(self, seen: Sequence[NDArray[Any]], beam: int = BEAM) -> list[WrittenCaption]:
-        """Return the most likely caption of each picture, from what :meth:`see` returned or features of ``extract_features``.
+        """Return the most likely caption of each image, from what :meth:`see` returned or features of ``extract_features``.
 
         Raises:
             HearsightError: the features are of another encoder.
@@ -119,7 +119,7 @@ class Captioner:
         return captions
 
     def _input(self, seen: NDArray[Any]) -> Tensor:
-        """Return the network's input for one picture: 1 × L × F."""
+        """Return the network's input for one image: 1 × L × F."""
         model = self._trained.model
         if model.encoder is not None:
             return model.see(torch.from_numpy(np.ascontiguousarray(seen, dtype=np.uint8))[None])
@@ -127,12 +127,12 @@ class Captioner:
         return torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32))[None]
 
 
-def _frozen_encoder(trained: TrainedCaptioner, weights: Path | None) -> EncodedPicture | None:
+def _frozen_encoder(trained: TrainedCaptioner, weights: Path | None) -> EncodedImage | None:
     """Return the encoder of a captioner's features; None where it is trained too, or not named."""
     about = trained.config.get("encoder")
     if trained.model.encoder is not None or not about:
         return None
-    encoder = EncodedPicture(about["name"], weights, about["side"])
+    encoder = EncodedImage(about["name"], weights, about["side"])
     if encoder.digest != about.get("weights_sha256", encoder.digest):
         what = f"reads features of {about['name']} with other weights ({about['weights_sha256'][:40]})"
         raise HearsightError(what, where=weights or about["name"], hint="name the weights file that extract_features was given")

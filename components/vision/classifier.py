@@ -37,36 +37,36 @@ def load_backbone() -> torch.nn.Module:
     return network.eval().requires_grad_(False)
 
 
-def decode_picture(data: bytes) -> Image.Image:
+def decode_image(data: bytes) -> Image.Image:
     """Return an encoded image in RGB; raise UnreadableImageError if it cannot be decoded completely."""
     return read_image(data).pixels
 
 
-def to_input(picture: Image.Image) -> torch.Tensor:
-    """Return an RGB picture as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
+def to_input(image: Image.Image) -> torch.Tensor:
+    """Return an RGB image as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
 
-    The whole picture is resized to the square, because captions describe all of it.
+    The whole image is resized to the square, because captions describe all of it.
     """
     # Imported here, as above.
     import torch
     from PIL import Image
 
-    small = picture.resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    small = image.resize((SIDE, SIDE), Image.Resampling.BICUBIC)
     return torch.from_numpy((np.asarray(small, dtype=np.float32) - 127.0) / 128.0).permute(2, 0, 1).contiguous()
 
 
-def read_picture(data: bytes) -> torch.Tensor:
-    """Return :func:`to_input` of an encoded picture; raises what :func:`decode_picture` raises."""
-    return to_input(decode_picture(data))
+def read_input(data: bytes) -> torch.Tensor:
+    """Return :func:`to_input` of an encoded image; raises what :func:`decode_image` raises."""
+    return to_input(decode_image(data))
 
 
-def classify(picture: Image.Image) -> np.ndarray:
-    """Return the softmax over ImageNet's classes for an RGB picture, (1000,) float32."""
+def classify(image: Image.Image) -> np.ndarray:
+    """Return the softmax over ImageNet's classes for an RGB image, (1000,) float32."""
     # Imported here, as above.
     import torch
 
     with torch.inference_mode():
-        logits = folded_backbone()(to_input(picture)[None])[0]
+        logits = folded_backbone()(to_input(image)[None])[0]
     return torch.softmax(logits, 0).numpy()
 
 

@@ -1,19 +1,19 @@
-"""Pictures for speech–image retrieval: cropped or padded, distorted, resized to side × side (CSC §4.1).
+"""Images for speech–image retrieval: cropped or padded, distorted, resized to side × side (CSC §4.1).
 
 "Each image is randomly cropped or padded such that at least 67% of the area of the original image is covered, and re-scaled if
 necessary"; in evaluation "we crop/pad the central portion". Choices where the paper leaves details open:
 
 - *Shape*: a square window, which preserves proportions in training and evaluation.
-- *Crop or pad*: the covered share of the picture is drawn uniformly from 67 to 100 %; the window is padded where it exceeds the
-  picture. A square picture is always cropped, one of 3 : 1 always padded, one of 4 : 3 cropped at shares up to 75 % and padded
+- *Crop or pad*: the covered share of the image is drawn uniformly from 67 to 100 %; the window is padded where it exceeds the
+  image. A square image is always cropped, one of 3 : 1 always padded, one of 4 : 3 cropped at shares up to 75 % and padded
   above.
-- *Position*: uniform, of the padding too. *Padding*: white, as behind transparent pictures.
+- *Position*: uniform, of the padding too. *Padding*: white, as behind transparent images.
 - *Distortion*: brightness by up to 32 of 255 and saturation (HSV) by a factor of .5 to 1.5, in random order, as TF-slim's
   preprocessing for Inception does in its fast mode; the paper gives no strengths.
 - *Central portion*: the central square of the shorter side. ``whole`` pads to the longer side instead, to compare cropped and
   uncropped (in CSC table 3 cropping lowers recall).
 
-All draws come from the given ``random.Random``. Pictures are not mirrored, since they may contain text.
+All draws come from the given ``random.Random``. Images are not mirrored, since they may contain text.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ Framing = Literal["centre", "whole"]
 
 
 class Window(NamedTuple):
-    """A square over a picture, in its pixels; it may exceed the picture."""
+    """A square over an image, in its pixels; it may exceed the image."""
 
     left: float
     top: float
     side: float
 
     def covered(self, width: int, height: int) -> float:
-        """Return the share of a picture's area inside the window."""
+        """Return the share of an image's area inside the window."""
         left, top, right, bottom = self.inside(width, height)
         return (right - left) * (bottom - top) / (width * height)
 
     def inside(self, width: int, height: int) -> tuple[float, float, float, float]:
-        """Return the intersection with a picture: left, top, right, bottom."""
+        """Return the intersection with an image: left, top, right, bottom."""
         right, bottom = min(float(width), self.left + self.side), min(float(height), self.top + self.side)
         return max(0.0, self.left), max(0.0, self.top), right, bottom
 
 
 def training_window(width: int, height: int, source: Random, least: float = LEAST_AREA) -> Window:
-    """Return a random window that covers at least the share ``least`` (0..1) of a picture."""
+    """Return a random window that covers at least the share ``least`` (0..1) of an image."""
     share = source.uniform(least, 1.0)
     # A square up to the shorter side covers its own area; a longer one covers the whole shorter side.
     area = share * width * height
@@ -61,17 +61,17 @@ def training_window(width: int, height: int, source: Random, least: float = LEAS
 
 
 def evaluation_window(width: int, height: int, framing: Framing = "centre") -> Window:
-    """Return the central square, or the smallest square that contains the whole picture."""
+    """Return the central square, or the smallest square that contains the whole image."""
     side = float(min(width, height) if framing == "centre" else max(width, height))
     return Window((width - side) / 2, (height - side) / 2, side)
 
 
-def crop_window(picture: Image, window: Window, side: int) -> Image:
-    """Return an RGB picture's part in the window, side × side, white outside the picture."""
-    box, scale = window.inside(*picture.size), side / window.side
+def crop_window(image: Image, window: Window, side: int) -> Image:
+    """Return an RGB image's part in the window, side × side, white outside the image."""
+    box, scale = window.inside(*image.size), side / window.side
     left, right = _pixel_range(box[0] - window.left, box[2] - window.left, scale, side)
     top, bottom = _pixel_range(box[1] - window.top, box[3] - window.top, scale, side)
-    part = picture.resize((right - left, bottom - top), Resampling.BICUBIC, box=box, reducing_gap=2.0)
+    part = image.resize((right - left, bottom - top), Resampling.BICUBIC, box=box, reducing_gap=2.0)
     if part.size == (side, side):
         return part
     canvas = images.new("RGB", (side, side), "white")
@@ -92,15 +92,15 @@ def distort(pixels: NDArray[np.uint8], source: Random) -> NDArray[np.uint8]:
     return np.rint(values).astype(np.uint8)
 
 
-def training_view(picture: Image, side: int, source: Random, least: float = LEAST_AREA) -> NDArray[np.uint8]:
-    """Return a training view of an RGB picture: a random window, distorted: side × side × 3."""
-    window = training_window(*picture.size, source, least)
-    return distort(np.asarray(crop_window(picture, window, side)), source)
+def training_view(image: Image, side: int, source: Random, least: float = LEAST_AREA) -> NDArray[np.uint8]:
+    """Return a training view of an RGB image: a random window, distorted: side × side × 3."""
+    window = training_window(*image.size, source, least)
+    return distort(np.asarray(crop_window(image, window, side)), source)
 
 
-def evaluation_view(picture: Image, side: int, framing: Framing = "centre") -> NDArray[np.uint8]:
-    """Return an evaluation view of an RGB picture: the central square, or the padded whole, undistorted: side × side × 3."""
-    return np.asarray(crop_window(picture, evaluation_window(*picture.size, framing), side))
+def evaluation_view(image: Image, side: int, framing: Framing = "centre") -> NDArray[np.uint8]:
+    """Return an evaluation view of an RGB image: the central square, or the padded whole, undistorted: side × side × 3."""
+    return np.asarray(crop_window(image, evaluation_window(*image.size, framing), side))
 
 
 def _saturated(pixels: NDArray[np.float32], factor: float) -> NDArray[np.float32]:

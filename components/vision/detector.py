@@ -38,10 +38,10 @@ CATEGORIES = {
 _PLACE = {number: place for place, number in enumerate(CATEGORIES)}
 
 
-def detect(picture: Image.Image) -> np.ndarray:
-    """Return the confidence of the surest detection of each of :data:`CATEGORIES` in an RGB picture: (80,) float32 or 0."""
-    # The picture is scaled by Pillow, which averages where it shrinks; OpenCV would skip pixels.
-    pixels = np.asarray(picture.resize((SIDE, SIDE), _bilinear()), dtype=np.float32)
+def detect(image: Image.Image) -> np.ndarray:
+    """Return the confidence of the surest detection of each of :data:`CATEGORIES` in an RGB image: (80,) float32 or 0."""
+    # The image is scaled by Pillow, which averages where it shrinks; OpenCV would skip pixels.
+    pixels = np.asarray(image.resize((SIDE, SIDE), _bilinear()), dtype=np.float32)
     network = _network()
     network.setInput(np.ascontiguousarray(pixels.transpose(2, 0, 1)[None]))
     found = np.zeros(len(CATEGORIES), dtype=np.float32)
@@ -53,7 +53,7 @@ def detect(picture: Image.Image) -> np.ndarray:
 
 
 def _bilinear() -> Any:
-    # Imported on use: only processes that decode pictures need Pillow.
+    # Imported on use: only processes that decode images need Pillow.
     from PIL import Image
 
     return Image.Resampling.BILINEAR

@@ -1,10 +1,10 @@
-"""Evidence that a picture shows what a noun names, as a log-likelihood ratio.
+"""Evidence that an image shows what a noun names, as a log-likelihood ratio.
 
-A picture makes a noun more or less probable. Of n classes with probabilities p, and a noun's affinity a to each class,
+An image makes a noun more or less probable. Of n classes with probabilities p, and a noun's affinity a to each class,
 
     evidence = ln (Σ p·a / Σ prior·a),   a = e^(SHARPNESS · likeness),
 
-so a noun that fits most pictures ("person") gains little where it fits and loses much where it does not, and a noun with a rare
+so a noun that fits most images ("person") gains little where it fits and loses much where it does not, and a noun with a rare
 class ("surfboard") the reverse. The likeness is 1 between a noun and its hyponyms, hypernyms or siblings in WordNet, else the
 cosine of their word vectors: "snow" is near "ski". The classifier and the detector each give one such ratio. No part
 is trained on captions.
@@ -30,11 +30,11 @@ SHARPNESS = 16.0
 UNSEEN = 2.0
 """Weight of what the detector does not know, in detections of confidence 1: eighty categories are few."""
 DETECTOR_SHARE = 0.5
-"""Weight of the detector's ratio: both networks look at the same picture, so their evidence is not independent."""
+"""Weight of the detector's ratio: both networks look at the same image, so their evidence is not independent."""
 LEAST = 1e-6
 """Added to each root, so that no class is impossible."""
 PERSON_PRIOR = 0.19
-"""Share of persons among all pairs of a picture and a category in COCO's training set (64,115 pictures of 118,287)."""
+"""Share of persons among all pairs of an image and a category in COCO's training set (64,115 images of 118,287)."""
 GROUPS = frozenset({7942152, 7950920})
 """WordNet 3.0's synsets "people" and "social group": a crowd or a team consists of persons."""
 
@@ -58,10 +58,10 @@ def noun_evidence(nouns: Sequence[str], scores: np.ndarray, wordnet: WordNet) ->
 
     Args:
         nouns: lemmas in lower case.
-        scores: (1080,), from :class:`components.vision.recognition.PictureRecognizer`.
+        scores: (1080,), from :class:`components.vision.recognition.ImageRecognizer`.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    # Square roots, because a softmax favours one class, but a picture shows several things.
+    # Square roots, because a softmax favours one class, but an image shows several things.
     shown = np.sqrt(scores[:CLASSES]) + LEAST
     shown /= shown.sum()
     detected = scores[CLASSES:] / (UNSEEN + scores[CLASSES:].sum())

@@ -1,7 +1,7 @@
-"""Frozen image features of a picture and of distorted views of it.
+"""Frozen image features of an image and of distorted views of it.
 
-EfficientNet-lite0's last feature map as one global vector and a coarse grid of vectors, float16. Pictures are processed one at
-a time, so that features depend only on picture and view.
+EfficientNet-lite0's last feature map as one global vector and a coarse grid of vectors, float16. Images are processed one at
+a time, so that features depend only on image and view.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ GRID = 4
 """The 7 × 7 feature map is averaged to this many rows and columns."""
 WIDTH = 1280
 LEAST_AREA = 0.5
-"""Minimum share of the picture in a view (CC §5.2: a random ratio of 50–100 %)."""
+"""Minimum share of the image in a view (CC §5.2: a random ratio of 50–100 %)."""
 BRIGHTNESS = 0.25
 """Maximum relative change of brightness and saturation of a view."""
 
 
 class ImageFeatures:
-    """Annotator: (picture's bytes, its sha256, view) → 1 + GRID² vectors of WIDTH, the global mean first.
+    """Annotator: (image's bytes, its sha256, view) → 1 + GRID² vectors of WIDTH, the global mean first.
 
-    View 0 is the whole picture; views 1, 2, … are cropped and distorted by draws keyed by picture and number. Pictures are not
+    View 0 is the whole image; views 1, 2, … are cropped and distorted by draws keyed by image and number. Images are not
     mirrored, since they may contain text.
     """
 
@@ -47,8 +47,8 @@ class ImageFeatures:
         from torch.nn import functional as F
 
         data, sha256, number = payload
-        picture = view(flatten(data), sha256, number)
-        pixels = torch.from_numpy(np.array(picture.resize((SIDE, SIDE), 3), dtype=np.float32)).permute(2, 0, 1)
+        image = view(flatten(data), sha256, number)
+        pixels = torch.from_numpy(np.array(image.resize((SIDE, SIDE), 3), dtype=np.float32)).permute(2, 0, 1)
         torch.set_num_threads(1)
         with torch.no_grad():
             grid = folded_backbone().extract_features(((pixels - 127.0) / 128.0)[None])
@@ -70,20 +70,20 @@ def flatten(data: bytes) -> Image.Image:
     return square
 
 
-def view(picture: Image.Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image.Image:
-    """Return the picture for number 0, else its ``number``-th random crop with changed brightness and saturation.
+def view(image: Image.Image, sha256: str, number: int, least_area: float = LEAST_AREA) -> Image.Image:
+    """Return the image for number 0, else its ``number``-th random crop with changed brightness and saturation.
 
     Args:
-        picture: a square.
-        sha256: of the picture's bytes; with ``number`` the key of the draws.
-        least_area: minimum share of the picture in the crop, up to rounding.
+        image: a square.
+        sha256: of the image's bytes; with ``number`` the key of the draws.
+        least_area: minimum share of the image in the crop, up to rounding.
     """
     if number == 0:
-        return picture
+        return image
     source = seeded_rng(sha256, number, "view")
-    side = max(1, round(picture.width * source.uniform(least_area, 1.0) ** 0.5))
-    left, top = (source.randint(0, picture.width - side) for _ in range(2))
-    cropped = picture.crop((left, top, left + side, top + side))
+    side = max(1, round(image.width * source.uniform(least_area, 1.0) ** 0.5))
+    left, top = (source.randint(0, image.width - side) for _ in range(2))
+    cropped = image.crop((left, top, left + side, top + side))
     for enhancer in (ImageEnhance.Brightness, ImageEnhance.Color):
         cropped = enhancer(cropped).enhance(source.uniform(1 - BRIGHTNESS, 1 + BRIGHTNESS))
     return cropped

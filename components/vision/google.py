@@ -1,7 +1,7 @@
-"""Google Cloud Vision v1 as an annotator: labels and SafeSearch of a picture.
+"""Google Cloud Vision v1 as an annotator: labels and SafeSearch of an image.
 
-Source: the documented form of ``images:annotate``: up to 16 pictures per request of up to 10 MB, with separate errors per
-picture in an answer of status 200. Both features are requested together, since SafeSearch is free with label detection. The
+Source: the documented form of ``images:annotate``: up to 16 images per request of up to 10 MB, with separate errors per
+image in an answer of status 200. Both features are requested together, since SafeSearch is free with label detection. The
 result is Google's answer; ``providers/google_readings.py`` reads it.
 """
 
@@ -15,11 +15,11 @@ from components.google.method import Requester, request_one
 from components.web.images.opening import UnreadableImageError, read_image
 
 MOST_LABELS = 20
-"""Maximum labels per picture (CC §3: 5 to 20)."""
+"""Maximum labels per image (CC §3: 5 to 20)."""
 MOST_BYTES = 6_000_000
-"""A larger picture is resized: in base64 (4 characters for 3 bytes) it would exceed a request."""
+"""A larger image is resized: in base64 (4 characters for 3 bytes) it would exceed a request."""
 SIDE = 1600
-"""Longer side of a resized picture in px; Google recommends at least 640 × 480."""
+"""Longer side of a resized image in px; Google recommends at least 640 × 480."""
 KEPT = ("labelAnnotations", "safeSearchAnnotation", "error")
 
 
@@ -36,24 +36,24 @@ class GoogleVision:
         self.asker = asker
 
     def compute(self, payload: bytes) -> dict[str, Any]:
-        """Return Google's answer for one encoded picture."""
+        """Return Google's answer for one encoded image."""
         return request_one(self.asker, self, payload)
 
     def ask_many(self, payloads: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Google's answer for each encoded picture."""
+        """Google's answer for each encoded image."""
         return self.asker.ask(self, payloads)
 
     def item(self, payload: bytes) -> bytes:
-        """Return the picture, resized if too large; no bytes for an empty or unreadable one."""
+        """Return the image, resized if too large; no bytes for an empty or unreadable one."""
         return payload if len(payload) <= MOST_BYTES else _resized(payload)
 
     def body(self, items: Sequence[bytes]) -> dict[str, Any]:
-        """Return the request for some pictures."""
+        """Return the request for some images."""
         features = [{"type_": "LABEL_DETECTION", "max_results": MOST_LABELS}, {"type_": "SAFE_SEARCH_DETECTION"}]
         return {"requests": [{"image": {"content": item}, "features": features} for item in items]}
 
     def answers(self, answer: dict[str, Any], number: int) -> list[dict[str, Any]] | None:
-        """Return the answer to each picture, or None where one is missing."""
+        """Return the answer to each image, or None where one is missing."""
         kept = [{name: response[name] for name in KEPT if name in response} for response in answer.get("responses", [])]
         # SafeSearch is never empty; labels may be.
         complete = len(kept) == number and all("safeSearchAnnotation" in response or "error" in response for response in kept)
@@ -66,10 +66,10 @@ class GoogleVision:
 
 def _resized(data: bytes) -> bytes:
     try:
-        picture = read_image(data, enough=SIDE).pixels
+        image = read_image(data, enough=SIDE).pixels
     except UnreadableImageError:
         return b""
-    picture.thumbnail((SIDE, SIDE))
+    image.thumbnail((SIDE, SIDE))
     out = io.BytesIO()
-    picture.save(out, "JPEG", quality=90)
+    image.save(out, "JPEG", quality=90)
     return out.getvalue()

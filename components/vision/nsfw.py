@@ -1,4 +1,4 @@
-"""Pornography score of a picture: Yahoo's open_nsfw as packaged for ONNX, 0 (safe) to 1.
+"""Pornography score of an image: Yahoo's open_nsfw as packaged for ONNX, 0 (safe) to 1.
 
 Replaces the pornography detector of CC §3.
 """
@@ -12,7 +12,7 @@ from components.web.images.opening import read_image
 
 
 class OpenNsfw:
-    """Pornography scores on one thread, so that equal pictures have equal scores."""
+    """Pornography scores on one thread, so that equal images have equal scores."""
 
     name = "nsfw.image"
     version = 2

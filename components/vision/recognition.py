@@ -1,4 +1,4 @@
-"""What a picture shows, as an annotator: ImageNet's classes by the classifier, COCO's categories by the detector.
+"""What an image shows, as an annotator: ImageNet's classes by the classifier, COCO's categories by the detector.
 
 CC §3 uses a classifier with some 10^5 labels; no package contains one. ``labels.py`` and ``evidence.py`` read the result.
 """
@@ -11,15 +11,15 @@ from importlib import resources
 
 import numpy as np
 
-from components.vision.classifier import classify, decode_picture
+from components.vision.classifier import classify, decode_image
 from components.vision.detector import CATEGORIES, detect
 
 CLASSES = 1000
 """Length of the first part of a result, the probabilities of ImageNet's classes; confidences of COCO's categories follow."""
 
 
-class PictureRecognizer:
-    """The embedded recognition of classes and categories: one array, so that each picture is decoded once."""
+class ImageRecognizer:
+    """The embedded recognition of classes and categories: one array, so that each image is decoded once."""
 
     name = "recognition.embedded"
     version = 2
@@ -27,13 +27,13 @@ class PictureRecognizer:
     codec = "array"
 
     def compute(self, payload: bytes) -> np.ndarray:
-        """Return class probabilities, then detection confidences, of one encoded picture: (1080,) float16.
+        """Return class probabilities, then detection confidences, of one encoded image: (1080,) float16.
 
         Raises:
             UnreadableImageError: the bytes cannot be decoded completely.
         """
-        picture = decode_picture(payload)
-        return np.concatenate([classify(picture), detect(picture)]).astype(np.float16)
+        image = decode_image(payload)
+        return np.concatenate([classify(image), detect(image)]).astype(np.float16)
 
 
 @lru_cache(maxsize=1)

@@ -86,6 +86,6 @@ def csrf_of(page: httpx.Response) -> str:
 
 
 def item_of(page: httpx.Response) -> str:
-    found = re.search(r"/rate/picture/([0-9a-f]{16})", page.text)
+    found = re.search(r"/rate/image/([0-9a-f]{16})", page.text)
     assert found
     return found[1]

@@ -1,4 +1,4 @@
-"""Describe and feedback in the browser: pictures, pages with downloads, reading aloud, errors, and remarks on an alt-text."""
+"""Describe and feedback in the browser: images, pages with downloads, reading aloud, errors, and remarks on an alt-text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.tools.describe.sources import describe_address
 from components.web.settings import FetchSettings
 from tests.app.server import OWNER, SECRET, Running, running, settings_of
 from tests.support.app.browser import assert_accessible
-from tests.support.describe.world import make_project, picture
+from tests.support.describe.world import drawn_image, make_project
 
 pytestmark = pytest.mark.long
 
@@ -29,7 +29,7 @@ FAST = FetchSettings(delay=0.0, retries=0, timeout=5.0)
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with captioners that know six colours."""
     root = make_project(tmp_path_factory.mktemp("described"))
-    (root / "red.png").write_bytes(picture("red"))
+    (root / "red.png").write_bytes(drawn_image("red"))
     return root
 
 
@@ -43,10 +43,10 @@ def site(root: Path) -> Iterator[Running]:
 
 @pytest.fixture
 def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A web of one host with a page of two pictures; the second is not there."""
+    """A web of one host with a page of two images; the second is not there."""
     folder = tmp_path / "site"
     folder.mkdir()
-    (folder / "red.png").write_bytes(picture("red"))
+    (folder / "red.png").write_bytes(drawn_image("red"))
     (folder / "page.html").write_bytes(
         b"<html lang=en><title>x</title><img src=red.png><img src=none.png><script>alert(1)</script>"
     )
@@ -61,7 +61,7 @@ def result(page: Page) -> None:
     expect(page.locator("#result")).to_be_focused()
 
 
-def test_an_uploaded_picture_is_described_with_its_confidence_and_limits_and_read_aloud(page, site, root):
+def test_an_uploaded_image_is_described_with_its_confidence_and_limits_and_read_aloud(page, site, root):
     site.show(page, "/describe")
     page.set_input_files("#file", root / "red.png")
     result(page)
@@ -88,7 +88,7 @@ def test_a_changed_index_is_not_quoted_any_more_and_unknown_languages_are_refuse
             token = re.search(r'name="csrf" value="([^"]+)"', client.get("/feedback").text)
             assert token
             form = {"csrf": token[1], "captions": language}
-            return client.post("/describe", data=form, files={"file": ("red.png", picture("red"))}).status_code
+            return client.post("/describe", data=form, files={"file": ("red.png", drawn_image("red"))}).status_code
 
         assert [ask("en"), ask("en"), ask("xx" * 9)] == [200, 200, 400] and opened == ["en"]
         changed[0] = 1

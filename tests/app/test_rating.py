@@ -77,11 +77,11 @@ def test_the_task_is_complete_in_the_accessibility_tree(page: Page, app: RatingA
     - heading "Item {number} of 4" [level=1]
     - progressbar "Rated so far": {int(number) - 1} / 4
     - paragraph: "Saved: good."
-    - img "Picture to rate"
+    - img "Image to rate"
     - heading "Description" [level=2]
     - paragraph: {caption}
-    - form "Is the description good for this picture?":
-      - paragraph: Is the description good for this picture?
+    - form "Is the description good for this image?":
+      - paragraph: Is the description good for this image?
       - button "Good"
       - button "Bad"
     - button "Undo the last answer"

@@ -55,7 +55,7 @@ def test_a_revoked_invitation_ends_its_sessions_at_once_and_keeps_its_ratings(ap
     before = app.store.final_ratings("english")
     key = item_of(client.get("/rate/task"))
     assert app.store.revoke([rater]) == [rater] and app.store.revoke([rater]) == []
-    for path in ("/rate/task", "/rate/guidelines", f"/rate/picture/{key}"):
+    for path in ("/rate/task", "/rate/guidelines", f"/rate/image/{key}"):
         answer = client.get(path)
         assert answer.status_code == 403 and "revoked" in answer.text
     assert client.post("/rate/task", data=form | {"item": key}).status_code == 403
@@ -76,11 +76,11 @@ def test_a_rater_logs_out_of_a_browser_and_comes_back_with_the_link(app):
     left = client.post("/rate/leave", data={"csrf": csrf_of(page)}, headers={"accept-language": "pt"})
     assert left.status_code == 200 and ("logged out" in left.text or "Você saiu" in left.text)
     assert client.get("/rate/task").status_code == 403
-    assert client.get(f"/rate/picture/{item_of(page)}").status_code == 404
+    assert client.get(f"/rate/image/{item_of(page)}").status_code == 404
     assert item_of(invited(app, rater=rater).get("/rate/task")) == item_of(page)
 
 
-def test_a_rater_cannot_open_the_owners_pages_or_pictures_that_were_not_given(app):
+def test_a_rater_cannot_open_the_owners_pages_or_images_that_were_not_given(app):
     client = invited(app)
     assert client.get("/rate").status_code == 403
     token = csrf_of(client.get("/rate/task"))
@@ -88,15 +88,15 @@ def test_a_rater_cannot_open_the_owners_pages_or_pictures_that_were_not_given(ap
         form = {"csrf": token, "dataset": "english", "count": "1", "days": "1"}
         assert client.post(path, data=form).status_code == 403
     given = item_of(client.get("/rate/task"))
-    picture = client.get(f"/rate/picture/{given}")
-    assert picture.content == app.items.picture(given) and picture.headers["cache-control"].startswith("private, max-age=")
+    image = client.get(f"/rate/image/{given}")
+    assert image.content == app.items.image(given) and image.headers["cache-control"].startswith("private, max-age=")
     for other in app.items.keys:
         if other != given:
-            assert client.get(f"/rate/picture/{other}").status_code == client.get(f"/rate/audio/{other}").status_code == 404
+            assert client.get(f"/rate/image/{other}").status_code == client.get(f"/rate/audio/{other}").status_code == 404
             late = client.post("/rate/task", data={"csrf": token, "item": other, "verdict": "GOOD"})
             assert "after=late" in str(late.url)
     stranger = httpx.Client(base_url=app.url)
-    for path in (f"/rate/picture/{given}", f"/rate/audio/{given}"):
+    for path in (f"/rate/image/{given}", f"/rate/audio/{given}"):
         assert stranger.get(path).status_code == 404
     assert stranger.get("/rate/task").status_code == stranger.get("/rate").status_code == 403
 
@@ -109,7 +109,7 @@ def test_nothing_that_a_rater_gets_tells_where_an_item_comes_from(tmp_path):
         for _ in app.items.keys:
             page = client.get("/rate/task")
             key = item_of(page)
-            answers = [page, client.get(f"/rate/picture/{key}"), client.get(f"/rate/audio/{key}")]
+            answers = [page, client.get(f"/rate/image/{key}"), client.get(f"/rate/audio/{key}")]
             for answer in answers:
                 text = str(answer.headers) + (answer.text if "text" in answer.headers["content-type"] else "")
                 assert not [word for word in secret if word in text.replace("build_rating_items", "")]
@@ -151,7 +151,7 @@ def test_changed_items_are_shown_without_a_restart(tmp_path):
         make_items(tmp_path, captions=0, retrieved=1, voiced=0)
         page = client.get("/rate/task")
         assert "Item 1 of 1" in page.text and item_of(page) not in app.items.keys
-        assert client.get(f"/rate/picture/{item_of(page)}").status_code == 200
+        assert client.get(f"/rate/image/{item_of(page)}").status_code == 200
         assert follow(app.store, "english", app.items)["added"] == 2
 
 

@@ -1,4 +1,4 @@
-"""Search in the browser: by an uploaded sound, the microphone, a text and a picture; reading aloud; errors in one line."""
+"""Search in the browser: by an uploaded sound, the microphone, a text and an image; reading aloud; errors in one line."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from tests.app.server import OWNER, Running, running, settings_of
 from tests.support import until
 from tests.support.app.browser import OPTIONS, assert_accessible
 from tests.support.app.project import new_project
-from tests.support.search_index.world import clip, models, picture, run, spoken_set
+from tests.support.search_index.world import clip, drawn_image, models, run, spoken_set
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose dataset stamps has an index of eight pictures, each spoken of in French and Spanish."""
+    """A project whose dataset stamps has an index of eight images, each spoken of in French and Spanish."""
     root = new_project(tmp_path_factory.mktemp("search"))
     run(root, spoken_set(root) | {"input": models(root)})
     (root / "query.flac").write_bytes(to_flac(clip(6)))
-    (root / "query.png").write_bytes(picture(3))
+    (root / "query.png").write_bytes(drawn_image(3))
     return root
 
 
@@ -80,7 +80,7 @@ def test_a_spoken_file_finds_itself_first_and_focus_goes_to_the_results(page, si
     assert_accessible(page)
 
 
-def test_a_picture_is_its_own_first_result_with_its_captions_as_text_alternative(page, site, root):
+def test_an_image_is_its_own_first_result_with_its_captions_as_text_alternative(page, site, root):
     ask(page, site, file=root / "query.png")
     first = page.locator("ol.cards").first.locator("li").first
     assert set(first.get_by_role("img").get_attribute("alt").split(" / ")) == {"<es> & caption 3", "<fr> & caption 3"}
@@ -108,7 +108,7 @@ def test_stored_speech_is_sent_and_other_captions_are_synthesised(site, root, pa
     stored = engine.sound("03es.0", 0)
     assert (stored.voice, stored.stored) == ("human-es", True) and stored.flac == to_flac(clip(6))
     key = engine.searcher.index.item(0)["key"]
-    assert engine.sound(key, 0).stored  # a picture: the utterance of its caption
+    assert engine.sound(key, 0).stored  # an image: the utterance of its caption
     object.__setattr__(engine, "speech", None)
     made = engine.sound("03es.0", 0)
     assert made.voice.endswith("es-es") and not made.stored and soundfile.info(io.BytesIO(made.flac)).samplerate == RATE_HZ

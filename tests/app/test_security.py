@@ -70,10 +70,10 @@ def test_a_large_body_is_refused_by_its_declared_and_by_its_real_size(client, de
 
 
 def test_only_the_owner_sends_files(client):
-    picture = {"file": ("picture.jpg", b"x" * SMALL_BODY)}
-    assert client.post("/describe", files=picture).status_code in (400, 413)
+    image = {"file": ("image.jpg", b"x" * SMALL_BODY)}
+    assert client.post("/describe", files=image).status_code in (400, 413)
     client.get("/login", params={"token": TOKEN})
-    answer = client.post("/describe", files=picture, data={"csrf": csrf_of(client.get("/feedback").text)})
+    answer = client.post("/describe", files=image, data={"csrf": csrf_of(client.get("/feedback").text)})
     assert "more than" not in answer.text and answer.status_code == 400
 
 

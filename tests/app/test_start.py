@@ -26,7 +26,7 @@ PAGES = {
     "data/stamps/evaluate_speech/listen.html": "what is heard",
     "data/captioners/evaluate_captioners/compare.html": "the captioners",
     "data/stamps/evaluate_retrieval/retrieval.html": "the scores",
-    "data/stamps/build_search_index/neighbours.html": '<img src="pictures/1.jpg">',
+    "data/stamps/build_search_index/neighbours.html": '<img src="images/1.jpg">',
     "reports/calibration/index.html": "the thresholds",
     "reports/data_docs/spoken/pretrain_retrieval/index.html": "the docs",
 }
@@ -39,7 +39,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = new_project(tmp_path_factory.mktemp("project"))
     for place, text in {
         **PAGES,
-        "data/stamps/build_search_index/pictures/1.jpg": "a picture",
+        "data/stamps/build_search_index/images/1.jpg": "an image",
         "data/nobody/report/report.html": "of no dataset of the graph",
         "secret.txt": "a secret",
     }.items():
@@ -81,9 +81,9 @@ def test_every_page_and_the_docs_of_every_check_are_linked_and_served(client):
     assert ">English &amp; more</a>" in page and 'href="http://127.0.0.1:5000"' in page
 
 
-def test_the_pictures_of_a_page_are_served_with_their_type(client):
-    answer = client.get("/files/data/stamps/build_search_index/pictures/1.jpg")
-    assert answer.text == "a picture" and answer.headers["content-type"] == "image/jpeg"
+def test_the_images_of_a_page_are_served_with_their_type(client):
+    answer = client.get("/files/data/stamps/build_search_index/images/1.jpg")
+    assert answer.text == "an image" and answer.headers["content-type"] == "image/jpeg"
     assert "'unsafe-inline'" in answer.headers["content-security-policy"]
 
 

@@ -18,7 +18,7 @@ from PIL import Image
 
 from components.app.routes import describe
 from components.app.turns import BusyError, Turns, turns_of
-from components.app.uploads import limit_picture
+from components.app.uploads import limit_image
 from components.core.errors import HearsightError
 from components.tools.describe.describer import Describer, Evidence, _Written
 from tests.app.server import Running, running, settings_of
@@ -120,7 +120,7 @@ def test_an_upload_while_others_are_read_is_answered_with_503_and_one_after_them
 def test_an_image_of_too_many_pixels_is_refused_by_its_header_whether_uploaded_or_fetched(site, monkeypatch):
     large, small = large_image(10_000, 5_001), large_image(100, 100)
     with pytest.raises(HearsightError, match="50 million pixels"):
-        limit_picture(large)
+        limit_image(large)
     assert "50 million pixels" in send(site.running, large).text and not site.got
 
     def fetched(describer: Describer, address: str, **options: object) -> tuple[str, object]:

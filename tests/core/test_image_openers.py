@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support import PROJECT
 
 OPENER = "components/web/images/opening.py"
-MATERIAL = ("components/sample/pictures.py", "components/sample/gallery.py")
+MATERIAL = ("components/sample/images.py", "components/sample/gallery.py")
 """Draw the sample from material of its packages, with its transparency."""
 OPENING = {"imread", "imdecode", "decode_jpeg", "decode_png", "JpegImageFile", "PngImageFile", "GifImageFile", "WebPImageFile"}
 """Functions and classes of other image libraries, and of Pillow beside ``Image.open``."""

@@ -13,9 +13,7 @@ from tests.support import make_output, row
 
 @pytest.fixture
 def output(tmp_path: Path) -> StageOutput:
-    return make_output(
-        tmp_path, "crawl", [[row("crawl", key="a" * 16, media="00000/a.png")]], media=[{"a.png": b"picture" * 500}]
-    )
+    return make_output(tmp_path, "crawl", [[row("crawl", key="a" * 16, media="00000/a.png")]], media=[{"a.png": b"image" * 500}])
 
 
 def flip(path: Path, at: int) -> None:
@@ -33,7 +31,7 @@ def test_one_changed_byte_of_a_ledger_is_named_by_its_reader(output):
 
 @pytest.mark.parametrize("damage", [lambda path: flip(path, 700), lambda path: path.write_bytes(b""), Path.unlink])
 def test_a_damaged_tar_of_media_is_named_by_its_reader(output, damage):
-    assert output.read_media("00000/a.png") == b"picture" * 500
+    assert output.read_media("00000/a.png") == b"image" * 500
     damage(output.path / "media" / "00000.tar")
     with pytest.raises(HearsightError, match=r"media/00000\.tar: is .*dvc repro --force"):
         StageOutput(output.path).read_media("00000/a.png")

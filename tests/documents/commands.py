@@ -148,7 +148,7 @@ TESTED = {
     r"hearsight submission.*": "tests/tools/score/test_scoring.py::test_a_submission_is_written_a_split_at_a_time_into_one_zip",
     r"hearsight search --text .*": "tests/stages/build_search_index/test_search.py::test_a_text_is_spoken_and_searched_as_speech",
     r"hearsight search(?! --text).*": (
-        "tests/stages/build_search_index/test_search.py::test_recordings_and_pictures_are_their_own_first_results_among_both_kinds"
+        "tests/stages/build_search_index/test_search.py::test_recordings_and_images_are_their_own_first_results_among_both_kinds"
     ),
     r"hearsight describe( .*)?": (
         "tests/tools/describe/test_command.py::test_a_folder_is_resumed_by_content_and_a_damaged_file_stops_nothing"

@@ -10,10 +10,10 @@ def images() -> list[bytes]:
     """Return tiny images of every format, and files that are not images."""
     from PIL import Image
 
-    picture = Image.linear_gradient("L").resize((24, 16)).convert("RGB")
-    clear = picture.copy()
+    image = Image.linear_gradient("L").resize((24, 16)).convert("RGB")
+    clear = image.copy()
     clear.putalpha(100)
-    paletted = picture.quantize(8)
+    paletted = image.quantize(8)
     exif = Image.Exif()
     exif[0x0112] = 6
     result: list[bytes] = []
@@ -23,22 +23,22 @@ def images() -> list[bytes]:
         what.save(buffer, kind, **options)
         result.append(buffer.getvalue())
 
-    save(picture, "JPEG", quality=20)
-    save(picture, "JPEG", quality=20, progressive=True, exif=exif, comment=b"c")
-    save(picture.convert("L"), "JPEG", quality=5)
-    save(picture.convert("CMYK"), "JPEG", quality=5)
+    save(image, "JPEG", quality=20)
+    save(image, "JPEG", quality=20, progressive=True, exif=exif, comment=b"c")
+    save(image.convert("L"), "JPEG", quality=5)
+    save(image.convert("CMYK"), "JPEG", quality=5)
     for mode in ("RGB", "1", "L", "I;16"):
-        save(picture.convert("L").convert(mode) if mode != "RGB" else picture, "PNG")
+        save(image.convert("L").convert(mode) if mode != "RGB" else image, "PNG")
     save(clear, "PNG", dpi=(72, 72))
     save(paletted, "PNG", transparency=1)
     save(paletted, "PNG", save_all=True, append_images=[paletted.rotate(90)])
     save(paletted, "GIF", save_all=True, append_images=[paletted.rotate(180)], loop=0, comment=b"c")
     save(paletted, "GIF", interlace=True, transparency=2)
-    save(picture, "WEBP", quality=10, exif=exif)
+    save(image, "WEBP", quality=10, exif=exif)
     save(clear, "WEBP", lossless=True)
     save(clear, "WEBP", save_all=True, append_images=[clear.rotate(180)], quality=5)
-    save(picture.resize((4, 4)), "BMP")
-    save(picture.resize((4, 4)), "TIFF")
+    save(image.resize((4, 4)), "BMP")
+    save(image.resize((4, 4)), "TIFF")
     wide = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 20_001, 300) + b"\x08\x02\0\0\0"
     others = [
         b"<svg xmlns='http://www.w3.org/2000/svg'/>",

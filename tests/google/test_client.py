@@ -85,16 +85,16 @@ def test_no_more_requests_are_made_at_once_than_allowed(
     assert 3 <= google.most_at_once <= at_once and "pool is full" not in caplog.text
 
 
-def test_pictures_are_sent_in_requests_of_sixteen_and_a_bad_one_affects_no_other(google: FakeGoogle) -> None:
-    pictures = [b"picture %d" % number for number in range(20)]
-    google.bad = {hashlib.sha256(pictures[5]).hexdigest()}
-    result = ask(vision(), pictures)
+def test_images_are_sent_in_requests_of_sixteen_and_a_bad_one_affects_no_other(google: FakeGoogle) -> None:
+    images = [b"image %d" % number for number in range(20)]
+    google.bad = {hashlib.sha256(images[5]).hexdigest()}
+    result = ask(vision(), images)
     assert sorted(len(body["requests"]) for _, _, body in google.requests) == [4, 16]
     assert [key for key in result if refusal_reason(result[key])] == ["5"] and "Bad image data" in refusal_reason(result["5"])
     assert google.requests[0][2]["requests"][0]["features"][0] == {"type": LABEL_DETECTION, "maxResults": 20}
 
 
-def test_only_the_picture_with_a_transient_error_is_requested_again(google: FakeGoogle) -> None:
+def test_only_the_image_with_a_transient_error_is_requested_again(google: FakeGoogle) -> None:
     def busy(number: int, path: str, body: Any) -> Reply | None:
         if number:
             return None
@@ -103,12 +103,12 @@ def test_only_the_picture_with_a_transient_error_is_requested_again(google: Fake
         return reply
 
     google.script = busy
-    result = ask(vision(), [b"picture %d" % number for number in range(8)])
+    result = ask(vision(), [b"image %d" % number for number in range(8)])
     assert [len(body["requests"]) for _, _, body in google.requests] == [8, 1]
     assert len(result) == 8 and not any(map(refusal_reason, result.values()))
 
 
-def test_after_a_refused_request_each_picture_is_requested_alone(google: FakeGoogle) -> None:
+def test_after_a_refused_request_each_image_is_requested_alone(google: FakeGoogle) -> None:
     def malformed(number: int, path: str, body: Any) -> Reply | None:
         zeros = any("AAAA" in each["image"]["content"] for each in body["requests"])
         return error(400, "INVALID_ARGUMENT", "Request payload is malformed.") if zeros else None
@@ -118,7 +118,7 @@ def test_after_a_refused_request_each_picture_is_requested_alone(google: FakeGoo
     assert [bool(refusal_reason(result[key])) for key in "012"] == [False, True, False]
 
 
-def test_an_empty_picture_is_not_sent_and_a_large_one_is_reduced(google: FakeGoogle) -> None:
+def test_an_empty_image_is_not_sent_and_a_large_one_is_reduced(google: FakeGoogle) -> None:
     import io
 
     import numpy as np

@@ -25,7 +25,7 @@ _NOUNS = """
     guitar hall hat hedgehog helmet hill horse hotel house iguana image jacket kangaroo kettle koala lake lamb lamp land
     landing lawn layer leaf letter lily lion lizard location man map market menu mile minute mode month mountain mouse
     museum musician night office option orange organization owl pair pant parrot pear penguin people performance person
-    petunia philosopher photo physicist piano picture pig pigeon plant plate player pole premiere product quarter queen
+    petunia philosopher photo physicist piano image pig pigeon plant plate player pole premiere product quarter queen
     rabbit ram result river road roof rooster rose scarf sculpture sea seagull selection shadow sheep ship shirt shop
     shore side sign singer sock spider square stable stage star station street submenu sun table tent text tiger tool
     tower tractor train tree truck turtle umbrella union view village violin wall watch water wheel whale window wing

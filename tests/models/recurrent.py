@@ -1,4 +1,4 @@
-"""Small captioners of every network but the transformers, with random pictures and words for them."""
+"""Small captioners of every network but the transformers, with random images and words for them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def tiny(name: str, **changed: Any) -> CaptionNetwork:
     return build(CaptionerConfig(name, **(sizes | changed))).eval()
 
 
-def pictures(name: str, count: int, width: int = 10) -> Tensor:
-    """Return features of one vector a picture, or of a grid."""
+def images(name: str, count: int, width: int = 10) -> Tensor:
+    """Return features of one vector an image, or of a grid."""
     return torch.randn(count, 1 if name.endswith("1x1") else GRID, width)
 
 

@@ -9,12 +9,12 @@ import torch
 
 from components.models.captioners.aoanet import AoA, AoANet, RefiningLayer
 from components.models.captioners.interface import CaptionerConfig
-from tests.models.recurrent import GRID, pictures, tiny, word_rows
+from tests.models.recurrent import GRID, images, tiny, word_rows
 
 
 def test_aoanet_is_invariant_to_the_order_of_grid_cells() -> None:
     network = tiny("aoanet")
-    features, words = pictures("aoanet", 2), word_rows(2, 4)
+    features, words = images("aoanet", 2), word_rows(2, 4)
     mixed = features[:, torch.randperm(GRID)]
     assert torch.allclose(
         network.decode(network.encode(features), words), network.decode(network.encode(mixed), words), atol=1e-5
@@ -76,7 +76,7 @@ def test_a_refining_layer_equals_its_formula() -> None:
 def test_aoanets_encoder_equals_its_formula() -> None:
     network = tiny("aoanet")
     w = arrays(network)
-    features = pictures("aoanet", 2).double()
+    features = images("aoanet", 2).double()
     refined = torch.from_numpy(np.maximum(features.numpy() @ w["read.weight"].T + w["read.bias"], 0))
     for layer in network.refiner:
         refined = layer(refined)
@@ -92,7 +92,7 @@ def test_aoanets_decoder_equals_its_formula_word_by_word() -> None:
     network = tiny("aoanet")
     assert isinstance(network, AoANet)
     w = arrays(network)
-    memory = network.encode(pictures("aoanet", 1).double())
+    memory = network.encode(images("aoanet", 1).double())
     mean = memory.mean[0].detach().numpy()
     key, value = (each[0].transpose(0, 1).flatten(1).detach().numpy() for each in (memory.keys, memory.values))
     hidden = cell = context = np.zeros(16)

@@ -20,7 +20,7 @@ def same(found: list[Written], wanted: list[Written]) -> None:
     assert [one.score for one in found] == pytest.approx([one.score for one in wanted], abs=1e-9)
 
 
-def pictures_of(network: CaptionNetwork, count: int, seed: int) -> torch.Tensor:
+def images_of(network: CaptionNetwork, count: int, seed: int) -> torch.Tensor:
     if isinstance(network, TableNetwork):
         return torch.randint(7, (count, 1, 1), generator=torch.Generator().manual_seed(seed)).double()
     return torch.randn(count, 5, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
@@ -40,11 +40,11 @@ def test_transformer_captions_equal_a_naive_search(
     seed: int, beam: int, count: int, power: float, eager: float, pre_norm: bool
 ) -> None:
     network = tiny_transformer(seed, eager=eager, pre_norm=pre_norm)
-    pictures = pictures_of(network, count, seed)
+    images = images_of(network, count, seed)
     best = 1 + seed % beam
-    result = generate(network, pictures, beam=beam, length_power=power, best=best)
-    for mine, picture in zip(result, pictures, strict=True):
-        same(mine, plain_beam_search(network, picture, beam, power)[:best])
+    result = generate(network, images, beam=beam, length_power=power, best=best)
+    for mine, image in zip(result, images, strict=True):
+        same(mine, plain_beam_search(network, image, beam, power)[:best])
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -61,17 +61,17 @@ def test_ties_go_to_the_hypothesis_found_first(
     seed: int, beam: int, count: int, power: float, eager: float, vocabulary: int, values: int
 ) -> None:
     network = TableNetwork(seed, eager=eager, vocabulary=vocabulary, values=values).eval()
-    pictures = pictures_of(network, count, seed)
+    images = images_of(network, count, seed)
     best = 1 + seed % beam
-    result = generate(network, pictures, beam=beam, length_power=power, best=best)
-    for mine, picture in zip(result, pictures, strict=True):
-        same(mine, plain_beam_search(network, picture, beam, power)[:best])
+    result = generate(network, images, beam=beam, length_power=power, best=best)
+    for mine, image in zip(result, images, strict=True):
+        same(mine, plain_beam_search(network, image, beam, power)[:best])
 
 
 def test_among_equal_finished_captions_the_first_wins() -> None:
     # Every sign has the same probability, and scores are means of one sign.
     network = TableNetwork(0, vocabulary=6, longest=4, values=1).eval()
-    result = generate(network, pictures_of(network, 1, 0), length_power=1.0, best=4)[0]
+    result = generate(network, images_of(network, 1, 0), length_power=1.0, best=4)[0]
     assert [one.words for one in result][:2] == [[], [4]]
 
 
@@ -80,27 +80,27 @@ def test_among_equal_finished_captions_the_first_wins() -> None:
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 5), eager=st.sampled_from([-2.0, 0.0, 2.0]), tied=st.booleans())
 def test_a_beam_of_one_is_greedy_search(seed: int, count: int, eager: float, tied: bool) -> None:
     network = TableNetwork(seed, eager=eager).eval() if tied else tiny_transformer(seed, eager=eager)
-    pictures = pictures_of(network, count, seed)
-    result = generate(network, pictures, beam=1)
-    assert [one.words for (one,) in result] == [plain_greedy(network, picture) for picture in pictures]
+    images = images_of(network, count, seed)
+    result = generate(network, images, beam=1)
+    assert [one.words for (one,) in result] == [plain_greedy(network, image) for image in images]
 
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_results_do_not_depend_on_the_batch(beam: int) -> None:
     network = tiny_transformer(3, eager=2.0)
-    pictures = pictures_of(network, 11, 1)
-    whole = generate(network, pictures, beam=beam)
+    images = images_of(network, 11, 1)
+    whole = generate(network, images, beam=beam)
     for batch in (1, 3, 11, 50):
-        for one, other in zip(whole, generate(network, pictures, beam=beam, batch=batch), strict=True):
+        for one, other in zip(whole, generate(network, images, beam=beam, batch=batch), strict=True):
             same(one, other)
 
 
 def test_an_exhaustive_beam_finds_the_most_likely_caption() -> None:
     network = tiny_transformer(5, vocabulary=6, longest=3)
-    picture = pictures_of(network, 1, 5)
-    every = plain_beam_search(network, picture[0], 10**6, 0.0)
+    image = images_of(network, 1, 5)
+    every = plain_beam_search(network, image[0], 10**6, 0.0)
     assert len(every) == 1 + 2 + 4 + 8
-    same(generate(network, picture, beam=8)[0], every[:1])
+    same(generate(network, image, beam=8)[0], every[:1])
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -109,7 +109,7 @@ def test_special_words_are_never_written_and_captions_end(beam: int) -> None:
         network = tiny_transformer(seed)
         with torch.no_grad():
             network.decoder[-1].norms[-1].bias += 3 * network.embedding.weight[[PAD, START, UNKNOWN]].sum(0)
-        for result in generate(network, pictures_of(network, 3, seed), beam=beam, best=min(beam, 2)):
+        for result in generate(network, images_of(network, 3, seed), beam=beam, best=min(beam, 2)):
             assert all(len(one.words) <= 6 and not {PAD, START, UNKNOWN, END} & set(one.words) for one in result)
 
 
@@ -117,26 +117,26 @@ def test_special_words_are_never_written_and_captions_end(beam: int) -> None:
 def test_forbidden_words_are_not_written_and_the_rest_is_renormalised(beam: int) -> None:
     network = tiny_transformer(0, vocabulary=6)
     never = (PAD, START, UNKNOWN, END, 4)
-    for result in generate(network, pictures_of(network, 2, 0), beam=beam, never=never):
+    for result in generate(network, images_of(network, 2, 0), beam=beam, never=never):
         assert result[0].words == [5] * 6
         assert result[0].score == pytest.approx(0.0, abs=1e-12)
 
 
-def test_no_pictures_give_no_captions() -> None:
+def test_no_images_give_no_captions() -> None:
     network = tiny_transformer(0)
     assert generate(network, torch.zeros(0, 5, 6, dtype=torch.float64)) == []
 
 
 def test_invalid_arguments_and_scores_are_refused() -> None:
-    network, pictures = tiny_transformer(0), torch.zeros(2, 5, 6, dtype=torch.float64)
+    network, images = tiny_transformer(0), torch.zeros(2, 5, 6, dtype=torch.float64)
     for wrong in ({"beam": 0}, {"best": 5}, {"best": 0}, {"length_power": -1.0}, {"batch": 0}):
         with pytest.raises(ValueError, match=r"beam and batch must be at least 1.*got"):
-            generate(network, pictures, **wrong)
+            generate(network, images, **wrong)
     for beam in (1, 4):
         with pytest.raises(ValueError, match="NaN"):
-            generate(network, pictures.fill_(float("nan")), beam=beam)
+            generate(network, images.fill_(float("nan")), beam=beam)
     with pytest.raises(ValueError, match="training mode"):
-        generate(network.train(), pictures)
+        generate(network.train(), images)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)

@@ -39,7 +39,7 @@ STEP = 1500
 
 
 class Towers(nn.Module):
-    """The least that has a speech and a picture side with weights of their own."""
+    """The least that has a speech and an image side with weights of their own."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -47,10 +47,10 @@ def test_speech_towers_compute_on_their_inputs_device(speech: str) -> None:
 def test_image_towers_compute_on_their_inputs_device(image: str) -> None:
     with torch.device("meta"):
         network = tiny(image=image)
-        side = network.config.picture_side
-        pictures = torch.zeros(3, 3, side, side, dtype=torch.uint8) if side else torch.zeros(3, 8, dtype=torch.float16)
+        side = network.config.image_side
+        images = torch.zeros(3, 3, side, side, dtype=torch.uint8) if side else torch.zeros(3, 8, dtype=torch.float16)
     with OneDevice(), torch.inference_mode():
-        assert network.embed_images(pictures).device.type == "meta"
+        assert network.embed_images(images).device.type == "meta"
 
 
 @pytest.mark.long

@@ -36,14 +36,14 @@ def test_a_clips_embedding_is_the_same_alone_and_in_a_batch() -> None:
 
 
 def test_similarity_is_the_dot_product_raw_or_bounded_by_the_scale() -> None:
-    clips, lengths, pictures = torch.randn(3, 6, 9), torch.tensor([9, 5, 2]), torch.randn(4, 8)
+    clips, lengths, shown = torch.randn(3, 6, 9), torch.tensor([9, 5, 2]), torch.randn(4, 8)
     raw, scaled = tiny(), tiny(scale=16.0)
     for model in (raw, scaled):
-        speech, images = model.embed_speech(clips, lengths), model.embed_images(pictures)
+        speech, images = model.embed_speech(clips, lengths), model.embed_images(shown)
         assert torch.allclose((speech @ images.T)[1, 2], (speech[1] * images[2]).sum(), atol=1e-5)
-    assert torch.equal(raw.embed_images(pictures), raw.image(pictures))
-    cosine = torch.nn.functional.cosine_similarity(raw.embed_images(pictures), raw.embed_images(pictures).flip(0))
-    stretched = scaled.embed_images(pictures)
+    assert torch.equal(raw.embed_images(shown), raw.image(shown))
+    cosine = torch.nn.functional.cosine_similarity(raw.embed_images(shown), raw.embed_images(shown).flip(0))
+    stretched = scaled.embed_images(shown)
     torch.testing.assert_close((stretched * stretched.flip(0)).sum(1), 16.0 * cosine)
 
 
@@ -78,8 +78,8 @@ def test_the_light_towers_sizes_are_those_of_their_formulas(layers: int, channel
 def test_a_gradient_reaches_every_parameter_and_the_towers_share_none(image: str) -> None:
     encoder = ImageEncoder(image, Flat(), 32) if image == "efficientnet_lite0" else None
     model = DualEncoder(DualEncoderConfig(**TINY, image=image, side=0 if image == "features" else 32), encoder)
-    pictures = torch.randn(3, 8) if image == "features" else torch.randint(256, (3, 3, 32, 32), dtype=torch.uint8)
-    scores = model.embed_speech(torch.randn(3, 6, 40), torch.tensor([40, 17, 9])) @ model.embed_images(pictures).T
+    shown = torch.randn(3, 8) if image == "features" else torch.randint(256, (3, 3, 32, 32), dtype=torch.uint8)
+    scores = model.embed_speech(torch.randn(3, 6, 40), torch.tensor([40, 17, 9])) @ model.embed_images(shown).T
     assert scores.shape == (3, 3)
     scores.square().sum().backward()
     assert [name for name, parameter in model.named_parameters() if parameter.grad is None or not parameter.grad.any()] == []
@@ -109,13 +109,13 @@ def test_unsuitable_tower_inputs_are_refused_with_one_line() -> None:
         for method in (model.embed_speech, model.speech):
             with pytest.raises(ValueError, match=result):
                 method(clips, lengths)
-    for reader, pictures, result in (
+    for reader, shown, result in (
         (model, torch.zeros(2, 9), "this tower reads B × 8 features"),
         (model, torch.zeros(2, 8, dtype=torch.uint8), "torch.uint8"),
         (seen, torch.zeros(2, 3, 17, 16), "this tower reads batch × 3 × 16 × 16"),
     ):
         with pytest.raises(ValueError, match=result) as caught:
-            reader.embed_images(pictures)
+            reader.embed_images(shown)
         assert "\n" not in str(caught.value)
 
 
@@ -135,7 +135,7 @@ def test_unsuitable_tower_inputs_are_refused_with_one_line() -> None:
         ({"speech": "inception_resnet_v2", "coefficients": 40}, "needs at least 75 coefficients, not 40"),
         ({"image": "inception_resnet_v2", "side": 60}, "needs at least 75 px"),
         ({"image": "efficientnet_lite0", "side": 100}, "multiples of 32 px"),
-        ({"side": 64}, "reads no pictures"),
+        ({"side": 64}, "reads no images"),
         ({"channels": 0, "image_features": 0}, "channels and layers must be 1 or more; image_features must be 1 or more"),
     ],
 )
@@ -145,11 +145,11 @@ def test_invalid_configurations_are_refused_with_one_line(changed: dict[str, Any
     assert "\n" not in str(caught.value)
 
 
-def test_a_configuration_round_trips_with_its_picture_size() -> None:
+def test_a_configuration_round_trips_with_its_image_size() -> None:
     config = DualEncoderConfig(image="efficientnet_lite0", pool_padding=False, scale=16)
     assert DualEncoderConfig.of(config.plain()) == config
-    sides = {DualEncoderConfig(image=name).picture_side for name in ("features", "convolutions", "inception_resnet_v2")}
-    assert sides == {0, 64, 299} and config.picture_side == 256
+    sides = {DualEncoderConfig(image=name).image_side for name in ("features", "convolutions", "inception_resnet_v2")}
+    assert sides == {0, 64, 299} and config.image_side == 256
     with pytest.raises(ValueError, match="of another version: heads, layers"):
         DualEncoderConfig.of({name: value for name, value in config.plain().items() if name != "layers"} | {"heads": 8})
 
@@ -158,15 +158,15 @@ def test_a_configuration_round_trips_with_its_picture_size() -> None:
 def test_both_towers_compile_whole_and_run_under_bf16_with_channels_last() -> None:
     model = tiny(image="convolutions", side=32, scale=16.0).to(memory_format=torch.channels_last)
     clips, lengths = torch.randn(2, 6, 40), torch.tensor([40, 11])
-    pictures = torch.randint(256, (2, 3, 32, 32), dtype=torch.uint8)
+    shown = torch.randint(256, (2, 3, 32, 32), dtype=torch.uint8)
     whole = {"backend": "aot_eager", "fullgraph": True}
     torch.testing.assert_close(torch.compile(model.speech, **whole)(clips, lengths), model.speech(clips, lengths))
-    torch.testing.assert_close(torch.compile(model.image, **whole)(pictures), model.image(pictures))
+    torch.testing.assert_close(torch.compile(model.image, **whole)(shown), model.image(shown))
     with torch.autocast("cpu", torch.bfloat16):
-        speech, images = model.embed_speech(clips, lengths), model.embed_images(pictures)
+        speech, images = model.embed_speech(clips, lengths), model.embed_images(shown)
     assert speech.dtype == images.dtype == torch.float32
     assert torch.allclose(speech, model.embed_speech(clips, lengths), atol=0.1)
-    assert torch.allclose(images, model.embed_images(pictures), atol=0.1)
+    assert torch.allclose(images, model.embed_images(shown), atol=0.1)
 
 
 @pytest.mark.long
@@ -183,8 +183,8 @@ def test_all_tensors_are_on_the_batchs_device() -> None:
             )
             model = DualEncoder(config)
             clips, lengths = torch.empty(2, coefficients, 90), torch.empty(2, dtype=torch.long)
-            pictures = torch.empty(2, 3, 64, 64, dtype=torch.uint8)
-        assert model.embed_speech(clips, lengths).shape == model.embed_images(pictures).shape == (2, 4)
+            shown = torch.empty(2, 3, 64, 64, dtype=torch.uint8)
+        assert model.embed_speech(clips, lengths).shape == model.embed_images(shown).shape == (2, 4)
 
 
 def test_inception_resnet_v2_comes_from_the_caller_where_it_has_weights() -> None:

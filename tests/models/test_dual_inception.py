@@ -27,15 +27,15 @@ def test_the_papers_dual_encoder_is_two_whole_networks_and_nothing_else() -> Non
         model, narrow = DualEncoder(DualEncoderConfig(**PAPER)), DualEncoder(DualEncoderConfig(**PAPER, embedding=7))
     assert size(model.speech) == size(model.image) == INCEPTION
     assert size(narrow.speech) == size(narrow.image) == INCEPTION + 1536 * 7 + 7
-    assert model.config.picture_side == 299
+    assert model.config.image_side == 299
 
 
 @pytest.mark.long
 def test_a_gradient_reaches_every_parameter_of_two_towers_that_share_no_memory(model: DualEncoder) -> None:
     model.train()
-    pictures = torch.randint(256, (2, 3, SIDE, SIDE), dtype=torch.uint8)
+    images = torch.randint(256, (2, 3, SIDE, SIDE), dtype=torch.uint8)
     speech = model.embed_speech(torch.randn(2, SIDE, 90), torch.tensor([90, 80]))
-    (speech @ model.embed_images(pictures).T).logsumexp(1).sum().backward()
+    (speech @ model.embed_images(images).T).logsumexp(1).sum().backward()
     assert speech.shape == (2, 1536)
     bare = [name for name, value in model.named_parameters() if value.grad is None or not value.grad.abs().sum() > 0]
     assert bare == []

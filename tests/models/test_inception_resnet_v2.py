@@ -82,7 +82,7 @@ def test_each_stage_has_its_channels_and_grid_at_299_px(outline: InceptionResnet
 
 @pytest.mark.long
 @pytest.mark.parametrize(("size", "cells"), [((299, 299), (8, 8)), ((128, 350), (2, 9)), ((128, 800), (2, 23))])
-def test_pictures_and_spectrograms_give_the_published_grids(size: tuple[int, int], cells: tuple[int, int]) -> None:
+def test_images_and_spectrograms_give_the_published_grids(size: tuple[int, int], cells: tuple[int, int]) -> None:
     assert grid(*size) == cells
     with torch.device("meta"):
         assert InceptionResnetV2(0, channels=1).features(torch.empty(1, 1, *size)).shape == (1, WIDTH, *cells)
@@ -96,7 +96,7 @@ def test_the_grid_size_follows_from_the_unpadded_layers(height: int, width: int)
     assert grid(height, width) == (x.shape[2], x.shape[3])
 
 
-def test_the_smallest_picture_gives_one_cell_and_a_smaller_one_is_refused(small: InceptionResnetV2) -> None:
+def test_the_smallest_image_gives_one_cell_and_a_smaller_one_is_refused(small: InceptionResnetV2) -> None:
     assert small.features(torch.zeros(1, 1, LEAST_SIDE, LEAST_SIDE)).shape == (1, WIDTH, 1, 1)
     with pytest.raises(ValueError, match="at least 75 px"):
         small.features(torch.zeros(1, 1, LEAST_SIDE, LEAST_SIDE - 1))

@@ -50,7 +50,7 @@ def test_an_external_encoder_is_passed_or_built_from_the_configuration(tmp_path:
     with pytest.raises(ValueError, match="efficientnet_lite0, is not built in: pass an image encoder"):
         load_dual_encoder(tmp_path)
     given = load_dual_encoder(tmp_path, ImageEncoder("efficientnet_lite0", Flat(), 64))
-    made = load_dual_encoder(tmp_path, lambda result: ImageEncoder(result.image, Flat(), result.picture_side))
+    made = load_dual_encoder(tmp_path, lambda result: ImageEncoder(result.image, Flat(), result.image_side))
     assert same(given.model, model) and same(made.model, model)
 
 

@@ -81,7 +81,7 @@ def test_scores_of_ten_thousand_leave_value_and_gradient_finite(dtype: torch.dty
         # ± 1e4 everywhere, pairs at the best or at the worst of it.
         scores = torch.where(torch.eye(6, dtype=torch.bool) == right, 1e4, -1e4).to(dtype)
         leaf = scores.clone().requires_grad_()
-        # Rows of the identity as pictures make the scores themselves the embeddings.
+        # Rows of the identity as images make the scores themselves the embeddings.
         if chunk:
             value = masked_margin_softmax_chunked(leaf, torch.eye(6, dtype=dtype), group, 0.4, chunk)
         else:

@@ -46,10 +46,10 @@ def test_a_chain_in_any_order_is_one_component(order: list[int], cut: int) -> No
     assert len(result.unique()) == (1 if cut % 2 or cut == 40 else 2)
 
 
-def test_shared_texts_and_shared_pictures_form_one_component() -> None:
-    pictures, texts, groups = ["p", "p", "q", "r", "s"], ["one", "two", "two", "three", "four"], torch.tensor([0, 1, 2, 3, 3])
-    assert match_identities(pictures, texts).tolist() == [0, 0, 0, 3, 4]
-    assert match_identities(pictures, texts, groups).tolist() == [0, 0, 0, 3, 3]
+def test_shared_texts_and_shared_images_form_one_component() -> None:
+    images, texts, groups = ["p", "p", "q", "r", "s"], ["one", "two", "two", "three", "four"], torch.tensor([0, 1, 2, 3, 3])
+    assert match_identities(images, texts).tolist() == [0, 0, 0, 3, 4]
+    assert match_identities(images, texts, groups).tolist() == [0, 0, 0, 3, 3]
     assert match_identities(groups).tolist() == [0, 1, 2, 3, 3] and match_identities([]).tolist() == []
 
 

@@ -28,7 +28,7 @@ def test_parameters_names_and_shapes_are_torchvisions() -> None:
 def test_the_map_has_a_cell_for_each_32_pixels_and_a_gradient_reaches_every_parameter() -> None:
     torch.manual_seed(0)
     network = MobileNetV2(classes=3)
-    pictures = torch.randn(2, 3, 64, 96)
-    assert network.features(pictures).shape == (2, 1280, 2, 3)
-    network(pictures).logsumexp(1).sum().backward()
+    images = torch.randn(2, 3, 64, 96)
+    assert network.features(images).shape == (2, 1280, 2, 3)
+    network(images).logsumexp(1).sum().backward()
     assert all(value.grad is not None and value.grad.abs().sum() > 0 for value in network.parameters())

@@ -46,9 +46,9 @@ def test_networks_that_cannot_be_packed_are_returned_unchanged() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_captions_of_a_packed_network_equal_a_naive_search(seed: int) -> None:
-    network, pictures = tiny_transformer(seed).float(), torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(seed))
-    for result, picture in zip(generate(network, pictures), pictures, strict=True):
-        assert result[0].words == plain_beam_search(network, picture, 4, 0.0)[0].words
+    network, images = tiny_transformer(seed).float(), torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(seed))
+    for result, image in zip(generate(network, images), images, strict=True):
+        assert result[0].words == plain_beam_search(network, image, 4, 0.0)[0].words
 
 
 def test_captions_are_written_under_autocast() -> None:

@@ -14,7 +14,7 @@ from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.captioners.parts import open_forget_gates
 from components.models.vocabulary import END, PAD, START
-from tests.models.recurrent import GRID, NAMES, pictures, tiny, word_rows
+from tests.models.recurrent import GRID, NAMES, images, tiny, word_rows
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -25,14 +25,14 @@ def test_cached_steps_with_any_beam_reordering_equal_full_decoding(
 ) -> None:
     network = tiny(name)
     torch.manual_seed(seed)
-    memory = network.encode(pictures(name, count))
+    memory = network.encode(images(name, count))
     words = word_rows(count * rows, 1)
     state = network.start(memory, rows)
     with torch.no_grad():
         for place in range(length):
             scores = network.step(state, words[:, -1])
             assert torch.allclose(scores, network.decode(memory, words)[:, -1], atol=1e-5)
-            # Each row goes on from any row of its picture, as a beam's do.
+            # Each row goes on from any row of its image, as a beam's do.
             parents = (torch.arange(count)[:, None] * rows + torch.randint(rows, (count, rows))).flatten()
             if place % 3 < 2:
                 network.reorder(state, parents)
@@ -43,7 +43,7 @@ def test_cached_steps_with_any_beam_reordering_equal_full_decoding(
 @pytest.mark.parametrize("name", NAMES)
 def test_every_column_of_decode_is_a_step_and_sees_no_later_word(name: str) -> None:
     network = tiny(name)
-    memory, words = network.encode(pictures(name, 2)), word_rows(6, 5)
+    memory, words = network.encode(images(name, 2)), word_rows(6, 5)
     whole, state = network.decode(memory, words), network.start(memory, 3)
     for place in range(5):
         assert torch.allclose(network.step(state, words[:, place]), whole[:, place], atol=1e-5)
@@ -51,18 +51,18 @@ def test_every_column_of_decode_is_a_step_and_sees_no_later_word(name: str) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_captions_of_one_repeated_picture_equal_those_of_separate_pictures(name: str) -> None:
+def test_captions_of_one_repeated_image_equal_those_of_separate_images(name: str) -> None:
     network = tiny(name)
-    features, words = pictures(name, 3), word_rows(12, 4)
+    features, words = images(name, 3), word_rows(12, 4)
     together = network.decode(network.encode(features), words)
     apart = network.decode(network.encode(features.repeat_interleave(4, dim=0)), words)
     assert torch.allclose(together, apart, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_pictures_result_does_not_depend_on_its_batch(name: str) -> None:
+def test_an_images_result_does_not_depend_on_its_batch(name: str) -> None:
     network = tiny(name)
-    features, words = pictures(name, 3), word_rows(6, 4)
+    features, words = images(name, 3), word_rows(6, 4)
     whole = network.decode(network.encode(features), words)
     for place in range(3):
         mine = slice(2 * place, 2 * place + 2)
@@ -72,7 +72,7 @@ def test_a_pictures_result_does_not_depend_on_its_batch(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_reach_every_parameter(name: str) -> None:
     network = tiny(name).train()
-    network.loss(pictures(name, 4), torch.cat([word_rows(4, 5), torch.full((4, 1), END)], dim=1)).backward()
+    network.loss(images(name, 4), torch.cat([word_rows(4, 5), torch.full((4, 1), END)], dim=1)).backward()
     for parameter, value in network.named_parameters():
         # A single step from a state of zeros multiplies nothing by the matrix of past states.
         never = name == "rnn1x1" and parameter == "encoder.weight_hh_l0"
@@ -117,13 +117,13 @@ def test_the_papers_sizes_have_the_parameter_counts_of_the_formula(
 def test_the_two_recurrent_networks_differ_only_in_their_inputs() -> None:
     one, grid = tiny("rnn1x1"), tiny("rnn8x8")
     grid.load_state_dict(one.state_dict())
-    features, words = pictures("rnn1x1", 3), word_rows(3, 4)
+    features, words = images("rnn1x1", 3), word_rows(3, 4)
     assert torch.equal(one.decode(one.encode(features), words), grid.decode(grid.encode(features), words))
 
 
 def test_the_recurrent_encoder_reads_all_cells_in_order_and_returns_its_last_state() -> None:
     network = tiny("rnn8x8")
-    features = pictures("rnn8x8", 2)
+    features = images("rnn8x8", 2)
     encoder, read = network.encoder, network.read
     cell = torch.nn.LSTMCell(16, 16)
     cell.load_state_dict({key.removesuffix("_l0"): value for key, value in encoder.state_dict().items()})
@@ -151,9 +151,9 @@ def test_a_new_lstm_has_open_forget_gates(cell: torch.nn.LSTM | torch.nn.LSTMCel
 
 
 @pytest.mark.parametrize("rows", [1, 4, 16])
-def test_keys_and_values_are_stored_once_for_each_picture_and_never_copied(rows: int) -> None:
+def test_keys_and_values_are_stored_once_for_each_image_and_never_copied(rows: int) -> None:
     network = tiny("aoanet")
-    memory = network.encode(pictures("aoanet", 3))
+    memory = network.encode(images("aoanet", 3))
     state = network.start(memory, rows)
     for _ in range(3):
         network.step(state, torch.full((3 * rows,), START))
@@ -177,7 +177,7 @@ def greedy(network: CaptionNetwork, features: Tensor) -> Tensor:
 def test_eight_captions_are_overfitted(name: str) -> None:
     network = tiny(name, width=32, dropout=0.0).train()
     torch.manual_seed(1)
-    features = pictures(name, 8)
+    features = images(name, 8)
     words = torch.cat([word_rows(8, 6), torch.full((8, 1), END)], dim=1)
     words[:, 1:6].masked_fill_(words[:, 1:6] == END, 4)
     words[::2, 5:] = torch.tensor([END, PAD])
@@ -194,7 +194,7 @@ def test_eight_captions_are_overfitted(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_half_precision_training_stays_close_to_single_precision(name: str) -> None:
     network = tiny(name, dropout=0.0)
-    features, words = pictures(name, 4), torch.cat([word_rows(4, 5), torch.full((4, 1), END)], dim=1)
+    features, words = images(name, 4), torch.cat([word_rows(4, 5), torch.full((4, 1), END)], dim=1)
     exact = network.loss(features, words)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         near = network.loss(features, words)
@@ -205,22 +205,22 @@ def test_half_precision_training_stays_close_to_single_precision(name: str) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_features_of_another_width_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} reads features of pictures × vectors × 10, not 2 × 1 × 11"):
+    with pytest.raises(ValueError, match=f"{name} reads features of images × vectors × 10, not 2 × 1 × 11"):
         tiny(name).encode(torch.zeros(2, 1, 11))
     with pytest.raises(ValueError, match="reads features"):
         tiny(name).encode(torch.zeros(2, 0, 10))
 
 
 def test_a_grid_is_refused_in_place_of_one_vector() -> None:
-    with pytest.raises(ValueError, match="rnn1x1 reads one vector a picture, not 64"):
+    with pytest.raises(ValueError, match="rnn1x1 reads one vector an image, not 64"):
         tiny("rnn1x1").encode(torch.zeros(2, 64, 10))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_that_are_not_a_multiple_of_the_pictures_are_refused(name: str) -> None:
+def test_rows_that_are_not_a_multiple_of_the_images_are_refused(name: str) -> None:
     network = tiny(name)
-    with pytest.raises(ValueError, match="7 rows of words are not a multiple of 3 pictures"):
-        network.decode(network.encode(pictures(name, 3)), word_rows(7, 2))
+    with pytest.raises(ValueError, match="7 rows of words are not a multiple of 3 images"):
+        network.decode(network.encode(images(name, 3)), word_rows(7, 2))
 
 
 def test_a_width_not_divisible_by_the_heads_is_refused() -> None:

@@ -112,9 +112,9 @@ def test_captions_are_sampled_by_their_probabilities() -> None:
         memory = network.encode(features)
         drawn = sample(network, memory, 2, many, generator).words
         every = log_probabilities(network, memory, EVERY.repeat(2, 1))
-    for picture in range(2):
-        mine = drawn[picture * many : (picture + 1) * many]
-        for caption, logs in zip(EVERY, every[picture * len(EVERY) :], strict=False):
+    for image in range(2):
+        mine = drawn[image * many : (image + 1) * many]
+        for caption, logs in zip(EVERY, every[image * len(EVERY) :], strict=False):
             chance = float(logs.sum().exp())
             share = float((mine == caption).all(1).float().mean())
             assert share == pytest.approx(chance, abs=4.5 * math.sqrt(chance * (1 - chance) / many))
@@ -147,18 +147,18 @@ def test_lstms_stay_trainable_without_dropout_as_cudnn_wants() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("own", ["greedy", "others"])
 def test_training_by_reward_reaches_the_rewarded_caption(own: str) -> None:
-    network, pictures, rows = tiny(vocabulary=9, width=16, longest=4).train(), 4, 32
+    network, images, rows = tiny(vocabulary=9, width=16, longest=4).train(), 4, 32
     torch.manual_seed(0)
-    features = torch.randn(pictures, 1, 4)
+    features = torch.randn(images, 1, 4)
     wanted = torch.tensor([[A, B, END, PAD], [B, B, A, END], [7, END, PAD, PAD], [8, 7, A, B]])
     optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
 
     def reward(words: Tensor) -> Tensor:
         words = torch.nn.functional.pad(words, (0, 4 - words.shape[1]))
-        return (words == wanted.repeat_interleave(len(words) // pictures, dim=0)).float().mean(1)
+        return (words == wanted.repeat_interleave(len(words) // images, dim=0)).float().mean(1)
 
     def greedy(memory: Any) -> Tensor:
-        state, newest, written = network.start(memory, 1), torch.full((pictures,), START), []
+        state, newest, written = network.start(memory, 1), torch.full((images,), START), []
         for _ in range(4):
             scores = network.step(state, newest)
             scores[:, list(NEVER_WRITTEN)] = float("-inf")
@@ -172,7 +172,7 @@ def test_training_by_reward_reaches_the_rewarded_caption(own: str) -> None:
     for _ in range(100):
         with without_dropout(network):
             memory = network.encode(features)
-            words = sample(network, memory, pictures, rows).words
+            words = sample(network, memory, images, rows).words
             logs = log_probabilities(network, memory, words)
             with torch.no_grad():
                 base = reward(greedy(memory)).repeat_interleave(rows) if own == "greedy" else mean_of_others(reward(words), rows)
@@ -191,7 +191,7 @@ def test_mismatched_shapes_are_refused() -> None:
         self_critical_loss(logs, words, one[:, None], one)
     with pytest.raises(ValueError, match="the rewards of caption 1 are not finite"):
         self_critical_loss(logs, words, torch.tensor([1.0, float("nan")]), one)
-    with pytest.raises(ValueError, match="5 rewards, 2 a picture"):
+    with pytest.raises(ValueError, match="5 rewards, 2 an image"):
         mean_of_others(torch.zeros(5), 2)
-    with pytest.raises(ValueError, match="4 rewards, 1 a picture"):
+    with pytest.raises(ValueError, match="4 rewards, 1 an image"):
         mean_of_others(torch.zeros(4), 1)

@@ -40,7 +40,7 @@ def test_reordered_rows_are_scored_by_their_own_words() -> None:
     assert across == [tensor.data_ptr() for pair in state.across for tensor in pair]
 
 
-def test_the_pictures_keys_and_values_are_stored_once_for_any_beam() -> None:
+def test_the_images_keys_and_values_are_stored_once_for_any_beam() -> None:
     network = tiny_transformer(2)
     memory = network.encode(torch.randn(3, 5, 6, dtype=torch.float64))
     for rows in (1, 4, 9):
@@ -106,10 +106,10 @@ def test_a_grid_larger_than_any_known_is_read() -> None:
 
 
 def test_unsuitable_inputs_are_refused_with_one_line() -> None:
-    with pytest.raises(ValueError, match="t2t8x8 reads pictures × cells × 6 features, not 1 × 5 × 7"):
+    with pytest.raises(ValueError, match="t2t8x8 reads images × cells × 6 features, not 1 × 5 × 7"):
         tiny_transformer(0).encode(torch.zeros(1, 5, 7, dtype=torch.float64))
     single = build(CaptionerConfig("t2t1x1", 9, image_features=6, width=8, heads=2, layers=1, feedforward=8))
-    with pytest.raises(ValueError, match="t2t1x1 reads pictures × 1 × 6 features, not 1 × 64 × 6"):
+    with pytest.raises(ValueError, match="t2t1x1 reads images × 1 × 6 features, not 1 × 64 × 6"):
         single.encode(torch.zeros(1, 64, 6))
     with pytest.raises(ValueError, match="8 words to read, more than START and the maximum of 6"):
         tiny_transformer(0).decode(torch.zeros(1, 5, 16, dtype=torch.float64), torch.ones(1, 8, dtype=torch.long))

@@ -23,15 +23,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_items(tmp_path_factory.mktemp("items"))
 
 
-def test_every_item_is_read_with_its_picture_and_its_speech(folder: Path) -> None:
+def test_every_item_is_read_with_its_image_and_its_speech(folder: Path) -> None:
     items = RatingItems.open(folder)
     assert len(items) == len(set(items.keys)) == 12 and items.digest == sha256_file(folder / "manifest.json")
     for key in items.keys:
         item, audio = items.item(key), items.audio(key)
         assert key in items and item["key"] == key and item["uses"]
-        assert sha256_bytes(items.picture(key)) == item["image_sha256"]
-        with Image.open(io.BytesIO(items.picture(key))) as picture:
-            assert picture.format == "JPEG"
+        assert sha256_bytes(items.image(key)) == item["image_sha256"]
+        with Image.open(io.BytesIO(items.image(key))) as image:
+            assert image.format == "JPEG"
         assert (audio is not None) == bool(item["audio_sha256"])
         if audio is not None:
             assert soundfile.info(io.BytesIO(audio)).samplerate == 16_000
@@ -40,16 +40,16 @@ def test_every_item_is_read_with_its_picture_and_its_speech(folder: Path) -> Non
 
 def test_many_threads_read_the_same_bytes_as_one(folder: Path) -> None:
     items = RatingItems.open(folder)
-    alone = [(items.item(key), items.picture(key), items.audio(key)) for key in items.keys] * 20
+    alone = [(items.item(key), items.image(key), items.audio(key)) for key in items.keys] * 20
     with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda key: (items.item(key), items.picture(key), items.audio(key)), items.keys * 20))
+        together = list(pool.map(lambda key: (items.item(key), items.image(key), items.audio(key)), items.keys * 20))
     assert together == alone
 
 
 def test_an_unknown_item_is_a_key_error(folder: Path) -> None:
     items = RatingItems.open(folder)
     assert "0" * 16 not in items
-    for read in (items.item, items.picture, items.audio):
+    for read in (items.item, items.image, items.audio):
         with pytest.raises(KeyError):
             read("0" * 16)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from components.metrics.retrieval import best_ranks
 from components.models.dual_encoder import DualEncoder
-from components.retrieval.embedding import embed_pairs, embed_pictures, embed_speech
+from components.retrieval.embedding import embed_images, embed_pairs, embed_speech
 from components.retrieval.items import Coefficients, PairItems
 from components.retrieval.pairs import Pairs, read_pairs
 from components.training.inference import TOLERANCE
@@ -31,16 +31,16 @@ TOWERS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Pairs]:
-    """Frozen features or picture files → the training pairs: 8 pictures, 3 voices."""
+    """Frozen features or image files → the training pairs: 8 images, 3 voices."""
     root = tmp_path_factory.mktemp("pairs")
     return {
-        frozen: read_pairs([spoken_set(root / str(frozen), voices=3, frozen=frozen)], "train", ["picture"])
+        frozen: read_pairs([spoken_set(root / str(frozen), voices=3, frozen=frozen)], "train", ["image"])
         for frozen in (True, False)
     }
 
 
 def items_of(network: DualEncoder, pairs: Pairs, rows: NDArray[np.int64]) -> PairItems:
-    side, fixed = network.config.picture_side, network.speech.padding_counts
+    side, fixed = network.config.image_side, network.speech.padding_counts
     return PairItems(pairs, Coefficients(pairs, 100), rows, seed=0, frames=FRAMES, side=side, training=False, fixed=fixed)
 
 
@@ -60,9 +60,9 @@ def test_any_batch_size_and_order_give_the_embeddings_of_one_item_at_a_time(name
     alone, rows = Inference(batch=1), np.arange(len(chosen))
     speech = embed_speech(network, items_of(network, chosen, rows), alone)
     seen = np.arange(len(chosen.sha256))
-    pictures = embed_pictures(network, items_of(network, chosen, rows), seen, alone)
+    images = embed_images(network, items_of(network, chosen, rows), seen, alone)
     assert np.linalg.matrix_rank(speech) > 3
-    expected = best_ranks(speech, pictures, chosen.identity, chosen.picture_identity)
+    expected = best_ranks(speech, images, chosen.identity, chosen.image_identity)
 
     @settings(max_examples=15)
     @given(order=st.permutations(list(rows)), batch=st.integers(0, 30))
@@ -70,9 +70,9 @@ def test_any_batch_size_and_order_give_the_embeddings_of_one_item_at_a_time(name
         hardware, permutation = Inference(batch=batch), np.array(order)
         items = items_of(network, chosen, permutation)
         back = permutation.argsort()
-        mine, theirs = embed_speech(network, items, hardware)[back], embed_pictures(network, items, seen[::-1], hardware)[::-1]
-        assert close(mine, speech) and close(theirs, pictures)
-        assert (best_ranks(mine, theirs, chosen.identity, chosen.picture_identity) == expected).all()
+        mine, theirs = embed_speech(network, items, hardware)[back], embed_images(network, items, seen[::-1], hardware)[::-1]
+        assert close(mine, speech) and close(theirs, images)
+        assert (best_ranks(mine, theirs, chosen.identity, chosen.image_identity) == expected).all()
 
     check()
 
@@ -82,7 +82,7 @@ def test_the_papers_towers_give_the_same_in_batches(pairs: dict[bool, Pairs]) ->
     network, rows, seen = network_of("paper"), np.arange(3), np.arange(2)
     items = items_of(network, pairs[False], rows)
     results = [
-        (embed_speech(network, items, hardware), embed_pictures(network, items, seen, hardware))
+        (embed_speech(network, items, hardware), embed_images(network, items, seen, hardware))
         for hardware in (Inference(batch=1), Inference(batch=3))
     ]
     assert close(results[1][0], results[0][0]) and close(results[1][1], results[0][1])
@@ -122,4 +122,4 @@ def test_an_empty_set_gives_no_embedding(pairs: dict[bool, Pairs]) -> None:
     items = items_of(network, pairs[True], np.arange(0))
     assert embed_speech(network, items).shape == (0, 16)
     with torch.inference_mode():
-        assert embed_pictures(network, items, np.arange(0)).shape == (0, 16)
+        assert embed_images(network, items, np.arange(0)).shape == (0, 16)

@@ -22,7 +22,7 @@ from tests.support.retrieval.world import FEATURES, output, spoken_set
 
 
 def items_of(one: SpokenSet, split: str = "train", **settings: Any) -> PairItems:
-    pairs = read_pairs([one], split, ["picture"])
+    pairs = read_pairs([one], split, ["image"])
     chosen: dict[str, Any] = {"seed": 1, "frames": 12, "side": 0, "training": split == "train"} | settings
     return PairItems(pairs, Coefficients(pairs, 100), np.arange(len(pairs)), **chosen)
 
@@ -38,7 +38,7 @@ def test_a_batch_depends_on_its_epoch_and_items_only(tmp_path: Path) -> None:
     batch = items.__getitems__([(2, item) for item in range(8)])
     assert same(batch, again.__getitems__([(2, item) for item in range(8)]))
     other = items.__getitems__([(3, item) for item in range(8)])
-    assert not torch.equal(batch.speech, other.speech) and not torch.equal(batch.pictures, other.pictures)
+    assert not torch.equal(batch.speech, other.speech) and not torch.equal(batch.images, other.images)
 
 
 def test_worker_processes_change_no_batch(tmp_path: Path) -> None:
@@ -78,23 +78,23 @@ def test_training_uses_every_view_and_evaluation_the_centre_or_the_whole(tmp_pat
     one = spoken_set(tmp_path)
     items = items_of(one)
     views = items.pairs.media.array(0)[:, 0]
-    seen = {items.__getitems__([(epoch, 0)]).pictures[0].numpy().tobytes() for epoch in range(40)}
+    seen = {items.__getitems__([(epoch, 0)]).images[0].numpy().tobytes() for epoch in range(40)}
     assert seen == {view.tobytes() for view in views}
-    centre, whole = (items_of(one, "test", crop=crop).__getitems__([(0, 0)]).pictures[0].numpy() for crop in ("centre", "whole"))
+    centre, whole = (items_of(one, "test", crop=crop).__getitems__([(0, 0)]).images[0].numpy() for crop in ("centre", "whole"))
     judged = items_of(one, "test").pairs
     assert judged.centre is not None
     assert np.array_equal(centre, judged.centre.array(0)[0, 0]) and np.array_equal(whole, judged.media.array(0)[0, 0])
     assert centre.shape == (FEATURES,)
 
 
-def test_pictures_are_read_as_pixels_for_towers_that_are_trained(tmp_path: Path) -> None:
+def test_images_are_read_as_pixels_for_towers_that_are_trained(tmp_path: Path) -> None:
     one = spoken_set(tmp_path, frozen=False)
     items = items_of(one, side=32)
     batch = items.__getitems__([(0, 0), (0, 1)])
-    assert batch.pictures.shape == (2, 3, 32, 32) and batch.pictures.dtype == torch.uint8
-    assert not torch.equal(batch.pictures, items.__getitems__([(1, 0), (1, 1)]).pictures)
-    centre, whole = (items_of(one, "test", side=32, crop=crop).__getitems__([(0, 0)]).pictures for crop in ("centre", "whole"))
-    # A picture of 60 x 40 px is padded above and below when all of it is seen.
+    assert batch.images.shape == (2, 3, 32, 32) and batch.images.dtype == torch.uint8
+    assert not torch.equal(batch.images, items.__getitems__([(1, 0), (1, 1)]).images)
+    centre, whole = (items_of(one, "test", side=32, crop=crop).__getitems__([(0, 0)]).images for crop in ("centre", "whole"))
+    # An image of 60 x 40 px is padded above and below when all of it is seen.
     assert (whole[0, :, 0] == 255).all() and not (centre[0, :, 0] == 255).all()
 
 
@@ -108,7 +108,7 @@ def test_a_set_without_centre_crops_is_refused_where_they_are_asked_for(tmp_path
 
 def test_coefficients_do_not_depend_on_the_batch_and_are_cached_within_the_limit(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
-    pairs = read_pairs([one], "train", ["picture"])
+    pairs = read_pairs([one], "train", ["image"])
     rows = {row["key"]: row for row in one.speech.table().to_pylist()}
     kept, anew = Coefficients(pairs, 1), Coefficients(pairs, 0)
     for item, key in enumerate(pairs.keys):
@@ -122,11 +122,11 @@ def test_coefficients_do_not_depend_on_the_batch_and_are_cached_within_the_limit
 
 
 def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
-    one = spoken_set(tmp_path, pictures=2)
+    one = spoken_set(tmp_path, images=2)
     rows = one.speech.table().to_pylist()
     media = {row["media"].partition("/")[2]: one.speech.read_media(row["media"])[:40] for row in rows}
     cut = output(tmp_path / "cut", "import_recordings", "stamps", rows, media)
-    pairs = read_pairs([SpokenSet(cut, one.pictures)], "train", ["picture"])
+    pairs = read_pairs([SpokenSet(cut, one.images)], "train", ["image"])
     with pytest.raises(HearsightError, match=r"stamps00\.0: is not a valid FLAC file"):
         Coefficients(pairs, 1)[0]
 
@@ -134,7 +134,7 @@ def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("training", [True, False])
 def test_a_part_of_a_clip_equals_that_of_the_whole_clip(tmp_path: Path, training: bool) -> None:
     one = spoken_set(tmp_path)
-    pairs = read_pairs([one], "train", ["picture"])
+    pairs = read_pairs([one], "train", ["image"])
     asked = [(epoch, item) for epoch in range(3) for item in range(len(pairs))]
     for frames in (1, 12, 40):  # of 11 to 27
         chosen: dict[str, Any] = {"seed": 1, "frames": frames, "side": 0, "training": training}

@@ -91,8 +91,8 @@ def test_posts_for_followers_only_are_served_nowhere(site):
     for post in hidden:
         ask(site, f"/api/v1/statuses/{post.number}", 404)
         assert site.answer(f"/@{post.owner}/{post.number}").status == 404
-        for picture in post.pictures:
-            assert site.answer(f"/media/{picture.number}/original.jpg").status == 404
+        for image in post.images:
+            assert site.answer(f"/media/{image.number}/original.jpg").status == 404
     listed = [
         status["id"]
         for owner in site.plan.owners.values()
@@ -118,11 +118,11 @@ def test_private_noindex_and_deleted_accounts_are_marked(site):
     assert site.answer(f"/@{gone.handle}").status == 410
 
 
-def test_pages_credit_the_picture_and_agree_with_the_api(site):
+def test_pages_credit_the_image_and_agree_with_the_api(site):
     status = next(each for each in ask(site, f"{TIMELINE}?limit=40") if each["media_attachments"] and not each["reblog"])
     page = site.answer(status["url"].removeprefix(BASE)).body.decode()
     post = site.plan.posts[int(status["id"])]
-    assert status["content"] in page and unescape(page).count(post.pictures[0].material.credit) == 1
+    assert status["content"] in page and unescape(page).count(post.images[0].material.credit) == 1
     assert status["media_attachments"][0]["url"].removeprefix(BASE) in page
     assert status["url"].encode() in site.answer("/tags/pracegover").body
     assert f"/@{post.owner}".encode() in site.answer("/").body

@@ -1,4 +1,4 @@
-"""The content of the sample's posts: pictures, captions, re-posts, credits and later days, the same each time."""
+"""The content of the sample's posts: images, captions, re-posts, credits and later days, the same each time."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from PIL import Image
 
 from components.sample.captions import ENDS, INTROS, MALFORMED
 from components.sample.entities import BASE
+from components.sample.images import CHANGES, render, size_of
 from components.sample.material import materials
-from components.sample.pictures import CHANGES, render, size_of
 from components.sample.plan import handle_of
 from components.sample.posts import PostsSite
 from components.sample.statuses import TODAY
 from tests.sample.posts_client import TIMELINE, ask, follow
 
 
-def test_material_is_every_picture_with_a_portuguese_description_author_and_licence(root):
+def test_material_is_every_image_with_a_portuguese_description_author_and_licence(root):
     result = {material.key: material for material in materials(root)}
     assert list(result) == sorted(result)
     by_name = {key.rpartition("/")[2]: material for key, material in result.items()}
@@ -40,12 +40,12 @@ def test_files_match_their_attachments_and_deleted_ones_are_404(site):
     for page in follow(site, f"{TIMELINE}?limit=40"):
         for status in page:
             post = site.plan.posts[int(status["id"])]
-            assert len(status["media_attachments"]) == len(post.pictures)
-            for media, picture in zip(status["media_attachments"], post.pictures, strict=True):
+            assert len(status["media_attachments"]) == len(post.images)
+            for media, image in zip(status["media_attachments"], post.images, strict=True):
                 reply = site.answer(media["url"].removeprefix(BASE))
                 kinds.add((media["type"], reply.status))
                 if reply.status == 404:
-                    assert picture.missing or site.plan.owners[post.owner].gone
+                    assert image.missing or site.plan.owners[post.owner].gone
                 elif media["type"] == "image":
                     with Image.open(io.BytesIO(reply.body)) as shown:
                         shown.load()
@@ -58,7 +58,7 @@ def test_files_match_their_attachments_and_deleted_ones_are_404(site):
 
 @pytest.mark.long
 @pytest.mark.parametrize("change", ["", *CHANGES])
-def test_a_changed_picture_has_the_stated_size_and_equal_bytes_each_time(root, change):
+def test_a_changed_image_has_the_stated_size_and_equal_bytes_each_time(root, change):
     for material in (materials(root)[0], next(each for each in materials(root) if each.key.endswith("tower.webp"))):
         data = render(material, change, "seed", ".jpg", "@quem")
         assert data == render(material, change, "seed", ".jpg", "@quem") and (data != render(material)) == bool(change)
@@ -88,8 +88,8 @@ def test_re_posts_are_later_than_their_original_and_most_keep_its_caption(site):
     changes = set()
     for post in again:
         first = posts[post.original]
-        assert first.posted < post.posted and first.pictures[0].material == post.pictures[0].material and not first.original
-        changes.add(post.pictures[0].change)
+        assert first.posted < post.posted and first.images[0].material == post.images[0].material and not first.original
+        changes.add(post.images[0].change)
         if not post.other_caption and first.caption.truth:
             one, other = (set(each.caption.description.split()) for each in (first, post))
             assert len(one ^ other) <= 2
@@ -97,13 +97,13 @@ def test_re_posts_are_later_than_their_original_and_most_keep_its_caption(site):
     assert {post.owner for post in again} - {posts[post.original].owner for post in again}
 
 
-def test_no_post_shows_another_authors_picture(site):
-    people = {handle_of(post.pictures[0].material.author) for post in site.plan.posts.values() if post.pictures} - {"conta"}
+def test_no_post_shows_another_authors_image(site):
+    people = {handle_of(post.images[0].material.author) for post in site.plan.posts.values() if post.images} - {"conta"}
     assert {"joao_sa", "ana_lucia_reis"} <= people
     for post in site.plan.posts.values():
-        for picture in post.pictures:
+        for image in post.images:
             if post.owner in people:
-                assert handle_of(picture.material.author) == post.owner
+                assert handle_of(image.material.author) == post.owner
 
 
 def test_most_owners_posted_in_the_last_week_and_some_did_not(site):

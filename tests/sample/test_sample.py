@@ -18,7 +18,7 @@ from components.sample.pages import SOURCES, sample_sites
 from components.sample.sites import Site
 from components.web.html.page import read_page
 from tests.support import PROJECT
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 RELEASES = Path(__file__).parent / "releases"
 """By release: the packages with names like ours, as ``apt-cache search --names-only .`` lists them there."""
@@ -139,16 +139,14 @@ def test_on_another_system_than_debian_the_error_names_the_container(tmp_path, m
 
 @pytest.fixture
 def unpacked(tmp_path) -> Path:
-    """A root whose packages hold one page and one picture each."""
+    """A root whose packages hold one page and one image each."""
     for source in SOURCES.values():
         base = tmp_path / "data/packages/unpacked" / source.package / source.folder
-        where = base / source.picture.removeprefix("/stamps").lstrip("/")
+        where = base / source.image.removeprefix("/stamps").lstrip("/")
         where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_bytes(picture(SCENE, kind="PNG"))
+        where.write_bytes(drawn_image(SCENE, kind="PNG"))
         where.with_suffix(".txt").write_text(f"{source.caption}\nfr.utf8=Autre chose\n")
-        (base / "index.html").write_text(
-            f'<img src="{source.picture}" alt="{source.caption}"><a href="//elsewhere.example/">x</a>'
-        )
+        (base / "index.html").write_text(f'<img src="{source.image}" alt="{source.caption}"><a href="//elsewhere.example/">x</a>')
     return tmp_path
 
 
@@ -185,7 +183,7 @@ def test_gallery_pages_hold_each_stamp_once_with_its_first_line_as_alt(tmp_path)
         folder = tmp_path / "animals" / ("birds" if number < 90 else "fish/cartoon")
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{number:02d}.png"
-        path.write_bytes(picture(SCENE, kind="PNG"))
+        path.write_bytes(drawn_image(SCENE, kind="PNG"))
         path.with_suffix(".txt").write_text(f'A "bird" & number {number}.\nde.utf8=Ein Vogel\n', encoding="utf-8")
         captions[f"http://s.sample/stamps/{path.relative_to(tmp_path).as_posix()}"] = f'A "bird" & number {number}.'
     (tmp_path / "animals/birds/uncaptioned.png").write_bytes(b"")

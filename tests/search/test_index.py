@@ -19,7 +19,7 @@ MODEL = "a" * 64
 
 
 def items(n: int) -> pa.Table:
-    """n items, of pictures and speech by turns."""
+    """n items, of images and speech by turns."""
     return pa.table({"key": [f"k{row}" for row in range(n)], "kind": ["image", "speech"] * (n // 2) + ["image"] * (n % 2)})
 
 

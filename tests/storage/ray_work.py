@@ -12,7 +12,7 @@ from components.execution.shard_worker import ShardOut, Task
 
 
 class Length:
-    """Counts the bytes of a picture."""
+    """Counts the bytes of an image."""
 
     name, version, model, codec = "length", 1, "none", "json"
 
@@ -26,13 +26,13 @@ def require_hidden(root: str) -> None:
 
 
 def measure(table: pa.Table, task: Task) -> ShardOut:
-    """Read pictures of the input, and keep results in the cache of the driver."""
+    """Read images of the input, and keep results in the cache of the driver."""
     require_hidden(task.shared["root"])
     note = (task.work / "note.txt").read_text()
     rows = table.select(["key", "media"]).to_pylist()
-    pictures = {row["key"]: task.inputs["input"].read_media(row["media"]) for row in rows}
-    lengths = task.annotations.annotate(Length(), pictures)
-    assert not task.annotations.find_missing(Length(), list(pictures))
+    images = {row["key"]: task.inputs["input"].read_media(row["media"]) for row in rows}
+    lengths = task.annotations.annotate(Length(), images)
+    assert not task.annotations.find_missing(Length(), list(images))
     alts = [f"{note} {lengths[key]}" for key in table["key"].to_pylist()]
     table = table.set_column(table.schema.get_field_index("alt"), table.schema.field("alt"), pa.array(alts))
     return ShardOut(table, ledger_table(kept(key) for key in table["key"].to_pylist()))

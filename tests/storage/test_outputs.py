@@ -32,7 +32,7 @@ def test_another_machine_reads_the_output_with_the_manifest_alone(server: S3Serv
     first = crawl(in_bucket(tmp_path / "a", server))
     second = clone(first, in_bucket(tmp_path / "b", server))
     assert second.table().equals(first.table()) and second.ledger().equals(first.ledger())
-    assert second.read_media("00001/1-2.jpg") == b"picture 1 2"
+    assert second.read_media("00001/1-2.jpg") == b"image 1 2"
     assert not (second.path / "media" / "00000.tar").exists(), "a file that nobody read was fetched"
     assert second.fetch() == second.path and (second.path / "media" / "00000.tar").exists()
 
@@ -43,9 +43,9 @@ def test_files_of_another_manifest_are_replaced(server: S3Server, tmp_path: Path
     newer = make_output(
         in_bucket(tmp_path / "b", server), "crawl", ROWS, media=[{n: data + b"!" for n, data in each.items()} for each in MEDIA]
     )
-    assert old.read_media("00000/0-0.jpg") == b"picture 0 0"
+    assert old.read_media("00000/0-0.jpg") == b"image 0 0"
     shutil.copy(newer.path / NAME, old.path / NAME)  # as `dvc checkout` does
-    assert StageOutput(old.path).read_media("00000/0-0.jpg") == b"picture 0 0!"
+    assert StageOutput(old.path).read_media("00000/0-0.jpg") == b"image 0 0!"
 
 
 def test_a_damaged_or_lost_file_is_fetched_again(server: S3Server, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     files = weights(root / "made/0", 0) | weights(root / "made/1", 1)
     results = {"crawl": finish(root, "crawl", {}, [row("crawl", key="a")], snapshot="sample@1-" + "5" * 60)}
     results["split"] = finish(root, "split", {"input": "english/crawl"}, [row("split", key="a")])
-    inputs = {"input": "english/split", "pictures": "english/crawl"}
+    inputs = {"input": "english/split", "images": "english/crawl"}
     metrics = [("captioner-0/loss", 2.0, 1), ("captioner-0/loss", 1.0, 2), ("R@10", 0.5, None)]
     results["pretrain_retrieval"] = finish(root, "pretrain_retrieval", inputs, train_rows(files), files=files, metrics=metrics)
     from components.tracking.recorder import record_run

@@ -1,4 +1,4 @@
-"""The registered captioner reads picture files and features, and writes the stage's captions."""
+"""The registered captioner reads image files and features, and writes the stage's captions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
-from components.stages.evaluate_captioners.writing import caption_pictures, read_features
+from components.stages.evaluate_captioners.writing import caption_images, read_features
 from components.tools.describe.describer import Describer
 from components.tools.describe.models import Models
 from components.tracking.models import log_models
 from components.tracking.record import Record, connect
 from components.tracking.registered import registered_folder
 from components.tracking.served import CAPTIONED, _load_pyfunc
-from tests.support.describe.world import make_project, picture
+from tests.support.describe.world import drawn_image, make_project
 
 NAME, CELL = "english-t2t8x8-captioner", "captioners/cells/english-t2t8x8"
 
@@ -47,12 +47,12 @@ def model(project: Path) -> Any:
 
 
 def stage_captions(project: Path) -> dict[bytes, tuple[str, Any]]:
-    """Each test picture's file → the caption that the stage's own function writes, and the stage's features."""
+    """Each test image's file → the caption that the stage's own function writes, and the stage's features."""
     prepared, crawled = StageOutput(project / "data/english/extract_features"), StageOutput(project / "data/english/crawl")
     files = {row["image_sha256"]: crawled.read_media(row["media"]) for row in crawled.table().to_pylist()}
     rows = [row for row in prepared.table().to_pylist() if row["split"] == "test"]
     folder = project / "data" / CELL / "train_captioner" / "models" / "t2t8x8-0"
-    written = caption_pictures(folder, lambda name: read_features(prepared, name), [row["media"] for row in rows], 4, 0.0)
+    written = caption_images(folder, lambda name: read_features(prepared, name), [row["media"] for row in rows], 4, 0.0)
     return {
         files[row["image_sha256"]]: (caption, read_features(prepared, row["media"]))
         for row, caption in zip(rows, written, strict=True)
@@ -84,7 +84,7 @@ def test_files_paths_base64_and_features_give_the_stages_captions(project: Path,
 def test_a_server_answers_base64_in_json(model: Any) -> None:
     from mlflow.pyfunc.scoring_server import invocations
 
-    rows = [[base64.b64encode(picture("red")).decode()], [base64.b64encode(picture("blue")).decode()]]
+    rows = [[base64.b64encode(drawn_image("red")).decode()], [base64.b64encode(drawn_image("blue")).decode()]]
     request = {"dataframe_split": {"columns": ["content"], "data": rows}, "params": {"beam": 2}}
     answer = invocations(json.dumps(request), "application/json", model, model.metadata.get_input_schema())
     assert answer.status == 200, answer.response
@@ -103,7 +103,7 @@ def test_the_model_has_a_signature_and_what_it_needs(project: Path, model: Any) 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"content": b"no picture"}, "row 1: is not a picture"),
+        ({"content": b"no image"}, "row 1: is not an image"),
         ({"path": "/no/such/file.png"}, "row 1: /no/such/file.png: there is no such file"),
         ({}, "row 1: has neither content nor path"),
         ({"content": b"x", "path": "y"}, "row 1: has both"),
@@ -111,7 +111,7 @@ def test_the_model_has_a_signature_and_what_it_needs(project: Path, model: Any) 
     ],
 )
 def test_an_unusable_row_is_named(model: Any, row: dict[str, Any], message: str) -> None:
-    table = pd.DataFrame([{"content": picture("red")}, row], columns=["content", "path", "features"])
+    table = pd.DataFrame([{"content": drawn_image("red")}, row], columns=["content", "path", "features"])
     with pytest.raises(HearsightError, match=message):
         model._model_impl.predict(table)
 
@@ -119,7 +119,7 @@ def test_an_unusable_row_is_named(model: Any, row: dict[str, Any], message: str)
 def test_a_describer_takes_the_registered_version_and_else_the_output(project: Path) -> None:
     found = registered_folder(project, NAME)
     assert found is not None and found.version == "1"
-    described = Describer.open(project, "en", model="english-t2t8x8").describe(picture("red"))
+    described = Describer.open(project, "en", model="english-t2t8x8").describe(drawn_image("red"))
     assert (described.version, described.caption) == ("version 1", "a red square")
     assert registered_folder(project, "english-rnn1x1-captioner") is None
     models = Models(load_graph(project))
@@ -133,13 +133,13 @@ def test_without_the_training_set_the_language_is_of_the_words_and_the_confidenc
     (tmp_path / "data").mkdir()
     for name in ("dvc.yaml", "params.yaml"):
         (tmp_path / name).write_text((project / name).read_text())
-    described = Describer.open(tmp_path, "en").describe(picture("red"))
+    described = Describer.open(tmp_path, "en").describe(drawn_image("red"))
     assert (described.caption, described.version) == ("a red square", "version 1")
-    assert described.evidence.support is None and described.evidence.pictures == 0
+    assert described.evidence.support is None and described.evidence.images == 0
     assert any("the model's own" in line for line in described.limits)
 
 
-def test_features_need_no_encoder_and_pictures_name_what_is_missing(project: Path, tmp_path: Path) -> None:
+def test_features_need_no_encoder_and_images_name_what_is_missing(project: Path, tmp_path: Path) -> None:
     source = project / "data" / CELL / "train_captioner" / "models" / "t2t8x8-0"
     config = json.loads((source / "config.json").read_text())
     # An encoder whose weights are a file of the project that trained it.
@@ -149,4 +149,4 @@ def test_features_need_no_encoder_and_pictures_name_what_is_missing(project: Pat
     served = _load_pyfunc(str(tmp_path))
     assert len(served.predict(np.ones((2, 10, 1280), np.float32))) == 2
     with pytest.raises(HearsightError, match="inception_resnet_v2 needs a file of weights"):
-        served.predict(pd.DataFrame({"content": [picture("red")]}))
+        served.predict(pd.DataFrame({"content": [drawn_image("red")]}))

@@ -1,4 +1,4 @@
-"""Vision providers on drawn pictures: shapes, determinism, labels. The networks' weights come from packages."""
+"""Vision providers on drawn images: shapes, determinism, labels. The networks' weights come from packages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 
 from components.core.result_cache import Annotator
-from components.vision.classifier import SIDE, classify, decode_picture, load_backbone, read_picture
+from components.vision.classifier import SIDE, classify, decode_image, load_backbone, read_input
 from components.vision.labels import match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
 from components.web.images.opening import UnreadableImageError
 from tests.support.knowledge.dictionary import extract
-from tests.support.vision import picture
+from tests.support.vision import drawn_image
 
 DOG, DRAKE, SOCK = 207, 97, 806
 """ImageNet positions: golden retriever, drake, sock."""
@@ -31,7 +31,7 @@ def probabilities(**of: float) -> np.ndarray:
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P", "1"])
 def test_every_colour_mode_becomes_network_input(mode: str) -> None:
-    tensor = read_picture(picture(mode))
+    tensor = read_input(drawn_image(mode))
     assert tensor.shape == (3, SIDE, SIDE)
     assert float(tensor.min()) >= -1 and float(tensor.max()) <= 1
 
@@ -39,16 +39,16 @@ def test_every_colour_mode_becomes_network_input(mode: str) -> None:
 def test_transparency_becomes_white() -> None:
     out = io.BytesIO()
     Image.new("RGBA", (50, 50), (0, 0, 0, 0)).save(out, "PNG")
-    assert float(read_picture(out.getvalue()).min()) == 1.0
+    assert float(read_input(out.getvalue()).min()) == 1.0
 
 
-def test_a_truncated_picture_is_unreadable() -> None:
+def test_a_truncated_image_is_unreadable() -> None:
     with pytest.raises(UnreadableImageError):
-        read_picture(picture()[:60])
+        read_input(drawn_image()[:60])
 
 
 def test_class_probabilities_are_valid_and_reproducible() -> None:
-    first, second = classify(decode_picture(picture())), classify(decode_picture(picture()))
+    first, second = classify(decode_image(drawn_image())), classify(decode_image(drawn_image()))
     assert first.shape == (1000,) and abs(float(first.sum()) - 1) < 0.01
     assert np.array_equal(first, second)
 
@@ -57,9 +57,9 @@ def test_the_backbone_is_frozen() -> None:
     assert not any(parameter.requires_grad for parameter in load_backbone().parameters())
 
 
-def test_a_plain_picture_is_safe() -> None:
+def test_a_plain_image_is_safe() -> None:
     assert isinstance(OpenNsfw(), Annotator)
-    assert 0 <= OpenNsfw().compute(picture()) < 0.3
+    assert 0 <= OpenNsfw().compute(drawn_image()) < 0.3
 
 
 def test_hypernyms_gather_the_probability_of_their_classes() -> None:
@@ -69,7 +69,7 @@ def test_hypernyms_gather_the_probability_of_their_classes() -> None:
     assert "entity" not in sure and "organism" not in sure
 
 
-def test_a_picture_has_five_to_twenty_labels_surest_first() -> None:
+def test_an_image_has_five_to_twenty_labels_surest_first() -> None:
     for spread in (np.full(1080, 0.001, np.float32), probabilities(SOCK=1.0)):
         labels = select_labels(spread, extract(), least=5, most=20, min_confidence=0.05, min_zipf=1.0)
         assert 5 <= len(labels) <= 20

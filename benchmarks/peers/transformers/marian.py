@@ -65,7 +65,7 @@ def _fill_attention(theirs, ours):
 
 
 def write(theirs, embeddings, beam, longest, *, power=0.0, never=(), returned=1):
-    """Word numbers of each picture's captions, without signs, by ``generate`` with its key/value cache.
+    """Word numbers of each image's captions, without signs, by ``generate`` with its key/value cache.
 
     ``never``: word numbers suppressed by logits processors and renormalised; a mask set in ``final_logits_bias``
     does the same without their time.

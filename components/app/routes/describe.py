@@ -1,4 +1,4 @@
-"""Describe a picture or the images of a page: captions with their confidence, what the models cannot do, and reading aloud."""
+"""Describe an image or the images of a page: captions with their confidence, what the models cannot do, and reading aloud."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.app.engines import stamp_of
 from components.app.invitations import sign, verify
 from components.app.pages import language_of, render_page, status_of
 from components.app.turns import BusyError, T, turns_of
-from components.app.uploads import limit_picture
+from components.app.uploads import limit_image
 from components.core.errors import HearsightError
 from components.core.printing import json_line
 from components.reporting.pages import data_uri
@@ -37,7 +37,7 @@ MOST_IMAGES_OF_PAGE = 50
 """Images of a page that are described while somebody waits for the answer; a site gets a request a second."""
 ADDRESSES_AT_ONCE = 2
 SHOWN_BYTES = 2 << 20
-"""Largest picture that the answer repeats, in bytes."""
+"""Largest image that the answer repeats, in bytes."""
 DOWNLOADS = {"html": "text/html", "json": "application/json"}
 
 
@@ -112,7 +112,7 @@ def describe(
     address: Annotated[str, Form(max_length=2000)] = "",
     file: Annotated[UploadFile | None, File()] = None,
 ) -> Response:
-    """Show the description of an uploaded picture, or of what an address names."""
+    """Show the description of an uploaded image, or of what an address names."""
     try:
         return _answer(request, captions, address.strip(), file)
     except HearsightError as error:
@@ -162,7 +162,7 @@ def _address_slot(request: Request) -> Iterator[None]:
 
 def _answer(request: Request, captions: str, address: str, file: UploadFile | None) -> Response:
     if not is_file(file) and not address:
-        raise HearsightError("nothing was given", hint="choose a picture, or give an address")
+        raise HearsightError("nothing was given", hint="choose an image, or give an address")
     describer = _describer(request, captions)
     turns = turns_of(request.app.state.services)
     found: Description | DescribedPage
@@ -170,15 +170,15 @@ def _answer(request: Request, captions: str, address: str, file: UploadFile | No
 
         def read() -> tuple[bytes, Description]:
             data = file.file.read()
-            limit_picture(data)
-            return data, describer.describe(data, "the picture")
+            limit_image(data)
+            return data, describer.describe(data, "the image")
 
         data, found = turns.run_upload(read)
         shown = data_uri(data) if len(data) <= SHOWN_BYTES else ""
         return _page(request, captions, description=found, shown=shown, aloud=_aloud(request, found))
 
     def in_turn(image: bytes, work: Callable[[], T]) -> T:
-        limit_picture(image)
+        limit_image(image)
         return turns.run_image_of_address(work)
 
     with _address_slot(request):

@@ -78,7 +78,7 @@ def task(request: Request, rater: Rater, after: str = "") -> Response:
     return render_page(
         request,
         "rate_task.html",
-        picture=key,
+        image=key,
         spoken=bool(item["audio_sha256"]),
         caption=item["caption"],
         caption_language=item["language"],
@@ -119,9 +119,9 @@ def end(request: Request) -> Response:
     return render_page(request, "left.html", explained="left_explained")
 
 
-@router.get("/rate/picture/{key}")
-def picture(request: Request, key: str) -> Response:
-    """Send the picture of an item that this rater was given."""
+@router.get("/rate/image/{key}")
+def image(request: Request, key: str) -> Response:
+    """Send the image of an item that this rater was given."""
     return _media(request, key, "image/jpeg")
 
 
@@ -141,6 +141,6 @@ def _media(request: Request, key: str, media_type: str) -> Response:
         datasets = known_datasets(services) if is_owner(request) else []
     for dataset in datasets:
         items = rating_items(services, dataset)
-        if key in items and (data := items.picture(key) if media_type.startswith("image") else items.audio(key)):
+        if key in items and (data := items.image(key) if media_type.startswith("image") else items.audio(key)):
             return media_response(request, data, media_type)
     raise HTTPException(404, "there is nothing here")

@@ -1,4 +1,4 @@
-"""Search by voice, text or picture."""
+"""Search by voice, text or image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.app.access import is_file, protect, require_owner
 from components.app.engines import Engines, SearchEngine
 from components.app.pages import language_of, render_page, status_of
 from components.app.turns import turns_of
-from components.app.uploads import limit_picture, limit_sound
+from components.app.uploads import limit_image, limit_sound
 from components.core.errors import HearsightError
 from components.reporting.pages import data_uri
 from components.search.queries import Query, parse_query
@@ -45,7 +45,7 @@ class Card:
 
     rank: int
     captions: list[dict[str, str]]
-    picture: str
+    image: str
     sounds: list[str]
     """The address of each caption's speech."""
     about: str
@@ -127,20 +127,20 @@ def _answer(request: Request, asked: Asked, data: bytes) -> Response:
 def _query(asked: Asked, data: bytes) -> tuple[Query, str]:
     """Return the query, and the voice that spoke it; a file goes before a text."""
     if data:
-        limit_picture(data)
+        limit_image(data)
         limit_sound(data)
         return parse_query(data, "the file"), ""
     if asked.text.strip():
         spoken = speak_query(asked.text, asked.text_language)
         return spoken.query, spoken.voice
-    raise HearsightError("nothing was asked", hint="speak, choose a file, or write what is in the picture")
+    raise HearsightError("nothing was asked", hint="speak, choose a file, or write what is in the image")
 
 
 def _card(engine: SearchEngine, result: SearchResult) -> Card:
     item, path = result.item, engine.searcher.folder / result.item["thumbnail"]
-    picture = data_uri(path.read_bytes()) if item["thumbnail"] and path.is_file() else ""
+    image = data_uri(path.read_bytes()) if item["thumbnail"] and path.is_file() else ""
     sounds = [f"/search/speech/{engine.dataset}/{item['key']}/{number}" for number in range(len(item["captions"]))]
-    return Card(result.rank, item["captions"], picture, sounds, item["origin"])
+    return Card(result.rank, item["captions"], image, sounds, item["origin"])
 
 
 def _page(request: Request, asked: Asked, status: int = 200, **values: Any) -> Response:

@@ -17,7 +17,7 @@ NETWORKS = {
 }
 """Network → class; a new captioner is one module here and one line.
 
-1x1 reads one vector of the whole picture; 8x8 and aoanet read one vector a grid cell.
+1x1 reads one vector of the whole image; 8x8 and aoanet read one vector a grid cell.
 """
 
 

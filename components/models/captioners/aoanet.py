@@ -3,7 +3,7 @@
     AoA(q, v̂) = σ(W_g [v̂; q] + b_g) ⊙ (W_i [v̂; q] + b_i)          (section 3.1; v̂ is the attention result for q)
 
 Plain attention always returns some mean of the values; the gate lets the network use less of it where it does not match the
-query. Six such layers refine the picture's vectors (section 3.2.1). The decoder (section 3.2.2) is an LSTM whose hidden state
+query. Six such layers refine the image's vectors (section 3.2.1). The decoder (section 3.2.2) is an LSTM whose hidden state
 queries the refined vectors a_i; the result is its context c_t:
 
     h_t, m_t = LSTM([w_t; ā + c_{t-1}], h_{t-1}, m_{t-1}),  c_t = AoA(h_t, Attention(h_t, A)),  p(y_t) = softmax(W_p c_t)
@@ -17,7 +17,7 @@ vector and not its projection; the decoder's query is normed for attention, not 
 projection.
 
 Our choices: W_p is the word matrix (tied, as in CC; hence no bias, and no ReLU after input words), and all dropout positions
-of the program (attention weights, AoA input in the refiner, residuals, projected pictures, words, contexts) share the one
+of the program (attention weights, AoA input in the refiner, residuals, projected images, words, contexts) share the one
 configured rate (there .1, .3 and .5). The paper's sizes: width 1024, 2048 features, 8 heads, 6 refining layers; the decoder
 always has one layer.
 """
@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
-from components.models.captioners.parts import TiedWords, check_features, open_forget_gates, rows_a_picture
+from components.models.captioners.parts import TiedWords, check_features, open_forget_gates, rows_an_image
 
 
 class AoA(nn.Module):
@@ -77,7 +77,7 @@ class RefiningLayer(nn.Module):
 
 
 class AoAMemory(NamedTuple):
-    """The decoder's keys and values of B pictures, computed once a picture whatever the number of captions."""
+    """The decoder's keys and values of B images, computed once an image whatever the number of captions."""
 
     mean: Tensor
     """ā, B × width."""
@@ -141,7 +141,7 @@ class AoANet(CaptionNetwork):
         Raises:
             ValueError: N is not a multiple of B.
         """
-        state = self.start(memory, rows_a_picture(len(memory.mean), len(words)))
+        state = self.start(memory, rows_an_image(len(memory.mean), len(words)))
         vectors = self.dropout(self.words(words))
         contexts = [self._advance(state, vector) for vector in vectors.unbind(1)]
         return self.words.scores(self.dropout(torch.stack(contexts, dim=1)))
@@ -163,12 +163,12 @@ class AoANet(CaptionNetwork):
 
     def _advance(self, state: AoAState, vectors: Tensor) -> Tensor:
         """Advance ``state`` by one word: word vectors N × width to contexts N × width."""
-        pictures = len(state.memory.mean)
-        # A picture's k rows are adjacent, so they are k queries to one set of keys and values.
-        context = self.dropout(state.context).unflatten(0, (pictures, -1))
+        images = len(state.memory.mean)
+        # An image's k rows are adjacent, so they are k queries to one set of keys and values.
+        context = self.dropout(state.context).unflatten(0, (images, -1))
         inputs = torch.cat([vectors, (state.memory.mean[:, None] + context).flatten(0, 1)], dim=1)
         state.hidden, state.cell = self.lstm(inputs, (state.hidden, state.cell))
-        query = self.query(self.query_norm(state.hidden)).unflatten(0, (pictures, -1))
+        query = self.query(self.query_norm(state.hidden)).unflatten(0, (images, -1))
         attended = F.scaled_dot_product_attention(
             split_heads(query, self.config.heads),
             state.memory.keys,

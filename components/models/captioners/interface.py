@@ -1,6 +1,6 @@
 """The interface of captioning networks for training and decoding (CC, figure 4: encoder, decoder).
 
-B pictures, L vectors of F features a picture, N = B · k rows of words (k beams or captions a picture, adjacent), V words in the
+B images, L vectors of F features an image, N = B · k rows of words (k beams or captions an image, adjacent), V words in the
 vocabulary.
 """
 
@@ -45,7 +45,7 @@ class CaptionerConfig:
 
     @property
     def grid(self) -> bool:
-        """Whether the network reads a grid of vectors instead of one vector of the whole picture."""
+        """Whether the network reads a grid of vectors instead of one vector of the whole image."""
         return reads_grid(self.network)
 
     def plain(self) -> dict[str, Any]:
@@ -56,8 +56,8 @@ class CaptionerConfig:
 class CaptionNetwork(nn.Module, ABC):
     """A network from image features to scores of the next word.
 
-    A *memory* is :meth:`encode`'s result for B pictures; it does not depend on words. A *state* is what decoding keeps
-    between words; its parts that belong to a picture (cross-attention keys and values) are stored once a picture, whatever k is,
+    A *memory* is :meth:`encode`'s result for B images; it does not depend on words. A *state* is what decoding keeps
+    between words; its parts that belong to an image (cross-attention keys and values) are stored once an image, whatever k is,
     and are never copied or reordered.
     """
 
@@ -73,7 +73,7 @@ class CaptionNetwork(nn.Module, ABC):
 
     @abstractmethod
     def start(self, memory: Any, rows: int) -> Any:
-        """Return the state before the first word, for ``rows`` = k rows a picture."""
+        """Return the state before the first word, for ``rows`` = k rows an image."""
 
     @abstractmethod
     def step(self, state: Any, words: Tensor) -> Tensor:
@@ -84,7 +84,7 @@ class CaptionNetwork(nn.Module, ABC):
 
     @abstractmethod
     def reorder(self, state: Any, rows: Tensor) -> None:
-        """Replace row n of the state's past words by row ``rows[n]`` (N, within the same picture)."""
+        """Replace row n of the state's past words by row ``rows[n]`` (N, within the same image)."""
 
     def loss(self, features: Tensor, words: Tensor, smoothing: float = 0.0) -> Tensor:
         """Return the mean cross-entropy a word of ``words`` (N × t: START, words, END, PAD …), a scalar."""

@@ -15,20 +15,20 @@ def check_features(config: CaptionerConfig, features: Tensor) -> None:
     """Raise unless ``features`` are B × L × F, with L = 1 for networks that read no grid."""
     if features.dim() != 3 or features.shape[2] != config.image_features or features.shape[1] == 0:
         raise ValueError(
-            f"{config.network} reads features of pictures × vectors × {config.image_features}, "
+            f"{config.network} reads features of images × vectors × {config.image_features}, "
             f"not {' × '.join(map(str, features.shape))}"
         )
     if not config.grid and features.shape[1] != 1:
         raise ValueError(
-            f"{config.network} reads one vector a picture, not {features.shape[1]}; for a grid use a network named 8x8"
+            f"{config.network} reads one vector an image, not {features.shape[1]}; for a grid use a network named 8x8"
         )
 
 
-def rows_a_picture(pictures: int, rows: int) -> int:
+def rows_an_image(images: int, rows: int) -> int:
     """Return k of N = B · k; raise ValueError if N is not a positive multiple of B."""
-    if pictures == 0 or rows == 0 or rows % pictures:
-        raise ValueError(f"{rows} rows of words are not a multiple of {pictures} pictures")
-    return rows // pictures
+    if images == 0 or rows == 0 or rows % images:
+        raise ValueError(f"{rows} rows of words are not a multiple of {images} images")
+    return rows // images
 
 
 class TiedWords(nn.Module):
@@ -36,7 +36,7 @@ class TiedWords(nn.Module):
 
     The paper names no initialisation: rows have a norm of about 1, so that the first scores are small. Input vectors are
     multiplied by √width (Vaswani et al. 2017, section 3.4): otherwise what suits the first scores is negligible to an LSTM beside
-    the picture, and is learned several times slower.
+    the image, and is learned several times slower.
     """
 
     def __init__(self, vocabulary: int, width: int) -> None:

@@ -1,8 +1,8 @@
-"""RNN1x1 and RNN8x8: one LSTM reads the picture, another writes the caption (CC §4.1 and §5.2).
+"""RNN1x1 and RNN8x8: one LSTM reads the image, another writes the caption (CC §4.1 and §5.2).
 
     h_l = RNN_enc(x_l, h_{l-1}),  H = h_L;      z_t = RNN_dec(y_t, z_{t-1}),  z_0 = H
 
-Both LSTMs have one layer of 512. 1x1 reads one vector of the whole picture, so its encoder takes a single step from a zero state
+Both LSTMs have one layer of 512. 1x1 reads one vector of the whole image, so its encoder takes a single step from a zero state
 (and never uses its recurrent matrix); 8x8 reads the 64 cells row by row. There is no cross-attention: the decoder sees only H.
 
 Choices that the paper leaves open:
@@ -24,11 +24,11 @@ import torch
 from torch import Tensor, nn
 
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
-from components.models.captioners.parts import TiedWords, check_features, open_forget_gates, rows_a_picture
+from components.models.captioners.parts import TiedWords, check_features, open_forget_gates, rows_an_image
 
 
 class RecurrentMemory(NamedTuple):
-    """H of B pictures."""
+    """H of B images."""
 
     hidden: Tensor
     """B × width."""
@@ -38,7 +38,7 @@ class RecurrentMemory(NamedTuple):
 
 @dataclass
 class RecurrentState:
-    """z_t of N rows; no part belongs to a picture."""
+    """z_t of N rows; no part belongs to an image."""
 
     hidden: Tensor
     """N × width."""
@@ -87,7 +87,7 @@ class RecurrentCaptioner(CaptionNetwork):
         Raises:
             ValueError: N is not a multiple of B.
         """
-        state = self.start(memory, rows_a_picture(len(memory.hidden), len(words)))
+        state = self.start(memory, rows_an_image(len(memory.hidden), len(words)))
         return self._run(state, words)
 
     def start(self, memory: RecurrentMemory, rows: int) -> RecurrentState:

@@ -8,7 +8,7 @@ CC uses "the default setup from (Vaswani et al., 2017)", N = 6, width 512, 8 hea
 - Word vectors are multiplied by the square root of the width (section 3.4). Image embeddings are not: they come from a linear
   layer with a bias that maps the features to the network's width; neither paper names one.
 - Dropout applies to each sub-layer's output and to the sums of embeddings and positions (section 5.4), not to attention weights.
-- Positions are added to a single image embedding too (position 0); it is the same constant for every picture.
+- Positions are added to a single image embedding too (position 0); it is the same constant for every image.
 
 Weights are initialised as Xavier uniform, word vectors as normal with deviation width^-1/2; neither paper names either.
 """
@@ -59,9 +59,9 @@ class Attention(nn.Module):
         return self.split(key), self.split(value)
 
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], *, causal: bool = False) -> Tensor:
-        """Attend from N × n × width to ``keys_values`` of B pictures; return N × n × width.
+        """Attend from N × n × width to ``keys_values`` of B images; return N × n × width.
 
-        A picture's N / B rows become one longer row of queries, so that keys and values are not copied.
+        An image's N / B rows become one longer row of queries, so that keys and values are not copied.
         """
         rows, length = x.shape[:2]
         query = self.split(self.query(x).view(len(keys_values[0]), -1, x.shape[2]))
@@ -87,11 +87,11 @@ class Layer(nn.Module):
 
     def image_keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Return the cross-attention keys and values of the encoder's output."""
-        assert self.across is not None, "only decoder layers attend to the pictures"
+        assert self.across is not None, "only decoder layers attend to the images"
         return self.across.keys_values(memory)
 
     def forward(self, x: Tensor, itself: Callable[[Tensor], Tensor], memory: tuple[Tensor, Tensor] | None = None) -> Tensor:
-        """Map N × n × width to the same shape; ``itself`` computes self-attention, ``memory`` holds the pictures' keys and
+        """Map N × n × width to the same shape; ``itself`` computes self-attention, ``memory`` holds the images' keys and
         values."""
         x = self._sublayer(0, x, itself)
         if self.across is not None and memory is not None:
@@ -116,7 +116,7 @@ class State:
     """Decoding state; ``length`` words have been read."""
 
     across: list[tuple[Tensor, Tensor]]
-    """Keys and values of the pictures, a layer, B × heads × L × d; shared by a picture's rows and never moved."""
+    """Keys and values of the images, a layer, B × heads × L × d; shared by an image's rows and never moved."""
     past: Tensor
     """Keys and values of the words read: (longest + 1) × N × layers × 2 · width. Time is the first axis, so that adding a
     word and moving rows are single copies of contiguous memory for all layers."""
@@ -154,7 +154,7 @@ class TransformerCaptioner(CaptionNetwork):
         """
         width = self.config.image_features
         if features.dim() != 3 or features.shape[2] != width or not (self.config.grid or features.shape[1] == 1):
-            shape = " × ".join(["pictures", "cells" if self.config.grid else "1", str(width)])
+            shape = " × ".join(["images", "cells" if self.config.grid else "1", str(width)])
             raise ValueError(f"{self.config.network} reads {shape} features, not {' × '.join(map(str, features.shape))}")
         hidden, cells = self.read(features), features.shape[1]
         precomputed = cells <= len(self.positions)
@@ -177,7 +177,7 @@ class TransformerCaptioner(CaptionNetwork):
         return self._scores(hidden)
 
     def start(self, memory: Tensor, rows: int) -> State:
-        """Return the state before the first word, with the pictures' keys and values."""
+        """Return the state before the first word, with the images' keys and values."""
         both = [layer.image_keys_values(memory) for layer in _layers(self.decoder)]
         across = [(key.contiguous(), value.contiguous()) for key, value in both]
         shape = (self.config.longest + 1, len(memory) * rows, self.config.layers, 2 * self.config.width)
@@ -202,7 +202,7 @@ class TransformerCaptioner(CaptionNetwork):
         return self._scores(hidden)[:, 0]
 
     def reorder(self, state: State, rows: Tensor) -> None:
-        """Move rows of the words' keys and values; the pictures' stay."""
+        """Move rows of the words' keys and values; the images' stay."""
         used = state.length
         torch.index_select(state.past[:used], 1, rows, out=state.spare[:used])
         state.past, state.spare = state.spare, state.past

@@ -18,7 +18,7 @@ NAME = "argilla"
 UNIT = "record"
 QUESTION = "verdict"
 Place = Callable[[Mapping[str, Any]], str]
-"""RATING_ITEM record → where Argilla finds its picture or speech."""
+"""RATING_ITEM record → where Argilla finds its image or speech."""
 
 
 def is_record(value: Any) -> bool:
@@ -69,12 +69,12 @@ def write(ratings: pa.Table) -> bytes:
     return orjson.dumps(list(records.values()), option=orjson.OPT_INDENT_2) + b"\n"
 
 
-def tasks(items: Sequence[Mapping[str, Any]], picture: Place, audio: Place) -> bytes:
+def tasks(items: Sequence[Mapping[str, Any]], image: Place, audio: Place) -> bytes:
     """Return RATING_ITEM records as records for ``records.log``; speech is named in the field ``audio``."""
     content = []
     for item in items:
         shown = {"audio": audio(item)} if item["audio_sha256"] else {"text": item["caption"]}
-        fields = {"image": picture(item), **shown}
+        fields = {"image": image(item), **shown}
         content.append({"id": item["key"], "fields": fields, "metadata": {"item": item["key"], "language": item["language"]}})
     return orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"
 

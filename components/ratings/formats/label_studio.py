@@ -19,9 +19,9 @@ NAME = "label_studio"
 UNIT = "task"
 CONTROL = "verdict"
 """The name of the choices in the configuration, and of their key in JSON-MIN."""
-QUESTION = "Does the caption describe the picture?"
+QUESTION = "Does the caption describe the image?"
 Place = Callable[[Mapping[str, Any]], str]
-"""RATING_ITEM record → where the labelling tool finds its picture or speech."""
+"""RATING_ITEM record → where the labelling tool finds its image or speech."""
 
 
 def is_record(value: Any) -> bool:
@@ -108,11 +108,11 @@ def write(ratings: pa.Table) -> bytes:
     return orjson.dumps(list(tasks.values()), option=orjson.OPT_INDENT_2) + b"\n"
 
 
-def tasks(items: Sequence[Mapping[str, Any]], picture: Place, audio: Place) -> bytes:
-    """Return RATING_ITEM records as tasks to import: picture, caption or speech, and key; nothing of sources and ranks."""
+def tasks(items: Sequence[Mapping[str, Any]], image: Place, audio: Place) -> bytes:
+    """Return RATING_ITEM records as tasks to import: image, caption or speech, and key; nothing of sources and ranks."""
     content = []
     for item in items:
-        data = {"item": item["key"], "image": picture(item), "language": item["language"]}
+        data = {"item": item["key"], "image": image(item), "language": item["language"]}
         data |= {"audio": audio(item)} if item["audio_sha256"] else {"text": item["caption"]}
         content.append({"data": data})
     return orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"

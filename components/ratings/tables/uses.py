@@ -71,7 +71,7 @@ class Uses:
         return self._select(pc.equal(self.columns["table"], name))
 
     def of_crop(self, name: str) -> Uses:
-        """Return the uses of items that show the whole picture, or its centre."""
+        """Return the uses of items that show the whole image, or its centre."""
         return self._select(pc.equal(self.columns["crop"], name))
 
     def groups(self, *names: str) -> Iterator[tuple[tuple[Any, ...], Uses]]:

@@ -1,8 +1,8 @@
-"""Build the items that people rate: pictures with captions or speech, each asked of several raters (CC §5.4, CSC §4.4).
+"""Build the items that people rate: images with captions or speech, each asked of several raters (CC §5.4, CSC §4.4).
 
-Input, each may be ``none``: ``captions``, SPLIT records; ``media``, the crawl with their pictures; ``captioners``,
+Input, each may be ``none``: ``captions``, SPLIT records; ``media``, the crawl with their images; ``captioners``,
 GENERATED_CAPTION records; ``retrieval``, RETRIEVAL_RANK records with ``top.parquet``; ``speech``, UTTERANCE records. Output:
-RATING_ITEM records, one per distinct pair that is shown, with its picture as JPEG and its speech as FLAC. A pair that fills
+RATING_ITEM records, one per distinct pair that is shown, with its image as JPEG and its speech as FLAC. A pair that fills
 several places of tables is one item with several ``uses``. A table whose input is ``none`` is left out.
 
 The ledger has a row per item (kind ``image``), per record (``record``), per caption of a model (``model``) and per result of a
@@ -33,7 +33,7 @@ class Params(Settings):
 
     tables: list[Table] = ["dataset", "model", "retrieval", "truth"]
     """``dataset``: its captions; ``model``: captioners'; ``retrieval``: the best results; ``truth``: known pairs with whole and
-    cropped pictures. CC tables 2 and 4, CSC tables 4 and 3: all."""
+    cropped images. CC tables 2 and 4, CSC tables 4 and 3: all."""
     split: Literal["train", "validation", "test"] = "test"
     """Where records are drawn from; models are evaluated on the test split. CC §3, CSC §4.4: test."""
     seed: int = 1
@@ -42,12 +42,12 @@ class Params(Settings):
     """Records drawn for ``dataset``, ``model`` and ``truth``; 0 takes all. CC §3: 4,000; CSC §4.4: all of FACC's
     test set."""
     queries: int = 1000
-    """Queries drawn of each direction for ``retrieval``; 0 takes all. CSC §4.4: all of FACC's test set, 1,000 pictures and 5,000
+    """Queries drawn of each direction for ``retrieval``; 0 takes all. CSC §4.4: all of FACC's test set, 1,000 images and 5,000
     captions."""
     ranks: int = 5
     """Results of a query that are rated, at most those that ``evaluate_retrieval`` keeps (its ``top``). CSC §4.4: 5."""
     crop: Literal["centre", "whole"] = "centre"
-    """What the model saw of the pictures whose results are rated; raters see whole pictures. CSC §4.4: centre."""
+    """What the model saw of the images whose results are rated; raters see whole images. CSC §4.4: centre."""
     trained_on: list[str] = []
     """Training sets whose captioners are rated; empty: all. Their captions are shown as of the record's language. Ours."""
     voiced: bool = False

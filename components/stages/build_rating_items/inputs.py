@@ -1,4 +1,4 @@
-"""What the inputs offer: the drawn records of the split, the utterances of the split, and where pictures lie."""
+"""What the inputs offer: the drawn records of the split, the utterances of the split, and where images lie."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Material:
     """Key → utterance of the split."""
     first_utterance: dict[str, dict[str, Any]]
     """Record → its first utterance."""
-    pictures: dict[str, str]
+    images: dict[str, str]
     """sha256 → place in the output of ``media``."""
     others: list[str]
     """Keys of the records of other splits."""
@@ -53,13 +53,13 @@ def read_material(stage: Stage) -> Material:
     """Read the records and utterances of the split, and draw the sample.
 
     Raises:
-        HearsightError: there are no pictures, or neither captions nor speech.
+        HearsightError: there are no images, or neither captions nor speech.
     """
     params: Params = stage.params
     where = f"chain.build_rating_items.{stage.dataset}"
     if "media" not in stage.inputs or not {"captions", "speech"} & stage.inputs.keys():
         hint = "name the crawl as media, and a split as captions or the speech of one"
-        raise HearsightError("needs pictures, and captions or speech", where=where, hint=hint)
+        raise HearsightError("needs images, and captions or speech", where=where, hint=hint)
     spoken = stage.inputs["speech"].table(UTTERANCE_COLUMNS) if "speech" in stage.inputs else None
     utterances = {row["key"]: row for row in _of_split(spoken, params.split)} if spoken else {}
     by_record: dict[str, list[str]] = {}
@@ -74,10 +74,10 @@ def read_material(stage: Stage) -> Material:
         assert spoken is not None
         records = {record: row | {"key": record, "media": row["image_media"]} for record, row in sorted(first.items())}
         others = pc.unique(spoken.filter(pc.not_equal(spoken["split"], params.split))["record"]).to_pylist()
-    pictures = {row["image_sha256"]: row["image_media"] for row in utterances.values()}
-    pictures |= {row["image_sha256"]: row["media"] for row in records.values()}
+    images = {row["image_sha256"]: row["image_media"] for row in utterances.values()}
+    images |= {row["image_sha256"]: row["media"] for row in records.values()}
     drawn = draw(records, params.sample, params.seed, "rated record")
-    return Material(records, drawn, utterances, first, pictures, others)
+    return Material(records, drawn, utterances, first, images, others)
 
 
 def _of_split(table: pa.Table, split: str) -> list[dict[str, Any]]:

@@ -61,11 +61,11 @@ class Item:
     raters: int = 0
     uses: set[Use] = field(default_factory=set)
 
-    def record(self, picture: str, audio: str) -> dict[str, Any]:
+    def record(self, image: str, audio: str) -> dict[str, Any]:
         """Return the RATING_ITEM record with the places of its media in this output."""
         uses = sorted(self.uses, key=lambda use: (TABLES.index(use.table), *use[1:]))
         shown = {name: value for name, value in self.shown._asdict().items() if name != "audio"}
-        media = {"picture": picture, "audio": audio}
+        media = {"image": image, "audio": audio}
         return {"key": self.shown.key, **shown, **media, "raters": self.raters, "uses": [use._asdict() for use in uses]}
 
 

@@ -1,4 +1,4 @@
-"""Run build_rating_items: draw, merge, make the pictures, and write items and ledger."""
+"""Run build_rating_items: draw, merge, make the images, and write items and ledger."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from components.core.ledger import DROPPED, dropped, kept, ledger_table
 from components.core.records import LEDGER, RATING_ITEM
 from components.execution.stage import Job, Stage
 from components.stages.build_rating_items import Params
+from components.stages.build_rating_items.images import image_job, image_name, read_unreadable
 from components.stages.build_rating_items.inputs import Material, read_material
 from components.stages.build_rating_items.items import TABLES, Item, Place, merge
-from components.stages.build_rating_items.pictures import picture_job, picture_name, read_unreadable
 from components.stages.build_rating_items.table_places import dataset_places, model_places, retrieval_places, truth_places
 
 FEW = 4096
-"""Up to so many pictures there are at most 16 shards, beyond 256."""
-NOT_DRAWN, OTHER_SPLIT, UNREADABLE, NOTHING = "not_drawn", "other_split", "unreadable_picture", "nothing_to_rate"
-UNREADABLE_VALUES = ("no", "a readable picture")
+"""Up to so many images there are at most 16 shards, beyond 256."""
+NOT_DRAWN, OTHER_SPLIT, UNREADABLE, NOTHING = "not_drawn", "other_split", "unreadable_image", "nothing_to_rate"
+UNREADABLE_VALUES = ("no", "a readable image")
 """Value and threshold of the rule."""
 KINDS = {"dataset": "record", "truth": "record", "model": "model", "retrieval": "utterance"}
 """Table → kind of its rows in the ledger."""
@@ -38,7 +38,7 @@ def run(stage: Stage) -> None:
         what = f"there is nothing to rate in the {stage.params.split} split of the inputs"
         raise HearsightError(what, where=where, hint="name other tables or another split, or connect more inputs")
     by_bucket = _buckets(items)
-    folders = _make_pictures(stage, material, by_bucket)
+    folders = _make_images(stage, material, by_bucket)
     unreadable = frozenset(sha for folder in folders.values() for sha in read_unreadable(folder))
     rows = [*_place_rows(places, unreadable), *_record_rows(stage.params, material, places, unreadable)]
     rest = [ledger_table(rows), _others(material.others, stage.params.split)]
@@ -63,7 +63,7 @@ def _places(stage: Stage, material: Material) -> Iterator[Place]:
 
 
 def _buckets(items: dict[str, Item]) -> dict[int, list[Item]]:
-    """Return items by the first digits of their pictures' sha256, by key: an added item changes its own shard and job alone."""
+    """Return items by the first digits of their images' sha256, by key: an added item changes its own shard and job alone."""
     digits = 1 if len({item.shown.image_sha256 for item in items.values()}) <= FEW else 2
     buckets: dict[int, list[Item]] = {}
     for _, item in sorted(items.items()):
@@ -71,27 +71,27 @@ def _buckets(items: dict[str, Item]) -> dict[int, list[Item]]:
     return buckets
 
 
-def _make_pictures(stage: Stage, material: Material, by_bucket: dict[int, list[Item]]) -> dict[int, Path]:
-    """Make the pictures of each bucket in a job that is keyed by their content; return bucket → folder."""
+def _make_images(stage: Stage, material: Material, by_bucket: dict[int, list[Item]]) -> dict[int, Path]:
+    """Make the images of each bucket in a job that is keyed by their content; return bucket → folder."""
     jobs = []
     for bucket, group in sorted(by_bucket.items()):
         crops: dict[str, set[str]] = {}
         for item in group:
             crops.setdefault(item.shown.image_sha256, set()).add(item.shown.crop)
-        spec = [[sha, material.pictures[sha], sorted(wanted)] for sha, wanted in sorted(crops.items())]
+        spec = [[sha, material.images[sha], sorted(wanted)] for sha, wanted in sorted(crops.items())]
         jobs.append(Job(f"{bucket:05d}", spec, content_addressed=True))
-    return dict(zip(sorted(by_bucket), stage.jobs(picture_job, jobs, step="pictures", params={}), strict=True))
+    return dict(zip(sorted(by_bucket), stage.jobs(image_job, jobs, step="images", params={}), strict=True))
 
 
 def _write_shard(stage: Stage, name: str, items: list[Item], folder: Path, ledger: pa.Table) -> None:
     records, media = [], dict[str, bytes]()
     for item in items:
-        picture, audio = picture_name(item.shown.image_sha256, item.shown.crop), ""
-        media[picture] = (folder / picture).read_bytes()
+        image, audio = image_name(item.shown.image_sha256, item.shown.crop), ""
+        media[image] = (folder / image).read_bytes()
         if item.shown.audio:
             audio = f"{item.shown.audio_sha256}.flac"
             media[audio] = stage.inputs["speech"].read_media(item.shown.audio)
-        records.append(item.record(f"{name}/{picture}", audio and f"{name}/{audio}"))
+        records.append(item.record(f"{name}/{image}", audio and f"{name}/{audio}"))
     stage.write_shard(name, pa.Table.from_pylist(records, schema=RATING_ITEM), ledger, media)
 
 

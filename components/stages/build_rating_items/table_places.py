@@ -18,35 +18,35 @@ from components.stages.build_rating_items.inputs import Material, draw, first_ke
 from components.stages.build_rating_items.items import Place, Shown, Use
 
 TO_IMAGE = "speech_to_image"
-NO_CAPTION, NO_PICTURE, NO_SPEECH = "no_caption", "unknown_picture", "unknown_utterance"
-"""Rules of the ledger: an empty caption, a picture or an utterance that the inputs do not have."""
+NO_CAPTION, NO_IMAGE, NO_SPEECH = "no_caption", "unknown_image", "unknown_utterance"
+"""Rules of the ledger: an empty caption, an image or an utterance that the inputs do not have."""
 
 
 def dataset_places(stage: Stage, material: Material) -> Iterator[Place]:
-    """Yield the captions of the drawn records with their whole pictures (CC table 2)."""
+    """Yield the captions of the drawn records with their whole images (CC table 2)."""
     for key in material.drawn:
         use = Use("dataset", stage.dataset, "", key, "", 0, True)
         yield _text_place(use, key, stage.params.raters.captions, material.records[key])
 
 
 def model_places(stage: Stage, material: Material, captioners: StageOutput) -> Iterator[Place]:
-    """Yield the captions that each captioner's first seed wrote for the drawn pictures (CC table 4)."""
+    """Yield the captions that each captioner's first seed wrote for the drawn images (CC table 4)."""
     params: Params = stage.params
     table = captioners.table(["key", "test", "model", "training", "network", "seed", "output"])
     table = table.filter(pc.equal(table["test"], stage.dataset))
     if params.trained_on:
         table = table.filter(pc.is_in(table["training"], value_set=pa.array(params.trained_on)))
     first = _first_seeds(table, ["training", "network"])
-    pictures = {material.records[key]["image_sha256"] for key in material.drawn}
+    images = {material.records[key]["image_sha256"] for key in material.drawn}
     for row in table.to_pylist():
         record = material.records.get(row["key"])
-        if row["model"] in first and record is not None and record["image_sha256"] in pictures:
+        if row["model"] in first and record is not None and record["image_sha256"] in images:
             use = Use("model", row["model"], "", row["key"], "", 0, False)
             yield _text_place(use, f"{row['key']}.{row['model']}", params.raters.captions, record | {"caption": row["output"]})
 
 
 def truth_places(stage: Stage, material: Material) -> Iterator[Place]:
-    """Yield the drawn records with the whole picture and with the centre that models see (CSC table 3)."""
+    """Yield the drawn records with the whole image and with the centre that models see (CSC table 3)."""
     params: Params = stage.params
     for key in material.drawn:
         for crop in ("whole", "centre"):
@@ -62,7 +62,7 @@ def truth_places(stage: Stage, material: Material) -> Iterator[Place]:
 def retrieval_places(stage: Stage, material: Material, retrieval: StageOutput) -> Iterator[Place]:
     """Yield the best results of the drawn queries in both directions, of the first seed of each row (CSC table 4).
 
-    A record that several voices speak asks once, with its first utterance, and a picture asks in its first round: raters would
+    A record that several voices speak asks once, with its first utterance, and an image asks in its first round: raters would
     see the same again.
 
     Raises:
@@ -83,7 +83,7 @@ def retrieval_places(stage: Stage, material: Material, retrieval: StageOutput) -
         use = Use("retrieval", row["model"], row["direction"], query, row["candidate"], row["rank"], row["known"])
         name = f"{row['key']}.{row['rank']}.{row['direction']}.{row['model']}"
         utterance = material.utterances.get(spoken)
-        rule = NO_SPEECH if utterance is None else NO_PICTURE if sha not in material.pictures else ""
+        rule = NO_SPEECH if utterance is None else NO_IMAGE if sha not in material.images else ""
         if rule or utterance is None:
             yield Place(use, name, params.raters.retrieval, None, rule)
         elif params.voiced:
@@ -104,7 +104,7 @@ def _require_results(stage: Stage, ranked: pa.Table, best: pa.Table) -> None:
 
 
 def _drawn_queries(params: Params, ranked: pa.Table) -> list[str]:
-    """Return the keys of the drawn queries, one for each record and picture; the same of every model."""
+    """Return the keys of the drawn queries, one for each record and image; the same of every model."""
     keys: dict[str, dict[str, set[str]]] = {}
     pairs = ranked.group_by(["direction", "query", "key"], use_threads=False).aggregate([]).to_pylist()
     for row in pairs:

@@ -1,7 +1,7 @@
-"""Build a search index of one model's embeddings: search pictures and speech by either.
+"""Build a search index of one model's embeddings: search images and speech by either.
 
-Input: ``input``, MODEL records and weights; ``speech``, UTTERANCE records and audio; ``pictures``, the FEATURES records of their
-pictures. Output: SEARCH_ITEM records, one per utterance and picture; ``search/`` with all files of a search (index, model,
+Input: ``input``, MODEL records and weights; ``speech``, UTTERANCE records and audio; ``images``, the FEATURES records of their
+images. Output: SEARCH_ITEM records, one per utterance and image; ``search/`` with all files of a search (index, model,
 thumbnails), which is also the MLflow model; ``neighbours.html``, the nearest neighbours of random queries in all four pairings
 (CSC §4.3 and figure 4). ``hearsight search`` uses this output (docs/search.md).
 Not in scope: scores of the model (``evaluate_retrieval``), the search algorithm (``components.search``).
@@ -21,16 +21,16 @@ SPLITS = ("train", "validation", "test")
 
 
 class Page(Settings):
-    """What ``neighbours.html`` shows; figure 4: 4 spoken captions and 4 pictures of the test split, the 5 nearest of each."""
+    """What ``neighbours.html`` shows; figure 4: 4 spoken captions and 4 images of the test split, the 5 nearest of each."""
 
     split: str = "test"
     """Where queries and neighbours are from; one of ``splits``. CSC §4.3."""
     seed: int = 1
     """Seed of the draw: queries are drawn, not chosen. Ours."""
     queries: int = 4
-    """Spoken captions, and as many pictures; 0 writes no page. CSC figure 4: 4."""
+    """Spoken captions, and as many images; 0 writes no page. CSC figure 4: 4."""
     neighbours: int = 5
-    """Pictures, and as many utterances, of each query. CSC figure 4: 5."""
+    """Images, and as many utterances, of each query. CSC figure 4: 5."""
 
 
 class Params(Settings):
@@ -41,7 +41,7 @@ class Params(Settings):
     splits: list[str] = ["train", "validation", "test"]
     """Splits that are indexed. Ours."""
     crop: Literal["centre", "whole"] = "centre"
-    """What of a picture the model is shown, of queries too. CSC §4.1: its centre."""
+    """What of an image the model is shown, of queries too. CSC §4.1: its centre."""
     approximate: bool = False
     """Whether graphs for `hearsight search --approximate` are made too, and their recall measured. Ours."""
     page: Page = Page()

@@ -22,7 +22,7 @@ from components.search.items import IMAGE, Items, Split, thumbnail_files
 from components.search.items import SPEECH as SPOKEN
 from components.search.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
 from components.stages.build_search_index import BEST
-from components.stages.build_search_index.embedding import PICTURES, SPEECH, embed_job
+from components.stages.build_search_index.embedding import IMAGES, SPEECH, embed_job
 
 FILES = ("weights.safetensors", "config.json")
 
@@ -54,7 +54,7 @@ def build(stage: Stage) -> Built:
             split,
             read_pairs(sets_of(stage.inputs), split, config["matching"]),
             # Memory-mapped, since the embeddings may exceed the memory.
-            *(np.load(folder_of_split / name, mmap_mode="r") for name in (SPEECH, PICTURES)),
+            *(np.load(folder_of_split / name, mmap_mode="r") for name in (SPEECH, IMAGES)),
         )
         for split, folder_of_split in zip(params.splits, embedded, strict=True)
     ]
@@ -97,7 +97,7 @@ def choose_model(models: list[dict[str, Any]], key: str, where: str) -> dict[str
 
 
 def _write_records(stage: Stage, items: Items, table: pa.Table) -> None:
-    """Write SEARCH_ITEM records with a ledger of all utterances and indexed pictures."""
+    """Write SEARCH_ITEM records with a ledger of all utterances and indexed images."""
     rows = [kept(record["key"], kind="image") for record in items.records if record["kind"] == IMAGE]
     indexed = {record["key"] for record in items.records if record["kind"] == SPOKEN}
     splits = set(stage.params.splits)
@@ -106,7 +106,7 @@ def _write_records(stage: Stage, items: Items, table: pa.Table) -> None:
         if key in indexed:
             rows.append(kept(key, kind="utterance"))
         elif split in splits:
-            rows.append(dropped(key, "not_prepared", "no", "a prepared picture", kind="utterance"))
+            rows.append(dropped(key, "not_prepared", "no", "a prepared image", kind="utterance"))
         else:
             rows.append(dropped(key, "other_split", split, stage.params.splits, kind="utterance"))
     stage.write_shard("00000", table, ledger_table(rows))

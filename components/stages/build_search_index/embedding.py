@@ -1,4 +1,4 @@
-"""Job that embeds one split's utterances and pictures with one model."""
+"""Job that embeds one split's utterances and images with one model."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from components.retrieval.pairs import read_pairs, sets_of
 if TYPE_CHECKING:
     from components.execution.stage import Task
 
-SPEECH, PICTURES = "speech.npy", "pictures.npy"
+SPEECH, IMAGES = "speech.npy", "images.npy"
 
 
 def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``speech.npy`` (n × D) and ``pictures.npy`` (m × D), float32, in the order of the split's pairs.
+    """Write ``speech.npy`` (n × D) and ``images.npy`` (m × D), float32, in the order of the split's pairs.
 
     Args:
         spec: ``model``, its key, ``weights_sha256`` and ``config_sha256``; ``split``; ``crop``; ``sets``: the digests of the
@@ -27,7 +27,7 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     torch.set_num_threads(1)
     network, config = open_dual_encoder(task.inputs["input"], spec["model"])
     pairs = read_pairs(sets_of(task.inputs), spec["split"], config["matching"])
-    speech = pictures = np.zeros((0, network.config.embedding), np.float32)
+    speech = images = np.zeros((0, network.config.embedding), np.float32)
     if len(pairs):
         speech, by_crop = embed_pairs(
             network,
@@ -37,6 +37,6 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
             hardware=task.params,
             where=f"build_search_index, {spec['split']} split",
         )
-        pictures = by_crop[spec["crop"]]
+        images = by_crop[spec["crop"]]
     np.save(folder / SPEECH, speech)
-    np.save(folder / PICTURES, pictures)
+    np.save(folder / IMAGES, images)

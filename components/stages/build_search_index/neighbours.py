@@ -1,8 +1,8 @@
 """Queries of the page and their nearest neighbours in all four pairings, with the reasons of matches.
 
-CSC §4.3 and figure 4 show 4 spoken captions and 4 pictures as queries, each with its 5 nearest pictures and spoken captions.
+CSC §4.3 and figure 4 show 4 spoken captions and 4 images as queries, each with its 5 nearest images and spoken captions.
 Here queries are drawn by key, so a seed selects the same ones whatever else is indexed. A query is not its own
-neighbour; its repetitions (the same recording, another utterance of the picture, a near-duplicate picture) are, with the reason.
+neighbour; its repetitions (the same recording, another utterance of the image, a near-duplicate image) are, with the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A query with its nearest pictures and utterances."""
+    """A query with its nearest images and utterances."""
 
     query: dict[str, Any]
     near: dict[str, list[Neighbour]]
@@ -44,7 +44,7 @@ class Matches:
 
     def __init__(self, split: Split) -> None:
         pairs = split.pairs
-        self.identity = dict(zip(pairs.sha256, pairs.picture_identity.tolist(), strict=True))
+        self.identity = dict(zip(pairs.sha256, pairs.image_identity.tolist(), strict=True))
         self.groups: dict[str, set[str]] = {}
         columns = (pairs.utterances[name].to_pylist() for name in ("image_sha256", "group"))
         for sha256, group in zip(*columns, strict=True):
@@ -59,16 +59,16 @@ class Matches:
             return "the same recording"
         if one == other:
             if query["kind"] == item["kind"]:
-                return "of the same picture"
-            return "its own picture" if item["kind"] == IMAGE else "says this picture"
+                return "of the same image"
+            return "its own image" if item["kind"] == IMAGE else "says this image"
         texts = [{caption["caption"] for caption in record["captions"]} for record in (query, item)]
         if texts[0] & texts[1]:
             return "the same caption"
-        return "a near-duplicate picture" if self.groups[one] & self.groups[other] else "through other matches"
+        return "a near-duplicate image" if self.groups[one] & self.groups[other] else "through other matches"
 
 
 def draw_queries(records: list[dict[str, Any]], split: str, seed: int, count: int) -> list[int]:
-    """Draw up to ``count`` utterances and then as many pictures of a split; return their rows."""
+    """Draw up to ``count`` utterances and then as many images of a split; return their rows."""
     rows: list[int] = []
     for kind in (SPEECH, IMAGE):
         of_kind = [row for row, record in enumerate(records) if record["kind"] == kind and split in record["splits"]]

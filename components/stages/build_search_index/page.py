@@ -1,7 +1,7 @@
 """HTML pages without scripts: nearest neighbours of random queries, and the results of one search.
 
-A card shows a picture or a player, captions with their language, a rank, a score, and a match in words as well as colour.
-``neighbours.html`` links to files; the page of a search embeds its pictures and audio, so that it can be shared as one file.
+A card shows an image or a player, captions with their language, a rank, a score, and a match in words as well as colour.
+``neighbours.html`` links to files; the page of a search embeds its images and audio, so that it can be shared as one file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PAGE = "neighbours.html"
 LANGUAGES = {"en": "English", "es": "Spanish", "fr": "French", "pt": "Portuguese", "de": "German"}
-KINDS = {IMAGE: "pictures", SPEECH: "spoken captions"}
+KINDS = {IMAGE: "images", SPEECH: "spoken captions"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Card:
 
     kind: str
     captions: list[dict[str, str]]
-    picture: str = ""
+    image: str = ""
     """Its address; empty without a thumbnail."""
     sound: str = ""
     rank: int = 0
@@ -48,7 +48,7 @@ class Card:
 
 
 def write_page(stage: Stage, built: Built) -> None:
-    """Write ``neighbours.html`` and its audio files; its pictures are those of ``search/``."""
+    """Write ``neighbours.html`` and its audio files; its images are those of ``search/``."""
     params = stage.params.page
     neighbourhoods = gather(built, params.split, params.seed, params.queries, params.neighbours)
     speech = stage.inputs["speech"]
@@ -64,11 +64,11 @@ def write_page(stage: Stage, built: Built) -> None:
 def neighbours_html(
     dataset: str, model: dict[str, Any], searcher: Searcher, split: str, neighbourhoods: Sequence[Neighbourhood]
 ) -> str:
-    """Return figure 4 as a page, with pictures in ``search/`` and audio in ``audio/``."""
+    """Return figure 4 as a page, with images in ``search/`` and audio in ``audio/``."""
 
     def card(record: dict[str, Any], **fields: Any) -> Card:
-        picture = f"{SEARCH}/{record['thumbnail']}" if record["thumbnail"] else ""
-        return _card(record, picture, sound_path(record) if record["kind"] == SPEECH else "", **fields)
+        image = f"{SEARCH}/{record['thumbnail']}" if record["thumbnail"] else ""
+        return _card(record, image, sound_path(record) if record["kind"] == SPEECH else "", **fields)
 
     def cards(near: Sequence[Neighbour]) -> list[Card]:
         return [card(n.result.item, rank=n.result.rank, score=decimal(n.result.score, 2), match=n.match) for n in near]
@@ -98,12 +98,12 @@ def search_html(
 
     def card(each: SearchResult) -> Card:
         record, path = each.item, searcher.folder / each.item["thumbnail"]
-        picture = data_uri(path.read_bytes()) if record["thumbnail"] and path.is_file() else ""
+        image = data_uri(path.read_bytes()) if record["thumbnail"] and path.is_file() else ""
         played = sound(record) if record["kind"] == SPEECH else None
-        return _card(record, picture, data_uri(played) if played else "", rank=each.rank, score=decimal(each.score, 2))
+        return _card(record, image, data_uri(played) if played else "", rank=each.rank, score=decimal(each.score, 2))
 
     played = data_uri(query.data)
-    query_card = Card(query.kind, [], picture=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
+    query_card = Card(query.kind, [], image=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
     shown = [(kind, [card(each) for each in items]) for kind, items in results.items()]
     return _render("found.html", name=name, query=query_card, about=searcher.description, shown=shown, notes=query.notes)
 
@@ -113,11 +113,11 @@ def sound_path(record: dict[str, Any]) -> str:
     return f"audio/{record['key']}.flac"
 
 
-def _card(record: dict[str, Any], picture: str, sound: str, **fields: Any) -> Card:
+def _card(record: dict[str, Any], image: str, sound: str, **fields: Any) -> Card:
     notes = []
     if record["kind"] == SPEECH:
         notes = [f"{record['seconds']:.1f} s", f"{'read by' if record['origin'] == 'human' else 'voice'} {record['voice']}"]
-    return Card(record["kind"], record["captions"], picture, sound, notes=notes, **fields)
+    return Card(record["kind"], record["captions"], image, sound, notes=notes, **fields)
 
 
 def _count(searcher: Searcher, kind: str, split: str) -> int:

@@ -1,7 +1,7 @@
 """Data Docs of an output: Great Expectations' page of results for each table, and an index of every expectation.
 
 Pages use Great Expectations' renderers without its site builder, which compiles its templates for every page and copies a
-megabyte of fonts and pictures to each site.
+megabyte of fonts and images to each site.
 """
 
 from __future__ import annotations

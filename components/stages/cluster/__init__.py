@@ -1,6 +1,6 @@
-"""cluster: group posts with similar pictures; posts that fit no cluster are outliers (-1); every post gets a position on a map.
+"""cluster: group posts with similar images; posts that fit no cluster are outliers (-1); every post gets a position on a map.
 
-Features of the whole picture (1280 values) → the number of principal components that keeps ``variance`` → UMAP to that many
+Features of the whole image (1280 values) → the number of principal components that keeps ``variance`` → UMAP to that many
 dimensions (or ``dimensions``) → HDBSCAN, repeated on its outliers until few are left. Source: PCV §4.3.2 and §4.3.3. The clusters
 serve exploration (PCV §5): duplicates are searched among all posts, not within clusters.
 Not in scope: duplicates (``dedup``), plots (``posts_report``).

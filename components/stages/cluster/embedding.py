@@ -87,7 +87,7 @@ def project(
 ) -> NDArray[np.float32]:
     """Return UMAP to ``dimensions``; a disconnected post is a row of NaN. Without neighbours: zeros."""
     if not neighbours or not np.ptp(vectors, axis=0).any():
-        # Too few posts, or equal pictures: UMAP has nothing to separate.
+        # Too few posts, or equal images: UMAP has nothing to separate.
         return np.zeros((len(vectors), max(2, dimensions)), dtype=np.float32)
     # Imported here: compiles its kernels when loaded.
     import numba

@@ -1,6 +1,6 @@
-"""Features of every post's picture, read through the result cache.
+"""Features of every post's image, read through the result cache.
 
-Each is the global vector of the whole picture, of 1280 values: by the paper's MobileNetV2 from a file of weights, or else by
+Each is the global vector of the whole image, of 1280 values: by the paper's MobileNetV2 from a file of weights, or else by
 EfficientNet-lite0, since no package contains those weights.
 """
 
@@ -20,38 +20,38 @@ from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
 from components.vision.features import WIDTH, ImageFeatures, feature_key
-from components.vision.image_encoders import EncodedPicture, MobileNetFile
+from components.vision.image_encoders import EncodedImage, MobileNetFile
 from components.web.images.opening import UnreadableImageError
 
 BATCH = 256
-"""Pictures whose features (43 KB each as stored) are in memory at a time."""
+"""Images whose features (43 KB each as stored) are in memory at a time."""
 
 
 def compute_features(table: pa.Table, task: Task) -> ShardOut:
-    """Compute the features of a shard's pictures; drop posts whose picture is missing or unreadable.
+    """Compute the features of a shard's images; drop posts whose image is missing or unreadable.
 
     Args:
         task: ``shared["mobilenet"]`` is a :class:`~components.vision.image_encoders.MobileNetFile` as a list.
     """
     media = task.inputs["media"]
-    pictures: dict[str, Callable[[], Any]] = {}
+    images: dict[str, Callable[[], Any]] = {}
     verdicts = []
     broken: dict[str, str] = {}
     rows = table.select(["key", "image_sha256", "media"]).to_pylist()
     for row in rows:
         sha = row["image_sha256"]
-        if not _has_picture(media, row["media"]):
-            broken[row["key"]] = "picture_missing"
-        elif sha not in pictures:
-            pictures[sha] = partial(_payload, media, row["media"], sha)
-    unreadable = _compute(task.annotations, pictures, MobileNetFile(*task.shared["mobilenet"]).annotator(task.project))
+        if not _has_image(media, row["media"]):
+            broken[row["key"]] = "image_missing"
+        elif sha not in images:
+            images[sha] = partial(_payload, media, row["media"], sha)
+    unreadable = _compute(task.annotations, images, MobileNetFile(*task.shared["mobilenet"]).annotator(task.project))
     for row in rows:
         key = row["key"]
         if key not in broken and row["image_sha256"] in unreadable:
-            broken[key] = "picture_unreadable"
+            broken[key] = "image_unreadable"
         if key in broken:
-            reason = unreadable.get(row["image_sha256"], row["media"] or "no reference to a picture")
-            verdicts.append(dropped(key, broken[key], reason, "a picture"))
+            reason = unreadable.get(row["image_sha256"], row["media"] or "no reference to an image")
+            verdicts.append(dropped(key, broken[key], reason, "an image"))
         else:
             verdicts.append(kept(key))
     kept_rows = [{"key": row["key"]} for row in rows if row["key"] not in broken]
@@ -59,9 +59,9 @@ def compute_features(table: pa.Table, task: Task) -> ShardOut:
 
 
 def read_vectors(
-    posts: Sequence[tuple[str, str]], annotations: ResultCache, annotator: ImageFeatures | EncodedPicture
+    posts: Sequence[tuple[str, str]], annotations: ResultCache, annotator: ImageFeatures | EncodedImage
 ) -> NDArray[np.float32]:
-    """Return the global vectors of ``(key, picture's sha256)``, posts × WIDTH, in the given order; nothing is computed.
+    """Return the global vectors of ``(key, image's sha256)``, posts × WIDTH, in the given order; nothing is computed.
 
     Raises:
         HearsightError: the cache lost one since :func:`compute_features`.
@@ -84,26 +84,26 @@ def _payload(media: StageOutput, reference: str, sha: str) -> tuple[bytes, str, 
 
 
 def _compute(
-    annotations: ResultCache, pictures: dict[str, Callable[[], Any]], annotator: ImageFeatures | EncodedPicture
+    annotations: ResultCache, images: dict[str, Callable[[], Any]], annotator: ImageFeatures | EncodedImage
 ) -> dict[str, str]:
-    """Compute missing features; return sha256 → error of the pictures that no decoder reads."""
+    """Compute missing features; return sha256 → error of the images that no decoder reads."""
     broken: dict[str, str] = {}
-    digests = list(pictures)
+    digests = list(images)
     for start in range(0, len(digests), BATCH):
         batch = digests[start : start + BATCH]
         try:
-            annotations.annotate(annotator, {feature_key(sha, 0): pictures[sha] for sha in batch})
+            annotations.annotate(annotator, {feature_key(sha, 0): images[sha] for sha in batch})
         except UnreadableImageError:
-            for sha in batch:  # the batch has an unreadable picture; computed ones are cached
+            for sha in batch:  # the batch has an unreadable image; computed ones are cached
                 try:
-                    annotations.annotate(annotator, {feature_key(sha, 0): pictures[sha]})
+                    annotations.annotate(annotator, {feature_key(sha, 0): images[sha]})
                 except UnreadableImageError as error:
                     broken[sha] = str(error)
     return broken
 
 
-def _has_picture(media: StageOutput, reference: str) -> bool:
-    """Return whether the crawl has the picture; raise if a whole media file is missing."""
+def _has_image(media: StageOutput, reference: str) -> bool:
+    """Return whether the crawl has the image; raise if a whole media file is missing."""
     shard = reference.partition("/")[0]
     if not reference or not shard:
         return False

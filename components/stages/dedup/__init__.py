@@ -1,9 +1,9 @@
-"""dedup: keep one of each set of duplicate posts, and group records whose pictures show the same.
+"""dedup: keep one of each set of duplicate posts, and group records whose images show the same.
 
-Duplicate posts follow PCV §4.2.2, definitions 1 to 3: pictures and captions both close, connected components, one representative
-each. A picture of a group with another caption stays as a further reference; repeated captions within a group are dropped. A
+Duplicate posts follow PCV §4.2.2, definitions 1 to 3: images and captions both close, connected components, one representative
+each. An image of a group with another caption stays as a further reference; repeated captions within a group are dropped. A
 split never separates a group.
-Input: ``input`` the CAPTION records, ``media`` the pictures. Output: GROUPED records, and ``duplicates.csv`` with the effect of
+Input: ``input`` the CAPTION records, ``media`` the images. Output: GROUPED records, and ``duplicates.csv`` with the effect of
 other thresholds.
 Not in scope: clusters of features (``cluster``), conflicts between owners and splits (``split``).
 """
@@ -19,12 +19,12 @@ from components.core.params import Settings
 
 
 class PerceptualHash(Settings):
-    """Settings for matching pictures by perceptual hash."""
+    """Settings for matching images by perceptual hash."""
 
     kind: Literal["phash"] = "phash"
     """Perceptual hashes."""
     max_distance: int = 6
-    """Bits of 64 in which hashes of the same picture differ, at most. Ours: 10 has a precision of .998 on altered copies,
+    """Bits of 64 in which hashes of the same image differ, at most. Ours: 10 has a precision of .998 on altered copies,
     drawings need less."""
 
     def check(self, where: str) -> None:
@@ -34,20 +34,20 @@ class PerceptualHash(Settings):
 
 
 class Aligned(Settings):
-    """Settings for matching pictures by features and alignment: also crops, turns and mirrorings (docs/pages-to-captions.md)."""
+    """Settings for matching images by features and alignment: also crops, turns and mirrorings (docs/pages-to-captions.md)."""
 
     kind: Literal["aligned"] = "aligned"
     """Features and alignment."""
     whole_from: float = 0.98
-    """Correlation of the whole pictures, in any turn or mirroring, from which they match. Ours."""
+    """Correlation of the whole images, in any turn or mirroring, from which they match. Ours."""
     cosine_from: float = 0.55
     """Cosine of their features from which parts are aligned too. Ours."""
     cosine_weight: float = 0.6
     """Weight of that cosine next to the correlation. Ours."""
     score_from: float = 1.34
-    """``cosine_weight`` · cosine + correlation from which pictures match. Ours."""
+    """``cosine_weight`` · cosine + correlation from which images match. Ours."""
     detail_from: float = 0.8
-    """Correlation of the details of aligned pictures from which they match whatever the score: a small part has other features
+    """Correlation of the details of aligned images from which they match whatever the score: a small part has other features
     than the whole, but the same details. Ours."""
 
 
@@ -55,11 +55,11 @@ class Posts(Settings):
     """Settings for duplicate posts."""
 
     image_distance: float = 0.1
-    """Greatest cosine distance of the pictures' features (definition 1). PCV §4.2.2: .1."""
+    """Greatest cosine distance of the images' features (definition 1). PCV §4.2.2: .1."""
     caption_distance: float = 0.1
     """Greatest cosine distance of the captions' TF-IDF vectors (definition 2); below 1. PCV §4.2.2: .1."""
     same_image: Literal["features", "signal"] = "features"
-    """When two pictures count as the same: by the distance of their features alone, or also if ``signal`` matches them (turned,
+    """When two images count as the same: by the distance of their features alone, or also if ``signal`` matches them (turned,
     mirrored, grey, in a screenshot). PCV §4.2.2: features."""
     languages: list[str] = ["pt"]
     """ISO 639-1 codes whose stop words are removed, and whose word frequencies give the idf. PCV §4: Portuguese."""
@@ -86,7 +86,7 @@ class Params(Settings):
     """Settings of dedup."""
 
     signal: Signal = PerceptualHash()
-    """How pictures are matched, by ``kind``: phash or aligned."""
+    """How images are matched, by ``kind``: phash or aligned."""
     mobilenet_v2: str = ""
     """A file of weights of MobileNetV2, as in ``cluster``; empty for features of EfficientNet-lite0, for which the defaults of
     ``aligned`` were chosen. PCV §4.3: MobileNetV2."""

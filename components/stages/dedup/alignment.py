@@ -185,7 +185,7 @@ def refine(
 
 
 def _detail(one: Any, other: Any, inside: Any, side: int) -> Any:
-    """Return the correlation of two pictures without their coarse brightness, which different scenes of one layout share."""
+    """Return the correlation of two images without their coarse brightness, which different scenes of one layout share."""
     seen = inside.reshape(-1, side, side).astype(np.float32)
     share = np.maximum(_mean(seen, COARSE), 1e-6)
     fine = [_mean(grey.reshape(seen.shape), FINE) for grey in (one, other)]
@@ -193,12 +193,12 @@ def _detail(one: Any, other: Any, inside: Any, side: int) -> Any:
     return _correlation(one, other, inside)
 
 
-def _mean(pictures: Any, side: int) -> Any:
-    """Return the mean of the ``side``² pixels around each pixel of pictures (n, side, side)."""
-    count = pictures.shape[1]
+def _mean(images: Any, side: int) -> Any:
+    """Return the mean of the ``side``² pixels around each pixel of images (n, side, side)."""
+    count = images.shape[1]
     near = np.abs(np.subtract.outer(np.arange(count), np.arange(count))) <= side // 2
     weights = (near / near.sum(1, keepdims=True)).astype(np.float32)
-    return weights @ pictures @ weights.T
+    return weights @ images @ weights.T
 
 
 def _at_side(sketches: NDArray[np.uint8], side: int) -> NDArray[np.float32]:

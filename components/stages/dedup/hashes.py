@@ -3,7 +3,7 @@
 Pigeonhole on blocks of bits (Manku, Jain and Das Sarma 2007, "Detecting near-duplicates for web crawling"): cut the 64 bits into
 ``radius + equal`` blocks. Two hashes that differ in at most ``radius`` bits are equal in at least ``equal`` blocks, so for each
 choice of that many blocks the hashes are sorted by them, and only those equal there are compared. A larger ``equal`` means more
-sorts and fewer comparisons. The choice follows the hashes at hand, since those of real pictures are not uniform; ``equal`` 0
+sorts and fewer comparisons. The choice follows the hashes at hand, since those of real images are not uniform; ``equal`` 0
 compares all pairs, which is best for few hashes and for a large radius.
 """
 

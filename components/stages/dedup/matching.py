@@ -1,4 +1,4 @@
-"""Which candidate pairs of sketches show the same picture: first placement, refined alignment, and the thresholds on both."""
+"""Which candidate pairs of sketches show the same image: first placement, refined alignment, and the thresholds on both."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Duplicate posts: pictures and captions both within their distances (PCV §4.2.2, definitions 1 to 3).
+"""Duplicate posts: images and captions both within their distances (PCV §4.2.2, definitions 1 to 3).
 
 The result equals the paper's algorithm 1 on full float64 matrices without computing them: close captions are found first
-(``close_pairs``), and only pictures of those posts are compared, in float32 where that decides and in float64 elsewhere.
+(``close_pairs``), and only images of those posts are compared, in float32 where that decides and in float64 elsewhere.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from components.stages.dedup.close_pairs import DECIMALS, Pairs, close_rows
 EDGE = 2e-5
 """Distances this near to the threshold are recomputed in float64; the error of a float32 product of 1280 terms is far less."""
 GATHERED = 8_192
-"""Pairs of pictures compared at a time: 80 MB of their vectors."""
+"""Pairs of images compared at a time: 80 MB of their vectors."""
 BLOCK = 2_048
 """Side of a block of posts compared as a matrix product."""
 SMALL = 4_096
 """Largest product of two captions' post counts for which pairs are compared one by one."""
 Matched = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
-"""Rows of pictures, in pairs → whether a signal matches them."""
+"""Rows of images, in pairs → whether a signal matches them."""
 
 
 def unit_rows(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -33,7 +33,7 @@ def unit_rows(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
     return wide / np.where(lengths > 0, lengths, 1.0)[:, None]
 
 
-def picture_distances(vectors: NDArray[np.floating], i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
+def image_distances(vectors: NDArray[np.floating], i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return cosine distances of the given pairs of rows, to :data:`~components.stages.dedup.close_pairs.DECIMALS` decimals."""
     parts = [
         np.einsum("ij,ij->i", unit_rows(vectors[i[at : at + GATHERED]]), unit_rows(vectors[j[at : at + GATHERED]]))
@@ -48,9 +48,9 @@ class PostPairs:
     Args:
         captions: TF-IDF rows of the distinct captions.
         caption: index of each post's caption.
-        vectors: features of the distinct pictures, (m, d), any float type.
-        picture: index of each post's picture.
-        exact: a number for each distinct picture; those with different numbers are never near. None for no such numbers.
+        vectors: features of the distinct images, (m, d), any float type.
+        image: index of each post's image.
+        exact: a number for each distinct image; those with different numbers are never near. None for no such numbers.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class PostPairs:
         captions: csr_matrix,
         caption: NDArray[np.int64],
         vectors: NDArray[np.floating],
-        picture: NDArray[np.int64],
+        image: NDArray[np.int64],
         exact: NDArray[np.int64] | None = None,
     ) -> None:
-        self.captions, self.vectors, self.picture = captions, vectors, picture
+        self.captions, self.vectors, self.image = captions, vectors, image
         self.exact = np.full(len(vectors), -1) if exact is None else exact
         self.units = np.empty(vectors.shape, np.float32)
         for at in range(0, len(vectors), BLOCK):
@@ -69,10 +69,10 @@ class PostPairs:
         self.order = np.argsort(caption, kind="stable")
         self.starts = np.searchsorted(caption[self.order], np.arange(captions.shape[0] + 1))
 
-    def within(self, picture: float, caption: float, matched: Matched | None = None) -> Iterator[Pairs]:
+    def within(self, image: float, caption: float, matched: Matched | None = None) -> Iterator[Pairs]:
         """Yield pairs of posts (indices, the smaller first) within these distances; each pair once.
 
-        Pictures that ``matched`` matches count as within ``picture``.
+        Images that ``matched`` matches count as within ``image``.
         """
         first, second = close_rows(self.captions, caption)
         repeated = np.nonzero((np.diff(self.starts) > 1) & (np.diff(self.captions.indptr) > 0))[0]
@@ -81,9 +81,9 @@ class PostPairs:
         products = sizes[first] * sizes[second]
         for start, end in _runs(products, products <= SMALL, GATHERED):
             i, j = self._spread(first[start:end], second[start:end])
-            yield self._sorted(*self._near(i, j, picture, matched))
+            yield self._sorted(*self._near(i, j, image, matched))
         for one, other in zip(first[products > SMALL].tolist(), second[products > SMALL].tolist(), strict=True):
-            for i, j in self._blocks(one, other, picture, matched):
+            for i, j in self._blocks(one, other, image, matched):
                 yield self._sorted(i, j)
 
     def _spread(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Pairs:
@@ -99,7 +99,7 @@ class PostPairs:
         return i[once], j[once]
 
     def _near(self, i: NDArray[np.int64], j: NDArray[np.int64], max_distance: float, matched: Matched | None) -> Pairs:
-        one, other = self.picture[self.order[i]], self.picture[self.order[j]]
+        one, other = self.image[self.order[i]], self.image[self.order[j]]
         decisions = []
         for at in range(0, len(i), GATHERED):
             rough = 1.0 - np.einsum("ij,ij->i", self.units[one[at : at + GATHERED]], self.units[other[at : at + GATHERED]])
@@ -115,7 +115,7 @@ class PostPairs:
             down = np.arange(top, min(top + BLOCK, self.starts[first + 1]))
             for left in range(top if first == second else self.starts[second], self.starts[second + 1], BLOCK):
                 across = np.arange(left, min(left + BLOCK, self.starts[second + 1]))
-                one, other = self.picture[self.order[down]], self.picture[self.order[across]]
+                one, other = self.image[self.order[down]], self.image[self.order[across]]
                 rough = 1.0 - self.units[one] @ self.units[other].T
                 close = rough <= max_distance + EDGE
                 if matched is not None:
@@ -126,17 +126,17 @@ class PostPairs:
                 i, j = down[row], across[column]
                 once = np.ones(len(i), bool) if first != second else i < j
                 i, j, rough = i[once], j[once], rough[row[once], column[once]]
-                one, other = self.picture[self.order[i]], self.picture[self.order[j]]
+                one, other = self.image[self.order[i]], self.image[self.order[j]]
                 near = self._decided(rough, one, other, max_distance) & (self.exact[one] == self.exact[other])
                 yield i[near], j[near]
 
     def _decided(
         self, rough: NDArray[np.floating], one: NDArray[np.int64], other: NDArray[np.int64], max_distance: float
     ) -> NDArray[np.bool_]:
-        """Return which pairs of pictures are within ``max_distance``; in float64 where ``rough`` is too close to it."""
+        """Return which pairs of images are within ``max_distance``; in float64 where ``rough`` is too close to it."""
         near = rough <= max_distance
         undecided = np.nonzero(np.abs(rough - max_distance) <= EDGE)[0]
-        near[undecided] = picture_distances(self.vectors, one[undecided], other[undecided]) <= max_distance
+        near[undecided] = image_distances(self.vectors, one[undecided], other[undecided]) <= max_distance
         return near
 
     def _sorted(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> Pairs:

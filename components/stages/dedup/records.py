@@ -25,8 +25,8 @@ class Records:
     """Index of each shard's first record, and the number of records."""
     keys: list[str]
     captions: list[str]
-    pictures: list[str]
-    """sha256 of each record's picture."""
+    images: list[str]
+    """sha256 of each record's image."""
     hashes: NDArray[np.uint64]
     """Perceptual hashes, which say nothing where ``exact`` is not -1."""
     exact: NDArray[np.int64]
@@ -57,13 +57,13 @@ class Records:
         return len(self.keys)
 
     def first_shown(self) -> list[dict[str, str]]:
-        """Return for each shard the pictures that no earlier shard shows: sha256 → media reference."""
+        """Return for each shard the images that no earlier shard shows: sha256 → media reference."""
         seen: set[str] = set()
         shown = []
         for shard, start in zip(self.shards, self.starts, strict=False):
             media = shard.read(["media"])["media"].to_pylist()
             rows = range(len(media) - 1, -1, -1)
-            new = {self.pictures[start + n]: media[n] for n in rows if self.pictures[start + n] not in seen}
+            new = {self.images[start + n]: media[n] for n in rows if self.images[start + n] not in seen}
             seen.update(new)
             shown.append(new)
         return shown
@@ -72,7 +72,7 @@ class Records:
 def ranks(table: pa.Table) -> NDArray[np.int64]:
     """Return the rank of each record among duplicates; the record with the smallest becomes the representative.
 
-    First collected, first posted (undated posts last), largest picture, smallest key. Records of a later snapshot never precede
+    First collected, first posted (undated posts last), largest image, smallest key. Records of a later snapshot never precede
     earlier ones, so representatives and group names stay when posts are added.
 
     Args:

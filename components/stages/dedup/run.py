@@ -13,28 +13,28 @@ from components.core.csv_text import csv_text
 from components.execution.stage import Stage
 from components.stages.dedup import Params
 from components.stages.dedup.close_pairs import Pairs
-from components.stages.dedup.edges import Duplicates, aligned_repeats, prepare_pictures, same_pictures, signal_matches
+from components.stages.dedup.edges import Duplicates, aligned_repeats, prepare_images, same_images, signal_matches
 from components.stages.dedup.groups import Groups
 from components.stages.dedup.records import Records
 from components.stages.dedup.verdicts import decide, ledgers
 
 
 def run(stage: Stage) -> None:
-    """Group records by picture, find duplicate posts, and write each shard's remaining records."""
+    """Group records by image, find duplicate posts, and write each shard's remaining records."""
     params: Params = stage.params
     records = Records.read(stage.inputs["input"])
-    pictures = duplicates = None
+    images = duplicates = None
     repeats: list[Pairs] = []
     if params.posts is not None or params.signal.kind == "aligned":
-        pictures = prepare_pictures(stage, records)
-    if params.signal.kind == "aligned" and pictures is not None:
-        repeats = list(aligned_repeats(stage, pictures))
-    if params.posts is not None and pictures is not None:
+        images = prepare_images(stage, records)
+    if params.signal.kind == "aligned" and images is not None:
+        repeats = list(aligned_repeats(stage, images))
+    if params.posts is not None and images is not None:
         by_signal = params.posts.same_image == "signal"
-        matched = signal_matches(records, pictures, params.signal, repeats) if by_signal else None
-        duplicates = Duplicates(records, pictures, params.posts, matched)
-    unreadable = pictures.unreadable if pictures is not None else {}
-    outcome = decide(records, same_pictures(records, pictures, params.signal, repeats), duplicates, params, unreadable)
+        matched = signal_matches(records, images, params.signal, repeats) if by_signal else None
+        duplicates = Duplicates(records, images, params.posts, matched)
+    unreadable = images.unreadable if images is not None else {}
+    outcome = decide(records, same_images(records, images, params.signal, repeats), duplicates, params, unreadable)
     for name, table, ledger in ledgers(records, outcome, duplicates, params):
         stage.write_shard(name, table, ledger)
     lines = [

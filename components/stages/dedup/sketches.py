@@ -1,7 +1,7 @@
-"""Pictures and what a frame surrounds in them, as small grey sketches in all turns and mirrorings.
+"""Images and what a frame surrounds in them, as small grey sketches in all turns and mirrorings.
 
 A row or column of a frame has one colour in most places, text and symbols included; one of a photograph has not. The content is
-where the rows and columns are least of one colour, so a picture loses its even sky too, in a frame and without one alike.
+where the rows and columns are least of one colour, so an image loses its even sky too, in a frame and without one alike.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ NEAR = 5
 EVEN = 0.6
 """Share of a row in one colour from which it speaks for a frame."""
 SMALLEST = 0.2
-"""Smallest side of a content, as a share of the picture's."""
+"""Smallest side of a content, as a share of the image's."""
 WHOLE = 0.85
-"""Share of the area from which a content is as good as the whole picture."""
+"""Share of the area from which a content is as good as the whole image."""
 
 
-def content_box(picture: Image.Image) -> Box | None:
-    """Return where in an RGB picture its content is, or None if that is the whole or nothing that can be told."""
-    size = (min(SIDE, picture.width), min(SIDE, picture.height))
-    pixels = np.asarray(picture.resize(size, Image.Resampling.BOX), np.int16)
+def content_box(image: Image.Image) -> Box | None:
+    """Return where in an RGB image its content is, or None if that is the whole or nothing that can be told."""
+    size = (min(SIDE, image.width), min(SIDE, image.height))
+    pixels = np.asarray(image.resize(size, Image.Resampling.BOX), np.int16)
     top, bottom, left, right = 0, len(pixels), 0, pixels.shape[1]
     for _ in range(2):
         start, end = _least_even(pixels[:, left:right])
@@ -62,7 +62,7 @@ def _least_even(lines: NDArray[np.int16]) -> tuple[int, int]:
 SKETCH = 64
 """Side in pixels of a sketch."""
 SMALL = 12
-"""Side in pixels of the miniature that finds candidates among turned pictures."""
+"""Side in pixels of the miniature that finds candidates among turned images."""
 FLAT = 1e-3
 """Length below which a patch counts as uniform, which matches nothing."""
 
@@ -72,25 +72,25 @@ def flatten(data: bytes) -> Image.Image:
     return read_image(data, enough=4 * SKETCH).pixels
 
 
-def cut_content(picture: Image.Image) -> Image.Image | None:
-    """Return what a frame surrounds in an RGB picture (:func:`~components.stages.dedup.sketches.content_box`), or None."""
-    box = content_box(picture)
+def cut_content(image: Image.Image) -> Image.Image | None:
+    """Return what a frame surrounds in an RGB image (:func:`~components.stages.dedup.sketches.content_box`), or None."""
+    box = content_box(image)
     if box is None:
         return None
-    sides = (picture.width, picture.height) * 2
-    return picture.crop(tuple(round(share * side) for share, side in zip(box, sides, strict=True)))  # type: ignore[arg-type]
+    sides = (image.width, image.height) * 2
+    return image.crop(tuple(round(share * side) for share, side in zip(box, sides, strict=True)))  # type: ignore[arg-type]
 
 
-def make_sketch(picture: Image.Image) -> NDArray[np.uint8]:
-    """Return the sketch of an RGB picture, its grey levels at 64 × 64 whatever its shape."""
-    return np.asarray(picture.convert("L").resize((SKETCH, SKETCH), Image.Resampling.BICUBIC))
+def make_sketch(image: Image.Image) -> NDArray[np.uint8]:
+    """Return the sketch of an RGB image, its grey levels at 64 × 64 whatever its shape."""
+    return np.asarray(image.convert("L").resize((SKETCH, SKETCH), Image.Resampling.BICUBIC))
 
 
-def all_symmetries(pictures: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
-    """Return pictures (n, side, side) in the eight symmetries of a square, resized: (n, 8, height · width); upright first."""
-    turns = [np.rot90(pictures, quarter, axes=(1, 2)) for quarter in range(4)]
+def all_symmetries(images: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
+    """Return images (n, side, side) in the eight symmetries of a square, resized: (n, 8, height · width); upright first."""
+    turns = [np.rot90(images, quarter, axes=(1, 2)) for quarter in range(4)]
     both = [view for turn in turns for view in (turn, turn[:, :, ::-1])]
-    return np.stack([resized(view, height, width).reshape(len(pictures), height * width) for view in both], axis=1)
+    return np.stack([resized(view, height, width).reshape(len(images), height * width) for view in both], axis=1)
 
 
 def miniatures(sketches: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -107,7 +107,7 @@ def unit(patches: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def resized(grey: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
-    """Return pictures (n, side, side) as (n, height, width)."""
+    """Return images (n, side, side) as (n, height, width)."""
     return _weights(height, grey.shape[1]) @ grey @ _weights(width, grey.shape[2]).T
 
 

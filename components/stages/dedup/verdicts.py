@@ -17,10 +17,10 @@ from components.stages.dedup.groups import Groups
 from components.stages.dedup.records import Records
 
 DUPLICATE_PAIR = "duplicate_pair"
-"""The same caption about the same picture."""
+"""The same caption about the same image."""
 DUPLICATE_POST = "duplicate_post"
-"""Picture and caption both close to another post's."""
-UNREADABLE = "unreadable_picture"
+"""Image and caption both close to another post's."""
+UNREADABLE = "unreadable_image"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def decide(
     params: Params,
     unreadable: Mapping[str, str],
 ) -> Outcome:
-    """Connect groups by same pictures and duplicate posts, and duplicates by duplicate posts and repeated captions."""
+    """Connect groups by same images and duplicate posts, and duplicates by duplicate posts and repeated captions."""
     groups, posts = Groups(len(records)), Groups(len(records))
     for i, j in same:
         groups.add(i, j)
@@ -52,8 +52,8 @@ def decide(
             groups.add(i, j)
             posts.add(i, j)
     post = posts.labels()
-    broken = {n: unreadable[sha256] for n, sha256 in enumerate(records.pictures) if sha256 in unreadable}
-    # A record with an unreadable picture represents no other.
+    broken = {n: unreadable[sha256] for n, sha256 in enumerate(records.images) if sha256 in unreadable}
+    # A record with an unreadable image represents no other.
     rank = np.argsort(np.lexsort((records.rank, np.isin(np.arange(len(records)), list(broken)))))
     group = _first_of(groups.labels(), rank)
     first_with_caption: dict[tuple[int, str], int] = {}
@@ -83,7 +83,7 @@ def ledgers(
         for n in range(start, end):
             key, group = records.keys[n], f"group {names[n]}"
             if n in outcome.unreadable:
-                rows.append(dropped(key, UNREADABLE, outcome.unreadable[n], "a picture that can be decoded"))
+                rows.append(dropped(key, UNREADABLE, outcome.unreadable[n], "an image that can be decoded"))
             elif outcome.winner[n] == n:
                 rows.append(kept(key, detail=group))
             elif n in values and params.posts is not None:

@@ -1,9 +1,9 @@
 """Evaluate every captioner on every test set.
 
 Input: FEATURES test sets, each named by its dataset, and a ``train_captioner`` output for each cell of the matrix. Each model
-captions every picture of each test split by beam search. The best constant caption of the set's training split is the baseline.
+captions every image of each test split by beam search. The best constant caption of the set's training split is the baseline.
 Output: GENERATED_CAPTION records, ``scores.json``, ``cross.csv``, ``compare.html``, ``compare.md``, ``summary.txt``.
-An item is a picture. Its references are the distinct captions of its near-duplicate group in the test split.
+An item is an image. Its references are the distinct captions of its near-duplicate group in the test split.
 Sources: CC §5.2 to §5.4, tables 5 to 7, figures 3 and 5; PCV §5.4. Not in scope: human raters.
 """
 
@@ -29,11 +29,11 @@ class Params(Settings):
     constants: Positive = 1000
     """Training captions tried as the constant caption, the most frequent first. Ours."""
     seed: int = 1
-    """Seed of the bootstrap and of the pictures on the page. Ours."""
+    """Seed of the bootstrap and of the images on the page. Ours."""
     resamples: Positive = 1000
     """Bootstrap samples behind an interval. Ours."""
     examples: NotNegative = 24
-    """Pictures of each test set on the page: drawn, not chosen. Ours."""
+    """Images of each test set on the page: drawn, not chosen. Ours."""
     meteor: str = ""
     """``meteor-1.5.jar``, or ``packaged`` for an installed pycocoevalcap's; empty leaves METEOR out. It needs Java, data of the
     set's language (docs/metrics.md), and seconds a model and test set. CC table 5 has it."""

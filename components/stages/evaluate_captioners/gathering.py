@@ -138,12 +138,12 @@ def value_of(values: Sequence[float], ends: tuple[float, float] | None) -> Value
 def _pairs(
     sets: Sequence[EvaluationSet], cells: Mapping[tuple[str, str], list[str]]
 ) -> list[tuple[EvaluationSet, EvaluationSet]]:
-    """Return the pairs of sets that hold the same pictures and on both of which some network was trained."""
+    """Return the pairs of sets that hold the same images and on both of which some network was trained."""
     pairs = []
     for at, first in enumerate(sets):
-        pictures = {item.picture for item in first.items}
+        images = {item.image for item in first.items}
         for second in sets[at + 1 :]:
-            if pictures == {item.picture for item in second.items} and networks_trained_on_both(first.name, second.name, cells):
+            if images == {item.image for item in second.items} and networks_trained_on_both(first.name, second.name, cells):
                 pairs.append((first, second))
     return pairs
 
@@ -171,17 +171,17 @@ def networks_trained_on_both(first: str, second: str, cells: Mapping[tuple[str, 
 def draw_examples(
     sets: Sequence[EvaluationSet], models: Sequence[Model], scored: Mapping[tuple[str, str], Scored], params: Params
 ) -> list[Example]:
-    """Draw pictures of each set by their digests, so that sets of the same pictures show the same; each picture once."""
-    by_picture = {test_set.name: {item.picture: item for item in test_set.items} for test_set in sets}
+    """Draw images of each set by their digests, so that sets of the same images show the same; each image once."""
+    by_image = {test_set.name: {item.image: item for item in test_set.items} for test_set in sets}
     examples: dict[str, Example] = {}
     for test_set in sets:
-        positions = {item.picture: at for at, item in enumerate(test_set.items)}
-        for picture in shuffle_pictures(list(positions), params.seed)[: params.examples]:
-            if picture in examples:
+        positions = {item.image: at for at, item in enumerate(test_set.items)}
+        for image in shuffle_images(list(positions), params.seed)[: params.examples]:
+            if image in examples:
                 continue
-            captions = {model.name: _caption_at(scored[test_set.name, model.name], positions[picture]) for model in models}
-            references = {name: items[picture] for name, items in by_picture.items() if picture in items}
-            examples[picture] = Example(by_picture[test_set.name][picture], test_set.name, references, captions)
+            captions = {model.name: _caption_at(scored[test_set.name, model.name], positions[image]) for model in models}
+            references = {name: items[image] for name, items in by_image.items() if image in items}
+            examples[image] = Example(by_image[test_set.name][image], test_set.name, references, captions)
     return list(examples.values())
 
 
@@ -193,28 +193,28 @@ def draw_differing_examples(
     params: Params,
     most: int = 6,
 ) -> list[Example]:
-    """Draw pictures for which some network's first seeds, trained on either set, write different captions."""
+    """Draw images for which some network's first seeds, trained on either set, write different captions."""
     networks = networks_trained_on_both(first.name, second.name, cells)
-    others = {item.picture: item for item in second.items}
-    positions = {item.picture: at for at, item in enumerate(first.items)}
+    others = {item.image: item for item in second.items}
+    positions = {item.image: at for at, item in enumerate(first.items)}
     examples: list[Example] = []
-    for picture in shuffle_pictures(list(positions), params.seed):
+    for image in shuffle_images(list(positions), params.seed):
         captions = {
-            f"{training}-{network}": _caption_at(scored[first.name, cells[training, network][0]], positions[picture])
+            f"{training}-{network}": _caption_at(scored[first.name, cells[training, network][0]], positions[image])
             for network in networks
             for training in (first.name, second.name)
         }
         if any(captions[f"{first.name}-{n}"].caption != captions[f"{second.name}-{n}"].caption for n in networks):
-            item = first.items[positions[picture]]
-            examples.append(Example(item, first.name, {first.name: item, second.name: others[picture]}, captions))
+            item = first.items[positions[image]]
+            examples.append(Example(item, first.name, {first.name: item, second.name: others[image]}, captions))
         if len(examples) >= min(most, params.examples):
             break
     return examples[: params.examples]
 
 
-def shuffle_pictures(pictures: Sequence[str], seed: int) -> list[str]:
-    """Return the pictures in a random order that is keyed by picture, so that adding one moves no other."""
-    return sorted(pictures, key=lambda picture: (seeded_rng(seed, picture, "example").random(), picture))
+def shuffle_images(images: Sequence[str], seed: int) -> list[str]:
+    """Return the images in a random order that is keyed by image, so that adding one moves no other."""
+    return sorted(images, key=lambda image: (seeded_rng(seed, image, "example").random(), image))
 
 
 def _caption_at(scored: Scored, at: int) -> ModelCaption:

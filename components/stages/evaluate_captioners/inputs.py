@@ -22,11 +22,11 @@ COLUMNS = ["key", "split", "group", "language", "caption", "words", "labels", "i
 
 @dataclass(frozen=True)
 class Item:
-    """A picture of a test split, with its references."""
+    """An image of a test split, with its references."""
 
     key: str
     """Key of its first record."""
-    picture: str
+    image: str
     """Its sha256."""
     media: str
     thumbnail: str
@@ -148,10 +148,10 @@ def read_set(name: str, output: StageOutput) -> EvaluationSet:
         references.setdefault(row["group"], {}).setdefault(row["caption"], row["words"])
     first = {row["image_sha256"]: row for row in reversed(rows)}
     items = []
-    for picture in dict.fromkeys(row["image_sha256"] for row in rows):
-        row, texts = first[picture], references[first[picture]["group"]]
+    for image in dict.fromkeys(row["image_sha256"] for row in rows):
+        row, texts = first[image], references[first[image]["group"]]
         files = {name: row[name] for name in ("key", "media", "thumbnail", "language", "labels")}
-        items.append(Item(picture=picture, references=list(texts), words=list(texts.values()), **files))
+        items.append(Item(image=image, references=list(texts), words=list(texts.values()), **files))
     return EvaluationSet(dataset, name, output.digest, items, read_settings(output))
 
 

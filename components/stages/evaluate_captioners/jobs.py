@@ -51,7 +51,7 @@ def write_all(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Mode
     written = {}
     for (test_set, model), folder in zip(pairs, folders, strict=True):
         captions: dict[str, str] = json.loads((folder / CAPTIONS).read_text(encoding="utf-8"))
-        written[test_set.name, model.name] = [captions[item.picture] for item in test_set.items]
+        written[test_set.name, model.name] = [captions[item.image] for item in test_set.items]
     return written
 
 

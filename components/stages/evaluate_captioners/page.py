@@ -123,7 +123,7 @@ class Piece(NamedTuple):
 
 
 def render_page(results: CaptionerResults, thumbnails: Mapping[str, str], warnings: Sequence[str] = ()) -> str:
-    """Return the page; ``thumbnails``: picture → data URI."""
+    """Return the page; ``thumbnails``: image → data URI."""
     return render(
         Path(__file__).parent / "data",
         "compare.html",
@@ -155,16 +155,16 @@ def split_caption(caption: ModelCaption) -> list[Piece]:
 
 
 def alt_text(example: Example) -> str:
-    """Return the text alternative of a picture."""
-    return f"Picture with the reference: {example.item.references[0]}"
+    """Return the text alternative of an image."""
+    return f"Image with the reference: {example.item.references[0]}"
 
 
 def read_thumbnails(stage: Stage, sets: Sequence[EvaluationSet], results: CaptionerResults) -> dict[str, str]:
-    """Return picture → data URI of the shown pictures that have a thumbnail."""
+    """Return image → data URI of the shown images that have a thumbnail."""
     by_name = {test_set.name: stage.inputs[test_set.input] for test_set in sets}
     shown = [*results.examples, *(example for pair in results.pairs for example in pair.examples)]
     return {
-        example.item.picture: data_uri(by_name[example.test].read_media(example.item.thumbnail))
+        example.item.image: data_uri(by_name[example.test].read_media(example.item.thumbnail))
         for example in shown
         if example.item.thumbnail
     }

@@ -66,18 +66,18 @@ class Table:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two test sets with the same pictures and different wordings (CC figure 3)."""
+    """Two test sets with the same images and different wordings (CC figure 3)."""
 
     first: str
     second: str
     contrasts: list[Contrast]
     examples: list[Example]
-    """Random pictures that some network captions differently after training on either set."""
+    """Random images that some network captions differently after training on either set."""
 
 
 @dataclass(frozen=True)
 class ModelCaption:
-    """One model's caption of a picture."""
+    """One model's caption of an image."""
 
     caption: str
     objects: ObjectMentions
@@ -85,7 +85,7 @@ class ModelCaption:
 
 @dataclass(frozen=True)
 class Example:
-    """A picture with its references by test set and each model's caption."""
+    """An image with its references by test set and each model's caption."""
 
     item: Item
     test: str

@@ -115,18 +115,18 @@ def read_scores(folder: Path, captions: list[str]) -> Scored:
 
 
 def choose_constant(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``constant.json``: the caption that scores best for all training pictures alike, and its mean CIDEr-D on them.
+    """Write ``constant.json``: the caption that scores best for all training images alike, and its mean CIDEr-D on them.
 
     The file holds null where the set ``spec["test"]`` has no training split.
     """
     references: dict[str, dict[tuple[str, ...], None]] = {}
-    pictures: dict[str, str] = {}
+    images: dict[str, str] = {}
     for row in read_rows(task.inputs[spec["test"]], "train"):
         references.setdefault(row["group"], {})[tuple(row["words"])] = None
-        pictures.setdefault(row["image_sha256"], row["group"])
+        images.setdefault(row["image_sha256"], row["group"])
     constant: dict[str, Any] | None = None
-    if pictures:
-        words, score = best_constant([list(references[group]) for group in pictures.values()], candidates=spec["constants"])
+    if images:
+        words, score = best_constant([list(references[group]) for group in images.values()], candidates=spec["constants"])
         constant = {"caption": " ".join(words), "train": score}
     (folder / CONSTANT).write_text(json.dumps(constant, sort_keys=True, ensure_ascii=False), encoding="utf-8")
 

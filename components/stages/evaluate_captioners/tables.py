@@ -128,7 +128,7 @@ def render_markdown(results: CaptionerResults) -> str:
     """Return the tables of the page as Markdown."""
     lines = [f"# Evaluation of captioners: {results.dataset}"]
     for table in results.tables:
-        lines += ["", f"## On {table.name}: {table.items:,} pictures, {table.references:,} references", ""]
+        lines += ["", f"## On {table.name}: {table.items:,} images, {table.references:,} references", ""]
         lines.append("| network | trained on | " + " | ".join(METRICS[name] for name in table.metrics) + " |")
         lines.append("|---|---|" + "--:|" * len(table.metrics))
         for row in table.rows:
@@ -147,7 +147,7 @@ def render_markdown(results: CaptionerResults) -> str:
         lines += ["", *_style_lines(table, columns.RARER)]
         lines += ["", *_hallucination_lines(table)] if results.marked else []
     for pair in results.pairs:
-        lines += ["", f"## The same pictures, two wordings: {pair.first} and {pair.second}", ""]
+        lines += ["", f"## The same images, two wordings: {pair.first} and {pair.second}", ""]
         lines += [f"{METRICS[MAIN]}, and the 95 % interval of the difference.", ""]
         lines += [
             f"| network | tested on | trained on {pair.first} | trained on {pair.second} | difference |",
@@ -185,7 +185,7 @@ def render_summary(results: CaptionerResults) -> str:
     lines = []
     for table in results.tables:
         width = max(len("constant caption"), *(len(row.name) for row in table.rows))
-        lines.append(f"{METRICS[MAIN]} on {table.name} ({table.items:,} pictures, {table.references:,} references)")
+        lines.append(f"{METRICS[MAIN]} on {table.name} ({table.items:,} images, {table.references:,} references)")
         for row in sorted(table.rows, key=lambda row: (-row.values[MAIN].mean, row.name)):
             value = row.values[MAIN]
             seeds = f"{len(row.seeds)} seed{'s' if len(row.seeds) != 1 else ''}"
@@ -194,4 +194,4 @@ def render_summary(results: CaptionerResults) -> str:
             value = table.constant[1][MAIN]
             lines.append(f"  {'constant caption':<{width}}  {number(value):<13}  ({interval(value)}): “{table.constant[0]}”")
         lines.append("")
-    return "\n".join([*lines, f"± is over seeds, the interval over pictures ({results.resamples:,} resamples)."]) + "\n"
+    return "\n".join([*lines, f"± is over seeds, the interval over images ({results.resamples:,} resamples)."]) + "\n"

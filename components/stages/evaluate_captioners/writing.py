@@ -1,7 +1,7 @@
-"""Captioning of test pictures: load a model, read features or pictures in batches, decode by beam search.
+"""Captioning of test images: load a model, read features or images in batches, decode by beam search.
 
 A captioner with a frozen encoder reads the features that ``extract_features`` made with that encoder. A captioner that was
-trained with its encoder reads pictures, from a set prepared with ``encoder.frozen: false``.
+trained with its encoder reads images, from a set prepared with ``encoder.frozen: false``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from components.stages.evaluate_captioners.inputs import read_rows, read_setting
 from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
 from components.training.settings import PLAIN_INFERENCE
 from components.vision.image_encoders import trainable_encoder
-from components.vision.training_pictures import open_picture, whole_view
+from components.vision.training_images import open_image, whole_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from components.training.settings import Inference
 
     Features = NDArray[np.float16]
-    """(1 + cells) × F of one picture: the vector of the full picture, then those of the grid cells."""
+    """(1 + cells) × F of one image: the vector of the full image, then those of the grid cells."""
     Pixels = NDArray[np.uint8]
-    """side × side × 3 of one picture."""
+    """side × side × 3 of one image."""
 
 CAPTIONS = "captions.json"
 ARRAYS = (".npy", SUFFIX)
 """Endings of members that hold features."""
 CPU_BATCH = 64
-"""Pictures decoded together on a processor (``benchmarks/batched.py``)."""
+"""Images decoded together on a processor (``benchmarks/batched.py``)."""
 
 
 def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``captions.json``: sha256 of each test picture → its caption.
+    """Write ``captions.json``: sha256 of each test image → its caption.
 
     Args:
         spec: ``test`` and ``cell`` (names of inputs), ``folder`` (the model's, in its cell), ``beam`` and ``length_power``, and
@@ -62,19 +62,19 @@ def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     torch.set_num_threads(1)
     test, cell = task.inputs[spec["test"]], task.inputs[spec["cell"]]
     files = [cell.file(f"{spec['folder']}/{name}") for name in (WEIGHTS, CONFIG)]
-    pictures = {row["image_sha256"]: row["media"] for row in reversed(read_rows(test, "test"))}
+    images = {row["image_sha256"]: row["media"] for row in reversed(read_rows(test, "test"))}
     try:
         encoder = require_encoder(json.loads(files[1].read_text(encoding="utf-8")), read_settings(test))
-        media = list(pictures.values())
-        read = partial(read_picture, test, side=encoder["side"]) if encoder.get("trained") else partial(read_features, test)
-        written = caption_pictures(files[0].parent, read, media, spec["beam"], spec["length_power"], task.params)
+        media = list(images.values())
+        read = partial(read_image, test, side=encoder["side"]) if encoder.get("trained") else partial(read_features, test)
+        written = caption_images(files[0].parent, read, media, spec["beam"], spec["length_power"], task.params)
     except ValueError as error:
         raise HearsightError(
-            f"cannot caption the pictures of {test.name}: {error}",
+            f"cannot caption the images of {test.name}: {error}",
             where=cell.path / spec["folder"],
             hint="train it again on features of the same encoder (extract_features), or remove the cell",
         ) from error
-    captions = dict(zip(pictures, written, strict=True))
+    captions = dict(zip(images, written, strict=True))
     (folder / CAPTIONS).write_text(json.dumps(captions, sort_keys=True, ensure_ascii=False), encoding="utf-8")
 
 
@@ -82,13 +82,13 @@ def require_encoder(config: Mapping[str, Any], prepared: Mapping[str, Any]) -> d
     """Return the encoder settings of a model's ``config.json``, checked against those of the set where both have them.
 
     Raises:
-        ValueError: the encoders differ, or one takes pictures and the other features.
+        ValueError: the encoders differ, or one takes images and the other features.
     """
     if not isinstance(config, Mapping):
         raise ValueError("its config.json is not an object")
     model_encoder, set_encoder = config.get("encoder") or {}, prepared.get("encoder") or {}
     if set_encoder and bool(model_encoder.get("trained")) != bool(set_encoder.get("trained")):
-        takes, holds = ("pictures", "features") if model_encoder.get("trained") else ("features", "pictures")
+        takes, holds = ("images", "features") if model_encoder.get("trained") else ("features", "images")
         raise ValueError(f"it takes {takes}, and the set was prepared as {holds} (extract_features.encoder.frozen)")
     for name in () if model_encoder.get("trained") else ("name", "side", "weights_sha256"):
         if name in model_encoder and name in set_encoder and model_encoder[name] != set_encoder[name]:
@@ -103,9 +103,9 @@ def _shorten(value: Any) -> str:
 
 
 def read_features(test: StageOutput, name: str) -> Features:
-    """Return the features of a picture's undistorted view; raise ValueError if the member does not hold features."""
+    """Return the features of an image's undistorted view; raise ValueError if the member does not hold features."""
     if not name.endswith(ARRAYS):
-        raise ValueError(f"{name} is a picture, and the model takes features: prepare the set with a frozen encoder")
+        raise ValueError(f"{name} is an image, and the model takes features: prepare the set with a frozen encoder")
     data = test.read_media(name)
     views = PackedViews(data).array() if name.endswith(SUFFIX) else np.load(io.BytesIO(data), allow_pickle=False)
     if views.ndim != 3 or not len(views) or not np.isfinite(views[0]).all():
@@ -114,16 +114,14 @@ def read_features(test: StageOutput, name: str) -> Features:
     return features
 
 
-def read_picture(test: StageOutput, name: str, side: int) -> Pixels:
-    """Return a picture, uncropped, at the size its encoder reads; raise ValueError if the member holds features."""
+def read_image(test: StageOutput, name: str, side: int) -> Pixels:
+    """Return an image, uncropped, at the size its encoder reads; raise ValueError if the member holds features."""
     if name.endswith(ARRAYS):
-        raise ValueError(
-            f"{name} holds features, and the model takes pictures: prepare the set with an encoder that is not frozen"
-        )
-    return whole_view(open_picture(test.read_media(name), side, name), side)
+        raise ValueError(f"{name} holds features, and the model takes images: prepare the set with an encoder that is not frozen")
+    return whole_view(open_image(test.read_media(name), side, name), side)
 
 
-def caption_pictures(
+def caption_images(
     folder: Path,
     read: Callable[[str], Features | Pixels],
     media: Sequence[str],
@@ -131,11 +129,11 @@ def caption_pictures(
     length_power: float,
     hardware: Inference = PLAIN_INFERENCE,
 ) -> list[str]:
-    """Return the caption of each picture, words separated by spaces; empty where the end token comes first.
+    """Return the caption of each image, words separated by spaces; empty where the end token comes first.
 
     Args:
         folder: holds ``weights.safetensors`` and ``config.json``.
-        read: returns the features or pixels of a picture, one of ``media``; only few batches are in memory.
+        read: returns the features or pixels of an image, one of ``media``; only few batches are in memory.
 
     Raises:
         ValueError: the folder does not hold a whole captioner, or the captioner takes other features.
@@ -154,7 +152,7 @@ def caption_pictures(
     with explain_memory(size, f"evaluate_captioners, {folder.name}"), torch.inference_mode(), computing(hardware, device):
         network = pack_linear_layers(model.network)  # once, instead of in each batch
         for numbers, inputs in batches(read_batch, range(len(media)), size, device, hardware):
-            # An encoder takes its own number of pictures at once on a processor.
+            # An encoder takes its own number of images at once on a processor.
             parts = inputs.split(len(inputs) if model.encoder is None or device.type != "cpu" else EncodedImage.cpu_batch)
             vectors = torch.cat([model.see(part) for part in parts])
             for number, (best, *_) in zip(numbers, generate(network, vectors, beam=beam, length_power=length_power), strict=True):
@@ -165,7 +163,7 @@ def caption_pictures(
 def _inputs(model: ImageCaptioner, items: Sequence[Features | Pixels]) -> Tensor:
     """Return a batch of features (B × L × F) or pixels (B × 3 × side × side) as the model reads them."""
     if len({item.shape for item in items}) > 1:
-        raise ValueError("the pictures' features differ in shape")
+        raise ValueError("the images' features differ in shape")
     config = model.network.config
     if model.encoder is not None:
         return torch.from_numpy(np.stack(items)).permute(0, 3, 1, 2)

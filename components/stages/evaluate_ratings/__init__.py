@@ -26,7 +26,7 @@ class Params(Settings):
     pair_raters: Positive = 5
     """The same of tables of retrieval results and known pairs. CSC §4.4: 5."""
     crop: Literal["centre", "whole"] = "centre"
-    """Crop of the pictures by which the rated results were ranked; for the automatic recall of all queries. CSC §4.1: centre."""
+    """Crop of the images by which the rated results were ranked; for the automatic recall of all queries. CSC §4.1: centre."""
     resamples: Positive = 1000
     """Bootstrap resamples behind an interval. Ours."""
     seed: int = 1

@@ -92,7 +92,7 @@ def caption_scores(
 
 
 def recall_of_all_queries(output: StageOutput | None, uses: Uses, crop: str) -> dict[tuple[str, str], dict[str, float]]:
-    """Return each rated model's recall of known pairs over all its queries, on a crop of the pictures."""
+    """Return each rated model's recall of known pairs over all its queries, on a crop of the images."""
     if output is None or not len(uses):
         return {}
     table = output.table(["query", "direction", "model", "crop", "rank"])

@@ -1,7 +1,7 @@
 """Evaluate dual encoders on speech–image retrieval (CSC tables 1 and 2, figure 3).
 
 Input: ``input``, MODEL records and weights of ``pretrain_retrieval`` or ``finetune_retrieval``; ``speech``, UTTERANCE records;
-``pictures``, the FEATURES records of their pictures. Output: RETRIEVAL_RANK records, one per query, model and crop;
+``images``, the FEATURES records of their images. Output: RETRIEVAL_RANK records, one per query, model and crop;
 ``top.parquet``, the best items of each query; ``scores.json``; ``table.csv``; ``claims.json``, verdicts on the paper's claims;
 ``retrieval.html``. A row holds all seeds of one loss and batch size, or of one warm start and share of the data. Not in scope:
 what raters say (CSC §4.4; ``build_rating_items``), captioners (``evaluate_captioners``).
@@ -25,11 +25,11 @@ class Params(Voices):
     split: Literal["train", "validation", "test"] = "test"
     """The split that is asked. CSC table 1: validation; table 2: test."""
     crops: list[Literal["centre", "whole"]] = ["centre", "whole"]
-    """Crops of the pictures to evaluate; tables show the first. CSC §4.1: the centre; whole pictures are ours."""
+    """Crops of the images to evaluate; tables show the first. CSC §4.1: the centre; whole images are ours."""
     depths: list[int] = [1, 5, 10, 50, 100]
     """k of R@k. CSC §4.2: 1, 5, 10, 50, 100."""
-    matching: list[Matching] = ["picture"]
-    """What makes an item right for a query. CSC §2.3: the known pair, so [picture]."""
+    matching: list[Matching] = ["image"]
+    """What makes an item right for a query. CSC §2.3: the known pair, so [image]."""
     top: Positive = 5
     """Items kept of each query's ranking, for raters. CSC §4.4: 5."""
     resamples: Positive = 1000

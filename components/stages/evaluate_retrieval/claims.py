@@ -37,7 +37,7 @@ here it is .055, since R@5 is .166. Its table 4 prints .558, the R@10 of table 2
 TABLES = {"table 1": TABLE_1, "table 2": TABLE_2}
 TITLES = {
     "table 1": "Conceptual Spoken Captions, validation: 3.3 million synthetic captions, Inception-ResNet-v2 towers, 3 M steps",
-    "table 2": "Flickr Audio Caption Corpus, test: 1,000 pictures, 5,000 spoken captions",
+    "table 2": "Flickr Audio Caption Corpus, test: 1,000 images, 5,000 spoken captions",
 }
 
 
@@ -128,8 +128,8 @@ def _table_2(rows: Collection[str], crop: str) -> list[Claim]:
 def _cropping(rows: Collection[str], crops: Collection[str]) -> Claim:
     weight = 1.0 / len(rows)
     terms = [Term(row, crop, sign * weight) for row in rows for crop, sign in ((WHOLE, 1.0), (CENTRE, -1.0))]
-    statement = "Cropping limits the models: they find more when they see whole pictures."
-    source = "section 4.4, table 3 (there by raters: 62.5 % of cropped pictures match their caption to all five, 89.1 % of whole)"
+    statement = "Cropping limits the models: they find more when they see whole images."
+    source = "section 4.4, table 3 (there by raters: 62.5 % of cropped images match their caption to all five, 89.1 % of whole)"
     claim = Claim(statement, source, 10, (WeightedSum("whole less centre, the mean of all rows", tuple(terms)),))
     missing = tuple(f"crop {crop}" for crop in (CENTRE, WHOLE) if crop not in crops)
     return replace(claim, sums=(), needs=missing) if missing else claim

@@ -42,7 +42,7 @@ class Measured:
     """Recalls of every model for every query; all models have the same queries."""
 
     queries: dict[str, list[str]] = field(default_factory=dict)
-    """Direction → the queries in order: records, or pictures."""
+    """Direction → the queries in order: records, or images."""
     items: dict[str, int] = field(default_factory=dict)
     """Direction → number of items that a query ranks."""
     models: dict[str, dict[Cell, NDArray[np.float64]]] = field(default_factory=dict)

@@ -75,11 +75,11 @@ class RetrievalResults:
     items: dict[str, int]
     """Direction → number of items that each query ranks."""
     counts: dict[str, int]
-    """Counts of ``pictures``, ``utterances``, ``records`` and ``rounds`` in the split."""
+    """Counts of ``images``, ``utterances``, ``records`` and ``rounds`` in the split."""
     chance: dict[Cell, float]
     findings: tuple[Finding, ...]
     cropping: dict[tuple[str, str, int], Value]
-    """(row, direction, depth) → any-hit recall on whole pictures minus that on their centres; empty without both crops."""
+    """(row, direction, depth) → any-hit recall on whole images minus that on their centres; empty without both crops."""
 
     @property
     def main(self) -> Row:
@@ -110,7 +110,7 @@ def gather(
         values = dict(zip(cells, columns.values([[Term(name, cell.crop, 1.0)] for cell in cells], cells), strict=True))
         rows.append(Row(name, *split_row_name(name), {model: model_info[model] for model in names}, values))
     queries = {direction: len(names) for direction, names in measured.queries.items()}
-    counts = {name: next(iter(model_info.values()))[name] for name in ("pictures", "utterances", "records", "rounds")}
+    counts = {name: next(iter(model_info.values()))[name] for name in ("images", "utterances", "records", "rounds")}
     claims = applicable_claims(list(models), params.crops, params.crops[0])
     findings = tuple(_judge(claim, columns, measured.chance, params) for claim in claims)
     cropping = _cropping(columns, params)

@@ -133,7 +133,7 @@ def _ticks(most: float) -> list[float]:
     return svg.ticks(most, (0.005, 0.01, 0.02, 0.05, 0.1), 6, 0.2)
 
 
-CROPS = {"centre": "the centre of each picture", "whole": "whole pictures"}
+CROPS = {"centre": "the centre of each image", "whole": "whole images"}
 MARKS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "open", UNMEASURED: "none"}
 """Verdict → its CSS class."""
 

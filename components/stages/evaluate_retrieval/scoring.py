@@ -1,9 +1,9 @@
-"""Rankings of one model: a split's pictures for each utterance, and its utterances for each picture.
+"""Rankings of one model: a split's images for each utterance, and its utterances for each image.
 
 A caption may be spoken several times. A pool of all utterances would be an easier task than the paper's, since any voice could
-find the picture. So a picture ranks utterances in **rounds**: round n offers one utterance of each record, the n-th, or an
-earlier one again where a record has fewer; all rounds offer equally many. An utterance always ranks every picture of the split
-once. A picture with several records (FACC has five captions per picture) has as many relevant utterances in each round.
+find the image. So an image ranks utterances in **rounds**: round n offers one utterance of each record, the n-th, or an
+earlier one again where a record has fewer; all rounds offer equally many. An utterance always ranks every image of the split
+once. An image with several records (FACC has five captions per image) has as many relevant utterances in each round.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def score_all(stage: Stage) -> dict[str, Path]:
     digests = {entry.path: entry.sha256 for entry in models.manifest.files}
     common = {
         "split": params.split, "crops": params.crops, "deepest": max(params.depths), "matching": params.matching,
-        "top": params.top, "sets": {name: stage.inputs[name].digest for name in ("speech", "pictures")},
+        "top": params.top, "sets": {name: stage.inputs[name].digest for name in ("speech", "images")},
     } | params.job_spec()  # fmt: skip
     jobs = []
     for model in sorted(models.table(["key", "seed"]).to_pylist(), key=lambda row: row["key"]):
@@ -68,12 +68,12 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     sets = sets_of({name: task.inputs[name] for name in spec["sets"]})
     pairs = read_pairs(sets, spec["split"], spec["matching"], spec.get("voices", ()))
     if not len(pairs):
-        where, what = sets[0].speech.name, f"has no utterance with a prepared picture in the {spec['split']} split"
+        where, what = sets[0].speech.name, f"has no utterance with a prepared image in the {spec['split']} split"
         raise HearsightError(what, where=where, hint="evaluate another split, or crawl more pages")
     if (trained_with := loaded.config["encoder"]) != pairs.encoder:
-        what = f"was trained with the encoder {trained_with}, and {sets[0].pictures.name} was prepared for {pairs.encoder}"
+        what = f"was trained with the encoder {trained_with}, and {sets[0].images.name} was prepared for {pairs.encoder}"
         raise HearsightError(what, where=f"{models.name}: {key}", hint="prepare both with the same encoder, and train again")
-    speech_embeddings, pictures = embed_pairs(
+    speech_embeddings, images = embed_pairs(
         loaded.model,
         pairs,
         frames=loaded.config["frames"],
@@ -84,15 +84,15 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     rounds = rounds_of(pairs)
     base = {"model": key, "kind": loaded.config["kind"], "row": key.rpartition("-")[0], "seed": spec["seed"]}
     parts, best = [], []
-    for crop, picture_embeddings in pictures.items():
+    for crop, image_embeddings in images.items():
         fields = base | {"crop": crop}
         names, records = pairs.keys, pairs.utterances["record"].to_pylist()
-        search = (speech_embeddings, picture_embeddings, pairs.identity, pairs.picture_identity)
+        search = (speech_embeddings, image_embeddings, pairs.identity, pairs.image_identity)
         asked = fields | {"direction": TO_IMAGE}
-        parts.append(_records(relevant_ranks(*search), names, records, len(picture_embeddings), asked, spec["deepest"]))
+        parts.append(_records(relevant_ranks(*search), names, records, len(image_embeddings), asked, spec["deepest"]))
         best.append(_best(search, names, pairs.sha256, asked, spec["top"]))
         for number, offered in enumerate(rounds):
-            search = (picture_embeddings, speech_embeddings[offered], pairs.picture_identity, pairs.identity[offered])
+            search = (image_embeddings, speech_embeddings[offered], pairs.image_identity, pairs.identity[offered])
             asked, queries = fields | {"direction": TO_SPEECH}, [f"{sha}.{number}" for sha in pairs.sha256]
             parts.append(_records(relevant_ranks(*search), queries, pairs.sha256, len(offered), asked, spec["deepest"]))
             best.append(_best(search, queries, [names[index] for index in offered], asked, spec["top"]))
@@ -100,7 +100,7 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     pq.write_table(pa.concat_tables(best), folder / RETRIEVED_FILE)
     model_info = {name: loaded.config[name] for name in ("loss", "percent", "training_pairs", "start", "parameters", "steps")}
     model_info |= {"batch": loaded.config["settings"]["optimisation"]["batch"], "validation": loaded.config["validation"]}
-    counts = {"pictures": len(pairs.sha256), "utterances": len(pairs), "records": len(rounds[0]), "rounds": len(rounds)}
+    counts = {"images": len(pairs.sha256), "utterances": len(pairs), "records": len(rounds[0]), "rounds": len(rounds)}
     (folder / ABOUT).write_text(json.dumps(base | model_info | counts, sort_keys=True), encoding="utf-8")
 
 

@@ -94,7 +94,7 @@ def render_summary(results: RetrievalResults) -> str:
     """Return a text summary: R@10 (or the first depth) of each row, and the verdicts on the paper's claims."""
     depth = 10 if 10 in results.params.depths else results.params.depths[0]
     text = [
-        f"any-hit R@{depth} of {results.dataset}, {results.params.split} split, {results.crop} of the pictures, 95 % over queries"
+        f"any-hit R@{depth} of {results.dataset}, {results.params.split} split, {results.crop} of the images, 95 % over queries"
     ]
     for row in results.rows:
         recalls = []

@@ -13,7 +13,7 @@ from components.reporting import svg
 from components.reporting.pages import render
 from components.reporting.values import percent, percent_interval
 from components.stages.evaluate_speech.facts import Draws, SpeechResults, VoiceResults
-from components.stages.evaluate_speech.pictures import CEILING_DB, FLOOR_DB
+from components.stages.evaluate_speech.images import CEILING_DB, FLOOR_DB
 from components.stages.evaluate_speech.sample import Drawn
 
 VERDICTS = {
@@ -25,7 +25,7 @@ VERDICTS = {
 
 
 def render_page(results: SpeechResults, examples: Sequence[Drawn]) -> str:
-    """Return the page; its audio and pictures are files in ``audio/`` and ``pictures/``."""
+    """Return the page; its audio and images are files in ``audio/`` and ``images/``."""
     played = {utterance.key for utterance in examples}
     return render(
         Path(__file__).parent / "data",

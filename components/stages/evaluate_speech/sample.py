@@ -31,7 +31,7 @@ class Drawn:
     heard: str = ""
     recogniser: str = ""
     sound: str = ""
-    picture: str = ""
+    image: str = ""
     waveform: str = ""
     """Paths of audio and spectrogram in the output, and the waveform's SVG path; empty if not on the page."""
 

@@ -71,7 +71,7 @@ def without_frame(text: str, rules: Rules, min_words: int) -> tuple[str, bool]:
     if count_words(text[1:close]) <= min_words:
         return text, False
     pieces, position = [text[1:close]], close + 1
-    while True:  # the brackets of further pictures
+    while True:  # the brackets of further images
         following = _past_junk(text, position)
         if text[following : following + 1] != opener or not is_label(text[following + 1 : following + 60], rules):
             return " ".join(pieces), True
@@ -109,7 +109,7 @@ def _unquoted(text: str, opener: str) -> str:
 
 
 def before_end_mark(text: str, rules: Rules) -> tuple[str, bool]:
-    """Return the text up to its end mark and whether there is one; directly following labelled pictures are included."""
+    """Return the text up to its end mark and whether there is one; directly following labelled images are included."""
     words = words_of(text)
     pieces, position, index = [], 0, 0
     ended = False
@@ -157,7 +157,7 @@ def _ends_sentence(text: str, end: int) -> bool:
 
 
 def is_label(text: str, rules: Rules) -> bool:
-    """Return whether a text begins with a picture's label: "Imagem 2", "[Card 3/5]", "Segunda foto", "Slide dois"."""
+    """Return whether a text begins with an image's label: "Imagem 2", "[Card 3/5]", "Segunda foto", "Slide dois"."""
     words = words_of(text.lstrip(JUNK + "([{"))
     if not words:
         return False

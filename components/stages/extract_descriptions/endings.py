@@ -80,7 +80,7 @@ def _is_spacer(shown: str) -> bool:
 
 
 def _only_points(line: str, rules: Rules) -> bool:
-    """Return whether a line is a link or account with a few words and none of a picture: "Loja: …", "Insta: @… Site: …"."""
+    """Return whether a line is a link or account with a few words and none of an image: "Loja: …", "Insta: @… Site: …"."""
     if len(line) > 300 or not (LINK.search(line) or MENTION.search(line)):
         return False
     rest = without_emoji(HASHTAG.sub(" ", MENTION.sub(" ", LINK.sub(" ", line))))
@@ -91,7 +91,7 @@ def _only_points(line: str, rules: Rules) -> bool:
 
 
 def _goes_on(line: str, rules: Rules) -> bool:
-    """Return whether a line clearly describes: words of pictures, and no address, question, exclamation or link."""
+    """Return whether a line clearly describes: words of images, and no address, question, exclamation or link."""
     if _decorated(line) or has_marks(line) or "#" in line or "!" in line or "?" in line:
         return False
     if _is_call(line, rules) or _is_credit(line, rules):

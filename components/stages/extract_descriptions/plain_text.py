@@ -13,7 +13,7 @@ import html
 import re
 import unicodedata
 
-_PICTURES = (
+_IMAGES = (
     "\\u231a\\u231b\\u2328\\u23cf\\u23e9-\\u23f3\\u23f8-\\u23fa\\u25aa\\u25ab\\u25b6\\u25c0\\u25fb-\\u25fe"
     "\\u2600-\\u2605\\u2607-\\u2612\\u2614-\\u2685\\u2690-\\u2705\\u2708-\\u2712\\u2714\\u2716\\u271d\\u2721\\u2728\\u2733\\u2734"
     "\\u2744\\u2747\\u274c\\u274e\\u2753-\\u2755\\u2757\\u2763-\\u2767\\u2795-\\u2797\\u27a1\\u27b0\\u27bf\\u2934\\u2935"
@@ -31,10 +31,10 @@ _MODIFIER = "\\U0001f3fb-\\U0001f3ff"
 _TAGS = "\\U000e0020-\\U000e007f"
 _EMOJI = re.compile(
     f"[0-9#*]\\ufe0f?\\u20e3"
-    f"|(?:[{_PICTURES}{_TEXTUAL}\\U0001f1e6-\\U0001f1ff{_MODIFIER}](?:(?<![{_TEXTUAL}])|(?=\\ufe0f))"
+    f"|(?:[{_IMAGES}{_TEXTUAL}\\U0001f1e6-\\U0001f1ff{_MODIFIER}](?:(?<![{_TEXTUAL}])|(?=\\ufe0f))"
     f"[\\ufe0e\\ufe0f\\u20e3{_MODIFIER}{_TAGS}]*+\\u200d?)++"
 )
-PICTORIAL = f"{_PICTURES}{_TEXTUAL}\\U0001f1e6-\\U0001f1ff{_MODIFIER}{_TAGS}"
+PICTORIAL = f"{_IMAGES}{_TEXTUAL}\\U0001f1e6-\\U0001f1ff{_MODIFIER}{_TAGS}"
 """Part of a character class: a selector or joiner after these may belong to an emoji."""
 _SHORT_NAME = re.compile(r"(?<![\w:]):(?=[0-9_]*+[A-Za-z])\w{2,40}+:(?![\w:])", re.ASCII)
 

@@ -55,7 +55,7 @@ def without_trailers(text: str, rules: Rules) -> str:
                 continue  # the dot may belong to the words before it
             break
         contact = appeal
-        # A number inside an unquoted transcript may be text of the picture; a paragraph of appeals behind it goes whole.
+        # A number inside an unquoted transcript may be text of the image; a paragraph of appeals behind it goes whole.
         if not appeal or kind in ("blank", "dash") or not _TRANSCRIPT.search(text, 0, start):
             end = start
     return text if end == len(text) else text[:end].rstrip(" \t\r\n-–—•|(")
@@ -153,7 +153,7 @@ def _announces(segment: str, rules: Rules) -> bool:
 def _is_source(segment: str, rules: Rules, *, named: bool) -> bool:
     """Return whether a segment tells only where a post comes from: "Reposted from", "from", "Fonte", if ``named`` "Fonte: IBGE".
 
-    A sentence "Fonte: IBGE." may be text of the picture.
+    A sentence "Fonte: IBGE." may be text of the image.
     """
     words = words_of(segment)
     if not words or len(words) > _MOST_WORDS:

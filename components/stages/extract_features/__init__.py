@@ -1,7 +1,7 @@
 """Prepare training and test data of captioners and dual encoders: tokens and image features in shards.
 
-Input: ``input``, the SPLIT records; ``media``, their pictures. Output: FEATURES records with the features of a frozen encoder (of
-each picture, of distorted views for training, and of the central square for retrieval), or with the pictures themselves for an
+Input: ``input``, the SPLIT records; ``media``, their images. Output: FEATURES records with the features of a frozen encoder (of
+each image, of distorted views for training, and of the central square for retrieval), or with the images themselves for an
 encoder that is trained too. One set of shards serves all networks and seeds and streams from disk.
 Sources: CC §5.2 (distortion, crops of 50-100 %), figure 3 (``wording: text`` uses the alt-text before hypernyms); CSC §4.1
 (``crop_or_pad``, 67 %, ``centre``). Not in scope: vocabularies (``train_captioner``), distortion for trained encoders.
@@ -27,7 +27,7 @@ class Encoder(Settings):
     side: int = 299
     """px; 299 gives inception_resnet_v2 a grid of 8 x 8, 256 gives it to efficientnet_lite0. CSC §4.1: 299."""
     frozen: bool = False
-    """true: its features are kept; false: the pictures are, and it is trained with the captioner. CC §5.2, CSC §4.1: false."""
+    """true: its features are kept; false: the images are, and it is trained with the captioner. CC §5.2, CSC §4.1: false."""
 
 
 class Params(Settings):
@@ -36,23 +36,23 @@ class Params(Settings):
     wording: Literal["caption", "text"] = "caption"
     """What is learned: the caption, or the cleaned alt-text it was made from. CC §3: caption."""
     encoder: Encoder = Encoder()
-    """What looks at the pictures."""
+    """What looks at the images."""
     views: int = 0
-    """Distorted views of each training picture, besides the picture itself; 0 where the encoder is trained. CC §5.2, CSC §4.1:
+    """Distorted views of each training image, besides the image itself; 0 where the encoder is trained. CC §5.2, CSC §4.1:
     new ones each time, which an encoder that is trained gets."""
     crops: Literal["square", "crop_or_pad"] = "square"
-    """Views are squares out of the picture padded to a square (captioners), or squares that cut or pad it (retrieval)."""
+    """Views are squares out of the image padded to a square (captioners), or squares that cut or pad it (retrieval)."""
     least_area: float = 0.5
-    """Share that a view covers at least: of the padded square, or with crop_or_pad of the picture. CC §5.2: .5; CSC §4.1: .67."""
+    """Share that a view covers at least: of the padded square, or with crop_or_pad of the image. CC §5.2: .5; CSC §4.1: .67."""
     centre: bool = False
-    """Keep the vector of each picture's central square as well: the evaluation view of CSC. CSC §4.1: the central
-    portion, which an encoder that is trained gets as pictures are read."""
+    """Keep the vector of each image's central square as well: the evaluation view of CSC. CSC §4.1: the central
+    portion, which an encoder that is trained gets as images are read."""
     grid: bool = True
-    """Keep the cells' vectors; false keeps the whole picture's alone, which is all that a dual encoder reads. Ours."""
+    """Keep the cells' vectors; false keeps the whole image's alone, which is all that a dual encoder reads. Ours."""
     thumbnail: int = 240
-    """px, longer side of the small pictures kept for pages; 0 keeps none. Ours."""
+    """px, longer side of the small images kept for pages; 0 keeps none. Ours."""
     thumbnails: Literal["test", "all"] = "test"
-    """Of which pictures: of the test split, or of all, so that a search can show whatever it finds. Ours."""
+    """Of which images: of the test split, or of all, so that a search can show whatever it finds. Ours."""
     accelerator: Accelerator = "cpu"
     """Where a frozen encoder computes: the processor, a GPU in batches of 64, or a GPU where there is one. Features of a GPU are
     equal but for rounding. Ours."""
@@ -69,11 +69,11 @@ class Params(Settings):
             raise HearsightError(
                 "need a frozen encoder",
                 where=f"{where}.views",
-                hint="set it to 0: a trained encoder's pictures are distorted when they are read",
+                hint="set it to 0: a trained encoder's images are distorted when they are read",
             )
         if self.centre and not self.encoder.frozen:
             raise HearsightError(
                 "needs a frozen encoder",
                 where=f"{where}.centre",
-                hint="set it to false: a trained encoder's pictures are cropped when they are read",
+                hint="set it to false: a trained encoder's images are cropped when they are read",
             )

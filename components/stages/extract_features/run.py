@@ -1,4 +1,4 @@
-"""Run extract_features: compute the features of each image, or prepare the pictures."""
+"""Run extract_features: compute the features of each image, or prepare the images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.execution.resources import Resources
 from components.execution.stage import ShardOut, Stage, Task
 from components.metrics.tokens import tokenize
 from components.stages.extract_features import Params
-from components.vision.image_encoders import EncodedPicture, ViewSpec, feature_key, weights_digest
+from components.vision.image_encoders import EncodedImage, ViewSpec, feature_key, weights_digest
 from components.web.images.opening import read_image
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _member_name(row: dict[str, Any], task: Task) -> str:
 
 
 def _features_suffix(task: Task) -> str:
-    """Grids are compressed; vectors of whole pictures alone are small and read as they are."""
+    """Grids are compressed; vectors of whole images alone are small and read as they are."""
     return SUFFIX if task.params.grid else ".npy"
 
 
@@ -79,14 +79,14 @@ def _thumbnail_name(row: dict[str, Any]) -> str:
 
 
 def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
-    """Return the members of a shard's tar; a picture of several splits gets the views of a training picture."""
-    params, pictures = task.params, {row["image_sha256"]: row for row in rows}
+    """Return the members of a shard's tar; an image of several splits gets the views of a training image."""
+    params, images = task.params, {row["image_sha256"]: row for row in rows}
     with_thumbnail = {row["image_sha256"] for row in rows if params.thumbnails == "all" or row["split"] == "test"}
     training = {row["image_sha256"] for row in rows if row["split"] == "train"}
     media: dict[str, bytes] = {}
     if params.encoder.frozen:
         media.update(_features(rows, task, training))
-    for sha, row in sorted(pictures.items()):
+    for sha, row in sorted(images.items()):
         data = task.inputs["media"].read_media(row["media"])
         if not params.encoder.frozen:
             media[_member_name(row, task)] = data
@@ -96,7 +96,7 @@ def _media(rows: Sequence[dict[str, Any]], task: Task) -> dict[str, bytes]:
 
 
 def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) -> dict[str, bytes]:
-    """Return arrays of views × vectors × F of each picture, and of its central square (1 × 1 × F) if ``centre`` is set."""
+    """Return arrays of views × vectors × F of each image, and of its central square (1 × 1 × F) if ``centre`` is set."""
     params = task.params
     source = {row["image_sha256"]: row["media"] for row in rows}
     views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
@@ -104,7 +104,7 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
     arrays = _encoded(task, source, views, ViewSpec(params.crops, params.least_area, params.grid))
     members = {f"{sha}{_features_suffix(task)}": pack(array) for sha, array in arrays.items()}
     if params.centre:
-        # Retrieval, which alone reads the central square, takes the whole picture's vector.
+        # Retrieval, which alone reads the central square, takes the whole image's vector.
         centres = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=False))
         members |= {_centre_name(sha): npy_bytes(array) for sha, array in centres.items()}
     return members
@@ -113,10 +113,10 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
 def _encoded(
     task: Task, source: Mapping[str, str], views: Mapping[str, int], view_spec: ViewSpec
 ) -> dict[str, NDArray[np.float16]]:
-    """Return sha256 → the first ``views[sha256]`` views of the picture at ``source[sha256]``."""
+    """Return sha256 → the first ``views[sha256]`` views of the image at ``source[sha256]``."""
     encoder, about = task.params.encoder, task.shared["encoder"]
     weights = installed_file(task.project, encoder.weights) if encoder.weights else None
-    annotator = EncodedPicture(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
+    annotator = EncodedImage(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
     payloads = {
         feature_key(sha, number): (lambda sha=sha, number=number: (task.inputs["media"].read_media(source[sha]), sha, number))
         for sha, count in views.items()
@@ -143,7 +143,7 @@ def run(stage: Stage) -> None:
     if params.encoder.frozen:
         # The features are keyed by the file's content, not by its name.
         encoder["weights_sha256"] = weights_digest(params.encoder.name, weights)
-        EncodedPicture(
+        EncodedImage(
             params.encoder.name, weights, params.encoder.side, str(encoder["weights_sha256"])
         )  # raises for unsupported settings
     device = stage.engine.device(params.accelerator)

@@ -1,7 +1,7 @@
-"""filter: drop candidates whose picture, text, or both together do not make a caption.
+"""filter: drop candidates whose image, text, or both together do not make a caption.
 
 "Ours" marks a threshold that CC does not publish: each is set so that its rule alone drops at most .3 % of CC's published
-captions (docs/quality.md), except where a rule reads the picture.
+captions (docs/quality.md), except where a rule reads the image.
 Source: CC §3, image-based, text-based and image&text-based filtering. Every threshold is a setting in ``Params``.
 Annotations (parse, tone, pornography, labels) depend on content and model alone, so a changed threshold recomputes none of them.
 Not in scope: rewriting captions (``hypernymize``), duplicates (``dedup``).
@@ -19,7 +19,7 @@ class Params(Settings):
     """Settings of filter: the providers, and one threshold for each rule."""
 
     providers: ProviderParams = ProviderParams()
-    """Providers that parse texts and classify pictures; hypernymize takes the same (``docs/providers.md``)."""
+    """Providers that parse texts and classify images; hypernymize takes the same (``docs/providers.md``)."""
     language: str = "en"
     """Language of page and text, ISO 639-1, and of the boiler-plate lists. CC §3: English pages."""
     formats: list[str] = ["JPEG"]
@@ -29,7 +29,7 @@ class Params(Settings):
     max_aspect_ratio: float = 2.0
     """Larger side over smaller side, at most. CC §3: 2; CC12M: 2.5."""
     pornography_from: float = 0.5
-    """Pornography score (0..1) from which a picture is dropped. CC §3 names none; COYO-700M: .5."""
+    """Pornography score (0..1) from which an image is dropped. CC §3 names none; COYO-700M: .5."""
     min_words: int = 2
     """Words a text must have at least. Ours: an article and a noun; CC12M: 3."""
     max_words: int = 256
@@ -67,15 +67,15 @@ class Params(Settings):
     """Share of distinct words within each open part of speech, at least. Ours."""
     overlap: Literal["evidence", "stem"] = "evidence"
     """How text and labels are compared. ``stem`` (CC §3, over 10^5 labels): any word must name a label. ``evidence`` (ours, over
-    1,080): the nouns must be likely of the picture; Google's labels, and a text without a known noun, are compared by stem."""
+    1,080): the nouns must be likely of the image; Google's labels, and a text without a known noun, are compared by stem."""
     min_evidence: float = 0.25
-    """Mean evidence for the nouns (log-likelihood ratio), at least. Ours: on 1,500 training pictures of Flickr8k 76 % of their
-    captions pass, and 22 % of captions of another picture."""
+    """Mean evidence for the nouns (log-likelihood ratio), at least. Ours: on 1,500 training images of Flickr8k 76 % of their
+    captions pass, and 22 % of captions of another image."""
     min_labels: int = 5
-    """Labels a picture gets at least. CC §3: 5."""
+    """Labels an image gets at least. CC §3: 5."""
     max_labels: int = 20
-    """Labels a picture gets at most. CC §3: 20."""
+    """Labels an image gets at most. CC §3: 20."""
     min_label_confidence: float = 0.05
-    """Confidence (0..1) below which a picture gets no label beyond ``min_labels``. Ours."""
+    """Confidence (0..1) below which an image gets no label beyond ``min_labels``. Ours."""
     min_kind_confidence: float = 0.1
     """Confidence (0..1) in a noun's hypernym, from which the noun counts as visible by ``stem``. Ours."""

@@ -13,10 +13,10 @@ from components.execution.stage import Task
 from components.providers.registry import Providers
 from components.stages.filter.rules import Subject
 
-GROUP_ROLES = {"tone": ("polarity", "profanity"), "parse": ("parse",), "picture": ("pornography",), "overlap": ("labels",)}
+GROUP_ROLES = {"tone": ("polarity", "profanity"), "parse": ("parse",), "image": ("pornography",), "overlap": ("labels",)}
 """Group of rules → the roles whose providers annotate its subjects; a subject has an attribute of the same name."""
 TEXT_ROLES = ("polarity", "profanity", "parse")
-"""Roles that read the text; the others read the picture."""
+"""Roles that read the text; the others read the image."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class SubjectAnnotator:
     def _annotate(self, role: Any, alive: Mapping[str, Subject]) -> dict[str, Any]:
         digests = self.contents(role.annotator, alive)
         reads_text = self._reads_text(role.annotator)
-        payloads = {digests[key]: subject.text if reads_text else self._read_picture(key) for key, subject in alive.items()}
+        payloads = {digests[key]: subject.text if reads_text else self._read_image(key) for key, subject in alive.items()}
         results = self.task.annotations.annotate(role.annotator, payloads)
         for key, digest in digests.items():
             if reason := role.refusal(results[digest]):
                 self.refused[key] = f"{role.annotator.name}: {reason}"
         return {key: results[digest] for key, digest in digests.items()}
 
-    def _read_picture(self, key: str) -> Callable[[], bytes]:
-        pictures, media = self.task.inputs["input"], self.rows[key]["media"]
-        return lambda: pictures.read_media(media)
+    def _read_image(self, key: str) -> Callable[[], bytes]:
+        images, media = self.task.inputs["input"], self.rows[key]["media"]
+        return lambda: images.read_media(media)
 
 
 def _nouns(subject: Subject) -> list[str]:

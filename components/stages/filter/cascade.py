@@ -22,18 +22,18 @@ GROUPS: dict[str, tuple[Rule, ...]] = {
     "text": text_rules.TEXT_RULES,
     "tone": text_rules.TONE_RULES,
     "parse": parse_rules.PARSE_RULES,
-    "picture": image_rules.PICTURE_RULES,
+    "image": image_rules.IMAGE_RULES,
     "overlap": image_rules.OVERLAP_RULES,
 }
 """The rules in order of application; the cost rises from microseconds to tens of milliseconds a candidate."""
 RULE_SETTINGS = {rule.name: rule.settings for rules in GROUPS.values() for rule in rules}
 """Rule → the settings of ``Params`` that set its threshold."""
 TEXT_GROUPS = ("text", "tone", "parse")
-"""Groups that need neither the picture nor its page."""
+"""Groups that need neither the image nor its page."""
 
 
 def make_subject(alt: str, boilerplate: Boilerplate, max_characters: int) -> Subject:
-    """Return the subject of an alt-text, boiler-plate cropped; picture and page are not set yet.
+    """Return the subject of an alt-text, boiler-plate cropped; image and page are not set yet.
 
     Only the first ``max_characters`` are cropped and split into words: a longer alt-text is dropped by ``max_characters``.
     """
@@ -79,8 +79,8 @@ def _selected_groups(names: Sequence[str]) -> dict[str, tuple[Rule, ...]]:
 def make_subjects(rows: Mapping[str, Mapping[str, Any]], params: Params) -> dict[str, Subject]:
     """Return each record as the subject that the rules test."""
     boilerplate = load_boilerplate(params.language)
-    picture = ("format", "width", "height", "language")
+    image = ("format", "width", "height", "language")
     return {
-        key: replace(make_subject(row["alt"], boilerplate, params.max_characters), **{name: row[name] for name in picture})
+        key: replace(make_subject(row["alt"], boilerplate, params.max_characters), **{name: row[name] for name in image})
         for key, row in rows.items()
     }

@@ -1,7 +1,7 @@
-"""Rules about the picture: encoding, size, shape, pornography, and whether its labels fit the text (CC §3).
+"""Rules about the image: encoding, size, shape, pornography, and whether its labels fit the text (CC §3).
 
-In the paper a word must name one of 10^5 labels. Ours are 1,080, of which "person" fits most pictures and most captions, so by
-default the nouns must be likely of the picture (``vision.evidence``).
+In the paper a word must name one of 10^5 labels. Ours are 1,080, of which "person" fits most images and most captions, so by
+default the nouns must be likely of the image (``vision.evidence``).
 
 With ``overlap: stem`` words and labels are compared by stem. A label of several words is represented by its head, the last word
 ("fire engine" → "engine"), or the word before "of" ("hen of the woods" → "hen"), because a modifier alone proves nothing ("sea
@@ -52,7 +52,7 @@ def common_stems(words: Iterable[str], names: Iterable[str]) -> list[str]:
 
 
 def label_overlap(subject: Subject, params: Params) -> Finding:
-    """The nouns must be likely of the picture, or by ``stem`` a word must name a label, or a noun's hypernym be recognised."""
+    """The nouns must be likely of the image, or by ``stem`` a word must name a label, or a noun's hypernym be recognised."""
     if _by_evidence(subject, params):
         mean = mean_evidence(subject.evidence)
         return Finding(mean >= params.min_evidence, mean, f">= {params.min_evidence}")
@@ -102,8 +102,8 @@ RECORD_RULES = (
     Rule("aspect_ratio", aspect_ratio, ("max_aspect_ratio",)),
 )
 """Rules that need only the record."""
-PICTURE_RULES = (Rule("pornography", pornography, ("pornography_from",)),)
-"""Rules that need the picture."""
+IMAGE_RULES = (Rule("pornography", pornography, ("pornography_from",)),)
+"""Rules that need the image."""
 LABEL_SETTINGS = ("overlap", "min_evidence", "min_labels", "max_labels", "min_label_confidence", "min_kind_confidence")
 OVERLAP_RULES = (Rule("label_overlap", label_overlap, LABEL_SETTINGS, describe_overlap),)
 """Rules that need the labels."""

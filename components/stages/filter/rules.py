@@ -45,7 +45,7 @@ class Subject:
     kinds: Sequence[str] = ()
     """Nouns of the text whose hypernym the classifier recognises, as ``noun < hypernym``."""
     evidence: Sequence[Evidence] = ()
-    """Evidence that the picture shows what each noun names; none from a provider whose labels are compared by stem only."""
+    """Evidence that the image shows what each noun names; none from a provider whose labels are compared by stem only."""
     nearest_kind: Callable[[], tuple[str, str, float] | None] = lambda: None
     """Returns noun, hypernym and confidence of the nearest to such a match; only ``hearsight explain`` calls it."""
 

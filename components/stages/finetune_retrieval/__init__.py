@@ -1,6 +1,6 @@
 """Fine-tune dual encoders on human speech, from a pretrained model's towers or from scratch (CSC §4.3).
 
-Input: ``input``, UTTERANCE records of human recordings; ``pictures``, the FEATURES records of their pictures; ``start``, the
+Input: ``input``, UTTERANCE records of human recordings; ``images``, the FEATURES records of their images; ``start``, the
 pretrained models. Output: MODEL records and ``models/<start>-<percent>-<seed>/{weights.safetensors, config.json, history.csv}``;
 the curves are exported. A row is the set of towers (none, audio, image, both) that start from the pretrained model of the same
 seed (table 2), and a percentage of the training pairs (figure 3); ``rows`` lists the rows to train.

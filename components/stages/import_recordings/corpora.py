@@ -46,13 +46,13 @@ def open_corpus(layout: str, folder: Path) -> FlickrAudio | Stamps | Released:
 
 
 class Stamps:
-    """Recordings next to the pictures, named after picture and language."""
+    """Recordings next to the images, named after image and language."""
 
     def recording(self, record: Mapping[str, Any]) -> Recording | str:
         """Return the recording of a record's caption, or why there is none; the caller tests whether the file exists."""
         scheme, _, path = record["image_url"].partition(":")
         if scheme != "file":
-            return "the picture is of no folder"
+            return "the image is of no folder"
         stem, language = PurePosixPath(unquote(path)).with_suffix(""), record["language"]
         ending = "_desc" if language == "en" else f"_desc_{language}"
         return Recording(f"{stem}{ending}.ogg", f"human-{language}")
@@ -83,7 +83,7 @@ class FlickrAudio:
         """Return the recording of a record's caption, or why there is none; ``post`` names the caption (the crawl's layouts)."""
         caption_id = record["post"]
         if not caption_id:
-            return "the record does not say which caption of its picture it is"
+            return "the record does not say which caption of its image it is"
         if (wav := self._recordings.get(caption_id)) is None:
             return self._rejected.get(caption_id, f"{caption_id} is not in wav2capt.txt")
         return Recording(f"wavs/{wav}", self._speakers.get(wav) or f"human-{record['language']}")

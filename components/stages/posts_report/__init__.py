@@ -26,7 +26,7 @@ class Params(Settings):
     sheets: int = 8
     """Contact sheets, of the largest clusters; one of the outliers comes with them. Ours."""
     sheet: int = 24
-    """Pictures on a contact sheet. Ours."""
+    """Images on a contact sheet. Ours."""
     topics: int = 6
     """Topics of the descriptions. PCV figure 16: 6."""
     topic_words: int = 40

@@ -1,4 +1,4 @@
-"""Clusters of pictures: their sizes, contact sheets with a sample of each, and components of duplicates.
+"""Clusters of images: their sizes, contact sheets with a sample of each, and components of duplicates.
 
 Sources: PCV §5.1 (figure 9: sizes after removing duplicates) and §5.2 (figure 10: a sample from before that, with duplicates in
 frames of equal colour and line).
@@ -21,17 +21,17 @@ BANDS = ((1, 10), (11, 100), (101, 1000), (1001, 10_000), (10_001, 20_000), (20_
 """The paper's ranges of cluster sizes in posts, both ends included."""
 OUTLIER = -1
 MOST_OF_ONE = 4
-"""Maximal number of pictures of one component of duplicates on a sheet."""
+"""Maximal number of images of one component of duplicates on a sheet."""
 _GROUP, _SAME = re.compile(r"\bgroup (\w+)"), re.compile(r"\bsame as (\w+)")
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture on a sheet."""
+    """An image on a sheet."""
 
     key: str
     duplicates: str
-    """A letter shared by duplicates; empty for a picture without duplicates on this sheet."""
+    """A letter shared by duplicates; empty for an image without duplicates on this sheet."""
     dropped: bool
     """Whether ``dedup`` dropped the post."""
 
@@ -120,7 +120,7 @@ def _sample(members: Sequence[str], component_of: Mapping[str, str], dropped: se
     for key in members:
         units.setdefault(component_of.get(key, key), []).append(key)
     drawn = sorted(units, key=lambda unit: seeded_rng(seed, unit, "sheet").random())
-    # Components of duplicates take up to half of the sheet, so that some are shown; single pictures take the rest.
+    # Components of duplicates take up to half of the sheet, so that some are shown; single images take the rest.
     several = [unit for unit in drawn if len(units[unit]) > 1]
     chosen: list[str] = []
     room = sheet // 2

@@ -27,7 +27,7 @@ TOTALS = "tag_totals.csv"
 WITHDRAWN = re.compile(r"^account_|privat|withdrawn|gone|deleted|removed|takedown|taken_down")
 """Rules of the crawl for posts that are no longer public."""
 UNUSABLE = re.compile(r"unreadable|missing|undecodable")
-"""Rules of later stages for unusable pictures."""
+"""Rules of later stages for unusable images."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -57,7 +57,7 @@ class Growth:
 
 
 def measure_losses(outputs: Mapping[str, StageOutput]) -> tuple[int, list[Step]]:
-    """Return the number of collected posts and the losses of each step; a post counts once per picture.
+    """Return the number of collected posts and the losses of each step; a post counts once per image.
 
     Args:
         outputs: ``crawl``, ``extract_descriptions``, ``dedup`` and ``input`` (the split); a missing one lost nothing.
@@ -72,7 +72,7 @@ def measure_losses(outputs: Mapping[str, StageOutput]) -> tuple[int, list[Step]]
     repeated = {key: rule for key, rule in repeated.items() if key not in other}
     parts = [
         ("withdrawn", "turned private or withdrawn since", private, 0.023),
-        ("unusable", "no picture that can be used", other, None),
+        ("unusable", "no image that can be used", other, None),
         ("malformed", "malformed description", malformed, 0.096),
         ("duplicate", "duplicate", repeated, 0.449),
     ]

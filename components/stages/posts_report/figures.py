@@ -17,7 +17,7 @@ from components.stages.posts_report.words import Topic
 from components.web.images.opening import UnreadableImageError, read_image
 
 CELL, GAP, LABEL, FRAME = 150, 14, 22, 6
-"""Pixels: side of a picture, gap between pictures, height of a label, width of a frame."""
+"""Pixels: side of an image, gap between images, height of a label, width of a frame."""
 COLUMNS = 6
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0307a", "#6a4c93", "#8a6d00")
 """Distinguishable with any colour vision and dark enough on white; with the line styles they give 18 different frames."""
@@ -26,12 +26,12 @@ SHADES = ("#1f3a4d", "#b8452f", "#33667f", "#5d7a3a", "#55707f")
 
 
 def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
-    """Return a contact sheet as PNG, with numbered pictures.
+    """Return a contact sheet as PNG, with numbered images.
 
     Duplicates have a frame of equal colour and line and a letter; dropped posts have a crossed corner.
 
     Args:
-        read: returns the picture's bytes by key, or None, which leaves a labelled empty cell.
+        read: returns the image's bytes by key, or None, which leaves a labelled empty cell.
     """
     rows = -(-len(sheet.shown) // COLUMNS)
     width = COLUMNS * (CELL + GAP) + GAP
@@ -42,12 +42,12 @@ def contact_sheet(sheet: Sheet, read: Callable[[str], bytes | None]) -> bytes:
     for number, shown in enumerate(sheet.shown):
         left = GAP + number % COLUMNS * (CELL + GAP)
         top = GAP + number // COLUMNS * (CELL + LABEL + GAP)
-        picture = _thumbnail(read(shown.key))
-        if picture is None:
+        image = _thumbnail(read(shown.key))
+        if image is None:
             pen.rectangle([left, top, left + CELL - 1, top + CELL - 1], fill="#eef2f4")
             pen.text((left + 12, top + CELL // 2 - 8), "cannot be shown", fill="#55707f", font=font)
         else:
-            page.paste(picture, (left + (CELL - picture.width) // 2, top + (CELL - picture.height) // 2))
+            page.paste(image, (left + (CELL - image.width) // 2, top + (CELL - image.height) // 2))
         colour = "#1d2a33"
         if shown.duplicates:
             at = letters.index(shown.duplicates)
@@ -79,13 +79,13 @@ def _thumbnail(data: bytes | None) -> Image.Image | None:
     if data is None:
         return None
     try:
-        picture = read_image(data, enough=2 * CELL).pixels
+        image = read_image(data, enough=2 * CELL).pixels
     except UnreadableImageError:
         return None
     inside = CELL - 2 * FRAME - 4
-    scale = inside / max(picture.size)
-    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
-    return picture.resize(size, Image.Resampling.LANCZOS)
+    scale = inside / max(image.size)
+    size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    return image.resize(size, Image.Resampling.LANCZOS)
 
 
 def _frame(pen: Any, left: int, top: int, colour: str, line: str) -> None:
@@ -112,9 +112,9 @@ def _font_path() -> Path:
     return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
 
 
-def _png(picture: Image.Image) -> bytes:
+def _png(image: Image.Image) -> bytes:
     buffer = io.BytesIO()
-    picture.save(buffer, "PNG", optimize=True)
+    image.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
@@ -131,7 +131,7 @@ def draw_all(report: PostsReport, read: Callable[[str], bytes | None], seed: int
     """Yield the figures that have data, in the order of the page.
 
     Args:
-        read: returns the bytes of a post's picture by its key, or None.
+        read: returns the bytes of a post's image by its key, or None.
         seed: seed of the word clouds' layout.
     """
     if report.collected:
@@ -141,7 +141,7 @@ def draw_all(report: PostsReport, read: Callable[[str], bytes | None], seed: int
     if report.sizes_after:
         yield Figure("cluster_sizes", "Clusters by size", plots.draw_cluster_sizes(report))
     if report.positions:
-        yield Figure("map", "Map of the pictures", plots.draw_cluster_map(report))
+        yield Figure("map", "Map of the images", plots.draw_cluster_map(report))
     for sheet in report.sheets:
         name = "outliers" if sheet.cluster == OUTLIER else f"{sheet.cluster:04d}"
         yield Figure(f"sheet_{name}", sheet_title(sheet), contact_sheet(sheet, read))

@@ -23,13 +23,13 @@ def run(stage: Stage) -> None:
     crawl = stage.inputs["crawl"]
     references = dict(zip(*(crawl.table(["key", "media"])[name].to_pylist() for name in ("key", "media")), strict=True))
 
-    def read_picture(key: str) -> bytes | None:
+    def read_image(key: str) -> bytes | None:
         try:
             return crawl.read_media(references[key])
         except (KeyError, HearsightError):
             return None
 
-    figures = list(draw_all(report, read_picture, stage.params.seed))
+    figures = list(draw_all(report, read_image, stage.params.seed))
     html = page.render_page(report, figures, stage.params, input_warnings(stage.inputs.values())).encode()
     rows = [{"key": "page", "title": f"Analysis of {stage.dataset}", "path": PAGE, "sha256": sha256_bytes(html)}]
     stage.write_file(PAGE, html)

@@ -1,7 +1,7 @@
 """Train speech–image dual encoders from scratch on all sets of synthetic speech (CSC §4.2).
 
-Input: ``input`` and ``more``, UTTERANCE records with audio; ``pictures`` and ``more_pictures``, the FEATURES records of their
-pictures. Output: MODEL records and ``models/<loss>-<batch>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves
+Input: ``input`` and ``more``, UTTERANCE records with audio; ``images`` and ``more_images``, the FEATURES records of their
+images. Output: MODEL records and ``models/<loss>-<batch>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves
 are exported. A row of table 1 is a loss and a batch size; ``rows`` lists the rows to train. Each model is a cached job.
 Not in scope: fine-tuning on human speech (``finetune_retrieval``), scores (``evaluate_retrieval``).
 """

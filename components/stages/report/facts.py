@@ -43,7 +43,7 @@ STEPS = (
     Step("concepts", "hypernymize", "common concepts", frozenset({"rare_concept"}), 0.55, "≈ 55 %", 0.00088, "≈ 0.09 %"),
 )
 """The steps in the order of this project: unlike the paper's other image rules, pornography follows the text rules, since it must
-decode the picture. Two of the paper's shares of all candidates are products of its rates."""
+decode the image. Two of the paper's shares of all candidates are products of its rates."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def render_page(report: RunReport, figures: list[dict[str, Any]], warnings: Sequ
 
 
 def render_markdown(report: RunReport, warnings: Sequence[str] = ()) -> str:
-    """Return the report as Markdown without pictures."""
+    """Return the report as Markdown without images."""
     return _render("report.md", report, warnings)
 
 

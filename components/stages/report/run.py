@@ -17,9 +17,9 @@ def run(stage: Stage) -> None:
     """Write ``report.html``, ``report.md``, ``summary.txt``, the figures, and the funnel as a DVC plot."""
     report = gather(stage)
     rows = []
-    for key, title, picture in figures.draw_all(report):
+    for key, title, image in figures.draw_all(report):
         path = f"figures/{key}.png"
-        stage.write_file(path, picture)
+        stage.write_file(path, image)
         rows.append({"key": key, "title": title, "path": path, "sha256": sha256_file(stage.out / path)})
     warnings = input_warnings(stage.inputs.values())
     stage.write_file("report.html", pages.render_page(report, rows, warnings).encode())

@@ -2,7 +2,7 @@
 
 ``by: group`` draws each group of near-duplicates by its key and the seed alone, so added pages move no existing record. Shares
 are therefore approximate. ``by: owner`` keeps all posts of an account in one split, close to the shares, and stores the
-assignments (``owners``, ``assignments``). ``by: text`` separates neither equal captions nor equal pictures (``text``), ``by:
+assignments (``owners``, ``assignments``). ``by: text`` separates neither equal captions nor equal images (``text``), ``by:
 published`` reads lists (``published``); both also accept candidates, whose alt-text is the caption (``records``). With
 ``min_good``, test records that too few raters called GOOD are dropped (``cleaning``). Source: CC §3 (table 3); PCV §4.3.4.
 """
@@ -24,8 +24,8 @@ class Params(Settings):
     """Settings of split."""
 
     by: Literal["group", "owner", "text", "published"] = "group"
-    """group: near-duplicates stay together; owner: an account's posts too; text: equal captions and pictures too; published: as
-    lists of picture names say."""
+    """group: near-duplicates stay together; owner: an account's posts too; text: equal captions and images too; published: as
+    lists of image names say."""
     min_good: NotNegative = 0
     """Raters that must call a test record's caption GOOD; 0 drops none. CC table 3: 2 of 3, "the test set has been cleaned using
     human judgements (2+ GOOD)"; 0 since most datasets have no ratings."""
@@ -81,10 +81,10 @@ class ByOwner(Params):
 
 
 class ByText(Params):
-    """Equal captions and equal pictures stay together."""
+    """Equal captions and equal images stay together."""
 
     by: Literal["text"] = "text"
-    """Equal captions and equal pictures stay together."""
+    """Equal captions and equal images stay together."""
     seed: int = 1
     """Seed of the draw. Ours."""
     validation: float = 0.125
@@ -98,10 +98,10 @@ class ByText(Params):
 
 
 class Published(Params):
-    """Splits from published lists of picture names."""
+    """Splits from published lists of image names."""
 
     by: Literal["published"] = "published"
-    """Splits from published lists of picture names."""
+    """Splits from published lists of image names."""
     lists: Lists = Lists()
     """The lists; at least one is required."""
 

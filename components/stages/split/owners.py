@@ -1,4 +1,4 @@
-"""Owner splits: all posts of an owner in one split, close to the requested shares, and no picture in two splits.
+"""Owner splits: all posts of an owner in one split, close to the requested shares, and no image in two splits.
 
 Source: PCV §4.3.4 (60/20/20 by owner). The published code draws owners one by one until a split is full, without a seed and
 without storing the result. Here an assigned owner keeps its split, and new ones, those with most posts first, each go to the
@@ -10,7 +10,7 @@ split that lacks most of its share of the posts placed so far. The gain of a spl
 - A post without an owner goes to its leader's split. One that leads is drawn by its own key, as groups of web pages are, so it
   keeps its split when posts are added.
 
-Without pictures shared between owners, no placement leaves a split more than two thirds of that owner's posts above its share, so
+Without images shared between owners, no placement leaves a split more than two thirds of that owner's posts above its share, so
 small owners, placed last, leave little error.
 """
 

@@ -1,10 +1,10 @@
-"""Splits from published lists: a file of picture names for each split, as Flickr8k's ``Flickr_8k.trainImages.txt``.
+"""Splits from published lists: a file of image names for each split, as Flickr8k's ``Flickr_8k.trainImages.txt``.
 
-A list may also be Karpathy's ``dataset_coco.json``, which names the split of each picture, or a subset of #PraCegoVer, which has
+A list may also be Karpathy's ``dataset_coco.json``, which names the split of each image, or a subset of #PraCegoVer, which has
 the posts of each split. A test-only set (Flickr 1K, COCO C40, the validation file of Conceptual Captions) has a test list only,
 or "*" as its test list. A record of an unlisted
-picture is dropped (``unlisted``). A listed picture without a record is a ledger row of kind ``image`` (``no_record``). A picture
-in two lists is an error, because the result would not be the published split. If two names of one picture (or two
+image is dropped (``unlisted``). A listed image without a record is a ledger row of kind ``image`` (``no_record``). An image
+in two lists is an error, because the result would not be the published split. If two names of one image (or two
 near-duplicates, where groups are known) are in two splits, test keeps them, then validation; the others are dropped by
 ``duplicate_across_sides``.
 """
@@ -23,53 +23,53 @@ from components.core.ledger import dropped, kept
 from components.core.params import Settings
 from components.core.text_encoding import decode_text
 from components.execution.stage import Stage
-from components.stages.split.records import ACROSS, ONE_SPLIT, groups_of_pictures, is_grouped, read_grouped, write_split
+from components.stages.split.records import ACROSS, ONE_SPLIT, groups_of_images, is_grouped, read_grouped, write_split
 
 SPLIT_PRIORITY = ("test", "validation", "train")
-"""Priority of splits for a picture listed in several: test first, so that test results stay comparable with published ones."""
-ALL_OTHER_PICTURES = "*"
-"""In place of a file: every picture that no other list names."""
+"""Priority of splits for an image listed in several: test first, so that test results stay comparable with published ones."""
+ALL_OTHER_IMAGES = "*"
+"""In place of a file: every image that no other list names."""
 KARPATHY = {"train": ("train", "restval"), "validation": ("val",), "test": ("test",)}
-"""Split → its names in Karpathy's files; ``restval`` (the rest of COCO's validation pictures) is commonly used for training."""
+"""Split → its names in Karpathy's files; ``restval`` (the rest of COCO's validation images) is commonly used for training."""
 
 
 class Lists(Settings):
-    """The files, relative to the project: one picture file name a line, or Karpathy's ``.json``, or one of #PraCegoVer's.
+    """The files, relative to the project: one image file name a line, or Karpathy's ``.json``, or one of #PraCegoVer's.
 
-    Empty for an absent split; "*" for every picture that no other list names.
+    Empty for an absent split; "*" for every image that no other list names.
     """
 
     train: str = ""
-    """Names of the training pictures."""
+    """Names of the training images."""
     validation: str = ""
-    """Names of the validation pictures."""
+    """Names of the validation images."""
     test: str = ""
-    """Names of the test pictures."""
+    """Names of the test images."""
 
     def check(self, where: str) -> None:
-        """Require a list, and at most one split that takes every other picture."""
+        """Require a list, and at most one split that takes every other image."""
         files = [file for file in (self.train, self.validation, self.test) if file]
-        if not files or files.count(ALL_OTHER_PICTURES) > 1:
-            what = f'"{ALL_OTHER_PICTURES}" is set for two splits' if files else "are all empty"
-            hint = f'set a file for at least one split, and "{ALL_OTHER_PICTURES}" at most once'
+        if not files or files.count(ALL_OTHER_IMAGES) > 1:
+            what = f'"{ALL_OTHER_IMAGES}" is set for two splits' if files else "are all empty"
+            hint = f'set a file for at least one split, and "{ALL_OTHER_IMAGES}" at most once'
             raise HearsightError(what, where=where, hint=hint)
 
 
 def read_lists(lists: Lists, project: Path) -> dict[str, str]:
-    """Return picture file name → split.
+    """Return image file name → split.
 
     Raises:
-        HearsightError: a list cannot be read or is empty, or a picture is in two.
+        HearsightError: a list cannot be read or is empty, or an image is in two.
     """
     splits: dict[str, str] = {}
     files = {split: getattr(lists, split) for split in SPLIT_PRIORITY if getattr(lists, split)}
     for split, file in files.items():
-        if file == ALL_OTHER_PICTURES:
+        if file == ALL_OTHER_IMAGES:
             continue
         path = installed_file(project, file)
         names = _names(path, split)
         if not names:
-            raise HearsightError("contains no picture name", where=path, hint="fix split.lists, or add the file")
+            raise HearsightError("contains no image name", where=path, hint="fix split.lists, or add the file")
         for number, name in enumerate(names, 1):
             if splits.setdefault(name, split) != split:
                 raise HearsightError(
@@ -110,11 +110,11 @@ def winners(groups: Iterable[tuple[str, str]]) -> Mapping[str, str]:
 
 
 def split_as_published(stage: Stage) -> None:
-    """Write the split; metrics: numbers of listed pictures and of those without a record."""
+    """Write the split; metrics: numbers of listed images and of those without a record."""
     source = stage.inputs["input"]
-    groups = None if is_grouped(source) else groups_of_pictures(source)
+    groups = None if is_grouped(source) else groups_of_images(source)
     listed = read_lists(stage.params.lists, stage.project)
-    default = next((split for split in SPLIT_PRIORITY if getattr(stage.params.lists, split) == ALL_OTHER_PICTURES), None)
+    default = next((split for split in SPLIT_PRIORITY if getattr(stage.params.lists, split) == ALL_OTHER_IMAGES), None)
     splits: dict[str, str] = {}
     names: dict[str, str] = {}
     grouped: list[tuple[str, str]] = []
@@ -133,7 +133,7 @@ def split_as_published(stage: Stage) -> None:
         if split is None:
             return "", dropped(key, "unlisted", names[key], "a name in one of the lists")
         if keeps[group] != split:
-            value = f"same picture as {group}'s in {keeps[group]}"
+            value = f"same image as {group}'s in {keeps[group]}"
             return "", dropped(key, ACROSS, value, ONE_SPLIT, detail=f"listed in {split}")
         return split, kept(key, detail=f"{split}, {names[key]}")
 
@@ -144,6 +144,6 @@ def split_as_published(stage: Stage) -> None:
         if name not in present
     ]
     write_split(stage, groups, decide, missing)
-    stage.metric("pictures_listed", len(listed))
-    stage.metric("pictures_without_record", len(missing))
-    stage.note_parent("lists", digest_value([*sorted(listed.items()), *([ALL_OTHER_PICTURES, default] if default else [])]))
+    stage.metric("images_listed", len(listed))
+    stage.metric("images_without_record", len(missing))
+    stage.note_parent("lists", digest_value([*sorted(listed.items()), *([ALL_OTHER_IMAGES, default] if default else [])]))

@@ -1,7 +1,7 @@
 """Input and output records of the split.
 
 The input is the output of ``dedup``, or candidates with finished captions: the alt-text of a set written or spoken by people is
-the caption, without changes or labels. Then each picture is a group, named by the key of its first record.
+the caption, without changes or labels. Then each image is a group, named by the key of its first record.
 
 Cleaning of the test split by raters: records that too few called GOOD are dropped (CC table 3).
 
@@ -82,9 +82,9 @@ def cleaned(decide: Decide, votes: Votes, min_good: int, unrated: str) -> Decide
 SPLITS = ("train", "validation", "test")
 ACROSS = "duplicate_across_sides"
 """Rule of a record that duplicates one in another split, which is kept. Its name is stored in ledgers."""
-ONE_SPLIT = "one split per picture"
+ONE_SPLIT = "one split per image"
 """Threshold of that rule in ledgers."""
-PICTURE = "image_sha256"
+IMAGE = "image_sha256"
 """Column by which candidates are grouped."""
 
 
@@ -93,23 +93,23 @@ def is_grouped(output: StageOutput) -> bool:
     return output.manifest.record == "GROUPED"
 
 
-def groups_of_pictures(output: StageOutput) -> dict[str, str]:
-    """Return picture (sha256) → its group: the key of the picture's first record."""
+def groups_of_images(output: StageOutput) -> dict[str, str]:
+    """Return image (sha256) → its group: the key of the image's first record."""
     first: dict[str, str] = {}
     for shard in output.shards:
-        table = shard.read(["key", PICTURE])
-        for key, picture in zip(table.column("key").to_pylist(), table.column(PICTURE).to_pylist(), strict=True):
-            first.setdefault(picture, key)
+        table = shard.read(["key", IMAGE])
+        for key, image in zip(table.column("key").to_pylist(), table.column(IMAGE).to_pylist(), strict=True):
+            first.setdefault(image, key)
     return first
 
 
 def read_grouped(shard: ShardRef, groups: dict[str, str] | None) -> pa.Table:
-    """Return a shard as GROUPED; ``groups`` (of :func:`groups_of_pictures`) for candidates, None for grouped records."""
+    """Return a shard as GROUPED; ``groups`` (of :func:`groups_of_images`) for candidates, None for grouped records."""
     table = shard.read()
     if groups is None:
         return table
     rows = [
-        {**row, "text": row["alt"], "labels": [], "caption": row["alt"], "steps": [], "types": [], "group": groups[row[PICTURE]]}
+        {**row, "text": row["alt"], "labels": [], "caption": row["alt"], "steps": [], "types": [], "group": groups[row[IMAGE]]}
         for row in table.to_pylist()
     ]
     return pa.Table.from_pylist(rows, schema=GROUPED)

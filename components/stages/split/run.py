@@ -74,7 +74,7 @@ def _by_owner(stage: Stage) -> None:
         if own_split == group_split:
             kept_posts.append(posts[key])
             return own_split, kept(key, detail=own_split)
-        value = f"same picture as {placement.leaders[group].key} in {group_split}"
+        value = f"same image as {placement.leaders[group].key} in {group_split}"
         return "", dropped(key, ACROSS, value, ONE_SPLIT, detail=f"its owner is in {own_split}")
 
     write_split(stage, None, decide)

@@ -1,7 +1,7 @@
-"""Splits by text: records with the same caption, picture or group are in one split.
+"""Splits by text: records with the same caption, image or group are in one split.
 
 A recording belongs to a text, not to an image: one caption may describe five images. So the records form connected
-components of equal normalised captions, equal pictures and equal groups, across languages, and each component is placed as a
+components of equal normalised captions, equal images and equal groups, across languages, and each component is placed as a
 whole. Large components first, each goes to the split that lacks most of its share (``owners.place_owners``), so shares are close
 though components differ in size. Added records may move others, which matters little for a set that is published once.
 """
@@ -17,7 +17,7 @@ from components.core.ledger import kept
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage
 from components.stages.split.owners import Post, deviations, place_owners
-from components.stages.split.records import SPLITS, groups_of_pictures, is_grouped, requested_shares, write_split
+from components.stages.split.records import SPLITS, groups_of_images, is_grouped, requested_shares, write_split
 
 
 class CaptionKey(NamedTuple):
@@ -25,7 +25,7 @@ class CaptionKey(NamedTuple):
 
     key: str
     caption: str
-    picture: str
+    image: str
     group: str
 
 
@@ -44,7 +44,7 @@ def find_components(records: Iterable[CaptionKey]) -> dict[str, str]:
     for record in records:
         keys.append(record.key)
         record_root = root(("key", record.key))
-        for node in (("text", normalise_caption(record.caption)), ("picture", record.picture), ("group", record.group)):
+        for node in (("text", normalise_caption(record.caption)), ("image", record.image), ("group", record.group)):
             parent[root(node)] = record_root
     smallest: dict[tuple[str, str], str] = {}
     for key in sorted(keys):
@@ -72,7 +72,7 @@ def split_by_text(stage: Stage) -> None:
     splits, component = assign_by_text(records, shares, params.seed)
     write_split(
         stage,
-        None if grouped else groups_of_pictures(source),
+        None if grouped else groups_of_images(source),
         lambda key, group: (splits[key], kept(key, detail=f"{splits[key]}, with {component[key]}")),
     )
     deviation = deviations(splits.values(), shares)

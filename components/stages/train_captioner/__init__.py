@@ -1,6 +1,6 @@
 """Train one captioning network on one prepared set with several seeds: a cell of the matrix network × set.
 
-Input: ``input``, the FEATURES records with their features or pictures. Output: MODEL records and
+Input: ``input``, the FEATURES records with their features or images. Output: MODEL records and
 ``models/<network>-<seed>/{weights.safetensors, config.json, history.csv}``; the curves are exported. Each seed is a cached job;
 Lightning checkpoints and resumes it exactly. The output holds the weights of the epoch with the best validation CIDEr-D.
 Sources: CC §4 and §5.2; AoANet and self-critical training: PCV §5.4. Not in scope: scores on test sets

@@ -1,4 +1,4 @@
-"""Training data of a captioner from a prepared set: vocabulary, encoded captions, pictures, references."""
+"""Training data of a captioner from a prepared set: vocabulary, encoded captions, images, references."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Split:
 
     table: pa.Table
     """The columns :data:`COLUMNS`."""
-    picture: NDArray[np.int64]
-    """n: number of each caption's picture."""
+    image: NDArray[np.int64]
+    """n: number of each caption's image."""
     sha256: list[str]
-    """Digests of the pictures, in order of first appearance."""
+    """Digests of the images, in order of first appearance."""
     members: Members
-    """The pictures' features or files."""
+    """The images' features or files."""
     group: list[str]
-    """The near-duplicate group of each picture."""
+    """The near-duplicate group of each image."""
 
     @property
     def words(self) -> pa.ListArray:
@@ -43,8 +43,8 @@ class Split:
         return _one_array(self.table["words"])
 
     def select(self, rows: NDArray[np.bool_]) -> Split:
-        """Return the split with some captions; pictures keep their numbers."""
-        return Split(self.table.filter(pa.array(rows)), self.picture[rows], self.sha256, self.members, self.group)
+        """Return the split with some captions; images keep their numbers."""
+        return Split(self.table.filter(pa.array(rows)), self.image[rows], self.sha256, self.members, self.group)
 
 
 def read_split(output: StageOutput, split: str) -> Split:
@@ -53,11 +53,11 @@ def read_split(output: StageOutput, split: str) -> Split:
     parts = [part.filter(pc.equal(part["split"], split)) for part in parts]
     table = pa.concat_tables(parts).sort_by("key").combine_chunks() if parts else output.table(COLUMNS)
     coded = pc.dictionary_encode(_one_array(table["image_sha256"]))
-    picture = np.asarray(coded.indices, dtype=np.int64)
+    image = np.asarray(coded.indices, dtype=np.int64)
     sha256 = coded.dictionary.to_pylist()
-    first = np.unique(picture, return_index=True)[1] if len(picture) else np.zeros(0, dtype=np.int64)
+    first = np.unique(image, return_index=True)[1] if len(image) else np.zeros(0, dtype=np.int64)
     media, group = (table[name].take(pa.array(first)).to_pylist() for name in ("media", "group"))
-    return Split(table, picture, sha256, Members(output, media), group)
+    return Split(table, image, sha256, Members(output, media), group)
 
 
 def build_vocabulary(words: pa.ListArray, min_count: int) -> list[str]:
@@ -89,23 +89,21 @@ def has_known_word(encoded: NDArray[np.int32]) -> NDArray[np.bool_]:
     return np.asarray((encoded >= len(SPECIAL)).any(axis=1))
 
 
-def group_captions(
-    picture: NDArray[np.int64], words: NDArray[np.int32], most: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return groups of captions of one picture each, in order of their first captions.
+def group_captions(image: NDArray[np.int64], words: NDArray[np.int32], most: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return groups of captions of one image each, in order of their first captions.
 
     Args:
-        picture: n, the picture of each caption.
+        image: n, the image of each caption.
         words: n × T, encoded captions.
-        most: captions of a group; a picture with more has several groups.
+        most: captions of a group; an image with more has several groups.
 
     Returns:
         The number of each group's first caption, g; and the groups' captions, g × ``most`` × T, where rows of START and PAD,
         which no loss counts, take the places of missing captions.
     """
-    order = np.argsort(picture, kind="stable")
-    sorted_pictures = picture[order]
-    position = np.arange(len(order)) - np.searchsorted(sorted_pictures, sorted_pictures)
+    order = np.argsort(image, kind="stable")
+    sorted_images = image[order]
+    position = np.arange(len(order)) - np.searchsorted(sorted_images, sorted_images)
     column = position % most
     group = np.cumsum(column == 0) - 1
     grouped = np.full((int(group[-1]) + 1, most, words.shape[1]), PAD, dtype=words.dtype)
@@ -147,7 +145,7 @@ def encode_known_captions(
 
 
 def references_by_group(split: Split) -> dict[str, list[list[str]]]:
-    """Return the distinct non-empty captions of each near-duplicate group: the references of all its pictures."""
+    """Return the distinct non-empty captions of each near-duplicate group: the references of all its images."""
     references: dict[str, list[list[str]]] = {}
     for group, words in zip(split.table["group"].to_pylist(), split.words.to_pylist(), strict=True):
         known = references.setdefault(group, []) if words else []
@@ -157,21 +155,21 @@ def references_by_group(split: Split) -> dict[str, list[list[str]]]:
 
 
 def validation_references(split: Split, where: str) -> tuple[NDArray[np.int64], list[list[list[str]]]]:
-    """Return the numbers of the pictures that have references, and these references; each picture is captioned once.
+    """Return the numbers of the images that have references, and these references; each image is captioned once.
 
     Raises:
         HearsightError: all references are empty.
     """
     references = references_by_group(split)
-    pictures = [number for number, group in enumerate(split.group) if group in references]
-    if split.group and not pictures:
-        what = f"all references of the {len(split.group)} validation pictures are empty"
+    images = [number for number, group in enumerate(split.group) if group in references]
+    if split.group and not images:
+        what = f"all references of the {len(split.group)} validation images are empty"
         raise HearsightError(what, where=where, hint="check the captions of the input of extract_features")
-    return np.array(pictures, dtype=np.int64), [references[split.group[number]] for number in pictures]
+    return np.array(images, dtype=np.int64), [references[split.group[number]] for number in images]
 
 
 def scored_digest(split: Split) -> str:
-    """Return the digest of what a validation score depends on beside the model: the pictures, their groups and captions."""
+    """Return the digest of what a validation score depends on beside the model: the images, their groups and captions."""
     return digest_value(split.table.select(["image_sha256", "group", "words"]).to_pylist())
 
 

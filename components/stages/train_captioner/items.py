@@ -12,7 +12,7 @@ from torch import Tensor
 
 from components.core.seeded_rng import seeded_rng
 from components.training.members import Members, undistorted
-from components.vision.training_pictures import open_picture, random_view, whole_view
+from components.vision.training_images import open_image, random_view, whole_view
 
 
 class Batch(NamedTuple):
@@ -21,21 +21,21 @@ class Batch(NamedTuple):
     items: Tensor
     """B: item numbers in the data set."""
     features: Tensor
-    """B × L × F, float16; or pictures, B × 3 × side × side, uint8."""
+    """B × L × F, float16; or images, B × 3 × side × side, uint8."""
     words: Tensor
-    """B · k × t, an item's k captions adjacent: START, words, END, PAD …; B × 0 for pictures without captions."""
+    """B · k × t, an item's k captions adjacent: START, words, END, PAD …; B × 0 for images without captions."""
 
 
 class Items(torch.utils.data.Dataset[Any]):
-    """Captions (or pictures) by number; each request names the epoch too, so worker processes can share it.
+    """Captions (or images) by number; each request names the epoch too, so worker processes can share it.
 
     Args:
-        members: the pictures' features or files.
-        picture: n, the member of each item.
-        words: n × t, or n × k × t for k captions of a picture; None for pictures without captions.
+        members: the images' features or files.
+        image: n, the member of each item.
+        words: n × t, or n × k × t for k captions of an image; None for images without captions.
         keys: n, the keys of the items' random draws.
         seed: seed of the draws.
-        training: whether to draw a view; otherwise it is the undistorted picture.
+        training: whether to draw a view; otherwise it is the undistorted image.
         fixed_shape: whether to keep all columns of ``words``, for compiled networks.
     """
 
@@ -44,7 +44,7 @@ class Items(torch.utils.data.Dataset[Any]):
     def __init__(
         self,
         members: Members,
-        picture: NDArray[np.int64],
+        image: NDArray[np.int64],
         words: NDArray[np.int32] | None,
         keys: Sequence[Any],
         seed: int,
@@ -52,11 +52,11 @@ class Items(torch.utils.data.Dataset[Any]):
         training: bool = True,
         fixed_shape: bool = False,
     ) -> None:
-        self.members, self.picture, self.words, self.keys, self.seed = members, picture, words, keys, seed
+        self.members, self.image, self.words, self.keys, self.seed = members, image, words, keys, seed
         self.training, self.fixed_shape = training, fixed_shape
 
     def __len__(self) -> int:
-        return len(self.picture)
+        return len(self.image)
 
     def key(self, item: int) -> str:
         """Return the key of an item's record."""
@@ -86,7 +86,7 @@ class FeatureItems(Items):
     """Features of a frozen encoder: arrays of views × (1 + cells) × F.
 
     Args:
-        grid: whether to use the cells' vectors; otherwise that of the full picture.
+        grid: whether to use the cells' vectors; otherwise that of the full image.
     """
 
     def __init__(self, *given: Any, grid: bool, **settings: Any) -> None:
@@ -103,7 +103,7 @@ class FeatureItems(Items):
         batch: NDArray[np.float16] | None = None
         for row, (epoch, item) in enumerate(pairs):
             draw = self.view_rng(epoch, item).randrange if self.training else undistorted
-            chosen = self.members.choose_view(int(self.picture[item]), draw, first=not self.grid)
+            chosen = self.members.choose_view(int(self.image[item]), draw, first=not self.grid)
             if batch is None:
                 batch = np.empty((len(pairs), *chosen.shape), dtype=np.float16)
             batch[row] = chosen
@@ -111,8 +111,8 @@ class FeatureItems(Items):
         return batch
 
 
-class PictureItems(Items):
-    """Pictures for an encoder that is trained with the captioner.
+class ImageItems(Items):
+    """Images for an encoder that is trained with the captioner.
 
     Args:
         side: side of the encoder's input, px.
@@ -126,8 +126,8 @@ class PictureItems(Items):
         """Return pixels, B × 3 × side × side."""
         batch = np.empty((len(pairs), self.side, self.side, 3), dtype=np.uint8)
         for row, (epoch, item) in enumerate(pairs):
-            picture = open_picture(self.members.read(int(self.picture[item])), self.side, self.key(item))
+            image = open_image(self.members.read(int(self.image[item])), self.side, self.key(item))
             batch[row] = (
-                random_view(picture, self.side, self.view_rng(epoch, item)) if self.training else whole_view(picture, self.side)
+                random_view(image, self.side, self.view_rng(epoch, item)) if self.training else whole_view(image, self.side)
             )
         return batch.transpose(0, 3, 1, 2)

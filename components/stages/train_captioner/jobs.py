@@ -20,7 +20,7 @@ from components.models.captioners.interface import CaptionerConfig, reads_grid
 from components.models.trained_captioner import ImageCaptioner, save_trained, vocabulary_digest
 from components.stages.train_captioner import data
 from components.stages.train_captioner.data import Split, references_by_group
-from components.stages.train_captioner.items import FeatureItems, Items, PictureItems
+from components.stages.train_captioner.items import FeatureItems, ImageItems, Items
 from components.stages.train_captioner.recipe import CaptionerTraining, CiderReward
 from components.training.checkpoints import checkpoint_folder
 from components.training.fit import CAPTIONER, fit, history_csv
@@ -71,12 +71,12 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     vocabulary = data.build_vocabulary(split.words, settings["min_count"])
     split, words, left_out = data.encode_known_captions(split, vocabulary, settings["longest"], output.name)
     validation = data.read_split(output, "validation")
-    scored_pictures, references = data.validation_references(validation, output.name)
+    scored_images, references = data.validation_references(validation, output.name)
     make = _items(spec, hardware)
-    leading, grouped = data.group_captions(split.picture, words, settings["captions_per_picture"])
-    training = make(split.members, split.picture[leading], grouped, split.table["key"].take(pa.array(leading)), training=True)
-    scored_keys = [validation.sha256[picture] for picture in scored_pictures]
-    judging = make(validation.members, scored_pictures, None, scored_keys, training=False)
+    leading, grouped = data.group_captions(split.image, words, settings["captions_per_image"])
+    training = make(split.members, split.image[leading], grouped, split.table["key"].take(pa.array(leading)), training=True)
+    scored_keys = [validation.sha256[image] for image in scored_images]
+    judging = make(validation.members, scored_images, None, scored_keys, training=False)
     reseed(seed, spec["network"], "weights")
     encoder = build_encoder(spec["encoder"], task.project) if spec["encoder"]["trained"] else None
     chosen = {name: settings[name] for name in ("width", "heads", "layers", "feedforward", "pre_norm", "dropout", "longest")}
@@ -95,13 +95,13 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
         "set": output.digest,
     }
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
-    by_picture = settings | {"batch": max(1, settings["batch"] // settings["captions_per_picture"])}
-    recipe = CaptionerTraining(model, by_picture, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
+    by_image = settings | {"batch": max(1, settings["batch"] // settings["captions_per_image"])}
+    recipe = CaptionerTraining(model, by_image, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
     with open_progress(task.project, task.work, f"{spec['network']}-{seed}", both_phases, writes=rank_number() == 0) as log:
         fit(recipe, training, scratch / PHASES[0], hardware, log)
         phase = settings["self_critical"]
         if phase["epochs"]:
-            pictures, rewarded = _pictures(make, split)
+            images, rewarded = _images(make, split)
             model.load_state_dict(recipe.best["weights"])
             phase_settings = {**settings, **{name: phase[name] for name in ("epochs", "batch", "learning_rate")}}
             second = CaptionerTraining(
@@ -109,13 +109,13 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
                 phase_settings | {"warm_up_steps": 0, "decay_per_1000": 1.0},
                 seed,
                 reward=CiderReward(rewarded),
-                keys=pictures.key,
+                keys=images.key,
                 identity=identity | {"settings": both_phases, "phase": PHASES[1]},
                 **common,
             )
             # The second phase keeps the best weights of the first until it beats them, and continues its epoch numbers.
             second.continue_from(recipe)
-            fit(second, pictures, scratch / f"{PHASES[1]}-{both_phases}", hardware, log)
+            fit(second, images, scratch / f"{PHASES[1]}-{both_phases}", hardware, log)
             recipe = second
     best = recipe.best
     config = {
@@ -148,19 +148,19 @@ def build_encoder(encoder: dict[str, Any], project: Path) -> nn.Module:
 
 
 def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
-    """Return the factory of a split's items: features, or pictures if the encoder is trained."""
+    """Return the factory of a split's items: features, or images if the encoder is trained."""
     common: dict[str, Any] = {"seed": spec["seed"], "fixed_shape": hardware.compile}
     if spec["encoder"]["trained"]:
-        return partial(PictureItems, side=spec["encoder"]["side"], **common)
+        return partial(ImageItems, side=spec["encoder"]["side"], **common)
     return partial(FeatureItems, grid=reads_grid(spec["network"]), **common)
 
 
-def _pictures(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
-    """Return the training pictures with captions, each once, and the references of each."""
-    pictures = np.unique(split.picture)
+def _images(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
+    """Return the training images with captions, each once, and the references of each."""
+    images = np.unique(split.image)
     references = references_by_group(split)
-    items: Items = make(split.members, pictures, None, [split.sha256[picture] for picture in pictures], training=True)
-    return items, [references[split.group[picture]] for picture in pictures]
+    items: Items = make(split.members, images, None, [split.sha256[image] for image in images], training=True)
+    return items, [references[split.group[image]] for image in images]
 
 
 def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int:

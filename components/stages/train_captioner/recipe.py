@@ -1,6 +1,6 @@
 """Training of captioning networks: cross-entropy or self-critical loss, validated by CIDEr-D of greedy captions.
 
-The reward of self-critical training: CIDEr-D against a picture's training captions.
+The reward of self-critical training: CIDEr-D against an image's training captions.
 
 The end token counts as a word of samples and references. Without it captions learn to stop early, since the missing words cost
 little.
@@ -33,15 +33,15 @@ class CiderReward:
     """CIDEr-D with the document frequencies of the training references.
 
     Args:
-        references: the tokenised captions of each training picture.
+        references: the tokenised captions of each training image.
     """
 
     def __init__(self, references: Sequence[Sequence[Sequence[str]]]) -> None:
         self.cider = CiderD([[[*caption, STOP] for caption in known] for known in references])
 
-    def __call__(self, candidates: Sequence[Sequence[str]], pictures: Sequence[int]) -> NDArray[np.float64]:
-        """Return the CIDEr-D, 0 to 10, of each candidate (ending in :data:`STOP` if complete) for its picture."""
-        return self.cider.score(candidates, pictures)
+    def __call__(self, candidates: Sequence[Sequence[str]], images: Sequence[int]) -> NDArray[np.float64]:
+        """Return the CIDEr-D, 0 to 10, of each candidate (ending in :data:`STOP` if complete) for its image."""
+        return self.cider.score(candidates, images)
 
 
 VALIDATION_BATCH = 64
@@ -54,8 +54,8 @@ class CaptionerTraining(TrainingModule):
         network: the network, with its encoder if that is trained too.
         settings: ``CaptionerSettings`` as a dict, with the phase's ``epochs``, ``batch`` and ``learning_rate``.
         vocabulary: words by number.
-        validation: the validation pictures (view 0) and their tokenised references, in the same order.
-        reward: reward of captions by training picture, for the self-critical phase; None trains by cross-entropy.
+        validation: the validation images (view 0) and their tokenised references, in the same order.
+        reward: reward of captions by training image, for the self-critical phase; None trains by cross-entropy.
         keys: returns the key of a training item, for error messages.
     """
 
@@ -134,23 +134,23 @@ class CaptionerTraining(TrainingModule):
     def _self_critical(self, features: Tensor, items: Tensor) -> Tensor:
         """Return the self-critical loss; dropout is off, so samples and gradient come from the same policy."""
         chosen, network = self.settings["self_critical"], self.network.network
-        samples, pictures = chosen["samples"], items.tolist()
+        samples, images = chosen["samples"], items.tolist()
         with without_dropout(network):
             memory = network.encode(features)
             words = sample(network, memory, len(features), samples).words
-            rewards = self._rewards(words, [picture for picture in pictures for _ in range(samples)])
+            rewards = self._rewards(words, [image for image in images for _ in range(samples)])
             if chosen["baseline"] == "greedy":
-                baseline = self._rewards(greedy(network, memory, len(features)).words, pictures).repeat_interleave(samples)
+                baseline = self._rewards(greedy(network, memory, len(features)).words, images).repeat_interleave(samples)
             else:
                 baseline = mean_of_others(rewards, samples)
             log_probs = log_probabilities(network, memory, words)
         self.note("reward", float(rewards.mean()))
         return self_critical_loss(log_probs, words, rewards, baseline)
 
-    def _rewards(self, words: Tensor, pictures: Sequence[int]) -> Tensor:
+    def _rewards(self, words: Tensor, images: Sequence[int]) -> Tensor:
         assert self.reward is not None
         captions = [[self.vocabulary[word] for word in row if word != PAD] for row in words.tolist()]
-        return torch.as_tensor(self.reward(captions, pictures), dtype=torch.float32, device=words.device)
+        return torch.as_tensor(self.reward(captions, images), dtype=torch.float32, device=words.device)
 
     def judge(self) -> float | None:
         """Return the mean CIDEr-D of greedy captions; each rank writes a part of them."""

@@ -13,13 +13,13 @@ class SelfCritical(Settings):
     """Self-critical training on CIDEr-D, after cross-entropy (Rennie et al. 2017)."""
 
     epochs: int = 0
-    """Passes over the training pictures; 0 leaves the phase out. CC §5.2: none."""
+    """Passes over the training images; 0 leaves the phase out. CC §5.2: none."""
     batch: int = 10
-    """Pictures a step, over all devices together. AoANet (Huang et al. 2019): 10."""
+    """Images a step, over all devices together. AoANet (Huang et al. 2019): 10."""
     samples: int = 5
-    """Captions drawn for each picture. Ours."""
+    """Captions drawn for each image. Ours."""
     baseline: Literal["greedy", "mean"] = "greedy"
-    """What a sample's reward is held to: the greedy caption's, or the mean of the picture's other samples'. Rennie et al.
+    """What a sample's reward is held to: the greedy caption's, or the mean of the image's other samples'. Rennie et al.
     2017: greedy."""
     learning_rate: float = 0.00002
     """Constant; the optimiser begins anew. AoANet (Huang et al. 2019): 2e-5."""
@@ -27,7 +27,7 @@ class SelfCritical(Settings):
     def check(self, where: str) -> None:
         """Require other samples where a sample's reward is held to their mean."""
         if self.epochs and self.baseline == "mean" and self.samples < 2:
-            what = "needs at least two samples per picture for the baseline 'mean'"
+            what = "needs at least two samples per image for the baseline 'mean'"
             raise HearsightError(what, where=where, hint="raise samples, or set baseline: greedy")
 
 
@@ -44,9 +44,9 @@ class NetworkSettings(Optimisation):
     """Passes over the training captions. CC §5.2: 5 M steps of 25, which are 38 passes over the 3,318,333 of table 3."""
     batch: Positive = 25
     """Captions a step, over all devices together. CC §5.2: 25."""
-    captions_per_picture: Positive = 1
-    """Captions of one picture that a step reads together, so that the picture is encoded once for all of them: faster where
-    pictures have several captions (docs/training.md). CC §5.2: 1, its pictures have one caption."""
+    captions_per_image: Positive = 1
+    """Captions of one image that a step reads together, so that the image is encoded once for all of them: faster where
+    images have several captions (docs/training.md). CC §5.2: 1, its images have one caption."""
     optimiser: Literal["adam", "adamw", "adagrad"] = "adagrad"
     """Adam, Adam with decoupled decay, or Adagrad. CC §5.2: adagrad."""
     learning_rate: float = 0.01
@@ -92,7 +92,7 @@ class AoANetSelfCritical(SelfCritical):
     """Self-critical training as AoANet's (PCV §5.4; Huang et al. 2019)."""
 
     epochs: int = 15
-    """Passes over the training pictures; 0 leaves the phase out. PCV §5.4 has the phase; Huang et al. 2019: 15."""
+    """Passes over the training images; 0 leaves the phase out. PCV §5.4 has the phase; Huang et al. 2019: 15."""
 
 
 class AoANetSettings(NetworkSettings):

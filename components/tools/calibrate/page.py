@@ -79,7 +79,7 @@ def _shown(curve: Curve, candidates: int, published: Curve | None) -> dict[str, 
         "alone": ratio(alone, candidates),
         "left": ratio(left, curve.eligible),
         "costs": curve.eligible - left,
-        "picture": data_uri(picture(curve, candidates, published)),
+        "image": data_uri(draw_curve(curve, candidates, published)),
         "rows": [_row(curve, threshold, candidates, published) for threshold in curve.inside],
     }
 
@@ -102,7 +102,7 @@ def _says(rule: str) -> str:
     return " ".join((test.__doc__ or "").split())
 
 
-def picture(curve: Curve, candidates: int, published: Curve | None = None) -> bytes:
+def draw_curve(curve: Curve, candidates: int, published: Curve | None = None) -> bytes:
     """Return the figure as PNG; equal curves give equal bytes."""
     with drawing(columns=2, width=10.5, height=3.1, font=9, dpi=140, grid={"wspace": 0.24}) as (_, grid, buffer):
         left, right = grid

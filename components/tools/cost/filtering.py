@@ -109,6 +109,6 @@ def _count_missing(
     tally = tallies.setdefault(annotator.name, Tally(annotator))
     tally.cached |= {content for content in contents.values() if content in cached}
     for key in missing:
-        item = annotator.item(alive[key].text) if annotator.service == "language" else "picture"  # type: ignore[attr-defined]
+        item = annotator.item(alive[key].text) if annotator.service == "language" else "image"  # type: ignore[attr-defined]
         tally.missing[contents[key]] = annotator.units(item) if item else {}
     return missing

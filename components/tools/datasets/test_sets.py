@@ -42,11 +42,11 @@ def make_test_set(
     if not model:
         return replace(new, settings=settings, tests_captioners=captioners)
     dataset, stage = _model(graph, model)
-    pictures, _ = parse_output_name(graph.chain[stage][dataset]["pictures"])
-    block = (graph.params.get(pictures) or {}).get("extract_features") or {}
+    images, _ = parse_output_name(graph.chain[stage][dataset]["images"])
+    block = (graph.params.get(images) or {}).get("extract_features") or {}
     if captioners and block.get("encoder") != settings["extract_features"]["encoder"]:
         raise HearsightError(
-            f"has another encoder than the captioners' ({pictures}.extract_features)",
+            f"has another encoder than the captioners' ({images}.extract_features)",
             where="--retrieval",
             hint="add two test sets",
         )
@@ -54,7 +54,7 @@ def make_test_set(
     kept = ("encoder", "centre") if captioners else ("encoder", "centre", "grid")
     settings["extract_features"] = {key: block[key] for key in kept if key in block}
     settings["evaluate_retrieval"] = (graph.params.get(dataset) or {}).get("evaluate_retrieval") or {}
-    inputs = {"input": model, "speech": f"{name}/synthesize", "pictures": f"{name}/extract_features"}
+    inputs = {"input": model, "speech": f"{name}/synthesize", "images": f"{name}/extract_features"}
     stages = ("crawl", "split", "synthesize", "extract_features")
     return replace(new, stages=stages, settings=settings, inputs={"evaluate_retrieval": inputs}, tests_captioners=captioners)
 

@@ -23,7 +23,7 @@ PAGES = (
     ("captioners compared, caption by caption", "captioners/evaluate_captioners/compare.html"),
     ("posts: clusters, topics, words", "portuguese/posts_report/analysis.html"),
     ("speech-image retrieval", "stamps/evaluate_retrieval/retrieval.html"),
-    ("nearest neighbours of speech and pictures", "stamps/build_search_index/neighbours.html"),
+    ("nearest neighbours of speech and images", "stamps/build_search_index/neighbours.html"),
     ("voices to listen to", "english/evaluate_speech/listen.html"),
 )
 

@@ -1,5 +1,5 @@
-"""Describe pictures: a caption with a confidence, evidence, and what the models cannot do (``hearsight describe``).
+"""Describe images: a caption with a confidence, evidence, and what the models cannot do (``hearsight describe``).
 
-``describer`` describes one picture, ``folder`` a folder of pictures, ``sources`` an address or a page whose images lack
+``describer`` describes one image, ``folder`` a folder of images, ``sources`` an address or a page whose images lack
 alt-text; ``speech`` reads a caption aloud. Models are loaded once by :meth:`describer.Describer.open`; threads may share it.
 """

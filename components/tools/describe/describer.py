@@ -1,8 +1,8 @@
-"""Describe one picture: its caption, how sure that is and why, and what the model cannot do.
+"""Describe one image: its caption, how sure that is and why, and what the model cannot do.
 
-With similar pictures at hand it is the geometric mean of the caption's likelihood a word and its support by their captions
-(``support``); of a caption taken from a similar picture, the support by the others; without similar
-pictures the likelihood a word. The thresholds were chosen with the demo's validation and test tables in view
+With similar images at hand it is the geometric mean of the caption's likelihood a word and its support by their captions
+(``support``); of a caption taken from a similar image, the support by the others; without similar
+images the likelihood a word. The thresholds were chosen with the demo's validation and test tables in view
 (``python -m benchmarks.describe``; docs/describe.md#confidence has the figures).
 """
 
@@ -20,11 +20,11 @@ from components.metrics.tokens import tokenize
 from components.search.queries import Query
 from components.search.searcher import Searcher
 from components.tools.describe.models import FoundModel, Models, read_config
-from components.tools.describe.support import NEAREST, TrainingPictures, WordWeights
+from components.tools.describe.support import NEAREST, TrainingImages, WordWeights
 from components.tools.describe.wording import INTERFACES, LANGUAGES, confidence_word, limit, with_prefix
 from components.tracking.models import CAPTIONER
 from components.vision.captioning import Captioner
-from components.vision.picture_files import require_picture
+from components.vision.image_files import require_image
 
 SURE = 0.5
 """Confidence from which a caption with support is sure."""
@@ -36,16 +36,16 @@ class Evidence(NamedTuple):
     """What a confidence is computed from; None for what there is none of."""
 
     likelihood: float | None
-    """Geometric mean of the probabilities of the caption's words and of its end; None for a caption of a similar picture."""
+    """Geometric mean of the probabilities of the caption's words and of its end; None for a caption of a similar image."""
     support: float | None
-    """Share of the caption's words in the captions of similar pictures; None without similar pictures."""
-    pictures: int
-    """Number of similar pictures that were compared."""
+    """Share of the caption's words in the captions of similar images; None without similar images."""
+    images: int
+    """Number of similar images that were compared."""
 
     def plain(self) -> dict[str, Any]:
         """Return the evidence as JSON values, rounded."""
         rounded = {name: None if value is None else round(value, 4) for name, value in self._asdict().items()}
-        return rounded | {"pictures": self.pictures}
+        return rounded | {"images": self.images}
 
     @property
     def confidence(self) -> float:
@@ -61,10 +61,10 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Description:
-    """A description of one picture, by a program."""
+    """A description of one image, by a program."""
 
     caption: str
-    """Empty if the model has no words for the picture."""
+    """Empty if the model has no words for the image."""
     language: str
     """ISO 639-1, of the caption."""
     confidence: float
@@ -74,7 +74,7 @@ class Description:
     """``sure`` or ``not sure``, in the language of the interface."""
     evidence: Evidence
     source: str
-    """``captioner``, or ``similar pictures``: then the caption was written for another picture."""
+    """``captioner``, or ``similar images``: then the caption was written for another image."""
     model: str
     version: str
     limits: tuple[str, ...]
@@ -99,7 +99,7 @@ class _Written(NamedTuple):
 
 @dataclass(frozen=True)
 class Describer:
-    """A model that describes pictures in one language; loaded once, for any number of pictures and threads."""
+    """A model that describes images in one language; loaded once, for any number of images and threads."""
 
     language: str
     found: FoundModel
@@ -130,7 +130,7 @@ class Describer:
             registry: ask MLflow for the registered version.
 
         Raises:
-            HearsightError: nothing describes pictures in this language, or the model is damaged.
+            HearsightError: nothing describes images in this language, or the model is damaged.
         """
         for value, known, option in ((language, LANGUAGES, "--language"), (interface, INTERFACES, "interface")):
             if value not in known:
@@ -143,14 +143,14 @@ class Describer:
         write, limits = open_source(models, found, language, interface)
         return cls(language, found, interface, threshold, write, limits)
 
-    def describe(self, data: bytes, where: str = "the picture") -> Description:
-        """Return the description of a picture file's bytes.
+    def describe(self, data: bytes, where: str = "the image") -> Description:
+        """Return the description of an image file's bytes.
 
         Args:
             where: its name in errors.
 
         Raises:
-            HearsightError: it is no picture, damaged, too small or too large.
+            HearsightError: it is no image, damaged, too small or too large.
         """
         caption, evidence = self._write(data, where)
         sure = bool(caption) and evidence.is_sure(self.threshold)
@@ -162,14 +162,14 @@ class Describer:
             sure=sure,
             word=confidence_word(self.interface, sure),
             evidence=evidence,
-            source="captioner" if self.found.kind == CAPTIONER else "similar pictures",
+            source="captioner" if self.found.kind == CAPTIONER else "similar images",
             model=self.found.name,
             version=self.found.version,
             limits=(*limits, limit(self.interface, "check")),
         )
 
     def run_by(self, run: Callable[[bytes, Callable[[], _Written]], _Written]) -> Describer:
-        """Return this describer with each picture read by ``run(its bytes, work)``, which may refuse it or wait."""
+        """Return this describer with each image read by ``run(its bytes, work)``, which may refuse it or wait."""
         return replace(self, _write=lambda data, where: run(data, lambda: self._write(data, where)))
 
 
@@ -179,29 +179,29 @@ _Source = tuple[Callable[[bytes, str], _Written], tuple[str, ...]]
 def _open_captioner(models: Models, found: FoundModel, language: str, interface: str) -> _Source:
     captioner = Captioner(found.folder, models.encoder_weights(found.set))
     captioner.require_encoder()
-    pictures = _training_pictures(models, found)
+    images = _training_images(models, found)
     words = limit(interface, "words", words=f"{len(captioner.config['vocabulary']):,}", source=found.set)
     limits = [limit(interface, "text"), words]
-    if pictures is None:
+    if images is None:
         limits.append(limit(interface, "likelihood"))
 
     def write(data: bytes, where: str) -> _Written:
         seen = captioner.see(data, where)
         (written,) = captioner.write([seen])
-        support = pictures.support(written.words, seen[0]) if pictures is not None else None
-        return _Written(written.text, Evidence(written.likelihood, support, min(NEAREST, len(pictures)) if pictures else 0))
+        support = images.support(written.words, seen[0]) if images is not None else None
+        return _Written(written.text, Evidence(written.likelihood, support, min(NEAREST, len(images)) if images else 0))
 
     return write, tuple(limits)
 
 
-def _training_pictures(models: Models, found: FoundModel) -> TrainingPictures | None:
-    """Return the pictures a captioner was trained on; None if they are not here, were changed, or have no frozen features."""
+def _training_images(models: Models, found: FoundModel) -> TrainingImages | None:
+    """Return the images a captioner was trained on; None if they are not here, were changed, or have no frozen features."""
     config, output = read_config(found.folder), models.training_set(found.set)
     if output is None or (config.get("encoder") or {}).get("trained", True):
         return None
     if config.get("set", {}).get("digest") != output.digest:
         return None
-    return TrainingPictures(output)
+    return TrainingImages(output)
 
 
 def _open_similar(models: Models, found: FoundModel, language: str, interface: str) -> _Source:
@@ -217,7 +217,7 @@ def _open_similar(models: Models, found: FoundModel, language: str, interface: s
     nearest = min(NEAREST, len(captions))
 
     def write(data: bytes, where: str) -> _Written:
-        require_picture(data, where)
+        require_image(data, where)
         vector = searcher.encoder.embed(Query("image", data, None))
         results = searcher.find(vector, nearest, ("image",), language=language)["image"]
         first, *others = [_texts(result.item, language) for result in results]

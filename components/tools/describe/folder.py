@@ -1,4 +1,4 @@
-"""Describe the pictures of a folder, one JSON line each, so that a second run describes only new and changed ones."""
+"""Describe the images of a folder, one JSON line each, so that a second run describes only new and changed ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.core.files import publish_bytes
 from components.core.printing import json_line
 from components.tools.describe.describer import Describer
 from components.tools.describe.result_names import append_line, read_lines
-from components.vision.picture_files import read_picture_file
+from components.vision.image_files import read_image_file
 
 RESULTS = "descriptions.jsonl"
 _FIELDS = {"file", "sha256", "model", "version", "language"}
@@ -21,7 +21,7 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 
 
 @dataclass(frozen=True)
-class PictureResult:
+class ImageResult:
     """The result for one file."""
 
     file: str
@@ -33,8 +33,8 @@ class PictureResult:
     """Whether it is of an earlier run."""
 
 
-def find_pictures(folder: Path) -> list[str]:
-    """Return the paths of picture files below a folder by their endings, sorted; hidden files and folders are left out."""
+def find_images(folder: Path) -> list[str]:
+    """Return the paths of image files below a folder by their endings, sorted; hidden files and folders are left out."""
     files = []
     for path in folder.rglob("*"):
         relative = path.relative_to(folder)
@@ -48,14 +48,14 @@ def describe_folder(
     folder: Path,
     path: Path,
     files: Sequence[str],
-) -> Iterator[PictureResult]:
+) -> Iterator[ImageResult]:
     """Yield the result of each file, and keep the descriptions in the JSON lines file ``path``.
 
     Each description is stored at once, so a run that is ended continues where it was. One is reused if the file's content and
     the model are the same. At the end the file holds the described files alone, in order.
 
     Args:
-        files: of :func:`find_pictures`.
+        files: of :func:`find_images`.
     """
     stored = {(line["file"], line["sha256"]): line for line in read_lines(path, _FIELDS) if _is_of(line, describer)}
     by_content = {sha256: line for (_, sha256), line in stored.items()}
@@ -78,17 +78,17 @@ def _is_of(line: dict[str, Any], describer: Describer) -> bool:
 
 def _describe(
     describer: Describer, folder: Path, file: str, stored: dict[tuple[str, str], dict[str, Any]], known: dict[str, dict[str, Any]]
-) -> PictureResult:
+) -> ImageResult:
     try:
-        data = read_picture_file(folder / file, file)
+        data = read_image_file(folder / file, file)
         sha256 = sha256_bytes(data)
         if line := stored.get((file, sha256)):
-            return PictureResult(file, line, reused=True)
-        if line := known.get(sha256):  # the same picture under another name
-            return PictureResult(file, line | {"file": file})
+            return ImageResult(file, line, reused=True)
+        if line := known.get(sha256):  # the same image under another name
+            return ImageResult(file, line | {"file": file})
         description = describer.describe(data, file)
     except HearsightError as error:
-        return PictureResult(file, {}, str(error))
+        return ImageResult(file, {}, str(error))
     settings = {"interface": describer.interface, "threshold": describer.threshold}
     line = {"file": file, "sha256": sha256, "alt": description.alt} | description.plain() | settings
-    return PictureResult(file, line)
+    return ImageResult(file, line)

@@ -1,4 +1,4 @@
-"""Which model describes pictures in a language: a captioner of a set in that language, or a search index with such captions.
+"""Which model describes images in a language: a captioner of a set in that language, or a search index with such captions.
 
 Models are the registered versions with the alias ``best``, or, where MLflow has none, the project's outputs.
 """

@@ -1,6 +1,6 @@
-"""Describe what an address or a local page names: the picture itself, or the page's images without alt-text.
+"""Describe what an address or a local page names: the image itself, or the page's images without alt-text.
 
-Read the pictures beside a local page: files below the page's folder, and nothing else on this machine.
+Read the images beside a local page: files below the page's folder, and nothing else on this machine.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from components.core.errors import HearsightError
 from components.tools.describe.describer import Describer, Description
 from components.tools.describe.page import MOST_IMAGES, DescribedPage, describe_page
 from components.tools.describe.web import FETCHING, open_web
-from components.vision.picture_files import read_picture_file
+from components.vision.image_files import read_image_file
 from components.web.settings import FetchSettings
 from components.web.urls import LOCAL, is_local
 
@@ -31,7 +31,7 @@ class LocalFolder:
         path = (self.folder / relative.replace("\0", "\N{REPLACEMENT CHARACTER}")).resolve()  # NUL is in no file's name
         if not path.is_relative_to(self.folder):
             raise HearsightError("is outside the page's folder", where=relative, hint="move it below the folder")
-        return read_picture_file(path, relative)
+        return read_image_file(path, relative)
 
 
 def describe_address(
@@ -44,7 +44,7 @@ def describe_address(
     proxy: str = "",
     most: int = MOST_IMAGES,
 ) -> tuple[str, Description | DescribedPage]:
-    """Return the address that answered, and the description of its picture, or its page with proposals.
+    """Return the address that answered, and the description of its image, or its page with proposals.
 
     Args:
         root: of the project whose takedown list applies.
@@ -53,14 +53,14 @@ def describe_address(
         most: images of a page to describe.
 
     Raises:
-        HearsightError: the address cannot be fetched or may not be, or is neither a picture nor a page.
+        HearsightError: the address cannot be fetched or may not be, or is neither an image nor a page.
     """
     with open_web(root, settings, proxy) as web:
         answer = web.get(url)
         if answer.type.startswith("image/"):
             return answer.url, describer.describe(answer.data, url)
         page = describe_page(
-            describer, answer.data, answer.url, web.picture, answer.charset, empty=empty, prepare=web.request, most=most
+            describer, answer.data, answer.url, web.image, answer.charset, empty=empty, prepare=web.request, most=most
         )  # fmt: skip
     return answer.url, page
 
@@ -74,16 +74,16 @@ def describe_local_page(
     settings: FetchSettings = FETCHING,
     proxy: str = "",
 ) -> DescribedPage:
-    """Return a local page with proposals; pictures are read below its folder, or fetched where their addresses are on the web.
+    """Return a local page with proposals; images are read below its folder, or fetched where their addresses are on the web.
 
     Raises:
         HearsightError: the page cannot be read, or is too large.
     """
-    local, data = LocalFolder(path), read_picture_file(path)
+    local, data = LocalFolder(path), read_image_file(path)
     with open_web(root, settings, proxy) as web:
 
         def read(address: str) -> bytes:
-            return local.read(address) if is_local(address) else web.picture(address)
+            return local.read(address) if is_local(address) else web.image(address)
 
         def fetch(addresses: list[str]) -> None:
             web.request([address for address in addresses if not is_local(address)])

@@ -87,7 +87,7 @@ def speak_query(text: str, language: str = "", voice: str = "") -> SpokenText:
     """
     said = " ".join(text.split())
     if not said:
-        raise HearsightError("is empty", where="the text", hint="write what is in the picture")
+        raise HearsightError("is empty", where="the text", hint="write what is in the image")
     if len(said) > LONGEST_QUERY:
         raise HearsightError(f"has {len(said)} characters, more than {LONGEST_QUERY}", where="the text", hint="shorten it")
     chosen = voice or default_voice(language)

@@ -1,7 +1,7 @@
-"""Support of a caption: how much of what it says is in the captions of similar pictures.
+"""Support of a caption: how much of what it says is in the captions of similar images.
 
-The support of a caption by one picture is the share of its distinct words that are in that picture's captions. Each word counts
-by its inverse document frequency, so "of" counts little. The support by several pictures is the mean.
+The support of a caption by one image is the share of its distinct words that are in that image's captions. Each word counts
+by its inverse document frequency, so "of" counts little. The support by several images is the mean.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from components.core.stage_output import StageOutput
 from components.core.view_arrays import SUFFIX, PackedViews
 
 NEAREST = 5
-"""Similar pictures that a caption is compared with."""
+"""Similar images that a caption is compared with."""
 MOST = 5_000
-"""Training pictures that are kept in memory; of a larger set evenly spaced ones."""
+"""Training images that are kept in memory; of a larger set evenly spaced ones."""
 
 
 class WordWeights:
-    """Weights of words by how many captioned pictures mention them."""
+    """Weights of words by how many captioned images mention them."""
 
-    def __init__(self, pictures: Iterable[Collection[str]]) -> None:
-        words = [set(each) for each in pictures]
+    def __init__(self, images: Iterable[Collection[str]]) -> None:
+        words = [set(each) for each in images]
         self._count, self._frequency = len(words), Counter(word for each in words for word in each)
 
-    def support(self, caption: Collection[str], pictures: Sequence[Collection[str]]) -> float:
-        """Return the support, 0..1, of a caption's words by the words of pictures' captions; 0 without either."""
+    def support(self, caption: Collection[str], images: Sequence[Collection[str]]) -> float:
+        """Return the support, 0..1, of a caption's words by the words of images' captions; 0 without either."""
         weights = {word: math.log((self._count + 1) / (self._frequency[word] + 1)) for word in set(caption)}
         total = sum(weights.values())
-        if not total or not pictures:
+        if not total or not images:
             return 0.0
-        return sum(weight for each in pictures for word, weight in weights.items() if word in each) / (total * len(pictures))
+        return sum(weight for each in images for word, weight in weights.items() if word in each) / (total * len(images))
 
 
-class TrainingPictures:
-    """The training pictures of a captioner: their mean feature vectors, and the words of their captions.
+class TrainingImages:
+    """The training images of a captioner: their mean feature vectors, and the words of their captions.
 
     Args:
         output: the ``extract_features`` output it was trained on, of a frozen encoder.
@@ -53,18 +53,18 @@ class TrainingPictures:
         words: dict[str, set[str]] = {}
         for row in rows:
             words.setdefault(row["group"], set()).update(row["words"])
-        pictures = list({row["image_sha256"]: row for row in reversed(rows)}.values())
-        pictures = pictures[:: max(1, math.ceil(len(pictures) / most))]
-        self.words = [words[row["group"]] for row in pictures]
+        images = list({row["image_sha256"]: row for row in reversed(rows)}.values())
+        images = images[:: max(1, math.ceil(len(images) / most))]
+        self.words = [words[row["group"]] for row in images]
         self.weights = WordWeights(self.words)
-        vectors = [_mean_vector(output.read_media(row["media"]), row["media"]) for row in pictures]
+        vectors = [_mean_vector(output.read_media(row["media"]), row["media"]) for row in images]
         self._vectors = _unit(np.stack(vectors)) if vectors else np.zeros((0, 1), np.float32)
 
     def __len__(self) -> int:
         return len(self.words)
 
     def support(self, caption: Collection[str], vector: NDArray[np.floating]) -> float:
-        """Return the support of a caption's words by the pictures most similar to the one with this mean vector."""
+        """Return the support of a caption's words by the images most similar to the one with this mean vector."""
         if not len(self):
             return 0.0
         scores = self._vectors @ _unit(vector[None])[0]
@@ -73,7 +73,7 @@ class TrainingPictures:
 
 
 def _mean_vector(data: bytes, name: str) -> NDArray[np.float16]:
-    """Return the mean vector of a picture's undistorted view."""
+    """Return the mean vector of an image's undistorted view."""
     if name.endswith(SUFFIX):
         return PackedViews(data).first(0)[0]
     views: NDArray[np.float16] = np.load(io.BytesIO(data), allow_pickle=False)

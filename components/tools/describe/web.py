@@ -1,4 +1,4 @@
-"""Fetch a page and its pictures politely for one description: robots.txt, delays, size limits, public addresses only.
+"""Fetch a page and its images politely for one description: robots.txt, delays, size limits, public addresses only.
 
 Answers are kept in a temporary store, which ends with the description. Addresses on the project's takedown list are not
 requested.
@@ -27,7 +27,7 @@ HINT = "give another address, or a file"
 
 @dataclass(frozen=True)
 class Answer:
-    """A page or picture from the web."""
+    """A page or image from the web."""
 
     url: str
     """The address that answered, after redirects."""
@@ -44,7 +44,7 @@ class Web:
         self._fetcher = fetcher
 
     def get(self, url: str) -> Answer:
-        """Return a page or a picture.
+        """Return a page or an image.
 
         Raises:
             HearsightError: the address is unusable or private, robots.txt forbids it, or it does not answer with either.
@@ -56,11 +56,11 @@ class Web:
         return self._answer(self._fetcher.answers.outcome(address, page=True))
 
     def request(self, urls: Iterable[str]) -> None:
-        """Request pictures, hosts side by side; :meth:`picture` returns them."""
+        """Request images, hosts side by side; :meth:`image` returns them."""
         self._fetcher.ensure(urls, "image")
 
-    def picture(self, url: str) -> bytes:
-        """Return a requested picture's bytes; raise HearsightError if it was refused or could not be fetched."""
+    def image(self, url: str) -> bytes:
+        """Return a requested image's bytes; raise HearsightError if it was refused or could not be fetched."""
         return self._answer(self._fetcher.answers.outcome(url)).data
 
     def _answer(self, outcome: Outcome) -> Answer:

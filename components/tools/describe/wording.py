@@ -15,9 +15,9 @@ LIMITS = {
         "text": "Text in the image is not read.",
         "words": "The model knows {words} words, learned from the captions of the dataset {source}. It calls everything by one "
         "of these words.",
-        "similar": "This caption was written for a similar picture, of the dataset {source}. It may not fit this one.",
-        "likelihood": "The confidence is the model's own: there are no captions of similar pictures to compare with.",
-        "empty": "The model has no words for this picture.",
+        "similar": "This caption was written for a similar image, of the dataset {source}. It may not fit this one.",
+        "likelihood": "The confidence is the model's own: there are no captions of similar images to compare with.",
+        "empty": "The model has no words for this image.",
         "check": "A program wrote this. Check it before you publish it.",
     },
     "pt": {

@@ -23,7 +23,7 @@ from components.stages.filter.cascade import RULE_SETTINGS, make_subject
 from components.stages.filter.image_rules import OVERLAP_RULES, RECORD_RULES, describe_overlap
 from components.tools.feedback.guidelines import Remark
 from components.tools.trial.texts import Trial
-from components.vision.picture_files import require_picture
+from components.vision.image_files import require_image
 
 DATASET = "paper"
 """The dataset whose settings apply: those that CC publishes."""
@@ -59,7 +59,7 @@ def image_remarks(root: Path, text: str, image: bytes, interface: str, where: st
     Raises:
         HearsightError: the image is unusable.
     """
-    opened = require_picture(image, where)
+    opened = require_image(image, where)
     params: Any = stage_params(root / "params.yaml", load_graph(root).params, DATASET, "filter", filtering.Params)
     subject = make_subject(text, load_boilerplate(params.language), params.max_characters)
     subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)

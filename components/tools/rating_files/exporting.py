@@ -1,6 +1,6 @@
 """Items as tasks for Label Studio and Argilla, and the canonical table as files of each format.
 
-Tasks hold what a rater may see: picture, caption or speech, and the item's key; no source, rank or score. They are in the order
+Tasks hold what a rater may see: image, caption or speech, and the item's key; no source, rank or score. They are in the order
 of keys, which are digests, so neighbours have nothing in common.
 """
 
@@ -28,7 +28,7 @@ def export_tasks(graph: Graph, dataset: str, tool: str, out: Path, address: str)
 
     Args:
         tool: one of :data:`TOOLS`.
-        address: what stands before the paths of pictures and speech: the address at which the tool finds ``out``.
+        address: what stands before the paths of images and speech: the address at which the tool finds ``out``.
 
     Raises:
         HearsightError: the tool is unknown, or the items are not finished.
@@ -39,7 +39,7 @@ def export_tasks(graph: Graph, dataset: str, tool: str, out: Path, address: str)
     output = StageOutput(graph.output(ITEMS, dataset))
     items = sorted(output.table().to_pylist(), key=lambda item: str(item["key"]))
     for item in items:
-        publish_bytes(out / _picture(item), output.read_media(item["picture"]), durable=False)
+        publish_bytes(out / _image(item), output.read_media(item["image"]), durable=False)
         if item["audio_sha256"]:
             publish_bytes(out / _audio(item), output.read_media(item["audio"]), durable=False)
     written = []  # last, so that there are no tasks without their media
@@ -52,7 +52,7 @@ def export_tasks(graph: Graph, dataset: str, tool: str, out: Path, address: str)
 
 def _write_tasks(tool: str, name: str, items: Sequence[Mapping[str, Any]], out: Path, address: str) -> list[str]:
     module = label_studio if tool == "label_studio" else argilla
-    tasks = module.tasks(items, lambda item: address + _picture(item), lambda item: address + _audio(item))
+    tasks = module.tasks(items, lambda item: address + _image(item), lambda item: address + _audio(item))
     if tool == "label_studio":
         settings, about = f"{name}.xml", label_studio.configuration(name == "speech").encode()
     else:
@@ -62,8 +62,8 @@ def _write_tasks(tool: str, name: str, items: Sequence[Mapping[str, Any]], out: 
     return [f"{name}.json", settings]
 
 
-def _picture(item: Mapping[str, Any]) -> str:
-    return f"pictures/{item['key']}.jpg"
+def _image(item: Mapping[str, Any]) -> str:
+    return f"images/{item['key']}.jpg"
 
 
 def _audio(item: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from components.tools.release.publish import SUMS
 from components.tools.release.selection import NO_ADDRESS
 
 SETTINGS = "settings.json"
-LABELS_ARE = "Labels are made by a classifier for training pictures; a confidence is 0 to 1."
+LABELS_ARE = "Labels are made by a classifier for training images; a confidence is 0 to 1."
 NO_LICENCE = "None is stated: whoever publishes this folder states here under which terms the captions may be used."
 
 
@@ -73,7 +73,7 @@ def _of_pages(hypernymized: StageOutput, counts: ReleaseCounts, name: str) -> di
     concepts = hypernymized.file(CONCEPTS).read_text(encoding="utf-8")
     unreachable = counts.count_left_out(NO_ADDRESS)
     left_out = (
-        f"\n{unreachable:,} records of the dataset are left out: their pictures have no address on the web.\n"
+        f"\n{unreachable:,} records of the dataset are left out: their images have no address on the web.\n"
         if unreachable
         else ""
     )

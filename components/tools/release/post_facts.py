@@ -104,7 +104,7 @@ class PostFacts:
     """Posts whose days of posting and of collection are known."""
     languages: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
-    shared_pictures: int = 0
+    shared_images: int = 0
     """Groups of near-duplicate images with several instances, which gives an image several references."""
     sharing: int = 0
     """Instances of those groups."""
@@ -170,7 +170,7 @@ class PostFacts:
             mention, address, mail = find_personal_data(instance.raw_caption)
             self.mentions, self.addresses, self.mails = self.mentions + mention, self.addresses + address, self.mails + mail
         sizes = _repeated_counts(instance.group for instance in instances)
-        self.shared_pictures, self.sharing = len(sizes), sum(sizes)
+        self.shared_images, self.sharing = len(sizes), sum(sizes)
         self.same_caption = sum(_repeated_counts(instance.caption for instance in instances))
 
     def plain(self) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from components.core.errors import HearsightError
 from components.core.progress import progress
 from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
+from components.tools.release.images import Unreadable, without_metadata
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.instances import Instance, PostOptions, make_instances
-from components.tools.release.pictures import Unreadable, without_metadata
 from components.tools.release.post_facts import PostFacts
 from components.tools.release.records import Record, RecordWriter
 from components.tools.release.speech import Published

@@ -161,7 +161,7 @@ def _by_owner(split: Mapping[str, Any]) -> str:
     aimed = (round(1 - split["validation"] - split["test"], 9), split["validation"], split["test"])
     return (
         "All posts of an owner are in one split; {:.0%}, {:.0%} and {:.0%} of the posts were aimed at. "
-        "Pictures that are near-duplicates are in one split as well."
+        "Images that are near-duplicates are in one split as well."
     ).format(*aimed)
 
 

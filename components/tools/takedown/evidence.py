@@ -216,7 +216,7 @@ def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Co
     removed = collect_content(_shards(root, repo), Matcher(listed), read_known_removals(root, graph), rated)
     current = collect_current(root, graph)
     removed -= current
-    # Only now, since a picture may be one that the chain still has.
+    # Only now, since an image may be one that the chain still has.
     removed.items |= find_items(rated, removed) - current.keys
     return removed
 

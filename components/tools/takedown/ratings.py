@@ -1,6 +1,6 @@
 """Find and delete what people's ratings hold of removed records: files of ratings, and the database of a running rating.
 
-Ratings name items, records, utterances and pictures by keys and digests, never by text. A file may be a CSV table, JSON or lines
+Ratings name items, records, utterances and images by keys and digests, never by text. A file may be a CSV table, JSON or lines
 of JSON; its rows and list elements that name something removed are deleted.
 """
 

@@ -58,7 +58,7 @@ class DecodeResult:
     sha256: str = ""
     thumbnail: str = ""
     """A JPEG of at most ``THUMBNAIL`` px a side, upright, over white, in base64. It is stored because decoding is the cost:
-    making it later takes ten times as long as encoding it, and needs the picture."""
+    making it later takes ten times as long as encoding it, and needs the image."""
     seconds: float = 0.0
     """CPU seconds that did not suffice (``image_over_budget``); else 0."""
     memory: int = 0

@@ -1,4 +1,4 @@
-"""Merging of any texts, and pictures of any size, mode and content."""
+"""Merging of any texts, and images of any size, mode and content."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.core.errors import HearsightError
+from components.stages.build_rating_items.images import SIDE, shown_image
 from components.stages.build_rating_items.inputs import draw
 from components.stages.build_rating_items.items import TABLES, Place, Shown, Use, merge
-from components.stages.build_rating_items.pictures import SIDE, shown_picture
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SHOWN = st.tuples(
@@ -48,11 +48,11 @@ def test_an_added_key_displaces_one_of_a_draw_at_most(keys: set[str], added: str
 
 
 @given(st.integers(1, 900), st.integers(1, 900), st.sampled_from(["RGB", "RGBA", "L", "LA", "P", "1", "I;16", "CMYK"]))
-def test_any_picture_is_shown_as_a_small_jpeg_of_its_shape(width: int, height: int, mode: str) -> None:
+def test_any_image_is_shown_as_a_small_jpeg_of_its_shape(width: int, height: int, mode: str) -> None:
     target = io.BytesIO()
     form = "TIFF" if mode == "CMYK" else "PNG"
     Image.new(mode, (width, height)).save(target, form)
-    whole, centre = (Image.open(io.BytesIO(shown_picture(target.getvalue(), crop))) for crop in ("whole", "centre"))
+    whole, centre = (Image.open(io.BytesIO(shown_image(target.getvalue(), crop))) for crop in ("whole", "centre"))
     assert whole.format == centre.format == "JPEG" and whole.mode == centre.mode == "RGB"
     assert max(whole.size) == min(SIDE, max(width, height))
     assert abs(whole.width * height - whole.height * width) <= max(width, height)
@@ -60,8 +60,8 @@ def test_any_picture_is_shown_as_a_small_jpeg_of_its_shape(width: int, height: i
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF89a", b"RIFF\0\0\0\0WEBP"]))
-def test_any_bytes_are_a_picture_or_an_error_of_one_line(data: bytes, head: bytes) -> None:
+def test_any_bytes_are_an_image_or_an_error_of_one_line(data: bytes, head: bytes) -> None:
     try:
-        assert shown_picture(head + data, "centre").startswith(b"\xff\xd8")
+        assert shown_image(head + data, "centre").startswith(b"\xff\xd8")
     except HearsightError as error:
         assert len(str(error).splitlines()) == 1

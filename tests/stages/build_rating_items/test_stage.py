@@ -65,10 +65,10 @@ def test_every_table_has_its_places_and_equal_pairs_are_one_item(tmp_path: Path,
     assert Counter(use["source"] for use, _ in retrieval) == {"mms-4-1": 2 * 5 * len(test), "none-100-1": 2 * 5 * len(test)}
     for use, item in retrieval:
         to_image = use["direction"] == "speech_to_image"
-        spoken, picture = (use["query"], use["candidate"]) if to_image else (use["candidate"], use["query"])
+        spoken, image = (use["query"], use["candidate"]) if to_image else (use["candidate"], use["query"])
         assert spoken.endswith(".0") and item["caption"] == f"caption {test[spoken[:-2]]}"
-        assert item["image_sha256"] == picture and item["crop"] == "whole" and item["raters"] == 5
-        assert use["known"] == (use["rank"] == 1) == (picture == world.sha[test[spoken[:-2]]])
+        assert item["image_sha256"] == image and item["crop"] == "whole" and item["raters"] == 5
+        assert use["known"] == (use["rank"] == 1) == (image == world.sha[test[spoken[:-2]]])
     # The known pair at rank 1 of both models and directions is the dataset's and the ground truth's.
     merged = [item for item in records if {use["table"] for use in item["uses"]} == {"dataset", "truth", "retrieval"}]
     assert len(merged) == len(test) and {len(item["uses"]) for item in merged} == {6}
@@ -112,19 +112,19 @@ def test_every_record_and_place_is_in_exactly_one_state(tmp_path: Path, world: W
     }  # fmt: skip
 
 
-def test_broken_pictures_and_empty_captions_are_dropped_with_their_places(tmp_path: Path) -> None:
+def test_broken_images_and_empty_captions_are_dropped_with_their_places(tmp_path: Path) -> None:
     broken = noise(1)[:200]
-    world = World(tmp_path / "world", pictures={1: broken, 2: b"no picture"}, outputs=["", "  ", "a thing"])
+    world = World(tmp_path / "world", images={1: broken, 2: b"no image"}, outputs=["", "  ", "a thing"])
     stage = world.stage(tmp_path)
     records = read(stage)[1]
     assert not {item["image_sha256"] for item in records} & {world.sha[1], world.sha[2]}
     ledger = StageOutput(stage.out).ledger().to_pylist()
     rules = {row["key"]: row["rule"] for row in ledger if row["kind"] == "record"}
-    assert rules[key(1)] == rules[key(2)] == "unreadable_picture" and rules[key(3)] == ""
+    assert rules[key(1)] == rules[key(2)] == "unreadable_image" and rules[key(3)] == ""
     models = {row["key"]: row["rule"] for row in ledger if row["kind"] == "model"}
     assert models[f"{key(3)}.english-t2t8x8-1"] == "no_caption" and models[f"{key(8)}.english-t2t8x8-1"] == ""
     images = Counter(row["rule"] for row in ledger if row["kind"] == "image")
-    assert images[""] == len(records) and images["unreadable_picture"] > 0
+    assert images[""] == len(records) and images["unreadable_image"] > 0
     assert not any("0x" in row["detail"] for row in ledger)
 
 
@@ -163,16 +163,16 @@ def test_a_second_run_and_worker_processes_give_the_same_output(tmp_path: Path, 
     first = world.stage(tmp_path)
     digest = StageOutput(first.out).digest
     again = world.stage(tmp_path, engine=WORKERS)
-    done, total = again.cache_summary()["pictures"].split(" of ")
+    done, total = again.cache_summary()["images"].split(" of ")
     assert done == total and StageOutput(again.out).digest == digest
     assert StageOutput(world.stage(tmp_path / "parallel", engine=WORKERS).out).digest == digest
 
 
 @pytest.mark.long
-def test_pictures_are_made_again_only_where_one_was_added(tmp_path: Path, world: World) -> None:
+def test_images_are_made_again_only_where_one_was_added(tmp_path: Path, world: World) -> None:
     world.stage(tmp_path)
     larger = World(tmp_path / "larger", records=12)
-    done, total = map(int, larger.stage(tmp_path).cache_summary()["pictures"].split(" of "))
+    done, total = map(int, larger.stage(tmp_path).cache_summary()["images"].split(" of "))
     assert total - done in (1, 2), "records 10 and 11 are added, of which 11 is of the test split"
 
 
@@ -187,7 +187,7 @@ def test_refused_settings_and_inputs_are_named_in_one_line(tmp_path: Path, world
         with pytest.raises(HearsightError, match=line):
             world.stage(tmp_path, **chosen)
     for without, line in (
-        (["media"], "needs pictures"),
+        (["media"], "needs images"),
         (["captions", "speech"], "captions or speech"),
         (["speech"], "needs speech"),
     ):
@@ -195,25 +195,25 @@ def test_refused_settings_and_inputs_are_named_in_one_line(tmp_path: Path, world
             world.stage(tmp_path, without)
 
 
-def test_a_picture_other_than_its_record_names_is_refused(tmp_path: Path) -> None:
+def test_an_image_other_than_its_record_names_is_refused(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.sha[1] = "0" * 64
     world.inputs["captions"], world.inputs["media"] = world._captions(), world._media()
-    with pytest.raises(HearsightError, match="is not the picture of its record"):
+    with pytest.raises(HearsightError, match="is not the image of its record"):
         world.stage(tmp_path, without=["retrieval", "captioners", "speech"])
 
 
-def test_pictures_are_small_upright_and_without_metadata(tmp_path: Path) -> None:
+def test_images_are_small_upright_and_without_metadata(tmp_path: Path) -> None:
     turned = Image.Exif()
     turned[0x0112], turned[0x010E] = 6, "a description"
-    world = World(tmp_path / "world", pictures={2: noise(2, "JPEG", exif=turned, comment=b"a comment", quality=95)})
+    world = World(tmp_path / "world", images={2: noise(2, "JPEG", exif=turned, comment=b"a comment", quality=95)})
     items, records = read(world.stage(tmp_path))
     sizes = {}
     for item in records:
-        data = items.picture(item["key"])
-        with Image.open(io.BytesIO(data)) as picture:
-            assert picture.format == "JPEG" and not picture.getexif() and "comment" not in picture.info
-            sizes[item["image_sha256"], item["crop"]] = picture.size
+        data = items.image(item["key"])
+        with Image.open(io.BytesIO(data)) as image:
+            assert image.format == "JPEG" and not image.getexif() and "comment" not in image.info
+            sizes[item["image_sha256"], item["crop"]] = image.size
     assert sizes[world.sha[2], "whole"] == (384, 640) and sizes[world.sha[2], "centre"] == (480, 480)
     assert sizes[world.sha[6], "whole"] == (200, 300) and sizes[world.sha[6], "centre"] == (200, 200)
     assert sizes[world.sha[4], "whole"] == (640, 640) and sizes[world.sha[8], "centre"] == (64, 64)

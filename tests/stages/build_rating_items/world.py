@@ -28,7 +28,7 @@ DIRECTIONS = ("speech_to_image", "image_to_speech")
 
 
 def noise(number: int, form: str = "PNG", **saved: Any) -> bytes:
-    """A picture of random pixels; equal numbers give equal bytes."""
+    """An image of random pixels; equal numbers give equal bytes."""
     width, height = SIZES[number % len(SIZES)]
     small = np.random.default_rng(number).integers(0, 255, (height // 20, width // 20, 3), dtype=np.uint8)
     target = io.BytesIO()
@@ -44,11 +44,11 @@ class World:
     """Records 0 to ``records`` − 1; every fifth is of the training split. Each has two utterances of equal text."""
 
     def __init__(
-        self, root: Path, records: int = 10, pictures: dict[int, bytes] | None = None, outputs: Sequence[str] = ()
+        self, root: Path, records: int = 10, images: dict[int, bytes] | None = None, outputs: Sequence[str] = ()
     ) -> None:
         self.root = root
-        self.pictures = {number: (pictures or {}).get(number, noise(number)) for number in range(records)}
-        self.sha = {number: sha256_bytes(data) for number, data in self.pictures.items()}
+        self.images = {number: (images or {}).get(number, noise(number)) for number in range(records)}
+        self.sha = {number: sha256_bytes(data) for number, data in self.images.items()}
         self.test = [number for number in range(records) if number % 5]
         self.inputs = {
             "captions": self._captions(),
@@ -74,7 +74,7 @@ class World:
                 "split": "test" if number in self.test else "train", "image_sha256": self.sha[number],
                 "media": f"00000/{self.sha[number]}.png",
             }
-            for number in self.pictures
+            for number in self.images
         ]  # fmt: skip
 
     def _captions(self) -> StageOutput:
@@ -83,7 +83,7 @@ class World:
     def _media(self) -> StageOutput:
         named = ("key", "image_sha256", "media")
         rows = [row("crawl", **{name: one[name] for name in named}) for one in self._records()]
-        return make_output(self.root, "crawl", [rows], media=[{f"{self.sha[n]}.png": data for n, data in self.pictures.items()}])
+        return make_output(self.root, "crawl", [rows], media=[{f"{self.sha[n]}.png": data for n, data in self.images.items()}])
 
     def _captioners(self, outputs: list[str]) -> StageOutput:
         rows = [

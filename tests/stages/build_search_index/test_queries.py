@@ -1,4 +1,4 @@
-"""Query files: readable audio and pictures are accepted, anything else is refused in one line."""
+"""Query files: readable audio and images are accepted, anything else is refused in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.core.errors import HearsightError
 from components.search.queries import STEADY_DB, parse_query, read_query, steadiness
 from components.speech.audio.files import to_flac
 from components.speech.voices.speaking import speak
-from tests.support.search_index.world import clip, picture
+from tests.support.search_index.world import clip, drawn_image
 
 RATE = 16_000
 
@@ -91,7 +91,7 @@ def test_any_rate_and_number_of_channels_becomes_mono_at_16_khz(rate: int, chann
 @pytest.mark.parametrize(
     ("size", "fits"), [((1, 1), False), ((7, 300), False), ((300, 7), False), ((8, 8), True), ((30, 900), True)]
 )
-def test_pictures_below_8_px_are_refused_and_larger_ones_of_any_shape_accepted(size: tuple[int, int], fits: bool) -> None:
+def test_images_below_8_px_are_refused_and_larger_ones_of_any_shape_accepted(size: tuple[int, int], fits: bool) -> None:
     if fits:
         assert parse_query(image(size), "").kind == "image"
     else:
@@ -125,10 +125,10 @@ def test_image_formats_are_distinguished_from_audio(mode: str, kind: str) -> Non
         (b"RIFF\x10\x00\x00\x00AVI LIST", ""),
         (b"fLaC", "cannot be decoded"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "neither a sound"),
-        (image((40, 40))[:200], "a damaged picture"),
+        (image((40, 40))[:200], "a damaged image"),
     ],
 )
-def test_a_file_that_is_neither_sound_nor_picture_is_refused_with_one_line(data: bytes, expected: str) -> None:
+def test_a_file_that_is_neither_sound_nor_image_is_refused_with_one_line(data: bytes, expected: str) -> None:
     assert expected in refused(data)
 
 
@@ -160,7 +160,7 @@ def test_damaged_and_arbitrary_bytes_give_a_query_or_a_one_line_error(data: st.D
 
 
 WHOLE = (
-    picture(1, (24, 16)),
+    drawn_image(1, (24, 16)),
     image((16, 16), kind="JPEG"),
     image((16, 16), "P", "GIF"),
     image((16, 16), kind="WEBP"),

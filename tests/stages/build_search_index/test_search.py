@@ -18,7 +18,7 @@ from components.core.errors import HearsightError
 from components.search.searcher import SEARCH, Searcher
 from components.speech.audio.files import to_flac
 from tests.support.html import Page
-from tests.support.search_index.world import clip, picture
+from tests.support.search_index.world import clip, drawn_image
 from tests.support.settings_files import copy_settings
 
 
@@ -28,7 +28,7 @@ def project(stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     copy_settings(stage.project)
     monkeypatch.setenv("HEARSIGHT_ROOT", str(stage.project))
     (tmp_path / "query.flac").write_bytes(to_flac(clip(6)))
-    (tmp_path / "query.png").write_bytes(picture(3))
+    (tmp_path / "query.png").write_bytes(drawn_image(3))
     return tmp_path
 
 
@@ -43,16 +43,14 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_recordings_and_pictures_are_their_own_first_results_among_both_kinds(
-    project: Path, monkeypatch: Any, capsys: Any
-) -> None:
+def test_recordings_and_images_are_their_own_first_results_among_both_kinds(project: Path, monkeypatch: Any, capsys: Any) -> None:
     assert hearsight(monkeypatch, "search", project / "query.flac", "-k", 2) == 0
     output = lines(capsys)
     assert [(row["kind"], row["rank"]) for row in output] == [("image", 1), ("image", 2), ("speech", 1), ("speech", 2)]
     assert output[2]["key"] == "03es.0" and output[2]["captions"] == [{"language": "es", "caption": "<es> & caption 3"}]
     assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1, "--kind", "image") == 0
     (row,) = lines(capsys)
-    assert row["languages"] == ["es", "fr"] and Path(row["picture"]).read_bytes()[:2] == b"\xff\xd8"
+    assert row["languages"] == ["es", "fr"] and Path(row["image"]).read_bytes()[:2] == b"\xff\xd8"
     assert output[0]["score"] >= output[1]["score"] and output[2]["score"] >= output[3]["score"]
 
 
@@ -91,7 +89,7 @@ def test_a_terminal_is_given_a_table_and_json_on_demand(project: Path, monkeypat
     assert len(lines(capsys)) == 2
 
 
-def test_a_page_embeds_its_pictures_and_sound(project: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_a_page_embeds_its_images_and_sound(project: Path, monkeypatch: Any, capsys: Any) -> None:
     assert hearsight(monkeypatch, "search", project / "query.flac", "-k", 3, "--page", project / "found.html") == 0
     page = Page((project / "found.html").read_text())
     assert len(page.of("audio")) == 1 + 3 and len(page.of("img")) == 3

@@ -24,7 +24,7 @@ from components.tracking.models import OUT, PARAMS, log_search
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
 from tests.support import PROJECT
-from tests.support.search_index.world import clip, picture
+from tests.support.search_index.world import clip, drawn_image
 
 pytestmark = pytest.mark.long
 
@@ -58,11 +58,11 @@ def told(stage: Any) -> Any:
 
 def test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter(told: StageResult, tmp_path: Path) -> None:
     (tmp_path / "query.flac").write_bytes(to_flac(clip(6)))
-    content = [base64.b64encode(each).decode() for each in (picture(3), (tmp_path / "query.flac").read_bytes())]
+    content = [base64.b64encode(each).decode() for each in (drawn_image(3), (tmp_path / "query.flac").read_bytes())]
     # What `mlflow models serve` takes in, read and answered by its own code.
     request = {
         "dataframe_split": {"columns": ["content"], "data": [[each] for each in content]},
-        "params": {"k": 2, "language": "es", "pictures": True},
+        "params": {"k": 2, "language": "es", "images": True},
     }
     asked = {"request": request, "path": str(tmp_path / "query.flac")}
     uri = f"sqlite:///{(told.root / 'mlflow.db').resolve()}"
@@ -78,7 +78,7 @@ def test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter(told
     assert [(r["query"], r["kind"], r["rank"]) for r in result] == [
         (q, kind, n) for q in (0, 1) for kind in ("image", "speech") for n in (1, 2)
     ]
-    assert all("es" in row["languages"] and base64.b64decode(row["picture"])[:2] == b"\xff\xd8" for row in result)
+    assert all("es" in row["languages"] and base64.b64decode(row["image"])[:2] == b"\xff\xd8" for row in result)
     assert result[6]["key"] == "03es.0" and answer["path"][0]["key"] == "03es.0"
     assert len(answer["path"]) == 1
 
@@ -111,7 +111,7 @@ def _record(told: StageResult) -> Any:
 
 def test_an_invalid_row_is_named_in_the_error(stage: Any) -> None:
     served = load(stage.out / SEARCH)
-    rows = pd.DataFrame({"content": [picture(3), None], "path": [None, None]})
+    rows = pd.DataFrame({"content": [drawn_image(3), None], "path": [None, None]})
     with pytest.raises(HearsightError, match="row 1: has neither content nor path"):
         served.predict(rows)
     for row, what in (
@@ -123,7 +123,7 @@ def test_an_invalid_row_is_named_in_the_error(stage: Any) -> None:
     ):
         with pytest.raises(HearsightError, match=what):
             query_of(row, "row 0")
-    good = pd.DataFrame({"content": [picture(3)]})
+    good = pd.DataFrame({"content": [drawn_image(3)]})
     refused = (
         ({"kind": "text"}, "is not a kind"),
         ({"k": 0}, "cannot give 0"),

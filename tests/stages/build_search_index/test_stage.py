@@ -21,15 +21,15 @@ from components.stages.build_search_index.page import PAGE
 from components.stages.check import check
 from tests.support import PROJECT
 from tests.support.html import Page
-from tests.support.search_index.world import models, picture, run, spoken_set
+from tests.support.search_index.world import drawn_image, models, run, spoken_set
 
 
-def test_every_picture_is_indexed_once_and_every_utterance_with_its_captions_languages_and_splits(stage: Any) -> None:
+def test_every_image_is_indexed_once_and_every_utterance_with_its_captions_languages_and_splits(stage: Any) -> None:
     rows = StageOutput(stage.out).table().to_pylist()
-    pictures = [row for row in rows if row["kind"] == "image"]
-    assert len(pictures) == 6 and len(rows) == 6 + 12
+    images = [row for row in rows if row["kind"] == "image"]
+    assert len(images) == 6 and len(rows) == 6 + 12
     assert all(
-        row["languages"] == ["es", "fr"] and len(row["captions"]) == 2 and row["caption"].startswith("<es>") for row in pictures
+        row["languages"] == ["es", "fr"] and len(row["captions"]) == 2 and row["caption"].startswith("<es>") for row in images
     )
     assert {tuple(row["splits"]) for row in rows} == {("train",), ("test",)}
     ledger = StageOutput(stage.out).ledger().to_pylist()
@@ -50,9 +50,9 @@ def test_the_output_passes_its_check(stage: Any) -> None:
 def test_an_indexed_file_is_its_own_first_result(stage: Any) -> None:
     searcher = Searcher.open(stage.out / SEARCH)
     for split in ("train", "test"):
-        pairs = read_pairs(sets_of(stage.inputs), split, ["picture"])
+        pairs = read_pairs(sets_of(stage.inputs), split, ["image"])
         for place, (key, sha) in enumerate(zip(pairs.keys, pairs.utterances["image_sha256"].to_pylist(), strict=True)):
-            files = {key: pairs.audio.read(place), sha: pairs.media.read(int(pairs.picture[place]))}
+            files = {key: pairs.audio.read(place), sha: pairs.media.read(int(pairs.image[place]))}
             for wanted, data in files.items():
                 query = parse_query(data, wanted)
                 vector = searcher.encoder.embed(query)
@@ -99,8 +99,8 @@ def test_the_page_shows_all_four_pairings_and_plays_its_recordings(stage: Any) -
     text = StageOutput(stage.out).file(PAGE).read_text()
     page = Page(text)
     headings = re.findall(r"<h3>(Nearest [a-z ]+)</h3>", text)
-    assert headings == ["Nearest pictures", "Nearest spoken captions"] * 4
-    assert re.findall(r'<h2 id="query-\d">\d\. ([A-Za-z ]+)</h2>', text) == ["A spoken caption"] * 2 + ["A picture"] * 2
+    assert headings == ["Nearest images", "Nearest spoken captions"] * 4
+    assert re.findall(r'<h2 id="query-\d">\d\. ([A-Za-z ]+)</h2>', text) == ["A spoken caption"] * 2 + ["An image"] * 2
     for element in page.of("audio"):
         sound = stage.out / str(element["src"])
         assert sound.read_bytes()[:4] == b"fLaC" and "controls" in element and "caption" in str(element["aria-label"])
@@ -122,9 +122,9 @@ def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(st
     from components.stages.build_search_index.neighbours import gather
 
     searcher = Searcher.open(stage.out / SEARCH)
-    pairs = read_pairs(sets_of(stage.inputs), "test", ["picture", "text", "group"])
+    pairs = read_pairs(sets_of(stage.inputs), "test", ["image", "text", "group"])
     items = Items([Split("test", pairs, np.zeros((len(pairs), 8)), np.zeros((len(pairs.sha256), 8)))])
-    # The index also holds the training split, whose rows come first among its pictures: here the test split alone is asked for.
+    # The index also holds the training split, whose rows come first among its images: here the test split alone is asked for.
     root = stage.project / "test-only"
     alone = run(root, stage.inputs, splits=["test"])
     searcher = Searcher.open(alone.out / SEARCH)
@@ -136,9 +136,9 @@ def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(st
         results = {n.result.item["key"]: n.match for kind in each.near.values() for n in kind}
         key = each.query["key"]
         if key == "07fr.0":
-            assert results["03fr.0"] == "the same recording" and results["07es.0"] == "of the same picture"
+            assert results["03fr.0"] == "the same recording" and results["07es.0"] == "of the same image"
             assert results["03es.0"] == "the same caption" or results["03es.0"] == "through other matches"
-            assert results["01fr.0"] == "" and results[each.query["image_sha256"]] == "its own picture"
+            assert results["01fr.0"] == "" and results[each.query["image_sha256"]] == "its own image"
         if key == "01es.0":
             assert {k for k, match in results.items() if match} == {"01fr.0", each.query["image_sha256"]}
 
@@ -161,7 +161,7 @@ def test_the_page_is_made_without_thumbnails_and_with_another_crop(tmp_path: Pat
     text = (made.out / PAGE).read_text()
     assert "no thumbnail is stored" in text and "both-100-1" in text and "whole, padded to a square" in text
     assert json.loads((made.out / SEARCH / "search.json").read_text())["crop"] == "whole"
-    wide = parse_query(picture(3), "")
+    wide = parse_query(drawn_image(3), "")
     centre = run(
         tmp_path, inputs, crop="centre", model="both-100-1", page={"split": "test", "seed": 1, "queries": 0, "neighbours": 1}
     )
@@ -193,7 +193,7 @@ def test_an_approximate_index_is_written_with_its_recall_and_tracked(tmp_path: P
 
 
 def test_a_split_without_utterances_is_refused_with_one_line(tmp_path: Path) -> None:
-    inputs = spoken_set(tmp_path, pictures=2) | {"input": models(tmp_path)}
+    inputs = spoken_set(tmp_path, images=2) | {"input": models(tmp_path)}
     page: dict[str, Any] = {"split": "validation", "seed": 1, "queries": 1, "neighbours": 1}
     with pytest.raises(HearsightError, match="nothing to index in validation"):
         run(tmp_path, inputs, splits=["validation"], page=page)

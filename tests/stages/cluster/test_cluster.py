@@ -1,4 +1,4 @@
-"""Like pictures share a cluster; few, equal, missing or shapeless data end in clear verdicts, never in a crash."""
+"""Like images share a cluster; few, equal, missing or shapeless data end in clear verdicts, never in a crash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SPACE = Embedding(variance=0.95, dimensions=3, neighbours=6, min_dist=0.0, metri
 PARAMS = Params(embedding=SPACE, min_cluster_size=4, min_samples=2, max_cluster_size=0, max_outliers=0.05, max_rounds=3)
 
 
-def picture(kind: int, number: int) -> bytes:
+def drawn_image(kind: int, number: int) -> bytes:
     """A drawing of one of a few plainly different kinds, each a little different from the others of its kind."""
     across, down = np.meshgrid(np.arange(64), np.arange(64))
     shift = number * 3
@@ -53,12 +53,12 @@ def key(number: int) -> str:
     return hashlib.sha256(str(number).encode()).hexdigest()[:16]
 
 
-def cluster(root, pictures: list[bytes | None], params: Params = PARAMS, shards: int = 2, engine=None) -> StageOutput:
-    """The stage over posts with these pictures; None is a post whose picture the crawl has not."""
+def cluster(root, images: list[bytes | None], params: Params = PARAMS, shards: int = 2, engine=None) -> StageOutput:
+    """The stage over posts with these images; None is a post whose image the crawl has not."""
     tars: list[dict[str, bytes]] = [{} for _ in range(shards)]
     rows: list[list[dict]] = [[] for _ in range(shards)]
     crawled: list[list[dict]] = [[] for _ in range(shards)]
-    for number, data in enumerate(pictures):
+    for number, data in enumerate(images):
         at = number % shards
         sha = hashlib.sha256(data or b"").hexdigest()
         if data is not None:
@@ -80,19 +80,19 @@ def rounds(space, **over):
     return cluster_rounds(np.asarray(space, dtype=np.float32), given)
 
 
-PICTURES = [picture(kind, number) for kind in range(3) for number in range(8)]
+IMAGES = [drawn_image(kind, number) for kind in range(3) for number in range(8)]
 
 
 @pytest.mark.slow
-def test_like_pictures_share_a_cluster_and_the_shards_order_changes_nothing(tmp_path):
-    result = cluster(tmp_path / "two", PICTURES)
+def test_like_images_share_a_cluster_and_the_shards_order_changes_nothing(tmp_path):
+    result = cluster(tmp_path / "two", IMAGES)
     table = {r["key"]: r for r in result.table().to_pylist()}
     kinds = [{table[key(8 * kind + n)]["cluster"] for n in range(8)} for kind in range(3)]
     assert all(len(kind) == 1 for kind in kinds) and len(set.union(*kinds)) == 3, kinds
     assert set.union(*kinds) == {0, 1, 2}
-    again = cluster(tmp_path / "again", PICTURES)
+    again = cluster(tmp_path / "again", IMAGES)
     assert read_manifest(again.path).digest == read_manifest(result.path).digest
-    one = cluster(tmp_path / "one", PICTURES, shards=1)
+    one = cluster(tmp_path / "one", IMAGES, shards=1)
     assert {r["key"]: r for r in one.table().to_pylist()} == table
     summary = json.loads(result.file(SUMMARY).read_text())
     assert (summary["posts"], summary["clusters"], summary["outliers"]) == (24, 3, 0)
@@ -112,32 +112,32 @@ def test_fresh_processes_project_to_the_same_bytes():
 
 @pytest.mark.slow
 def test_features_are_computed_once(tmp_path, monkeypatch):
-    cluster(tmp_path, PICTURES[:6])
+    cluster(tmp_path, IMAGES[:6])
     monkeypatch.setattr("components.vision.features.ImageFeatures.compute", lambda *_: pytest.fail("computed again"))
     other = PARAMS.model_copy(update={"embedding": SPACE.model_copy(update={"neighbours": 3})})
-    cluster(tmp_path, PICTURES[:6], other)
+    cluster(tmp_path, IMAGES[:6], other)
 
 
 def test_features_of_mobilenet_v2_come_from_its_file(tmp_path):
     weights = tmp_path / "drawn.pth"
     torch.manual_seed(0)
     torch.save(MobileNetV2(classes=3).state_dict(), weights)
-    cluster(tmp_path, PICTURES[:2], PARAMS.model_copy(update={"mobilenet_v2": str(weights)}))
+    cluster(tmp_path, IMAGES[:2], PARAMS.model_copy(update={"mobilenet_v2": str(weights)}))
     names = {path.name for path in (tmp_path / ".hearsight" / "annotations").glob("*.sqlite")}
     assert [name.startswith("encoded-picture-v4-mobilenet_v2-224-") for name in names] == [True], names
 
 
 @pytest.mark.slow
-def test_missing_and_unreadable_pictures_are_dropped_by_name_and_others_are_read(tmp_path):
-    result = cluster(tmp_path, [*PICTURES[:5], None, b"no picture", b"no picture"])
+def test_missing_and_unreadable_images_are_dropped_by_name_and_others_are_read(tmp_path):
+    result = cluster(tmp_path, [*IMAGES[:5], None, b"no image", b"no image"])
     rules = {r["key"]: r["rule"] for r in result.ledger().to_pylist() if r["verdict"] == "dropped"}
-    assert rules == {key(5): "picture_missing", key(6): "picture_unreadable", key(7): "picture_unreadable"}
+    assert rules == {key(5): "image_missing", key(6): "image_unreadable", key(7): "image_unreadable"}
     assert result.table().num_rows == 5
 
 
 @pytest.mark.parametrize("posts", [0, 1, 4])
 def test_too_few_posts_are_outliers_at_the_origin_of_the_map(tmp_path, posts):
-    result = cluster(tmp_path, PICTURES[:posts], shards=1)
+    result = cluster(tmp_path, IMAGES[:posts], shards=1)
     assert [(r["cluster"], r["round"], r["x"], r["y"]) for r in result.table().to_pylist()] == [(-1, 0, 0.0, 0.0)] * posts
     assert json.loads(result.file(SUMMARY).read_text())["outliers"] == posts
 
@@ -145,7 +145,7 @@ def test_too_few_posts_are_outliers_at_the_origin_of_the_map(tmp_path, posts):
 @pytest.mark.slow
 def test_fewer_posts_than_neighbours_lower_their_number_and_the_ledger_says_so(tmp_path):
     paper = PARAMS.model_copy(update={"embedding": SPACE.model_copy(update={"neighbours": 80, "dimensions": 900})})
-    result = cluster(tmp_path, PICTURES[:6], paper)
+    result = cluster(tmp_path, IMAGES[:6], paper)
     assert all(
         "only 6 posts, so 5 neighbours instead of 80, 4 dimensions instead of 900" in d
         for d in result.ledger()["detail"].to_pylist()
@@ -153,8 +153,8 @@ def test_fewer_posts_than_neighbours_lower_their_number_and_the_ledger_says_so(t
 
 
 @pytest.mark.slow
-def test_one_repeated_picture_gives_no_cluster(tmp_path):
-    result = cluster(tmp_path, [PICTURES[0]] * 12)
+def test_one_repeated_image_gives_no_cluster(tmp_path):
+    result = cluster(tmp_path, [IMAGES[0]] * 12)
     assert set(result.table()["cluster"].to_pylist()) == {-1}
 
 

@@ -188,8 +188,8 @@ def images() -> dict[str, Case]:
         return plain(data, kind)
 
     return {
-        "/good.jpg": Case("a sound picture", image(good)),
-        "/escape.jpg": Case("a sound picture", image(good + b"0")),
+        "/good.jpg": Case("a sound image", image(good)),
+        "/escape.jpg": Case("a sound image", image(good + b"0")),
         "/silent.jpg": Case("never answers", silent, "timeout"),
         "/reset.jpg": Case("resets in the body", raw(head(200, "image/jpeg", 5000), good[:500], None), "connection"),
         "/cut.jpg": Case("cut off", image(good[: len(good) // 2]), "truncated_image"),

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.images import ours_crawl, ours_head, ours_look
 from tests.support import PROJECT
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def folder(tmp_path):
     """A folder with two images, a truncated third, and the page that shows them."""
     home = tmp_path / "feed"
     home.mkdir()
-    whole = [picture((colour, "fish", "in the snow at night")) for colour in ("red", "blue")]
+    whole = [drawn_image((colour, "fish", "in the snow at night")) for colour in ("red", "blue")]
     for at, data in enumerate([*whole, whole[0][:900]]):
         (home / f"{at}.jpg").write_bytes(data)
     return home

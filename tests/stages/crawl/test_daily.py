@@ -15,7 +15,7 @@ from components.execution.stage import ShardOut
 from tests.support import make_stage
 from tests.support.crawl.counting_web import CountingWeb, Thing
 from tests.support.crawl.daily_site import HOST, SCENES, image, ledger_rows, page, site
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 from tests.support.crawl.social import file_digests
 
 PAGES = 40
@@ -85,8 +85,8 @@ def test_changed_pages_and_images_become_new_records_in_the_last_shard(crawl_day
     with CountingWeb(site(range(10))) as web:
         first, _, _ = crawl_day(web, "day-1")
         before = first.table().to_pylist()
-        web.things[image(3, 0)] = Thing(picture(SCENES[-1], seed=9), "image/jpeg")
-        web.things[f"{HOST}/p004.html"] = Thing(page(4).body.replace(b"Picture 4 0", b"Another words for 4"))
+        web.things[image(3, 0)] = Thing(drawn_image(SCENES[-1], seed=9), "image/jpeg")
+        web.things[f"{HOST}/p004.html"] = Thing(page(4).body.replace(b"Image 4 0", b"Another words for 4"))
         second, _, _ = crawl_day(web, "day-2", "day-1")
     after = {row["key"]: row for row in second.table().to_pylist()}
     new = {key for key in after if key in set(second.shards[-1].read(["key"])["key"].to_pylist())}
@@ -100,7 +100,7 @@ def test_a_new_page_that_sorts_first_does_not_replace_an_existing_pair(crawl_day
     with CountingWeb(site(range(5, 10))) as web:
         first, _, _ = crawl_day(web, "day-1")
         before = file_digests(first)
-        extra = page(5)  # the same pictures with the same alts, on a page that sorts before p005
+        extra = page(5)  # the same images with the same alts, on a page that sorts before p005
         web.things |= {f"{HOST}/p000.html": extra, f"{HOST}/": site([0, *range(5, 10)])[f"{HOST}/"]}
         second, _, _ = crawl_day(web, "day-2", "day-1")
     assert {name: file_digests(second)[name] for name in before} == before

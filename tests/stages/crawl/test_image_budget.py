@@ -17,12 +17,12 @@ from components.web.store import FetchStore
 from components.web.warc import Entry
 from tests.support import WORKERS, make_stage
 from tests.support.crawl.crawls import fixture_params
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 from tests.support.web.image_answers import crawl
 from tests.support.web.image_bombs import gif_outside, png, webp
 from tests.support.web.raw_web import RawWeb, plain
 
-GOOD = [picture((colour, "fish", "in the snow at night")) for colour in ("red", "blue", "green")]
+GOOD = [drawn_image((colour, "fish", "in the snow at night")) for colour in ("red", "blue", "green")]
 BOMB = webp(9000, 9000)
 
 

@@ -17,7 +17,7 @@ from components.web.images.image import decode_image
 from components.web.store import FetchStore
 from components.web.warc import Entry
 from tests.support import WORKERS
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def stage(stage):
     return make
 
 
-PICTURES = [picture((colour, "fish", "in the snow at night")) for colour in ("red", "blue")]
+IMAGES = [drawn_image((colour, "fish", "in the snow at night")) for colour in ("red", "blue")]
 
 
 def seen(stage) -> dict[str, bytes]:
@@ -54,11 +54,11 @@ def digest(stage) -> str:
 
 def fill(store: FetchStore) -> list[Entry]:
     """Add every image, a page, a text that is not an image, and a failure to the store."""
-    store.add(Entry("http://a.sample/", 200, type="text/html"), PICTURES[0], [], "OK")
+    store.add(Entry("http://a.sample/", 200, type="text/html"), IMAGES[0], [], "OK")
     store.add(Entry("http://a.sample/robots.txt", 200, type="text/plain"), b"User-agent: *", [], "OK")
     store.add(Entry("http://a.sample/gone.jpg", 0, "timeout"))
     return [
-        store.add(Entry(f"http://a.sample/{at}.jpg", 200, type="image/jpeg"), data, [], "OK") for at, data in enumerate(PICTURES)
+        store.add(Entry(f"http://a.sample/{at}.jpg", 200, type="image/jpeg"), data, [], "OK") for at, data in enumerate(IMAGES)
     ]
 
 
@@ -67,7 +67,7 @@ def test_stored_images_are_decoded_before_the_context_exits(stage, tmp_path):
     with FetchStore(tmp_path / "s", writer=True) as store:
         with DecodeAhead(job, store):
             entries = fill(store)
-        assert set(seen(job)) == {entry.sha256 for entry in entries} == {decode_image(data).sha256 for data in PICTURES}
+        assert set(seen(job)) == {entry.sha256 for entry in entries} == {decode_image(data).sha256 for data in IMAGES}
         assert store.listener is None
 
 
@@ -123,6 +123,6 @@ def test_full_worker_queues_do_not_block_the_store(stage, tmp_path, monkeypatch)
         ahead = DecodeAhead(stage(), store)
         with pytest.raises(KeyboardInterrupt), ahead:
             for at in range(2000):
-                store.add(Entry(f"http://a.sample/{at}.jpg", 200, type="image/jpeg"), PICTURES[0] + b"%d" % at, [], "OK")
+                store.add(Entry(f"http://a.sample/{at}.jpg", 200, type="image/jpeg"), IMAGES[0] + b"%d" % at, [], "OK")
             assert 0 < len(ahead._submitted) < 2000 == len(store)
             raise KeyboardInterrupt

@@ -10,12 +10,12 @@ import pytest
 from tests.support import make_stage
 from tests.support.crawl.counting_web import CountingWeb, Thing
 from tests.support.crawl.crawls import crawled, fixture_params
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 from tests.support.web.archive_samples import dumped, envelope, record
 from tests.support.web.archived import wacz
 
 PAGES, IMAGES = "http://pages.sample", "http://images.sample"
-JPEG = picture(("red", "house", "on a green field"))
+JPEG = drawn_image(("red", "house", "on a green field"))
 XRT = "X-Robots-Tag"
 NAME, CONTENT = "name", "content"
 

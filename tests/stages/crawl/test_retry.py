@@ -19,12 +19,12 @@ from components.web.warc import Entry
 from tests.support import HANG, PROJECT, make_stage
 from tests.support.command import hearsight
 from tests.support.crawl.crawls import crawled, fixture_params
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 from tests.support.settings_files import write_settings
 from tests.support.web.raw_web import RawWeb, head, plain
 
-GOOD = picture(("red", "house", "on a green field"))
-OTHER = picture(("blue", "fish", "in the snow at night"))
+GOOD = drawn_image(("red", "house", "on a green field"))
+OTHER = drawn_image(("blue", "fish", "in the snow at night"))
 
 
 class Web(RawWeb):

@@ -13,7 +13,7 @@ from components.web.sitemaps import MAX_URLS, read_sitemap
 from tests.support import make_stage
 from tests.support.crawl.counting_web import CountingWeb, Thing
 from tests.support.crawl.crawls import crawled, fixture_params
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 A = "http://a.sample"
 XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
@@ -159,7 +159,7 @@ def site(listed: bytes, robots: bytes = b"User-agent: *\nAllow: /\n") -> dict[st
         f"{A}/robots.txt": Thing(robots, "text/plain"),
         f"{A}/sitemap.xml": Thing(listed, "application/xml"),
         f"{A}/": page(0),
-        f"{A}/i.jpg": Thing(picture(("red", "house", "on a green field")), "image/jpeg"),
+        f"{A}/i.jpg": Thing(drawn_image(("red", "house", "on a green field")), "image/jpeg"),
         **{f"{A}/p{n}.html": page(n) for n in range(1, 6)},
     }
 

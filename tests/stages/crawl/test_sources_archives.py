@@ -87,10 +87,10 @@ def test_a_truncated_part_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_p
 
 
 def test_a_wat_gives_candidates_too(crawl, tmp_path):
-    pages = [("http://meadow.sample/page-000.html", [("/pictures/0000.jpg", "A kite over the sea"), ("/pictures/0001.jpg", "")])]
+    pages = [("http://meadow.sample/page-000.html", [("/images/0000.jpg", "A kite over the sea"), ("/images/0001.jpg", "")])]
     write_wat(tmp_path / "a.warc.wat.gz", pages)
     output = crawl("a.warc.wat.gz")
-    assert pairs(output) == {(pages[0][0], "http://meadow.sample/pictures/0000.jpg", "A kite over the sea")}
+    assert pairs(output) == {(pages[0][0], "http://meadow.sample/images/0000.jpg", "A kite over the sea")}
     assert [row["rule"] for row in rows(output, "record")] == ["", "empty_alt"]
 
 

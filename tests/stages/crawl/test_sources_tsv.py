@@ -15,7 +15,7 @@ from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
 from components.stages.crawl.sources.layouts.tsv import CaptionedFiles
 from components.tracking.explain import explain
 from tests.support import make_stage
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 from tests.support.crawl.tables import CAPTIONS, SCENES, captions, crawled, pets, rules
 from tests.support.features import ENCODER
 from tests.support.filter.subjects import PAPER
@@ -33,26 +33,26 @@ def test_rows_are_kept_with_or_without_a_header_and_with_either_line_end(crawled
     output = crawled("pets/captions.tsv")
     assert captions(output) == CAPTIONS and rules(output) == []
     row = output.table().to_pylist()[0]
-    assert row["image_url"] == "file:pictures/0%20%C3%BC.jpg" and (row["language"], row["host"]) == ("en", "")
-    assert output.read_media(row["media"]) == (tmp_path / "pets/pictures/0 ü.jpg").read_bytes()
+    assert row["image_url"] == "file:images/0%20%C3%BC.jpg" and (row["language"], row["host"]) == ("en", "")
+    assert output.read_media(row["media"]) == (tmp_path / "pets/images/0 ü.jpg").read_bytes()
 
 
 def test_an_unusable_row_is_a_ledger_row(crawled, tmp_path):
     more = "\n".join(
         [
-            "\tpictures/0 ü.jpg",
-            "a lost picture\tpictures/lost.jpg",
+            "\timages/0 ü.jpg",
+            "a lost image\timages/lost.jpg",
             "no tab here",
             "no path\t",
             "a picture of another folder\t../secret.jpg",
             "a picture of the web\thttps://example.org/a.jpg",
-            "pictures/0 ü.jpg\tthe wrong way round",
+            "images/0 ü.jpg\tthe wrong way round",
             "one\ttwo\tthree",
             "",
         ]
     )
     pets(tmp_path / "pets", more=more)
-    (tmp_path / "secret.jpg").write_bytes(picture(SCENES[0]))
+    (tmp_path / "secret.jpg").write_bytes(drawn_image(SCENES[0]))
     output = crawled("pets/captions.tsv")
     assert captions(output) == CAPTIONS
     assert rules(output) == [
@@ -78,7 +78,7 @@ def test_an_absolute_table_path_does_not_appear_in_image_addresses(crawled, tmp_
     table = pets(tmp_path / "pets")
     output = crawled(str(table))
     assert captions(output) == CAPTIONS
-    assert output.table()["image_url"][0].as_py() == "file:pictures/0%20%C3%BC.jpg"
+    assert output.table()["image_url"][0].as_py() == "file:images/0%20%C3%BC.jpg"
     pets(tmp_path / "more")
     with pytest.raises(HearsightError, match="some tables by relative and others by absolute paths"):
         crawled(str(table), "more/captions.tsv", snapshot="mixed")
@@ -90,14 +90,14 @@ def test_an_absolute_table_path_does_not_appear_in_image_addresses(crawled, tmp_
         (b"", r"captions\.tsv: holds no rows"),
         (b"caption\tpath\n", r"captions\.tsv: holds no rows"),
         (b"A kite\nA car\n", r"captions\.tsv: line 1: is not of the layout 'tsv': 1 field.* a line is caption<TAB>path"),
-        (b"A kite,pictures/0.jpg\n", r"line 1: is not of the layout 'tsv': 1 field"),
-        ("caption\tpath\nA kite\tpictures/0.jpg".encode("utf-16")[:-1], r"line 2: is not UTF-8 text: part of a character"),
-        ("Un caf\u00e9\tpictures/0.jpg\n".encode("latin-1"), r"line 1: is not UTF-8 text: byte 0xe9"),
+        (b"A kite,images/0.jpg\n", r"line 1: is not of the layout 'tsv': 1 field"),
+        ("caption\tpath\nA kite\timages/0.jpg".encode("utf-16")[:-1], r"line 2: is not UTF-8 text: part of a character"),
+        ("Un caf\u00e9\timages/0.jpg\n".encode("latin-1"), r"line 1: is not UTF-8 text: byte 0xe9"),
         (b"A kite\thttps://example.org/0.jpg\n", r"is a web address \(layout: cc3m\)"),
-        (b"pictures/0.jpg\tA kite\n", r"'pictures/0\.jpg' is where the caption belongs"),
+        (b"images/0.jpg\tA kite\n", r"'images/0\.jpg' is where the caption belongs"),
         (
-            b"A kite\tpicture/0.jpg\n",
-            r"has none of the 1 images that the table names, the first being 'picture/0\.jpg' .* relative",
+            b"A kite\timage/0.jpg\n",
+            r"has none of the 1 images that the table names, the first being 'image/0\.jpg' .* relative",
         ),
     ],
 )
@@ -112,7 +112,7 @@ def test_an_invalid_table_is_a_one_line_error_with_location_and_hint(crawled, tm
 def test_a_corrected_table_can_be_read_into_the_same_snapshot(crawled, tmp_path):
     table = pets(tmp_path / "pets")
     right = table.read_text(encoding="utf-8")
-    table.write_text(right.replace("pictures/", "picture/"), encoding="utf-8")
+    table.write_text(right.replace("images/", "image/"), encoding="utf-8")
     with pytest.raises(HearsightError, match="has none of the 6 images"):
         crawled("pets/captions.tsv")
     table.write_text(right, encoding="utf-8")
@@ -147,7 +147,7 @@ def test_explain_accepts_the_file_and_the_address_of_an_image(crawled, tmp_path)
     graph = load_graph(tmp_path)
     # The dataset of these tests is none of params.yaml's.
     graph.params["chain"]["crawl"]["pets"] = {}
-    for what in (str(tmp_path / "pets/pictures/0 ü.jpg"), "pictures/0 ü.jpg", "file:pictures/0%20%C3%BC.jpg"):
+    for what in (str(tmp_path / "pets/images/0 ü.jpg"), "images/0 ü.jpg", "file:images/0%20%C3%BC.jpg"):
         (history,) = explain(graph, what)
         assert history.key == key and history.events[0].detail.endswith("in pets/captions.tsv at 2")
 

@@ -129,7 +129,7 @@ def test_unclear_rows_are_one_warning_that_names_the_setting(crawled, tmp_path, 
     pets(
         tmp_path / "pets",
         header="",
-        more='"A ""kite"""\tpictures/0 ü.jpg\n"so" it is\tpictures/1 ü.jpg\n"no" it is\tpictures/2 ü.jpg',
+        more='"A ""kite"""\timages/0 ü.jpg\n"so" it is\timages/1 ü.jpg\n"no" it is\timages/2 ü.jpg',
     )
     with caplog.at_level(logging.WARNING):
         output = crawled("pets/captions.tsv")

@@ -47,7 +47,7 @@ def test_forty_references_of_an_image_are_one_group(table, tmp_path):
 
 def test_flickr_1k_is_exactly_the_test_list(table, tmp_path):
     sets.images(tmp_path / "images")
-    rows = [f"{name}#{n}\tA picture, told the {n}th time ." for name in sets.NAMES for n in range(5)]
+    rows = [f"{name}#{n}\tA image, told the {n}th time ." for name in sets.NAMES for n in range(5)]
     (tmp_path / "results_20130124.token").write_text("\n".join(rows) + "\n")
     (tmp_path / "flickr30k_test.txt").write_text(f"{sets.NAMES[1]}\n{sets.NAMES[3]}\n")
     source = table("flickr30k", "results_20130124.token", image_folder="images")

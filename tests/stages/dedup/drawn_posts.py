@@ -1,7 +1,7 @@
-"""Posts as people repeat them, in any number: captions of a language's words, picture features with the spread of real ones.
+"""Posts as people repeat them, in any number: captions of a language's words, image features with the spread of real ones.
 
-Of all posts 45 % repeat another (PCV: 44.9 %): most of these the same picture, altered a little or a lot, with the same
-caption, one to three words of it changed, or another caption; some say the very same words of another picture, as series do.
+Of all posts 45 % repeat another (PCV: 44.9 %): most of these the same image, altered a little or a lot, with the same
+caption, one to three words of it changed, or another caption; some say the very same words of another image, as series do.
 Everything is drawn by the seed.
 """
 
@@ -20,12 +20,12 @@ OPENINGS = ("imagem de", "fotografia de", "na imagem vemos", "card com fundo", "
 
 @dataclass(frozen=True)
 class Posts:
-    """Captions, and each post's picture as a row of ``features`` (float16, as the annotator gives them)."""
+    """Captions, and each post's image as a row of ``features`` (float16, as the annotator gives them)."""
 
     captions: list[str]
     features: NDArray[np.float16]
     shows: list[int]
-    """Which post first showed each post's picture; itself when it did."""
+    """Which post first showed each post's image; itself when it did."""
 
 
 def make_posts(count: int, seed: int = 1) -> Posts:
@@ -43,10 +43,10 @@ def make_posts(count: int, seed: int = 1) -> Posts:
         length = int(np.clip(source.lognormal(3.4, 0.6), 4, 200))
         return [*OPENINGS[source.integers(len(OPENINGS))].split(), *source.choice(words, length, p=chances)]
 
-    # Features of real pictures are positive, sparse, and share a mean: unrelated ones are at cosines about .2 to .6 here.
+    # Features of real images are positive, sparse, and share a mean: unrelated ones are at cosines about .2 to .6 here.
     subjects = source.gamma(0.3, 1.0, (40, WIDTH)).astype(np.float32)
 
-    def picture() -> NDArray[np.float32]:
+    def image() -> NDArray[np.float32]:
         return 0.5 * subjects[source.integers(len(subjects))] + source.gamma(0.3, 1.0, WIDTH).astype(np.float32)
 
     captions: list[list[str]] = []
@@ -56,7 +56,7 @@ def make_posts(count: int, seed: int = 1) -> Posts:
         if number == 0 or source.random() > 0.449:
             captions.append(caption())
             shows.append(number)
-            features[number] = picture()
+            features[number] = image()
             continue
         # A few posts are repeated often, as campaigns are.
         origin = int(number * source.random() ** (3 if source.random() < 0.2 else 1))
@@ -74,7 +74,7 @@ def make_posts(count: int, seed: int = 1) -> Posts:
         else:
             captions.append(same)
             shows.append(number)
-            features[number] = picture()
+            features[number] = image()
             continue
         shows.append(shows[origin])
         blur = source.choice((0.0, 0.1, 0.3, 0.6)) * source.random()

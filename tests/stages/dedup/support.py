@@ -1,4 +1,4 @@
-"""Records with pictures, and the dedup stage run over them."""
+"""Records with images, and the dedup stage run over them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def settings(**changes: Any) -> Params:
     return Params(**{"signal": ALIGNED, "posts": POSTS, **changes})
 
 
-def picture(seed: int, side: int = 96) -> Image.Image:
+def drawn_image(seed: int, side: int = 96) -> Image.Image:
     """Some shapes in some colours, unlike those of any other seed."""
     source = np.random.default_rng(seed)
     coarse = source.integers(0, 255, (7, 7, 3)).astype(np.uint8)
@@ -62,7 +62,7 @@ def key(text: str) -> str:
 
 
 def post(name: str, data: bytes, words: str, shard: int = 0, **more: Any) -> dict[str, Any]:
-    """A record of CAPTION whose picture is ``data``; its bytes go to the media of that shard of the crawl."""
+    """A record of CAPTION whose image is ``data``; its bytes go to the media of that shard of the crawl."""
     sha256 = hashlib.sha256(data).hexdigest()
     values = {"key": name, "image_sha256": sha256, "media": f"{shard:05d}/{sha256}.png", "caption": words, "phash": "0" * 16}
     return {**row("hypernymize", **{**values, **more}), "data": data}

@@ -1,4 +1,4 @@
-"""Near-duplicate pictures share a group; the same words about the same picture are kept once (perceptual hashes, no posts)."""
+"""Near-duplicate images share a group; the same words about the same image are kept once (perceptual hashes, no posts)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def naive(values: list[int], most: int) -> list[tuple[int, int]]:
 
 @st.composite
 def alike(draw) -> list[int]:
-    """Hashes of which many are some bits away from another, as those of pictures are; equal ones too."""
+    """Hashes of which many are some bits away from another, as those of images are; equal ones too."""
     values = draw(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=6))
     for _ in range(draw(st.integers(0, 30))):
         changed = draw(st.sampled_from(values))

@@ -17,7 +17,7 @@ from components.vision.features import ImageFeatures
 from components.web.images.contrast import EXACT, has_contrast
 from components.web.images.image import decode_image
 from tests.stages.dedup.support import dedup, encoded, post, settings, verdicts
-from tests.stages.dedup.support import picture as shapes
+from tests.stages.dedup.support import drawn_image as shapes
 
 COLOURS = {"white": (255, 255, 255), "blue": (20, 40, 200), "red": (200, 30, 30), "pale": (250, 250, 255)}
 BY_HASH = settings(signal=PerceptualHash(max_distance=6), posts=None)

@@ -111,12 +111,12 @@ def test_a_distance_equal_to_the_threshold_counts():
     ]  # fmt: skip
 
 
-def test_identical_captions_of_different_pictures_and_captions_of_stop_words_are_not_joined():
-    pictures = np.eye(3, dtype=np.float16)
-    assert found_pairs(["red dog"] * 3, pictures, 0.2, 0.2)[0] == []
+def test_identical_captions_of_different_images_and_captions_of_stop_words_are_not_joined():
+    images = np.eye(3, dtype=np.float16)
+    assert found_pairs(["red dog"] * 3, images, 0.2, 0.2)[0] == []
     assert found_pairs(["of the"] * 3, np.ones((3, 4), np.float16), 0.2, 0.2)[0] == []
-    assert found_pairs(["red dog"], pictures[:1], 0.2, 0.2)[0] == []
-    assert found_pairs([], pictures[:0], 0.2, 0.2)[0] == []
+    assert found_pairs(["red dog"], images[:1], 0.2, 0.2)[0] == []
+    assert found_pairs([], images[:0], 0.2, 0.2)[0] == []
 
 
 def test_thousands_of_posts_with_one_text_are_compared_in_blocks():
@@ -126,10 +126,10 @@ def test_thousands_of_posts_with_one_text_are_compared_in_blocks():
 
 
 @pytest.mark.parametrize("small", [0, 4096])
-def test_pictures_that_a_signal_matches_count_as_near_in_blocks_and_alone(small):
+def test_images_that_a_signal_matches_count_as_near_in_blocks_and_alone(small):
     vectors, rows = np.eye(3, dtype=np.float16), captions.vectors([{"red": 1, "dog": 1}], {"red": 1.0, "dog": 1.0})
-    picture = np.array([0, 1, 2, 1])
-    pairs = PostPairs(rows, np.zeros(4, np.int64), vectors, picture)
+    image = np.array([0, 1, 2, 1])
+    pairs = PostPairs(rows, np.zeros(4, np.int64), vectors, image)
     with patch("components.stages.dedup.posts.SMALL", small), patch("components.stages.dedup.posts.BLOCK", 2):
         near = [p for i, j in pairs.within(0.1, 0.1, lambda a, b: a + b == 1) for p in zip(i.tolist(), j.tolist(), strict=True)]
     assert sorted(near) == [(0, 1), (0, 3), (1, 3)]

@@ -1,4 +1,4 @@
-"""A small captioning network that looks up each word by the picture's largest feature and the word's position."""
+"""A small captioning network that looks up each word by the image's largest feature and the word's position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.models.captioners.interface import CaptionerConfig, CaptionNetwo
 
 
 class Pointing(CaptionNetwork):
-    """The word at place t is the one that the largest of the picture's features, turned by t, stands for."""
+    """The word at place t is the one that the largest of the image's features, turned by t, stands for."""
 
     def __init__(self, config: CaptionerConfig) -> None:
         super().__init__()

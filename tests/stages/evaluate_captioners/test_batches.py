@@ -1,4 +1,4 @@
-"""Captions depend neither on the batch nor on the order of the pictures."""
+"""Captions depend neither on the batch nor on the order of the images."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
-from components.stages.evaluate_captioners.writing import caption_pictures
+from components.stages.evaluate_captioners.writing import caption_images
 from components.training.settings import Inference
 from tests.support.models.captioning import tiny_transformer
 
-PICTURES = [str(number) for number in range(9)]
+IMAGES = [str(number) for number in range(9)]
 
 
 def random_network(name: str) -> CaptionNetwork:
@@ -47,30 +47,30 @@ def features(name: str) -> Any:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["trained", "rnn1x1", "rnn8x8", "t2t1x1", "t2t8x8", "aoanet"])
-def test_any_batch_size_and_order_give_the_captions_of_one_picture_at_a_time(name: str, tmp_path: Path) -> None:
+def test_any_batch_size_and_order_give_the_captions_of_one_image_at_a_time(name: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / name, tiny_transformer(3) if name == "trained" else random_network(name))
-    alone = dict(zip(PICTURES, caption_pictures(folder, features, PICTURES, 3, 0.0, Inference(batch=1)), strict=True))
+    alone = dict(zip(IMAGES, caption_images(folder, features, IMAGES, 3, 0.0, Inference(batch=1)), strict=True))
     assert len(set(alone.values())) > 2
 
     @settings(max_examples=8)
-    @given(order=st.permutations(PICTURES), batch=st.integers(0, 10))
+    @given(order=st.permutations(IMAGES), batch=st.integers(0, 10))
     def check(order: list[str], batch: int) -> None:
-        captions = caption_pictures(folder, features, order, 3, 0.0, Inference(batch=batch))
-        assert captions == [alone[picture] for picture in order]
+        captions = caption_images(folder, features, order, 3, 0.0, Inference(batch=batch))
+        assert captions == [alone[image] for image in order]
 
     check()
 
 
 def test_reading_processes_change_no_caption(tmp_path: Path) -> None:
     folder = saved(tmp_path, tiny_transformer(3, eager=2.0))
-    plain = caption_pictures(folder, features, PICTURES, 3, 0.0)
-    assert caption_pictures(folder, features, PICTURES, 3, 0.0, Inference(workers=2, batch=2)) == plain
+    plain = caption_images(folder, features, IMAGES, 3, 0.0)
+    assert caption_images(folder, features, IMAGES, 3, 0.0, Inference(workers=2, batch=2)) == plain
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_bfloat16_writes_a_caption_of_each_picture(beam: int, tmp_path: Path) -> None:
+def test_bfloat16_writes_a_caption_of_each_image(beam: int, tmp_path: Path) -> None:
     folder = saved(tmp_path, tiny_transformer(3, eager=2.0))
-    assert len(caption_pictures(folder, features, PICTURES, beam, 0.0, Inference(precision="bf16"))) == len(PICTURES)
+    assert len(caption_images(folder, features, IMAGES, beam, 0.0, Inference(precision="bf16"))) == len(IMAGES)
 
 
 def test_insufficient_memory_names_the_model_and_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,4 +81,4 @@ def test_insufficient_memory_names_the_model_and_the_setting(tmp_path: Path, mon
 
     monkeypatch.setattr("components.stages.evaluate_captioners.writing.generate", fail)
     with pytest.raises(HearsightError, match=r"^evaluate_captioners, t2t8x8-1: .*batch of 5 .*lower hardware\.batch"):
-        caption_pictures(folder, features, PICTURES, 3, 0.0, Inference(batch=5))
+        caption_images(folder, features, IMAGES, 3, 0.0, Inference(batch=5))

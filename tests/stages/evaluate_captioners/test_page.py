@@ -78,8 +78,8 @@ def test_every_link_has_a_target_and_every_id_is_unique(parsed):
     assert set(result) <= set(ids)
 
 
-def test_pictures_plots_tables_and_regions_have_names(parsed):
-    assert all(image["alt"].startswith("Picture with the reference: ") for image in parsed.all("img"))
+def test_images_plots_tables_and_regions_have_names(parsed):
+    assert all(image["alt"].startswith("Image with the reference: ") for image in parsed.all("img"))
     assert all(plot["role"] == "img" and "words a caption" in plot["aria-label"] for plot in parsed.all("svg"))
     assert all("scope" in head for head in parsed.all("th")) and parsed.all("html")[0]["lang"] == "en"
     wide = [attrs for attrs in parsed.all("div") if attrs.get("class") == "wide"]
@@ -92,7 +92,7 @@ def test_captions_are_marked_with_their_language(parsed):
     assert {attrs.get("lang") for attrs in parsed.all("dd", "span")} >= {"en", "pt"}
 
 
-def test_sets_of_the_same_pictures_share_their_examples(parsed):
+def test_sets_of_the_same_images_share_their_examples(parsed):
     # Three of each set; those of english and cleaned are the same.
     assert parsed.text.count("From english and cleaned") == 3 and parsed.text.count("From portuguese") == 3
 
@@ -106,7 +106,7 @@ def test_captions_and_references_are_text_and_never_markup(tmp_path, networks):
 
 
 @pytest.mark.long
-def test_without_examples_no_picture_is_shown(evaluated, tmp_path):
+def test_without_examples_no_image_is_shown(evaluated, tmp_path):
     output, _, _ = compared(tmp_path, evaluated[1], PARAMS.model_copy(update={"examples": 0}))
     result = Page(output.file("compare.html").read_text())
     assert not result.all("img") and "evaluate_captioners.examples" in result.text

@@ -87,7 +87,7 @@ def test_a_model_of_another_cell_gives_a_one_line_error(tmp_path):
             "its encoder's name is 'inception_resnet_v2', and the features' is 'efficientnet_lite0'",
         ),
         ({"weights_sha256": "b" * 64}, "its encoder's weights_sha256 is 'bbbbbbbbbbbb', and the features' is 'aaaaaaaaaaaa'"),
-        ({"trained": True}, "it takes pictures, and the set was prepared as features"),
+        ({"trained": True}, "it takes images, and the set was prepared as features"),
     ],
 )
 def test_features_of_another_encoder_give_a_one_line_error(tmp_path, change, match):

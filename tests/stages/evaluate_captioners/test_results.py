@@ -33,7 +33,7 @@ def test_a_warning_of_an_input_appears_once_on_the_page(evaluated):
 
 
 @pytest.mark.long
-def test_every_model_is_tried_on_every_test_picture_once(evaluated):
+def test_every_model_is_tried_on_every_test_image_once(evaluated):
     _, inputs, (stage_output, _, _) = evaluated
     rows = stage_output.table().to_pylist()
     models = [row["key"] for name, result in inputs.items() if "-" in name for row in result.table().to_pylist()]
@@ -71,11 +71,11 @@ def test_scores_are_means_over_seeds_with_deviation_and_an_interval_around_them(
 def test_the_constant_caption_comes_from_the_training_split_alone(evaluated):
     scores = json.loads(evaluated[2][1]["scores.json"])
     assert scores["english"]["constant"]["caption"] in {f"a {colour} square" for colour in COLOURS[:4]}
-    # Four pictures of a colour each: what all captions share weighs nothing, and the colour is never right.
+    # Four images of a colour each: what all captions share weighs nothing, and the colour is never right.
     assert scores["english"]["constant"]["cider_d"]["mean"] == 0.0 < scores["english"]["constant"]["rouge_l"]["mean"]
 
 
-def test_two_caption_sets_of_the_same_pictures_are_each_evaluated_against_both(evaluated):
+def test_two_caption_sets_of_the_same_images_are_each_evaluated_against_both(evaluated):
     scores = json.loads(evaluated[2][1]["scores.json"])
     result = scores["english less cleaned"]
     assert set(scores) == {"english", "cleaned", "portuguese", "english less cleaned"}
@@ -104,7 +104,7 @@ def test_every_cell_is_tracked_under_a_unique_name(evaluated):
 
 def test_the_scores_hold_the_style_of_cells_and_references(evaluated):
     result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
-    assert result["english-small1x1"]["new_captions"] == 1.0  # the test pictures' colours are none of the training split
+    assert result["english-small1x1"]["new_captions"] == 1.0  # the test images' colours are none of the training split
     assert result["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])
     assert result["cleaned-small8x8"]["objects_unsupported"] >= 4 and "objects" not in result["references"]
 
@@ -119,7 +119,7 @@ def test_a_second_run_computes_nothing_and_a_new_cell_only_itself(evaluated, tmp
     assert stage.cache_summary() == {"captions": "30 of 33", "constant": "3 of 3", "scores": "33 of 36"}
 
 
-def test_a_picture_with_forty_captions_is_one_item_of_forty_references(tmp_path):
+def test_an_image_with_forty_captions_is_one_item_of_forty_references(tmp_path):
     captions = [[f"a {colour} square"] for colour in COLOURS[:5]] + [[f"caption {n} of it" for n in range(40)] * 2]
     result = read_set("input", prepared(tmp_path, "coco", captions))
     assert [len(item.references) for item in result.items] == [1, 40] and result.references == 41
@@ -144,4 +144,4 @@ def test_show_prints_the_summary_and_where_the_page_is(evaluated, tmp_path, monk
     shown = CliRunner().invoke(app, ["show", "--dataset", "captioners"])
     assert line in shown.output
     assert shown.exit_code == 0, shown.output
-    assert "CIDEr-D on english (4 pictures, 5 references)" in shown.output and "compare.html" in shown.output
+    assert "CIDEr-D on english (4 images, 5 references)" in shown.output and "compare.html" in shown.output

@@ -1,4 +1,4 @@
-"""A captioner that was trained together with its encoder reads a test set's pictures, and no features."""
+"""A captioner that was trained together with its encoder reads a test set's images, and no features."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
 from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
-from components.stages.evaluate_captioners.writing import caption_pictures, read_picture, require_encoder
+from components.stages.evaluate_captioners.writing import caption_images, read_image, require_encoder
 from tests.support import make_output, row
 
 ABOUT = {"name": "colours", "side": 16, "trained": True}
@@ -62,7 +62,7 @@ def colour(place: int) -> Tensor:
     return pixels
 
 
-def pictures(root: Path) -> StageOutput:
+def images(root: Path) -> StageOutput:
     members = {}
     for place in range(3):
         target = io.BytesIO()
@@ -71,14 +71,14 @@ def pictures(root: Path) -> StageOutput:
     return make_output(root, "extract_features", [[row("extract_features", key="k")]], media=[members])
 
 
-def test_a_trained_captioner_writes_the_captions_of_its_pictures(folder: Path, tmp_path: Path) -> None:
+def test_a_trained_captioner_writes_the_captions_of_its_images(folder: Path, tmp_path: Path) -> None:
     encoder = require_encoder(json.loads((folder / "config.json").read_text()), {"encoder": ABOUT})
-    read = partial(read_picture, pictures(tmp_path), side=encoder["side"])
-    assert caption_pictures(folder, read, [f"00000/{place}.png" for place in (2, 0, 1)], 2, 0.0) == ["blue", "red", "green"]
+    read = partial(read_image, images(tmp_path), side=encoder["side"])
+    assert caption_images(folder, read, [f"00000/{place}.png" for place in (2, 0, 1)], 2, 0.0) == ["blue", "red", "green"]
 
 
 def test_a_set_of_features_is_refused_with_one_line(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="holds features, and the model takes pictures"):
-        read_picture(pictures(tmp_path), "00000/0.npy", 16)
-    with pytest.raises(ValueError, match="it takes features, and the set was prepared as pictures"):
+    with pytest.raises(ValueError, match="holds features, and the model takes images"):
+        read_image(images(tmp_path), "00000/0.npy", 16)
+    with pytest.raises(ValueError, match="it takes features, and the set was prepared as images"):
         require_encoder({"encoder": {"name": "colours", "trained": False}}, {"encoder": ABOUT})

@@ -56,7 +56,7 @@ def sha(text: str | bytes) -> str:
 
 
 def features_of(place: int, views: int = 1, cells: int = 4, width: int = FEATURES) -> bytes:
-    """Features that have a 1 where the picture's number is, in every view, in the whole as in each cell."""
+    """Features that have a 1 where the image's number is, in every view, in the whole as in each cell."""
     array = np.zeros((views, 1 + cells, width), np.float16)
     array[:, :, place % width] = 1.0
     target = io.BytesIO()
@@ -78,20 +78,20 @@ def prepared(
     language: str = "en",
     about: Mapping[str, Any] | None = None,
     test_from: int = 4,
-    pictures: str = "picture",
+    images: str = "image",
     media: bytes | None = None,
 ) -> StageOutput:
-    """A prepared set: picture n has ``captions[n]``, and is tested on from ``test_from`` on."""
+    """A prepared set: image n has ``captions[n]``, and is tested on from ``test_from`` on."""
     job = make_stage(root, "extract_features", dataset)
     rows, members = [], {}
     for place, texts in enumerate(captions):
-        picture = sha(f"{pictures} {place}")
-        members[f"{picture}.npy"] = features_of(place, views=2) if media is None else media
-        members[f"{picture}.thumbnail.jpg"] = thumbnail(place)
+        image = sha(f"{images} {place}")
+        members[f"{image}.npy"] = features_of(place, views=2) if media is None else media
+        members[f"{image}.thumbnail.jpg"] = thumbnail(place)
         for number, text in enumerate(texts):
             result = {"split": "test" if place >= test_from else "train", "group": f"g{place}", "language": language}
-            result |= {"caption": text, "words": text.lower().split(), "labels": ["square"], "image_sha256": picture}
-            result |= {"media": f"00000/{picture}.npy", "thumbnail": f"00000/{picture}.thumbnail.jpg"}
+            result |= {"caption": text, "words": text.lower().split(), "labels": ["square"], "image_sha256": image}
+            result |= {"media": f"00000/{image}.npy", "thumbnail": f"00000/{image}.thumbnail.jpg"}
             rows.append(row("extract_features", key=f"k{place}.{number}", **result))
     import pyarrow as pa
 
@@ -116,7 +116,7 @@ def cell(
     network_name: str = "",
     width: int = FEATURES,
 ) -> StageOutput:
-    """A cell of captioners: seed → picture's number → the caption it writes; ``cut``: bytes of the weights that are left."""
+    """A cell of captioners: seed → image's number → the caption it writes; ``cut``: bytes of the weights that are left."""
     job = make_stage(root, "train_captioner", f"captioners/cells/{training}-{name}")
     rows = []
     for seed, captions in says.items():
@@ -147,14 +147,14 @@ def cell(
 
 
 def squares(article: str = "a", noun: str = "square") -> list[list[str]]:
-    """Captions of eight pictures; the last has two."""
+    """Captions of eight images; the last has two."""
     result = [[f"{article} {colour} {noun}"] for colour in COLOURS]
     result[-1].append(f"one {noun} that is {COLOURS[-1]}")
     return result
 
 
 def world(root: Path) -> dict[str, StageOutput]:
-    """Two wordings of the same pictures and a Portuguese set, and five cells."""
+    """Two wordings of the same images and a Portuguese set, and five cells."""
     right = {n: f"a {colour} square" for n, colour in enumerate(COLOURS)}
     raw = {n: f"photo of {colour} thing by john" for n, colour in enumerate(COLOURS)}
     some = {n: "a white square" if n != 5 else "a a a yellow yellow square" for n in range(8)}
@@ -162,7 +162,7 @@ def world(root: Path) -> dict[str, StageOutput]:
     sets = {
         "input": prepared(root, "english", squares(), about={"wording": "caption", "encoder": ENCODER}),
         "cleaned": prepared(root, "cleaned", squares("photo of", "thing by john"), about={"wording": "text", "encoder": ENCODER}),
-        "portuguese": prepared(root, "portuguese", squares("um", "quadrado"), language="pt", pictures="imagem"),
+        "portuguese": prepared(root, "portuguese", squares("um", "quadrado"), language="pt", images="imagem"),
     }
     cells = {
         "english-small1x1": cell(root, "english", "small1x1", {0: right, 1: some}, encoder=ENCODER),

@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 EVALUATE: dict[str, Any] = {
-    "split": "test", "crops": ["centre", "whole"], "depths": [1, 5, 10], "matching": ["picture", "text", "group"],
+    "split": "test", "crops": ["centre", "whole"], "depths": [1, 5, 10], "matching": ["image", "text", "group"],
     "resamples": 50, "seed": 1,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The stages from captions and pictures to the evaluation, on eight pictures, and refused settings."""
+"""The stages from captions and images to the evaluation, on eight images, and refused settings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_seco
     rows = StageOutput(first.out).table().to_pylist()
     asked = {row["key"] for row in rows if row["direction"] == "speech_to_image"}
     assert asked == {f"k{place}.{number}" for place in (5, 6, 7, 8) for number in (0, 1)}
-    # Four utterances in each of two rounds, two of them right for the picture that two captions tell of.
+    # Four utterances in each of two rounds, two of them right for the image that two captions tell of.
     back = [row for row in rows if row["direction"] == "image_to_speech"]
     assert len(back) == 2 * 2 * 3 * 2 and {row["items"] for row in back} == {4}
     assert sorted({(row["query"], row["relevant"]) for row in back}, key=lambda pair: pair[1])[-1][1] == 2
@@ -70,7 +70,7 @@ def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_seco
     exported = json.loads((tmp_path / "first" / "reports" / "stamps" / "scores.json").read_text())
     assert exported["mms-4"]["speech_to_image"]["r_at_5"] == 1.0
     claims = {one["claim"]: one for one in json.loads(StageOutput(first.out).file("claims.json").read_text())}
-    # One batch size, and no more pictures than are looked at.
+    # One batch size, and no more images than are looked at.
     assert [one["verdict"] for one in claims.values()].count("not measured") == 3
     shutil.copytree(PROJECT / "expectations", tmp_path / "first" / "expectations")
     assert len(check(tmp_path / "first", "stamps", "evaluate_retrieval").passed) >= 10
@@ -110,7 +110,7 @@ def test_the_best_items_of_each_query_are_those_of_its_ranks(
             )
             assert len(sha) == 64 and line["known"] == (utterances[utterance]["image_sha256"] == sha)
     assert {len(lines) for lines in by_query.values()} == {3}
-    # There are three pictures and four records.
+    # There are three images and four records.
     deeper = pq.read_table(StageOutput(evaluation(tmp_path / "deeper", spoken, start, top=9).out).file("top.parquet"))
     assert {line["direction"]: line["rank"] for line in deeper.to_pylist()} == {"speech_to_image": 3, "image_to_speech": 4}
 
@@ -123,7 +123,7 @@ def test_scores_stay_cached_when_a_row_is_added(
     stage = evaluation(tmp_path, spoken, models)
     assert stage.cache_summary() == {"models": "1 of 2"}
     assert evaluation(tmp_path, spoken, models, resamples=60).cache_summary() == {"models": "2 of 2"}
-    assert evaluation(tmp_path, spoken, models, matching=["picture"]).cache_summary() == {"models": "0 of 2"}
+    assert evaluation(tmp_path, spoken, models, matching=["image"]).cache_summary() == {"models": "0 of 2"}
 
 
 def test_an_unevaluable_input_gives_a_one_line_error(tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput) -> None:
@@ -138,5 +138,5 @@ def test_an_unevaluable_input_gives_a_one_line_error(tmp_path: Path, spoken: dic
 
 def test_a_split_without_utterances_is_named(tmp_path: Path, spoken: dict[str, StageOutput], models: StageOutput) -> None:
     empty = make_output(tmp_path, "synthesize", [[]])
-    with pytest.raises(HearsightError, match="has no utterance with a prepared picture in the test split"):
+    with pytest.raises(HearsightError, match="has no utterance with a prepared image in the test split"):
         evaluation(tmp_path, spoken | {"speech": empty}, models)

@@ -51,7 +51,7 @@ def scored(row: str, seed: int, rank: Any, crops: tuple[str, ...] = ("centre", "
 def results_of(models: dict[tuple[str, int], Any], **changed: Any) -> RetrievalResults:
     """Results of models given as (row, seed) → rank."""
     params = evaluate_retrieval.Params.model_validate(EVALUATE | {"depths": [1, 5, 10, 50, 100]} | changed)
-    result = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "pictures": QUERIES, "utterances": 80}
+    result = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "images": QUERIES, "utterances": 80}
     result |= {"records": QUERIES, "rounds": 2}
     tables_of = {f"{row}-{seed}": scored(row, seed, rank, tuple(params.crops)) for (row, seed), rank in models.items()}
     about = {f"{row}-{seed}": result | {"row": row, "seed": seed, "model": f"{row}-{seed}"} for row, seed in models}

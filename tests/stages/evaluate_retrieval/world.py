@@ -1,4 +1,4 @@
-"""Eight prepared pictures with two utterances each, and tiny models trained on them."""
+"""Eight prepared images with two utterances each, and tiny models trained on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MODEL: dict[str, Any] = {
     "clips": {"frames": 120, "mask_coefficients": 20, "mask_frames": 40, "held": 10},
     "loss": {
         "margin": 0.001, "margin_factor": 1.002, "margin_every": 1000, "margin_schedule": "continuous", "triplet_margin": 1.0,
-        "triplet_reduction": "sum", "scope": "global", "chunk": 0, "matching": ["picture", "text", "group"],
+        "triplet_reduction": "sum", "scope": "global", "chunk": 0, "matching": ["image", "text", "group"],
     },
 }  # fmt: skip
 TOWERS: dict[str, Any] = {
@@ -41,8 +41,8 @@ TOWERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def pictures_and_captions(root: Path) -> dict[str, StageOutput]:
-    """``crawl`` and ``split``: a caption a picture, and a second one of the last picture."""
+def images_and_captions(root: Path) -> dict[str, StageOutput]:
+    """``crawl`` and ``split``: a caption an image, and a second one of the last image."""
     media: dict[str, bytes] = {}
     rows = []
     for place, (side, colour) in enumerate(zip(SIDES, COLOURS, strict=True)):
@@ -61,8 +61,8 @@ def pictures_and_captions(root: Path) -> dict[str, StageOutput]:
 
 
 def spoken_set(root: Path) -> dict[str, StageOutput]:
-    """``speech`` and ``pictures``, by the stages that make them."""
-    inputs = pictures_and_captions(root)
+    """``speech`` and ``images``, by the stages that make them."""
+    inputs = images_and_captions(root)
     speaking: dict[str, Any] = {
         "voices": ["nanotts-en-us"],
         "rate_sd": 0.1,
@@ -78,7 +78,7 @@ def spoken_set(root: Path) -> dict[str, StageOutput]:
     inputs = {"input": inputs["captions"], "media": inputs["media"]}
     return {
         "speech": speech,
-        "pictures": finished(extract_features, make_stage(root, "extract_features", params=preparing, inputs=inputs)),
+        "images": finished(extract_features, make_stage(root, "extract_features", params=preparing, inputs=inputs)),
     }
 
 
@@ -87,14 +87,14 @@ def pretrained(root: Path, spoken: dict[str, StageOutput], rows: list[str], seed
     params = pretrain_retrieval.Params.model_validate(
         {"rows": rows, "seeds": seeds, "towers": TOWERS, "model": MODEL, "hardware": HARDWARE}
     )
-    inputs = {"input": spoken["speech"], "pictures": spoken["pictures"]}
+    inputs = {"input": spoken["speech"], "images": spoken["images"]}
     return finished(pretrain_retrieval, make_stage(root, "pretrain_retrieval", "spoken", params, inputs))
 
 
 def tuned(root: Path, spoken: dict[str, StageOutput], start: StageOutput, rows: list[str], seeds: list[int]) -> StageOutput:
     """``tune``."""
     chosen = {"rows": rows, "seeds": seeds, "pretrained": "mms-4", "loss": "mms", "model": MODEL, "hardware": HARDWARE}
-    inputs = {"input": spoken["speech"], "pictures": spoken["pictures"], "start": start}
+    inputs = {"input": spoken["speech"], "images": spoken["images"], "start": start}
     return finished(
         finetune_retrieval,
         make_stage(root, "finetune_retrieval", "stamps", finetune_retrieval.Params.model_validate(chosen), inputs),

@@ -24,7 +24,7 @@ from components.speech.voices.speaking import speak
 from components.stages import evaluate_speech
 from components.stages.check import check
 from components.stages.evaluate_speech.facts import PAPER, _draws, clipped_deviation
-from components.stages.evaluate_speech.pictures import spectrogram, waveform
+from components.stages.evaluate_speech.images import spectrogram, waveform
 from components.stages.evaluate_speech.run import run as run_evaluate_speech
 from components.stages.evaluate_speech.sample import COLUMNS, draw_sample
 from tests.support import PROJECT, make_output, make_stage, row
@@ -102,12 +102,12 @@ def test_equal_input_gives_equal_bytes_and_is_transcribed_once(
 
 def test_the_page_plays_shows_and_names_its_items(heard: StageOutput) -> None:
     page = Page(heard.file(evaluate_speech.PAGE).read_text())
-    sounds, pictures = page.of("audio"), page.of("img")
-    # The recording that is no sound has neither player nor picture.
-    assert len(sounds) == len(pictures) == 4
+    sounds, images = page.of("audio"), page.of("img")
+    # The recording that is no sound has neither player nor image.
+    assert len(sounds) == len(images) == 4
     for element in sounds:
         assert heard.file(str(element["src"])).read_bytes()[:4] == b"fLaC" and element["aria-label"] and "controls" in element
-    for element in pictures:
+    for element in images:
         with Image.open(heard.file(str(element["src"]))) as image:
             assert image.height == 128 and image.mode == "P"
         assert element["alt"]

@@ -22,7 +22,7 @@ from components.stages.extract_features.run import run as run_extract_features
 from components.vision.crops import evaluation_view, training_view
 from components.vision.folding import fold_batch_norms
 from components.vision.image_encoders import load_encoder
-from components.vision.training_pictures import open_picture
+from components.vision.training_images import open_image
 from tests.support import make_output, make_stage, row
 from tests.support.features import ENCODER
 
@@ -32,7 +32,7 @@ RETRIEVAL = {"crops": "crop_or_pad", "least_area": 0.67, "centre": True, "grid":
 CAPTIONS = ["a red square", "a green square", "a blue square", "... !"]
 
 
-def picture(shade: int) -> bytes:
+def drawn_image(shade: int) -> bytes:
     target = io.BytesIO()
     Image.fromarray(np.full((48, 64, 3), shade, dtype=np.uint8)).save(target, "PNG")
     return target.getvalue()
@@ -40,10 +40,10 @@ def picture(shade: int) -> bytes:
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> dict[str, StageOutput]:
-    pictures, rows = {}, []
+    images, rows = {}, []
     for place, (caption, split) in enumerate(zip(CAPTIONS, ("train", "validation", "test", "test"), strict=True)):
-        data = picture(60 * place)
-        pictures[f"{sha256_bytes(data)}.png"] = data
+        data = drawn_image(60 * place)
+        images[f"{sha256_bytes(data)}.png"] = data
         labels = [{"label": "square", "confidence": 0.5, "identifier": ""}]
         result = {"key": f"k{place}", "caption": caption, "text": f"The {caption}", "group": f"k{place}", "split": split}
         results = {
@@ -54,7 +54,7 @@ def inputs(tmp_path: Path) -> dict[str, StageOutput]:
         }
         rows.append(row("split", **result, **results, labels=labels))
     crawled = [row("crawl", **{name: r[name] for name in ("key", "image_sha256", "media")}) for r in rows]
-    media = make_output(tmp_path / "in", "crawl", [crawled], media=[pictures])
+    media = make_output(tmp_path / "in", "crawl", [crawled], media=[images])
     return {"media": media, "input": make_output(tmp_path / "in", "split", [rows])}
 
 
@@ -75,9 +75,9 @@ def features(made: StageOutput, key: str, column: str = "media") -> np.ndarray[A
     return result
 
 
-def test_a_training_picture_has_its_views_and_others_have_only_themselves(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
+def test_a_training_image_has_its_views_and_others_have_only_themselves(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made = run(tmp_path, inputs)
-    # 96 px give a grid of 3 x 3; before it stands the whole picture's vector.
+    # 96 px give a grid of 3 x 3; before it stands the whole image's vector.
     assert features(made, "k0").shape == (3, 1 + 9, 1280) and features(made, "k0").dtype == np.float16
     assert features(made, "k1").shape == features(made, "k2").shape == (1, 1 + 9, 1280)
     whole, cells = features(made, "k0")[0, 0], features(made, "k0")[0, 1:]
@@ -94,7 +94,7 @@ def test_the_chosen_caption_is_spoken_and_a_record_without_words_is_dropped(
     assert [(r["key"], r["rule"], r["detail"]) for r in gone] == [("k3", "no_words", "... !")]
 
 
-def test_test_pictures_have_thumbnails_and_every_record_its_labels(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
+def test_test_images_have_thumbnails_and_every_record_its_labels(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made = run(tmp_path, inputs)
     rows = {r["key"]: r for r in made.table().to_pylist()}
     assert rows["k0"]["thumbnail"] == "" and rows["k0"]["labels"] == ["square"]
@@ -102,13 +102,13 @@ def test_test_pictures_have_thumbnails_and_every_record_its_labels(tmp_path: Pat
         assert small.format == "JPEG" and max(small.size) == 32
 
 
-def test_a_retrieval_set_has_the_whole_view_central_square_and_thumbnail_of_each_picture(
+def test_a_retrieval_set_has_the_whole_view_central_square_and_thumbnail_of_each_image(
     tmp_path: Path, inputs: dict[str, StageOutput]
 ) -> None:
     captioners, made = run(tmp_path / "a", inputs), run(tmp_path / "b", inputs, **RETRIEVAL)
     rows = {r["key"]: r for r in made.table().to_pylist()}
     assert features(made, "k0").shape == (3, 1, 1280) and features(made, "k1").shape == (1, 1, 1280)
-    # The whole picture is seen alike; crops and the central square are seen otherwise.
+    # The whole image is seen alike; crops and the central square are seen otherwise.
     assert np.array_equal(features(made, "k0")[0, 0], features(captioners, "k0")[0, 0])
     assert not np.array_equal(features(made, "k0")[1, 0], features(captioners, "k0")[1, 0])
     for key in ("k0", "k1", "k2"):
@@ -122,8 +122,8 @@ def test_a_retrieval_set_has_the_whole_view_central_square_and_thumbnail_of_each
 def test_retrieval_views_have_the_pixels_of_end_to_end_training(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made, encoder = run(tmp_path, inputs, **RETRIEVAL), load_encoder("efficientnet_lite0", side=96)
     fold_batch_norms(encoder.network)  # as kept features are made; tests/vision/test_folding.py holds it to the network itself
-    data = picture(0)
-    seen = open_picture(data, 96)
+    data = drawn_image(0)
+    seen = open_image(data, 96)
     sights = [evaluation_view(seen, 96), training_view(seen, 96, seeded_rng(sha256_bytes(data), 2, "crop_or_pad"), 0.67)]
     kept = [features(made, "k0", "centre")[0, 0], features(made, "k0")[2, 0]]
     for pixels, vector in zip(sights, kept, strict=True):
@@ -132,10 +132,10 @@ def test_retrieval_views_have_the_pixels_of_end_to_end_training(tmp_path: Path, 
         assert np.array_equal(expected.half().numpy(), vector)
 
 
-def test_for_a_trained_encoder_pictures_are_stored(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
+def test_for_a_trained_encoder_images_are_stored(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:
     made = run(tmp_path, inputs, encoder=ENCODER | {"frozen": False}, views=0)
     row_of = made.table().to_pylist()[0]
-    assert row_of["media"].endswith(".png") and made.read_media(row_of["media"]) == picture(0)
+    assert row_of["media"].endswith(".png") and made.read_media(row_of["media"]) == drawn_image(0)
 
 
 def test_the_output_names_its_encoder_and_equal_inputs_give_equal_bytes(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:

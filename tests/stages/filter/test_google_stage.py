@@ -44,14 +44,14 @@ ALTS = {
 COLOURS = {key: (20 * number, 90, 160) for number, key in enumerate(ALTS)}
 
 
-def picture(key: str) -> bytes:
+def drawn_image(key: str) -> bytes:
     out = io.BytesIO()
     Image.new("RGB", (600, 500), COLOURS[key]).save(out, "JPEG")
     return out.getvalue()
 
 
 def digest(key: str) -> str:
-    return hashlib.sha256(picture(key)).hexdigest()
+    return hashlib.sha256(drawn_image(key)).hexdigest()
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def project(tmp_path: Path, google: FakeGoogle, monkeypatch: pytest.MonkeyPatch)
         )
         for number, (key, alt) in enumerate(ALTS.items())
     ]  # fmt: skip
-    media = [{f"{each['key']}.jpg": picture(each["key"]) for each in part} for part in (rows[:5], rows[5:])]
+    media = [{f"{each['key']}.jpg": drawn_image(each["key"]) for each in part} for part in (rows[:5], rows[5:])]
     make_output(tmp_path, "crawl", [rows[:5], rows[5:]], media=media)
     people = [label("Crowd", "/m/03qtwd", 0.97), label("Debris", "/m/0h8q9", 0.7), label("Dog", "/m/0bt9lr", 0.6)]
     google.labels = {digest(key): people for key in ALTS if key != "unseen"}
@@ -191,7 +191,7 @@ def test_language_and_vision_providers_are_independent_and_embedded_labels_have_
     from components.providers.registry import EmbeddedLabels
 
     role = EmbeddedLabels()
-    stored = classes.annotate(role.annotator, {digest("dog"): picture("dog")})[digest("dog")]
+    stored = classes.annotate(role.annotator, {digest("dog"): drawn_image("dog")})[digest("dog")]
     params = stage_params(project / "params.yaml", content, "english", "filter", filtering.Params)
     result = role.labels(stored, params)  # type: ignore[arg-type]
     assert len(result) >= 5 and all(len(each.identifier) == 9 and each.identifier[0] == "n" for each in result)

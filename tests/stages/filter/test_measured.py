@@ -1,4 +1,4 @@
-"""``hearsight explain`` shows what every rule measured of a record, found by key or by picture, and runs no model for it."""
+"""``hearsight explain`` shows what every rule measured of a record, found by key or by image, and runs no model for it."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ def test_a_rule_whose_dictionary_is_missing_is_shown_without_a_value(graph: Grap
     assert "the WordNet dictionary cannot be read" in result["unknown_token"].note
 
 
-def test_explain_finds_a_picture_by_its_file_its_digest_and_a_prefix_of_it(graph: Graph, tmp_path: Path) -> None:
+def test_explain_finds_an_image_by_its_file_its_digest_and_a_prefix_of_it(graph: Graph, tmp_path: Path) -> None:
     from components.core.stage_output import StageOutput
 
     crawled = StageOutput(graph.output("crawl", "english"))
     row = crawled.table().to_pylist()[0]
-    file = tmp_path / "picture.jpg"
+    file = tmp_path / "image.jpg"
     file.write_bytes(crawled.read_media(row["media"]))
     for what in (str(file), row["image_sha256"], row["image_sha256"][:17], row["image_sha256"].upper()):
         histories = explain(graph, what)

@@ -28,7 +28,7 @@ MODEL: dict[str, Any] = {
     "clips": {"frames": 16, "mask_coefficients": 2, "mask_frames": 3, "held": 10},
     "loss": {
         "margin": 0.001, "margin_factor": 1.002, "margin_every": 1000, "margin_schedule": "continuous", "triplet_margin": 1.0,
-        "triplet_reduction": "sum", "scope": "global", "chunk": 0, "matching": ["picture", "text", "group"],
+        "triplet_reduction": "sum", "scope": "global", "chunk": 0, "matching": ["image", "text", "group"],
     },
 }  # fmt: skip
 TOWERS: dict[str, Any] = {
@@ -40,7 +40,7 @@ HARDWARE = REFERENCE.model_dump(mode="json")
 
 def pretrain(root: Path, one: SpokenSet, **changed: Any) -> StageOutput:
     chosen = {"rows": ["mms-4"], "seeds": [0], "towers": TOWERS, "model": MODEL, "hardware": HARDWARE} | changed
-    inputs = {"input": one.speech, "pictures": one.pictures, "more": one.speech, "more_pictures": one.pictures}
+    inputs = {"input": one.speech, "images": one.images, "more": one.speech, "more_images": one.images}
     stage = make_stage(root, "pretrain_retrieval", "spoken", pretrain_retrieval.Params.model_validate(chosen), inputs)
     run_pretrain_retrieval(stage)
     stage.finish()
@@ -49,7 +49,7 @@ def pretrain(root: Path, one: SpokenSet, **changed: Any) -> StageOutput:
 
 def fine_tune(root: Path, one: SpokenSet, start: StageOutput, **changed: Any) -> tuple[StageOutput, dict[str, str]]:
     chosen = {"rows": ["both-100"], "seeds": [0], "pretrained": "mms-4", "loss": "mms", "model": MODEL, "hardware": HARDWARE}
-    inputs = {"input": one.speech, "pictures": one.pictures, "start": start}
+    inputs = {"input": one.speech, "images": one.images, "start": start}
     stage = make_stage(root, "finetune_retrieval", "stamps", finetune_retrieval.Params.model_validate(chosen | changed), inputs)
     run_finetune_retrieval(stage)
     stage.finish()
@@ -81,7 +81,7 @@ def test_a_voice_that_pretraining_left_out_is_fitted_to_and_tested_alone(tmp_pat
     models, _ = fine_tune(tmp_path, one, start, voices=["v2"])
     pairs = config_of(start, "mms-4-0")["training_pairs"], config_of(models, "both-100-0")["training_pairs"]
     assert pairs == (16, 8)
-    inputs = {"input": models, "speech": one.speech, "pictures": one.pictures}
+    inputs = {"input": models, "speech": one.speech, "images": one.images}
     params = evaluate_retrieval.Params(voices=["v2"], resamples=10)
     stage = make_stage(tmp_path, "evaluate_retrieval", "stamps", params, inputs)
     run_evaluate_retrieval(stage)
@@ -127,7 +127,7 @@ def test_more_pretrained_models_start_no_new_fine_tuning(tmp_path: Path) -> None
 
 
 def test_a_smaller_sample_of_the_pairs_is_a_subset_of_a_larger_one(tmp_path: Path) -> None:
-    pairs = read_pairs([spoken_set(tmp_path, pictures=40)], "train", ["picture"])
+    pairs = read_pairs([spoken_set(tmp_path, images=40)], "train", ["image"])
     parts = [set(subset(pairs, percent, 3).tolist()) for percent in (5, 10, 50, 100)]
     assert [len(part) for part in parts] == [1, 2, 10, 20]
     assert all(small < large for small, large in itertools.pairwise(parts))
@@ -171,7 +171,7 @@ def test_invalid_settings_are_refused_with_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_a_model_trained_on_other_picture_views_is_refused_as_initialisation(
+def test_a_model_trained_on_other_image_views_is_refused_as_initialisation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = pretrain(tmp_path, spoken_set(tmp_path))
@@ -181,15 +181,15 @@ def test_a_model_trained_on_other_picture_views_is_refused_as_initialisation(
         fine_tune(tmp_path, other, start)
 
 
-def test_towers_trained_on_pixels_need_pictures(tmp_path: Path) -> None:
+def test_towers_trained_on_pixels_need_images(tmp_path: Path) -> None:
     one = spoken_set(tmp_path)
     with pytest.raises(HearsightError, match=r"encoder\.frozen: false"):
         pretrain(tmp_path, one, towers=TOWERS | {"image": "convolutions", "side": 32})
 
 
 @pytest.mark.slow
-def test_the_papers_towers_train_on_pictures_and_stacked_coefficients(tmp_path: Path) -> None:
-    one = spoken_set(tmp_path, pictures=4, frozen=False)
+def test_the_papers_towers_train_on_images_and_stacked_coefficients(tmp_path: Path) -> None:
+    one = spoken_set(tmp_path, images=4, frozen=False)
     towers = TOWERS | {
         "speech": "inception_resnet_v2",
         "image": "inception_resnet_v2",

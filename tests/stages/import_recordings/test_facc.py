@@ -45,7 +45,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def records(project: Path) -> dict[tuple[int, int], dict]:
-    """(picture, caption) → its record of the split."""
+    """(image, caption) → its record of the split."""
     numbers = {name_of(number): number for number in range(IMAGES)}
     rows = StageOutput(project / "data/facc/split").table().to_pylist()
     split = (row["post"].rpartition("#") for row in rows)
@@ -75,7 +75,7 @@ def test_the_documented_block_keeps_the_projects_contract(tmp_path):
 
 
 @pytest.mark.long
-def test_every_picture_is_in_the_split_of_its_list(project, records):
+def test_every_image_is_in_the_split_of_its_list(project, records):
     sides = {"train": "train", "dev": "validation", "test": "test"}
     wanted = {number: sides[side] for side, numbers in SIDES.items() for number in numbers}
     assert {key: row["split"] for key, row in records.items()} == {

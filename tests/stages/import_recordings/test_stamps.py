@@ -50,7 +50,7 @@ def chain(tmp_path: Path):
     return go
 
 
-def test_each_row_has_its_language_and_the_path_of_its_picture(chain):
+def test_each_row_has_its_language_and_the_path_of_its_image(chain):
     crawled = chain()[0]
     rows = {(row["image_url"], row["language"], row["alt"]) for row in crawled.table().to_pylist()}
     assert ("file:fruit/cartoon/apple.png", "fr", "une pomme rouge !") in rows
@@ -119,18 +119,18 @@ def test_only_clips_above_full_scale_are_attenuated(chain, tmp_path):
     assert all(row["gain"] == 0 for row in rows.values())
 
 
-def test_the_recordings_of_a_listed_picture_are_removed_in_the_next_run(chain, tmp_path):
+def test_the_recordings_of_a_listed_image_are_removed_in_the_next_run(chain, tmp_path):
     before = chain()
     listed = {row["key"] for row in before[0].table().to_pylist() if row["image_url"] == "file:animals/yak.png"}
-    picture = (tmp_path / "stamps/animals/yak.png").read_bytes()
-    assert len(listed) == 2 and picture in read_unpacked(tmp_path / "data/store/fixture")
+    image = (tmp_path / "stamps/animals/yak.png").read_bytes()
+    assert len(listed) == 2 and image in read_unpacked(tmp_path / "data/store/fixture")
     add(tmp_path, "url", "file:animals/yak.png")
     search = FileSearch(Matcher(read_takedown(tmp_path / NAME)))
     assert any(search.in_file(path, crawl=True) for path in (before[1].path / "shards").glob("*.parquet"))
     crawled, parted, spoken = chain()
     assert not listed & {row["record"] for row in spoken.table().to_pylist()} and spoken.table().num_rows > 0
     assert {row["key"] for row in crawled.ledger().to_pylist() if row["rule"] == "takedown"} == listed
-    assert picture not in read_unpacked(tmp_path / "data/store/fixture")
+    assert image not in read_unpacked(tmp_path / "data/store/fixture")
     for output in (crawled, parted, spoken):
         for path in output.path.rglob("*.parquet"):
             assert not search.in_file(path, crawl=True)

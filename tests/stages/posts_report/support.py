@@ -34,7 +34,7 @@ def key(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-def picture(number: int) -> bytes:
+def drawn_image(number: int) -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (40, 20 + number), (number * 20 % 256, 90, 160)).save(buffer, "PNG")
     return buffer.getvalue()
@@ -56,7 +56,7 @@ def inputs(root: Path, posts: int = 12, *, clusters: tuple[int, ...] = (0, 1, -1
     crawled, described, left, verdicts = [], [], [], []
     media: dict[str, bytes] = {}
     for number in range(posts):
-        data = picture(number)
+        data = drawn_image(number)
         media[f"{number}.png"] = data
         values = {
             "key": key(f"post {number}"), "caption": SAID[number % len(SAID)], "owner": f"owner {number % 3}",

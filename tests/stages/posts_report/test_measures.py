@@ -38,7 +38,7 @@ def test_components_are_read_from_value_and_detail_and_a_single_post_has_none():
     rows = [
         kept("aa", detail="group aa"), dropped("bb", "duplicate_pair", "same as aa", 6, detail="group aa"),
         dropped("cc", "duplicate_post", "image .1", "image .1", detail="same as bb, by way of others; group aa"),
-        kept("dd", detail="group dd"), dropped("ee", "unreadable_picture", "OSError", "a picture"),
+        kept("dd", detail="group dd"), dropped("ee", "unreadable_image", "OSError", "an image"),
     ]  # fmt: skip
     assert find_duplicates(rows) == ({"aa": "aa", "bb": "aa", "cc": "aa"}, {"bb", "cc"})
 

@@ -82,7 +82,7 @@ def test_losses_are_counted_by_the_ledgers_in_shares_of_all_that_was_collected(a
     _, _, exported, metrics = analysed
     result = {r["step"]: (r["posts"], r["share"], r["rules"]) for r in table(exported, "loss") if r["series"] == "portuguese"}
     assert result["turned private or withdrawn since"] == ("1", "0.0714", "account_private 1")
-    assert result["no picture that can be used"] == ("1", "0.0714", "video 1")
+    assert result["no image that can be used"] == ("1", "0.0714", "video 1")
     assert result["malformed description"] == ("1", "0.0714", "no_mark 1")
     assert result["duplicate"] == ("5", "0.3571", "duplicate_post 5")
     assert result["all steps"][:2] == ("8", "0.5714")
@@ -178,7 +178,7 @@ def test_words_that_co_occur_with_a_group_more_often_than_by_chance_are_listed(a
         (
             0,
             (0,),
-            ["Nothing was collected", "No post has a date", "No clusters: there was no picture", "No descriptions are left"],
+            ["Nothing was collected", "No post has a date", "No clusters: there was no image", "No descriptions are left"],
         ),
         (1, (-1,), ["No clusters: every post is an outlier", "too few to report", "Too few words occur in several descriptions"]),
         (5, (0,), ["No duplicates among them", "not measured", "There is no second set for comparison"]),
@@ -194,7 +194,7 @@ def test_the_page_states_missing_content(tmp_path, posts, clusters, expected):
 
 
 @pytest.mark.long
-def test_an_unreadable_picture_leaves_an_empty_cell_on_the_sheet(tmp_path):
+def test_an_unreadable_image_leaves_an_empty_cell_on_the_sheet(tmp_path):
     given = inputs(tmp_path)
     for shard in (given["crawl"].path / "media").glob("*.tar"):
         shard.unlink()

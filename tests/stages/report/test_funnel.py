@@ -14,7 +14,7 @@ from components.stages.report.figures import DPI, _pass_rates
 from components.stages.report.pages import step_rows, steps_csv
 
 RULES = {name: [rule.name for rule in rules] for name, rules in GROUPS.items()}
-IMAGE, LAST = set(RULES["record"]), {"pornography": RULES["picture"], "labels": RULES["overlap"]}
+IMAGE, LAST = set(RULES["record"]), {"pornography": RULES["image"], "labels": RULES["overlap"]}
 DROPS = st.dictionaries(st.sampled_from([rule for rules in RULES.values() for rule in rules]), st.integers(0, 50))
 
 

@@ -17,6 +17,6 @@ def test_each_row_has_its_seeds_its_interval_and_the_chance_of_its_direction() -
 def test_the_figure_is_drawn_and_equal_scores_give_equal_bytes() -> None:
     def drawn() -> bytes:
         report = RunReport("english", scores=scores())
-        return {key: picture for key, _, picture in draw_all(report)}["retrieval"]
+        return {key: image for key, _, image in draw_all(report)}["retrieval"]
 
     assert drawn() == drawn() and drawn().startswith(b"\x89PNG")

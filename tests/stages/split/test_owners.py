@@ -1,4 +1,4 @@
-"""All posts of an owner are in one split, close to 60/20/20, also when posts come and go; no picture is in two splits."""
+"""All posts of an owner are in one split, close to 60/20/20, also when posts come and go; no image is in two splits."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_later_duplicate_in_another_split_is_dropped_and_the_ledger_names_the_
         (f"{n:016x}" for n in (51, 52, 53)), "train"
     )
     (gone,) = [r for r in StageOutput(stage.out).ledger().to_pylist() if r["verdict"] == "dropped"]
-    assert (gone["key"], gone["rule"], gone["value"]) == (f"{50:016x}", ACROSS, f"same picture as {51:016x} in train")
+    assert (gone["key"], gone["rule"], gone["value"]) == (f"{50:016x}", ACROSS, f"same image as {51:016x} in train")
 
 
 def test_the_earlier_post_is_kept_when_a_group_grows(tmp_path: Path) -> None:

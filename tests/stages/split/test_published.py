@@ -1,4 +1,4 @@
-"""Splits by published lists: a picture is in the split of its list; misfits are ledger rows, and no picture is in two splits."""
+"""Splits by published lists: an image is in the split of its list; misfits are ledger rows, and no image is in two splits."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SETTINGS = Published(lists=LISTS)
 
 @pytest.fixture
 def split(tmp_path):
-    """Splits pictures, given as (name, sha256), by lists given as text."""
+    """Splits images, given as (name, sha256), by lists given as text."""
 
-    def go(pictures, train="a.jpg\n", dev="b.jpg\n", test="c.jpg\n", params=SETTINGS, output="crawl"):
+    def go(images, train="a.jpg\n", dev="b.jpg\n", test="c.jpg\n", params=SETTINGS, output="crawl"):
         for name, text in (("train", train), ("dev", dev), ("test", test)):
             if text is not None:
                 (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
@@ -35,7 +35,7 @@ def split(tmp_path):
                 alt="x",
                 **({"group": sha} if output == "dedup" else {}),
             )
-            for n, (name, sha) in enumerate(pictures)
+            for n, (name, sha) in enumerate(images)
         ]
         source = make_output(tmp_path, output, [rows[:2], rows[2:]])
         stage = make_stage(tmp_path, "split", params=params, inputs={"input": source})
@@ -54,9 +54,9 @@ def rules(output):
     return {r["key"]: (r["kind"], r["rule"]) for r in output.ledger().to_pylist() if r["rule"]}
 
 
-def test_names_decide_the_split_and_unlisted_or_missing_pictures_are_ledger_rows(split):
-    pictures = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3"), ("c.jpg", "3"), ("d.jpg", "4")]
-    output = split(pictures, test="\ufeffc.jpg\r\n\r\nlost.jpg\r\nc.jpg\r\n")
+def test_names_decide_the_split_and_unlisted_or_missing_images_are_ledger_rows(split):
+    images = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3"), ("c.jpg", "3"), ("d.jpg", "4")]
+    output = split(images, test="\ufeffc.jpg\r\n\r\nlost.jpg\r\nc.jpg\r\n")
     assert splits_of(output) == {"0000": "train", "0001": "validation", "0002": "test", "0003": "test"}
     assert rules(output) == {"0004": ("record", "unlisted"), "lost.jpg": ("image", "no_record")}
 
@@ -66,24 +66,24 @@ def test_names_match_without_escapes_and_folders(split):
 
 
 @pytest.mark.parametrize("output", ["crawl", "dedup"])
-def test_a_picture_with_two_names_is_kept_in_test(split, output):
+def test_an_image_with_two_names_is_kept_in_test(split, output):
     written = split([("a.jpg", "same"), ("b.jpg", "same"), ("c.jpg", "same"), ("a.jpg", "other")], output=output)
     assert splits_of(written) == {"0002": "test", "0003": "train"}
     assert set(rules(written).values()) == {("record", "duplicate_across_sides")}
 
 
-def test_a_picture_in_two_lists_gives_a_one_line_error(split):
+def test_an_image_in_two_lists_gives_a_one_line_error(split):
     with pytest.raises(HearsightError, match=r"dev\.txt: name 2: contains c\.jpg, which is also in the list of test"):
         split([("a.jpg", "1")], dev="b.jpg\nc.jpg\n")
 
 
 def test_a_test_only_set_needs_no_other_lists(split):
-    pictures = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3")]
+    images = [("a.jpg", "1"), ("b.jpg", "2"), ("c.jpg", "3")]
     alone = SETTINGS.model_copy(update={"lists": Lists(train="", validation="", test="test.txt")})
-    written = split(pictures, params=alone)
+    written = split(images, params=alone)
     assert splits_of(written) == {"0002": "test"} and rules(written) == dict.fromkeys(("0000", "0001"), ("record", "unlisted"))
     every = SETTINGS.model_copy(update={"lists": Lists(train="", validation="dev.txt", test="*")})
-    assert splits_of(split(pictures, params=every)) == {"0000": "test", "0001": "validation", "0002": "test"}
+    assert splits_of(split(images, params=every)) == {"0000": "test", "0001": "validation", "0002": "test"}
 
 
 @pytest.mark.parametrize("train, test, message", [("", "", "are all empty"), ("*", "*", "is set for two splits")])
@@ -120,7 +120,7 @@ def test_a_json_file_that_is_not_a_list_gives_a_one_line_error(split, tmp_path, 
         split([("a.jpg", "1")], params=params)
 
 
-@pytest.mark.parametrize("text, message", [("\n \n", r"contains no picture name"), (None, r"test\.txt: cannot be read")])
+@pytest.mark.parametrize("text, message", [("\n \n", r"contains no image name"), (None, r"test\.txt: cannot be read")])
 def test_a_missing_or_empty_list_gives_a_one_line_error(split, text, message):
     with pytest.raises(HearsightError, match=message):
         split([("a.jpg", "1")], test=text)

@@ -1,4 +1,4 @@
-"""By text: what says the same, or shows the same picture, is never parted; shares are close though components are unequal."""
+"""By text: what says the same, or shows the same image, is never parted; shares are close though components are unequal."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SHARES = {"train": 0.55, "validation": 0.15, "test": 0.3}
 SETTINGS = ByText(validation=0.15, test=0.3)
 RECORDS = st.lists(
     st.tuples(st.sampled_from(["a", "A.", "b", " b!", "c", "?", "!", ""]), st.integers(0, 9), st.integers(0, 9)), max_size=40
-).map(lambda rows: [CaptionKey(f"{n:03d}", text, f"p{picture}", f"g{group}") for n, (text, picture, group) in enumerate(rows)])
+).map(lambda rows: [CaptionKey(f"{n:03d}", text, f"p{image}", f"g{group}") for n, (text, image, group) in enumerate(rows)])
 
 
 @given(RECORDS)
-def test_components_are_the_connected_ones_of_texts_pictures_and_groups(records):
+def test_components_are_the_connected_ones_of_texts_images_and_groups(records):
     component = find_components(records)
 
     def touch(one: CaptionKey, other: CaptionKey) -> bool:
         same = normalise_caption(one.caption) == normalise_caption(other.caption)
-        return same or one.picture == other.picture or one.group == other.group
+        return same or one.image == other.image or one.group == other.group
 
     for first in records:  # a component is what can be reached from its smallest key
         reached = {first.key}
@@ -79,10 +79,10 @@ def go(tmp_path, output, rows, params=SETTINGS):
     return StageOutput(stage.out)
 
 
-def test_candidates_are_unchanged_and_each_picture_is_a_group(tmp_path):
+def test_candidates_are_unchanged_and_each_image_is_a_group(tmp_path):
     alts = ["A dog?", "un chien", "a DOG", "cat", "un chat"]
-    pictures = ["p0", "p0", "p1", "p2", "p2"]
-    rows = [row("crawl", key=f"{n:04d}", alt=alt, image_sha256=p) for n, (alt, p) in enumerate(zip(alts, pictures, strict=True))]
+    images = ["p0", "p0", "p1", "p2", "p2"]
+    rows = [row("crawl", key=f"{n:04d}", alt=alt, image_sha256=p) for n, (alt, p) in enumerate(zip(alts, images, strict=True))]
     output = go(tmp_path, "crawl", rows)
     written = output.table().to_pylist()
     assert [r["caption"] for r in written] == [r["text"] for r in written] == [r["alt"] for r in written] == alts

@@ -25,11 +25,11 @@ from components.stages.train_captioner.data import (
     group_captions,
     read_split,
 )
-from components.stages.train_captioner.items import FeatureItems, PictureItems
+from components.stages.train_captioner.items import FeatureItems, ImageItems
 from components.training.members import Members
-from components.vision.training_pictures import open_picture, random_crop, random_view
+from components.vision.training_images import open_image, random_crop, random_view
 from tests.support import make_output, row
-from tests.support.train_captioner.project import features_of, npy, picture_of, prepared
+from tests.support.train_captioner.project import features_of, image_of, npy, prepared
 
 WORDS = st.lists(st.lists(st.text(min_size=1, max_size=4) | st.sampled_from(["a", "dog", *SPECIAL]), max_size=8), max_size=8)
 
@@ -58,21 +58,21 @@ def test_a_sliced_column_is_encoded_like_a_whole_one() -> None:
 def items_of(root: Path, **chosen: Any) -> FeatureItems:
     split = read_split(prepared(root), "train")
     split, words, _ = encode_known_captions(split, build_vocabulary(split.words, 1), 5, "x")
-    return FeatureItems(split.members, split.picture, words, split.table["key"], 7, grid=True, **chosen)
+    return FeatureItems(split.members, split.image, words, split.table["key"], 7, grid=True, **chosen)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=20), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
-def test_grouped_captions_are_each_pictures_captions_in_parts(pictures: list[int], most: int) -> None:
-    words = np.array([[START, 4 + number, END] for number in range(len(pictures))], np.int32)
-    first, grouped = group_captions(np.array(pictures), words, most)
+def test_grouped_captions_are_each_images_captions_in_parts(images: list[int], most: int) -> None:
+    words = np.array([[START, 4 + number, END] for number in range(len(images))], np.int32)
+    first, grouped = group_captions(np.array(images), words, most)
     assert grouped.shape[1:] == (most, 3) and first.tolist() == sorted(first.tolist())
     filled = [[row for row in group.tolist() if row != [START, PAD, PAD]] for group in grouped]
     assert sorted(row for rows in filled for row in rows) == words.tolist()
     for number, rows in zip(first.tolist(), filled, strict=True):
-        assert rows[0] == words[number].tolist() and {pictures[row[1] - 4] for row in rows} == {pictures[number]}
-    for picture in set(pictures):
-        sizes = [len(rows) for number, rows in zip(first.tolist(), filled, strict=True) if pictures[number] == picture]
+        assert rows[0] == words[number].tolist() and {images[row[1] - 4] for row in rows} == {images[number]}
+    for image in set(images):
+        sizes = [len(rows) for number, rows in zip(first.tolist(), filled, strict=True) if images[number] == image]
         assert sizes == [most] * (len(sizes) - 1) + [sizes[-1]]
 
 
@@ -81,12 +81,12 @@ def test_captions_read_together_have_the_loss_of_captions_read_alone(network: st
     torch.manual_seed(0)
     config = CaptionerConfig(network, 12, image_features=6, width=8, heads=2, layers=1, feedforward=16, dropout=0.0, longest=4)
     captioner = build(config)
-    pictures = np.array([0, 1, 0, 0, 1])
+    images = np.array([0, 1, 0, 0, 1])
     words = np.array([[1, 5, 6, 2, 0], [1, 7, 2, 0, 0], [1, 8, 9, 10, 2], [1, 5, 2, 0, 0], [1, 11, 4, 2, 0]], np.int32)
     features = torch.rand(2, 4 if config.grid else 1, 6)
-    alone = captioner.loss(features[pictures], torch.from_numpy(words).long(), 0.1)
-    first, grouped = group_captions(pictures, words, 3)
-    together = captioner.loss(features[pictures[first]], torch.from_numpy(grouped).flatten(0, 1).long(), 0.1)
+    alone = captioner.loss(features[images], torch.from_numpy(words).long(), 0.1)
+    first, grouped = group_captions(images, words, 3)
+    together = captioner.loss(features[images[first]], torch.from_numpy(grouped).flatten(0, 1).long(), 0.1)
     assert torch.allclose(alone, together, atol=1e-5)
 
 
@@ -111,7 +111,7 @@ def test_views_are_drawn_by_record_and_epoch_and_each_is_used(tmp_path: Path) ->
 def test_the_split_does_not_depend_on_the_shards(tmp_path: Path) -> None:
     def shape(output: Any) -> tuple[Any, ...]:
         split = read_split(output, "train")
-        return split.table["key"].to_pylist(), split.picture.tolist(), split.sha256, split.group
+        return split.table["key"].to_pylist(), split.image.tolist(), split.sha256, split.group
 
     source = prepared(tmp_path)
     rows = source.table().to_pylist()
@@ -152,10 +152,10 @@ def test_a_crop_lies_inside_and_covers_half_to_all(width: int, height: int, seed
     assert 0.5 - 1e-9 <= (right - left) * (bottom - top) / (width * height) <= 1 + 1e-9
 
 
-def test_pictures_are_cropped_anew_each_epoch_and_validated_uncropped(tmp_path: Path) -> None:
-    split = read_split(prepared(tmp_path, pictures=True), "train")
-    given = (split.members, split.picture, None, split.table["key"], 7)
-    training, judging = PictureItems(*given, side=32), PictureItems(*given, side=32, training=False)
+def test_images_are_cropped_anew_each_epoch_and_validated_uncropped(tmp_path: Path) -> None:
+    split = read_split(prepared(tmp_path, images=True), "train")
+    given = (split.members, split.image, None, split.table["key"], 7)
+    training, judging = ImageItems(*given, side=32), ImageItems(*given, side=32, training=False)
     first, again, later = (training.__getitems__([(epoch, 1), (epoch, 4)]) for epoch in (0, 0, 1))
     assert first.features.shape == (2, 3, 32, 32) and first.words.shape == (2, 0)
     assert (first.features == again.features).all() and not (first.features == later.features).all()
@@ -165,7 +165,7 @@ def test_pictures_are_cropped_anew_each_epoch_and_validated_uncropped(tmp_path: 
 
 @given(st.binary(max_size=60), st.integers(0, 400))
 @settings(max_examples=60, deadline=None)
-def test_bytes_that_are_not_a_picture_are_refused_with_one_line(noise: bytes, cut: int) -> None:
-    for data in (noise, picture_of(1, 1)[: min(cut, 60)]):
-        with pytest.raises(HearsightError, match="cannot be decoded as a picture"):
-            random_view(open_picture(data, 32, "k1"), 32, Random(0))
+def test_bytes_that_are_not_an_image_are_refused_with_one_line(noise: bytes, cut: int) -> None:
+    for data in (noise, image_of(1, 1)[: min(cut, 60)]):
+        with pytest.raises(HearsightError, match="cannot be decoded as an image"):
+            random_view(open_image(data, 32, "k1"), 32, Random(0))

@@ -34,10 +34,10 @@ def test_a_value_is_read_back_unchanged(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="holds a trained encoder"):
         load_trained(tmp_path / "own")
     back = load_trained(tmp_path / "own", encoder=lambda encoder: SmallEncoder())
-    picture = torch.randint(256, (2, 3, 32, 32), dtype=torch.uint8)
-    assert torch.equal(back.model.see(picture), own.eval().see(picture))
-    with pytest.raises(ValueError, match="not pictures"):
-        loaded.model.see(picture)
+    image = torch.randint(256, (2, 3, 32, 32), dtype=torch.uint8)
+    assert torch.equal(back.model.see(image), own.eval().see(image))
+    with pytest.raises(ValueError, match="not images"):
+        loaded.model.see(image)
 
 
 def change(folder: Path, **values: Any) -> None:

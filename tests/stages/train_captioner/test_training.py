@@ -151,13 +151,13 @@ def test_both_phases_are_in_the_history_and_the_best_epoch_is_kept(straight: Any
     assert config["set"]["digest"] == straight[0].digest
 
 
-def test_a_captioner_learns_captions_from_its_pictures(tmp_path: Path) -> None:
+def test_a_captioner_learns_captions_from_its_images(tmp_path: Path) -> None:
     source = prepared(tmp_path, training=24, validation=8)
     spec = spec_of(epochs=25, batch=8, dropout=0.0, label_smoothing=0.0, learning_rate=0.05, decay_per_1000=1.0)
     files = outcome(tmp_path, source, spec | {"settings": spec["settings"] | no_second_phase()})
     config = json.loads(files["config.json"])
     loaded = load_trained(tmp_path / "out")
-    # Five kinds of references among eight pictures: a caption with the right noun scores far above one with a wrong one.
+    # Five kinds of references among eight images: a caption with the right noun scores far above one with a wrong one.
     assert config["validation"] > 5.0 and loaded.config["best_phase"] == "cross_entropy"
 
 
@@ -189,14 +189,14 @@ def test_an_encoder_is_trained_with_its_network(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("components.stages.train_captioner.jobs.build_encoder", lambda encoder, project: SmallEncoder())
     encoder = {"name": "small", "weights": "", "weights_sha256": "", "trained": True, "side": 32}
     spec = spec_of("rnn1x1", encoder, epochs=1) | {"settings": SETTINGS | {"epochs": 1} | no_second_phase()}
-    source = prepared(tmp_path, pictures=True)
+    source = prepared(tmp_path, images=True)
     trained = train(spec, task_of(tmp_path, source))
     torch.manual_seed(0)
     weights = trained.recipe.best["weights"]
     assert int(weights["encoder.layers.1.num_batches_tracked"]) == 3
     assert weights["encoder.layers.1.running_mean"].abs().max() > 0
     assert trained.config["network"]["image_features"] == 6
-    # Read by other processes, the same pictures come out.
+    # Read by other processes, the same images come out.
     apart = tmp_path / "apart"
     apart.mkdir()
     again = train(spec, task_of(apart, source, REFERENCE.model_copy(update={"workers": 1})))
@@ -260,13 +260,13 @@ def test_sets_without_training_data_are_refused(tmp_path: Path) -> None:
         if row["split"] == "validation":
             row["words"] = []
 
-    with pytest.raises(HearsightError, match="all references of the 4 validation pictures are empty"):
+    with pytest.raises(HearsightError, match="all references of the 4 validation images are empty"):
         train(spec_of(), task_of(tmp_path, prepared(tmp_path / "c", edit=forget)))
 
 
 def test_a_baseline_of_other_samples_needs_another_sample() -> None:
     phase = {"epochs": 1, "baseline": "mean", "samples": 1}
-    with pytest.raises(HearsightError, match="two samples per picture"):
+    with pytest.raises(HearsightError, match="two samples per image"):
         parse_settings(Params, {"network": {"self_critical": phase}}, "here")
     parse_settings(Params, {"network": {"self_critical": phase | {"samples": 2}}}, "here")
 

@@ -112,7 +112,7 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
             dict(key=key, kind="speech", image_sha256=sha(name), audio_sha256=sha(key), media=f"{shard}/{key}.flac", **result)
         ]
     if stage == "build_rating_items":
-        media |= {f"{sha(name)}.whole.jpg": f"picture {name}".encode(), f"{sha(key)}.flac": f"sound {key}".encode()}
+        media |= {f"{sha(name)}.whole.jpg": f"image {name}".encode(), f"{sha(key)}.flac": f"sound {key}".encode()}
         place = {"table": "retrieval", "source": "mms-48-0", "direction": "speech_to_image", "query": f"{key}.0"}
         heard = (
             {"audio_sha256": sha(key), "audio": f"{shard}/{sha(key)}.flac"}
@@ -121,7 +121,7 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         )
         shown = {"image_sha256": sha(name), "crop": "whole", "caption": "a dog runs", "language": "en", **heard}
         uses = [place | {"candidate": sha(name), "rank": 1, "known": True}]
-        return [dict(key=key, picture=f"{shard}/{sha(name)}.whole.jpg", raters=5, uses=uses, **shown)]
+        return [dict(key=key, image=f"{shard}/{sha(name)}.whole.jpg", raters=5, uses=uses, **shown)]
     if stage == "evaluate_retrieval":
         base = {"model": "mms-48-0", "kind": "dual_encoder", "row": "mms-48", "seed": 0, "crop": "centre"}
         results = {"direction": "speech_to_image", "rank": 2, "relevant_ranks": [2, 3], "relevant": 2, "items": 8}
@@ -181,14 +181,14 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
         files[f"figures/{name}.png"] = f"figure {name}".encode()
         return [{"key": name, "title": "A figure", "path": f"figures/{name}.png", "sha256": sha(files[f"figures/{name}.png"])}]
     split = "test" if name.endswith("3") else "train"
-    picture = f"picture {name}".encode()
+    image = f"image {name}".encode()
     if stage == "synthesize":
-        return [_utterance(f"{key}.{n}", key, split, shard, picture, media) for n in range(2)]
+        return [_utterance(f"{key}.{n}", key, split, shard, image, media) for n in range(2)]
     if stage == "import_recordings":
         own = {"origin": "human", "voice": "human-en", "rate": 1.0, "pitch": 0.0, "gain": 0.0}
-        return [_utterance(f"{key}.0", key, split, shard, picture, media) | own]
+        return [_utterance(f"{key}.0", key, split, shard, image, media) | own]
     if stage == "crawl":
-        media[f"{sha(picture)}.png"] = picture
+        media[f"{sha(image)}.png"] = image
     return [
         {
             "key": key,
@@ -202,10 +202,10 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
             "format": "PNG",
             "width": 200,
             "height": 150,
-            "bytes": len(picture),
-            "image_sha256": sha(picture),
+            "bytes": len(image),
+            "image_sha256": sha(image),
             "phash": "0f" * 8,
-            "media": f"{shard}/{sha(picture)}.png",
+            "media": f"{shard}/{sha(image)}.png",
             "archive": "",
             "archive_offset": -1,
             "owner": "",
@@ -224,7 +224,7 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
     ]
 
 
-def _utterance(key: str, record: str, split: str, shard: str, picture: bytes, media: dict[str, bytes]) -> dict[str, Any]:
+def _utterance(key: str, record: str, split: str, shard: str, image: bytes, media: dict[str, bytes]) -> dict[str, Any]:
     sound = f"sound {key}".encode()
     media[f"{key}.flac"] = sound
     manner = {name: clipped_normal(key, name, asked["mean"], asked["sd"]) for name, asked in DRAWS["parameters"].items()}
@@ -239,8 +239,8 @@ def _utterance(key: str, record: str, split: str, shard: str, picture: bytes, me
         seconds_per_character=0.08,
         split=split,
         group=record,
-        image_sha256=sha(picture),
-        image_media=f"{shard}/{sha(picture)}.png",
+        image_sha256=sha(image),
+        image_media=f"{shard}/{sha(image)}.png",
         audio_sha256=sha(sound),
         media=f"{shard}/{key}.flac",
         voice="en-us",

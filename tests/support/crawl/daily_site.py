@@ -7,7 +7,7 @@ from typing import Any
 
 from components.core.stage_output import StageOutput
 from tests.support.crawl.counting_web import Thing
-from tests.support.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
+from tests.support.crawl.fixture_web import COLOURS, PLACES, THINGS, drawn_image
 
 SCENES = [(colour, thing, place) for colour in COLOURS for thing in THINGS for place in PLACES]
 HOST, MEDIA = "http://a.sample", "http://media.sample"
@@ -32,7 +32,7 @@ def site(numbers: Sequence[int], media_validator: str = "modified") -> dict[str,
     for number in numbers:
         things[f"{HOST}/p{number:03d}.html"] = page(number)
         for at in (0, 1):
-            data = picture(SCENES[(2 * number + at) % len(SCENES)], seed=number)
+            data = drawn_image(SCENES[(2 * number + at) % len(SCENES)], seed=number)
             things[image(number, at)] = Thing(data, "image/jpeg", validator=("etag", media_validator)[at])
     return things
 

@@ -1,4 +1,4 @@
-"""A small web of drawn pictures with true captions, for tests that need pages and have no packages.
+"""A small web of drawn images with true captions, for tests that need pages and have no packages.
 
 Two hosts of static files with the accidents of the real web (``_web.json``: redirects, a slow page, a lost connection).
 Equal arguments give equal files.
@@ -38,12 +38,12 @@ PER_PAGE = 3
 
 
 def build_fixture_web(folder: Path, pages: int = 40, seed: int = 0) -> Path:
-    """Write ``folder/<host>/…`` with ``pages`` pages of three captioned pictures in all; returns ``folder``."""
+    """Write ``folder/<host>/…`` with ``pages`` pages of three captioned images in all; returns ``folder``."""
     scenes = [(colour, thing, place) for colour in COLOURS for thing in THINGS for place in PLACES]
     seeded_rng(seed, "scenes").shuffle(scenes)
     for order, host in enumerate(HOSTS):
         home = folder / host
-        (home / "pictures").mkdir(parents=True, exist_ok=True)
+        (home / "images").mkdir(parents=True, exist_ok=True)
         numbers = list(range(order, pages, len(HOSTS)))
         names = [f"page-{number:03d}.html" for number in numbers]
         for number, name in zip(numbers, names, strict=True):
@@ -71,7 +71,7 @@ def caption(scene: tuple[str, str, str], seed: int = 0) -> str:
     return text.replace(" a orange", " an orange").replace("A orange", "An orange")
 
 
-def picture(scene: tuple[str, str, str], seed: int = 0, kind: str = "JPEG") -> bytes:
+def drawn_image(scene: tuple[str, str, str], seed: int = 0, kind: str = "JPEG") -> bytes:
     """Return a drawing of ``scene``, 150 to 260 px a side, with photographic noise."""
     import numpy as np
     from PIL import Image, ImageDraw
@@ -136,23 +136,23 @@ def _thing(pen: object, thing: str, x: int, y: int, s: int, fill: tuple[int, int
 
 def _figure(home: Path, number: int, scene: tuple[str, str, str], seed: int) -> str:
     kind, ending = ("PNG", "png") if number % 4 == 3 else ("JPEG", "jpg")
-    (home / "pictures" / f"{number:04d}.{ending}").write_bytes(picture(scene, seed, kind))
-    address, alt = f"pictures/{number:04d}.{ending}", escape(caption(scene, seed), quote=True)
+    (home / "images" / f"{number:04d}.{ending}").write_bytes(drawn_image(scene, seed, kind))
+    address, alt = f"images/{number:04d}.{ending}", escape(caption(scene, seed), quote=True)
     if number % 5 == 1:
-        return f'<img src="pictures/small-{number:04d}.{ending}" srcset="/{address} 2x" alt="{alt}">'
+        return f'<img src="images/small-{number:04d}.{ending}" srcset="/{address} 2x" alt="{alt}">'
     if number % 5 == 2:
-        return f'<picture><source srcset="{address} 240w"><img src="pictures/small.jpg" alt="{alt}"></picture>'
+        return f'<picture><source srcset="{address} 240w"><img src="images/small.jpg" alt="{alt}"></picture>'
     return f'<figure><img src="{address}" alt="{alt}"><figcaption>{alt}</figcaption></figure>'
 
 
 def _accidents(home: Path, names: list[str], scene: tuple[str, str, str], seed: int) -> None:
-    data, alt = picture(scene, seed), escape(caption(scene, seed), quote=True)
+    data, alt = drawn_image(scene, seed), escape(caption(scene, seed), quote=True)
     (home / "private").mkdir(exist_ok=True)
     for name, content in {
         "odd.jpg": data,
         "cut-off.jpg": data[: len(data) // 2],
         "private/odd.jpg": data,
-        "page.jpg": b"<!doctype html><title>No picture</title>",
+        "page.jpg": b"<!doctype html><title>No image</title>",
     }.items():
         (home / name).write_bytes(content)
     (home / "robots.txt").write_text("User-agent: *\nDisallow: /private/\n", encoding="utf-8")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from components.core.stage_output import StageOutput
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 SCENES = [
     ("red", "kite", "on the blue sea"),
@@ -15,14 +15,14 @@ SCENES = [
     ("white", "star", "in the snow at night"),
 ]
 NAMES = ("1000268201_693b08cb0e.jpg", "1001773457_577c3a7d70.jpg", "1002674143_1b742ab4b8.jpg", "1003163366_44323f5815.jpg")
-WEB = "http://meadow.sample/pictures"
+WEB = "http://meadow.sample/images"
 
 
 def images(folder: Path, names: tuple[str, ...] = NAMES) -> Path:
     """Write drawn images with these names and return the folder."""
     for name, scene in zip(names, SCENES, strict=False):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(picture(scene))
+        (folder / name).write_bytes(drawn_image(scene))
     return folder
 
 
@@ -53,7 +53,7 @@ def cc12m(path: Path) -> Path:
 
 def coco(path: Path) -> Path:
     """``captions_val2017.json``."""
-    pictures = [
+    images = [
         {
             "license": 4,
             "file_name": f"{number:012d}.jpg",
@@ -70,12 +70,12 @@ def coco(path: Path) -> Path:
         (397133, 38, "A red kite above the sea."),
         (37777, 39, "A car stands in the desert."),
         (397133, 40, "Somebody is flying a kite.\n"),
-        (5, 41, "A picture nobody listed."),
+        (5, 41, "An image nobody listed."),
     ]
     content = {
         "info": {"description": "COCO 2017 Dataset", "year": 2017},
         "licenses": [{"url": "http://creativecommons.org/licenses/by/2.0/", "id": 4, "name": "Attribution License"}],
-        "images": pictures,
+        "images": images,
         "annotations": [{"image_id": image, "id": number, "caption": caption} for image, number, caption in captions],
     }
     path.write_text(json.dumps(content), encoding="utf-8")

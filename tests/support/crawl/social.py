@@ -1,7 +1,7 @@
 """A server on loopback that speaks Mastodon's public API and Instagram's Graph API as far as posts are collected by them.
 
 It answers as an HTTP proxy for any host: ``http://social.sample`` is a Mastodon server, ``http://graph.sample/v23.0`` the Graph
-API, ``http://media.sample`` their pictures. Paging by Link headers or cursors, rate limits, tokens, deletions, and failures on
+API, ``http://media.sample`` their images. Paging by Link headers or cursors, rate limits, tokens, deletions, and failures on
 order.
 """
 
@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from components.core.digests import sha256_file
 from components.core.stage_output import StageOutput
-from tests.support.crawl.fixture_web import COLOURS, PLACES, THINGS, picture
+from tests.support.crawl.fixture_web import COLOURS, PLACES, THINGS, drawn_image
 from tests.support.crawl.proxy_server import Answer, ProxyServer
 
 SERVER, GRAPH, MEDIA = "http://social.sample", "http://graph.sample/v23.0", "http://media.sample"
@@ -119,17 +119,17 @@ class Social(ProxyServer):
         if parts.path == "/robots.txt":
             return Answer(200, self.robots.encode(), type="text/plain")
         if parts.netloc == "media.sample":
-            return self._picture(parts.path)
+            return self._image(parts.path)
         if self.token and headers.get("authorization") != f"Bearer {self.token}":
             graph = {"error": {"message": "Invalid OAuth access token.", "type": "OAuthException", "code": 190}}
             return _json(graph, 400) if parts.netloc == "graph.sample" else _json({"error": "token"}, 401)
         return self._graph(parts.path, query) if parts.netloc == "graph.sample" else self._mastodon(url, parts.path, query)
 
-    def _picture(self, path: str) -> Answer:
+    def _image(self, path: str) -> Answer:
         if path in self.missing:
             return Answer(404, b"gone", type="text/plain")
         number = int(path[1:9]) * 7 + int(path[10])
-        return Answer(200, picture(SCENES[number % len(SCENES)], seed=number), {"ETag": f'"{number}"'}, "image/jpeg")
+        return Answer(200, drawn_image(SCENES[number % len(SCENES)], seed=number), {"ETag": f'"{number}"'}, "image/jpeg")
 
     def _mastodon(self, url: str, path: str, query: dict[str, str]) -> Answer:
         steps = path.split("/")[3:]

@@ -1,4 +1,4 @@
-"""A table of captions and generated pictures, and its crawl."""
+"""A table of captions and generated images, and its crawl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.core.stage_output import StageOutput
 from tests.support import make_stage
 from tests.support.crawl.crawls import crawled as run_crawl
 from tests.support.crawl.crawls import fixture_params
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 CAPTIONS = [
     "A red kite flies above the blue sea",
@@ -28,12 +28,12 @@ HOW = {"source": "table", "web": "open", "web_root": "", "seeds": [], "hosts": [
 
 
 def pets(folder: Path, ends: str = "\n", header: str = "caption\tpath", more: str = "") -> Path:
-    """Write six generated images in ``pictures/`` and the table ``captions.tsv`` that names them."""
-    (folder / "pictures").mkdir(parents=True)
+    """Write six generated images in ``images/`` and the table ``captions.tsv`` that names them."""
+    (folder / "images").mkdir(parents=True)
     lines = [header] if header else []
     for at, (caption, scene) in enumerate(zip(CAPTIONS, SCENES, strict=True)):
-        (folder / "pictures" / f"{at} ü.jpg").write_bytes(picture(scene))
-        lines.append(f"{caption}\tpictures/{at} ü.jpg")
+        (folder / "images" / f"{at} ü.jpg").write_bytes(drawn_image(scene))
+        lines.append(f"{caption}\timages/{at} ü.jpg")
     table = folder / "captions.tsv"
     table.write_text(ends.join([*lines, more] if more else [*lines, ""]), encoding="utf-8", newline="")
     return table

@@ -38,7 +38,7 @@ CELLS = {"rnn1x1": 16, "t2t8x8": 24}
 """Network → width; the first is the smaller one."""
 
 
-def picture(colour: str, shade: int = 0, size: tuple[int, int] = (64, 48)) -> bytes:
+def drawn_image(colour: str, shade: int = 0, size: tuple[int, int] = (64, 48)) -> bytes:
     """A PNG of one colour, and a shade of it."""
     pixels = np.clip(np.array(COLOURS[colour], dtype=int) + shade, 0, 255).astype(np.uint8)
     target = io.BytesIO()
@@ -48,18 +48,18 @@ def picture(colour: str, shade: int = 0, size: tuple[int, int] = (64, 48)) -> by
 
 def features(root: Path) -> StageOutput:
     """The prepared set: three shades of each colour for training, one for the test."""
-    pictures, rows = {}, []
+    images, rows = {}, []
     for place, colour in enumerate(COLOURS):
         for number, split in enumerate(("train", "train", "train", "test")):
-            data, key = picture(colour, 4 * number - 8), f"k{place}{number}"
+            data, key = drawn_image(colour, 4 * number - 8), f"k{place}{number}"
             sha = sha256_bytes(data)
-            pictures[f"{sha}.png"] = data
+            images[f"{sha}.png"] = data
             about = {"image_sha256": sha, "media": f"00000/{sha}.png", "format": "PNG", "language": "en", "labels": []}
             caption = f"a {colour} square"
             rows.append(row("split", key=key, caption=caption, text=caption, group=key, split=split, **about))
     crawled = [row("crawl", **{name: each[name] for name in ("key", "image_sha256", "media")}) for each in rows]
     inputs = {
-        "media": make_output(root, "crawl", [crawled], media=[pictures]),
+        "media": make_output(root, "crawl", [crawled], media=[images]),
         "input": make_output(root, "split", [rows]),
     }
     encoder = {"name": "efficientnet_lite0", "weights": "", "side": SIDE, "frozen": True}
@@ -72,7 +72,7 @@ def features(root: Path) -> StageOutput:
 
 
 def train(root: Path, network: str, prepared: StageOutput) -> StageOutput:
-    """The output of a cell: a captioner that has learned the training pictures by heart."""
+    """The output of a cell: a captioner that has learned the training images by heart."""
     rows = [each for each in prepared.table().to_pylist() if each["split"] == "train"]
     vocabulary = [*SPECIAL, *sorted({word for each in rows for word in each["words"]})]
     width = CELLS[network]

@@ -1,4 +1,4 @@
-"""Candidates of one picture, and what the filter keeps of them."""
+"""Candidates of one image, and what the filter keeps of them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def candidates(root: Path) -> StageOutput:
     rows = [
         row(
             "crawl", key=key, alt=alt, language="en", format="JPEG", width=300 if key == "small" else 600, height=500,
-            bytes=len(data), image_sha256=hashlib.sha256(data).hexdigest(), media="00000/picture.jpg",
+            bytes=len(data), image_sha256=hashlib.sha256(data).hexdigest(), media="00000/image.jpg",
         )
         for key, alt in ALTS.items()
     ]  # fmt: skip
-    return make_output(root, "crawl", [rows], media=[{"picture.jpg": data}])
+    return make_output(root, "crawl", [rows], media=[{"image.jpg": data}])
 
 
 def filtered(root: Path, **params: object) -> StageOutput:

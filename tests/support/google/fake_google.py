@@ -71,9 +71,9 @@ class FakeGoogle:
         """(path without its query, headers, JSON) of each request, in order."""
         self.script: Callable[[int, str, Any], Reply | None] = lambda number, path, body: None
         self.labels: dict[str, list[dict[str, Any]]] = {}
-        """sha256 of a picture → its labels"""
+        """sha256 of an image → its labels"""
         self.bad: set[str] = set()
-        """sha256 of pictures that cannot be decoded"""
+        """sha256 of images that cannot be decoded"""
         self.at_once = self.most_at_once = 0
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -116,7 +116,7 @@ class FakeGoogle:
             return Reply(200, {"moderationCategories": [{"name": n, "confidence": high.get(n, score)} for n in names]})
         if path == "/v1/images:annotate":
             assert 1 <= len(body["requests"]) <= 16
-            return Reply(200, {"responses": [self._picture(each) for each in body["requests"]]})
+            return Reply(200, {"responses": [self._image(each) for each in body["requests"]]})
         if path == "/v1/text:synthesize":
             problem = problem_of(body)
             if problem:
@@ -124,7 +124,7 @@ class FakeGoogle:
             return Reply(200, {"audioContent": base64.b64encode(spoken(body)).decode()})
         return error(404, "NOT_FOUND", "Requested entity was not found.")
 
-    def _picture(self, asked: Any) -> dict[str, Any]:
+    def _image(self, asked: Any) -> dict[str, Any]:
         assert [each["type"] for each in asked["features"]] == [LABEL_DETECTION, SAFE_SEARCH_DETECTION]
         digest = hashlib.sha256(base64.b64decode(asked["image"]["content"])).hexdigest()
         if digest in self.bad:

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 RATE = 16_000
 SCENE = ("red", "kite", "on the blue sea")
 IMAGES = 32
 SIDES = {"train": range(20), "dev": range(20, 25), "test": range(25, 31)}
-"""Which pictures each list names; the last is in none."""
+"""Which images each list names; the last is in none."""
 
 
 def tone(name: str, seconds: float = 1.2, rate: int = RATE, channels: int = 1) -> np.ndarray:
@@ -42,7 +42,7 @@ def packed(samples: np.ndarray, rate: int = RATE, kind: str = "WAV") -> bytes:
 
 
 def name_of(number: int) -> str:
-    """A picture's name, as Flickr8k spells them."""
+    """An image's name, as Flickr8k spells them."""
     return f"{1000268201 + number}_{hashlib.sha256(str(number).encode()).hexdigest()[:10]}.jpg"
 
 
@@ -57,13 +57,13 @@ def wav_of(number: int, which: int) -> str:
 
 
 def facc(root: Path) -> Path:
-    """``root/facc``: 32 pictures of 5 captions each, one of 4, with the defects that :data:`DEFECTS` lists."""
+    """``root/facc``: 32 images of 5 captions each, one of 4, with the defects that :data:`DEFECTS` lists."""
     home = root / "facc"
     for name in ("Flicker8k_Dataset", "Flickr8k_text", "flickr_audio/wavs"):
         (home / name).mkdir(parents=True)
     tokens, lines, speakers = [], [], []
     for number in range(IMAGES):
-        (home / "Flicker8k_Dataset" / name_of(number)).write_bytes(picture(SCENE, seed=number))
+        (home / "Flicker8k_Dataset" / name_of(number)).write_bytes(drawn_image(SCENE, seed=number))
         for which in range(4 if number == 7 else 5):
             tokens.append(f"{name_of(number)}#{which}\t{caption_of(number, which)}")
             lines.append(f"{wav_of(number, which)} {name_of(number)} #{which}")
@@ -121,13 +121,13 @@ STAMPS = {
 
 
 def stamps(folder: Path) -> Path:
-    """A folder of stamps: pictures, captions, recordings in French and Spanish; one drawn as SVG, one without speech."""
+    """A folder of stamps: images, captions, recordings in French and Spanish; one drawn as SVG, one without speech."""
     for number, (name, captions) in enumerate(STAMPS.items()):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         lines = [captions["en"], *(f"{code}.utf8={text}" for code, text in captions.items() if code != "en")]
         (folder / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
         if name != "animals/cat":
-            (folder / f"{name}.png").write_bytes(picture(SCENE, seed=number, kind="PNG"))
+            (folder / f"{name}.png").write_bytes(drawn_image(SCENE, seed=number, kind="PNG"))
         for code in ("fr", "es"):
             if name != "animals/dog":
                 result = "".join(char for char in captions[code].lower() if char.isalpha())

@@ -52,14 +52,14 @@ def tiny_transformer(seed: int, *, eager: float = 0.0, **settings: Any) -> Trans
 
 @dataclass
 class TableState:
-    """The last two words of each row, and its picture."""
+    """The last two words of each row, and its image."""
 
-    pictures: Tensor
+    images: Tensor
     words: Tensor
 
 
 class TableNetwork(CaptionNetwork):
-    """Scores out of a table of few different values, by picture and the two words before: full of ties."""
+    """Scores out of a table of few different values, by image and the two words before: full of ties."""
 
     def __init__(self, seed: int, *, vocabulary: int = 8, longest: int = 5, eager: float = 0.0, values: int = 3) -> None:
         super().__init__()
@@ -73,33 +73,33 @@ class TableNetwork(CaptionNetwork):
         return features[:, 0, 0].long()
 
     def decode(self, memory: Tensor, words: Tensor) -> Tensor:
-        pictures = memory.repeat_interleave(len(words) // len(memory))[:, None]
+        images = memory.repeat_interleave(len(words) // len(memory))[:, None]
         before = torch.cat([words[:, :1], words[:, :-1]], dim=1)
-        return self.table[pictures, before, words]
+        return self.table[images, before, words]
 
     def start(self, memory: Tensor, rows: int) -> TableState:
-        pictures = memory.repeat_interleave(rows)
-        return TableState(pictures, torch.full((len(pictures),), START))
+        images = memory.repeat_interleave(rows)
+        return TableState(images, torch.full((len(images),), START))
 
     def step(self, state: TableState, words: Tensor) -> Tensor:
         before, state.words = state.words, words
-        return self.table[state.pictures, before, words]
+        return self.table[state.images, before, words]
 
     def reorder(self, state: TableState, rows: Tensor) -> None:
         state.words = state.words[rows]
 
 
 def next_words(network: CaptionNetwork, memory: Any, words: list[int]) -> list[float]:
-    """Log-probabilities of the word after ``words``: all of them read anew, one row, one picture."""
+    """Log-probabilities of the word after ``words``: all of them read anew, one row, one image."""
     scores = network.decode(memory, torch.tensor([[START, *words]]))[0, -1].clone()
     scores[list(NEVER_WRITTEN)] = float("-inf")
     return (scores - scores.logsumexp(0)).tolist()
 
 
 @torch.no_grad()
-def plain_beam_search(network: CaptionNetwork, picture: Tensor, beam: int, power: float) -> list[Written]:
+def plain_beam_search(network: CaptionNetwork, image: Tensor, beam: int, power: float) -> list[Written]:
     """The search that ``components.models.beam`` describes, with lists, no cache, no batch and no early stop."""
-    memory, longest = network.encode(picture[None]), network.config.longest
+    memory, longest = network.encode(image[None]), network.config.longest
     running, finished = [Written([], 0.0)], []
     for length in range(1, longest + 1):
         extensions = []
@@ -120,9 +120,9 @@ def plain_beam_search(network: CaptionNetwork, picture: Tensor, beam: int, power
 
 
 @torch.no_grad()
-def plain_greedy(network: CaptionNetwork, picture: Tensor) -> list[int]:
+def plain_greedy(network: CaptionNetwork, image: Tensor) -> list[int]:
     """The likeliest word until END or the longest length."""
-    memory, words = network.encode(picture[None]), list[int]()
+    memory, words = network.encode(image[None]), list[int]()
     while len(words) < network.config.longest:
         result = next_words(network, memory, words)
         word = result.index(max(result))

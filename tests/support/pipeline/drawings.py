@@ -1,4 +1,4 @@
-"""Drawn pictures and their captions."""
+"""Drawn images and their captions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHAPES = ("square", "circle", "triangle", "line")
 
 
 def captions(number: int, count: int) -> list[str]:
-    """As many different captions of a drawn picture."""
+    """As many different captions of a drawn image."""
     colour, shape = COLOURS[number % 6], SHAPES[number % 4]
     return [f"a {colour} {shape}" + (f" drawn as number {n}" if n else "") for n in range(count)]
 

@@ -121,7 +121,7 @@ def sample_params() -> dict[str, Any]:
 
 def _train_on_english(params: dict[str, Any]) -> None:
     """The dual encoder of english alone, where the project's own is of several sets."""
-    own = {"pictures": "english/extract_features", "more": "none", "more_pictures": "none"}
+    own = {"images": "english/extract_features", "more": "none", "more_images": "none"}
     params["chain"]["pretrain_retrieval"]["english"] = {"input": "english/synthesize", **own}
     params["chain"]["evaluate_retrieval"]["english"]["input"] = params["chain"]["report"]["english"]["pretrain_retrieval"] = (
         "english/pretrain_retrieval"

@@ -1,4 +1,4 @@
-"""A small output of build_rating_items with drawn pictures and tones for speech, for tests of whatever reads or shows items."""
+"""A small output of build_rating_items with drawn images and tones for speech, for tests of whatever reads or shows items."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ COLOURS = ("red", "green", "blue", "orange", "purple", "black")
 SHAPES = ("circle", "square")
 
 
-def drawn_picture(number: int) -> bytes:
+def drawn_image(number: int) -> bytes:
     """Return a JPEG of one coloured shape; equal numbers give equal bytes."""
-    picture = Image.new("RGB", (320, 240), "white")
-    draw = ImageDraw.Draw(picture)
+    image = Image.new("RGB", (320, 240), "white")
+    draw = ImageDraw.Draw(image)
     box, colour = (60 + number % 7 * 10, 40, 200 + number % 7 * 10, 180), COLOURS[number % len(COLOURS)]
     (draw.ellipse if number % 2 == 0 else draw.rectangle)(box, fill=colour)
     target = io.BytesIO()
-    picture.save(target, "JPEG", quality=85)
+    image.save(target, "JPEG", quality=85)
     return target.getvalue()
 
 
 def described(number: int) -> str:
-    """Return the caption that is right for :func:`drawn_picture`."""
+    """Return the caption that is right for :func:`drawn_image`."""
     return f"a {COLOURS[number % len(COLOURS)]} {SHAPES[number % 2]} on white, number {number}"
 
 
@@ -52,7 +52,7 @@ def make_items(root: Path, dataset: str = "english", captions: int = 6, retrieve
     """Write ``data/<dataset>/build_rating_items`` below ``root`` in two shards and return its folder.
 
     Args:
-        captions: items of the dataset's captions, each the right one for its picture; asked of 3 raters. Every second one is a
+        captions: items of the dataset's captions, each the right one for its image; asked of 3 raters. Every second one is a
             model's caption too.
         retrieved: items of wrong captions that a retrieval model found at rank 2; asked of 5.
         voiced: items whose speech is played, at rank 1; asked of 5.
@@ -79,25 +79,25 @@ def make_items(root: Path, dataset: str = "english", captions: int = 6, retrieve
 
 
 def _found(query: str, number: int, rank: int, known: bool) -> dict[str, Any]:
-    candidate = sha256_bytes(drawn_picture(number))
+    candidate = sha256_bytes(drawn_image(number))
     return use("retrieval", "mms-48-0", query, direction="speech_to_image", candidate=candidate, rank=rank, known=known)
 
 
 def _item(
     number: int, caption: str, raters: int, uses: list[dict[str, Any]], media: dict[str, bytes], audio: bytes = b""
 ) -> dict[str, Any]:
-    picture = drawn_picture(number)
-    sha, spoken = sha256_bytes(picture), sha256_bytes(audio) if audio else ""
-    names = {"picture": f"{sha}.whole.jpg", "audio": f"{spoken}.flac" if audio else ""}
-    media |= {names["picture"]: picture} | ({names["audio"]: audio} if audio else {})
+    image = drawn_image(number)
+    sha, spoken = sha256_bytes(image), sha256_bytes(audio) if audio else ""
+    names = {"image": f"{sha}.whole.jpg", "audio": f"{spoken}.flac" if audio else ""}
+    media |= {names["image"]: image} | ({names["audio"]: audio} if audio else {})
     key = item_key(sha, "whole", caption, spoken)
     shown = {"image_sha256": sha, "crop": "whole", "caption": caption, "language": "en", "audio_sha256": spoken}
     return {"key": key, **shown, **names, "raters": raters, "uses": uses}
 
 
 def _named(rows: list[dict[str, Any]], shard: int) -> list[dict[str, Any]]:
-    return [row | {name: f"{shard:05d}/{row[name]}" for name in ("picture", "audio") if row[name]} for row in rows]
+    return [row | {name: f"{shard:05d}/{row[name]}" for name in ("image", "audio") if row[name]} for row in rows]
 
 
 def _of(rows: list[dict[str, Any]], media: dict[str, bytes]) -> dict[str, bytes]:
-    return {row[name]: media[row[name]] for row in rows for name in ("picture", "audio") if row[name]}
+    return {row[name]: media[row[name]] for row in rows for name in ("image", "audio") if row[name]}

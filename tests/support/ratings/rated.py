@@ -18,7 +18,7 @@ def use(table: str, source: str, query: str, **values: Any) -> dict[str, Any]:
 
 def item(number: int, *uses: dict[str, Any], raters: int = 3, crop: str = "whole", **values: Any) -> dict[str, Any]:
     """Return a RATING_ITEM record, keyed by its number."""
-    shown = {"image_sha256": f"{number:064x}", "caption": f"caption {number}", "language": "en", "picture": f"00000/{number}.jpg"}
+    shown = {"image_sha256": f"{number:064x}", "caption": f"caption {number}", "language": "en", "image": f"00000/{number}.jpg"}
     return row("build_rating_items", key=key(number), raters=raters, crop=crop, uses=list(uses), **{**shown, **values})
 
 

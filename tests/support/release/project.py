@@ -14,7 +14,7 @@ from components.core.stage_output import StageOutput
 from components.execution.output_lineage import write_lineage
 from tests.support import PROJECT, make_stage, row
 
-WEB = "http://meadow.sample/pictures"
+WEB = "http://meadow.sample/images"
 LIST = "concept\tcaptions\tverdict\tmembers\nkite\t200\tkept\t\nbridle\t7\tdropped\t\n"
 LABELS = [{"label": "kite", "confidence": 0.9428}, {"label": "sea lion, brown", "confidence": 1.0}]
 ROWS = [

@@ -31,7 +31,7 @@ def recipe_on(folder: Path, held: float = 100) -> tuple[DualEncoderTraining, Pai
     one = spoken_set(folder)
     items = {}
     for split in ("train", "validation"):
-        pairs = read_pairs([one], split, ["picture"])
+        pairs = read_pairs([one], split, ["image"])
         common: dict[str, Any] = {"seed": 0, "frames": FRAMES, "side": 0, "training": split == "train"}
         items[split] = PairItems(pairs, Coefficients(pairs, held), np.arange(len(pairs)), **common)
     reseed(0, "dual_encoder", "weights")

@@ -1,4 +1,4 @@
-"""A small spoken set: coloured pictures as features or files, and short clips that are told apart by their pitch."""
+"""A small spoken set: coloured images as features or files, and short clips that are told apart by their pitch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRAINED = {"name": "inception_resnet_v2", "side": 75, "trained": True}
 
 
 def split_of(place: int) -> str:
-    """Of every four pictures, two are trained on, one judges and one tests."""
+    """Of every four images, two are trained on, one judges and one tests."""
     return ("train", "train", "validation", "test")[place % 4]
 
 
@@ -34,16 +34,16 @@ def spoken_set(
     root: Path,
     dataset: str = "stamps",
     *,
-    pictures: int = 16,
+    images: int = 16,
     voices: int = 1,
     frozen: bool = True,
     stage: str = "import_recordings",
 ) -> SpokenSet:
-    """``pictures`` pictures, each spoken of by ``voices``; in two shards each."""
+    """``images`` images, each spoken of by ``voices``; in two shards each."""
     rows, prepared, clips, files = [], [], {}, {}
-    for place in range(pictures):
+    for place in range(images):
         source = np.random.default_rng([place, len(dataset)])
-        data = _picture(place)
+        data = _image(place)
         sha = sha256_bytes(data)
         result = {"split": split_of(place), "group": f"g{place}", "caption": f"caption {dataset} {place}", "language": "fr"}
         if frozen:
@@ -90,14 +90,14 @@ def output(
 
 
 def _clip(place: int, voice: int, source: np.random.Generator) -> Any:
-    """A tone of the picture's own pitch in a little noise, .1 to .3 s."""
+    """A tone of the image's own pitch in a little noise, .1 to .3 s."""
     seconds = 0.1 + 0.01 * (place % 20)
     time = np.arange(int(16_000 * seconds)) / 16_000
     tone = np.sin(2 * np.pi * (200 + 150 * place + 5 * voice) * time)
     return (0.4 * tone + 0.01 * source.normal(size=len(time))).astype(np.float32)
 
 
-def _picture(place: int) -> bytes:
+def _image(place: int) -> bytes:
     pixels = np.zeros((40, 60, 3), dtype=np.uint8)
     pixels[...] = (37 * place % 256, 91 * place % 256, 53 * place % 256)
     pixels[:, :20] = 255 - pixels[:, :20]

@@ -1,4 +1,4 @@
-"""Small packages of described pictures in the formats of the real ones: what sample posts are made of, without a network."""
+"""Small packages of described images in the formats of the real ones: what sample posts are made of, without a network."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ACTIVITIES = "/gcompris/src/activities"
 
 
 def drawn(number: int, kind: str = "PNG", size: tuple[int, int] = (90, 70)) -> bytes:
-    """A picture that no other number has."""
-    picture = Image.new("RGBA", size, (0, 0, 0, 0))
-    draw = ImageDraw.Draw(picture)
+    """An image that no other number has."""
+    image = Image.new("RGBA", size, (0, 0, 0, 0))
+    draw = ImageDraw.Draw(image)
     colour = (number * 53 % 256, number * 101 % 256, number * 197 % 256, 255)
     draw.ellipse((number % 30, 5, 50 + number % 40, 65), fill=colour)
     draw.rectangle((10, 10 + number % 40, 30 + number % 50, 60), fill=(*reversed(colour[:3]), 255))
     buffer = io.BytesIO()
-    (picture if kind == "PNG" else picture.convert("RGB")).save(buffer, kind)
+    (image if kind == "PNG" else image.convert("RGB")).save(buffer, kind)
     return buffer.getvalue()
 
 
@@ -43,18 +43,16 @@ def build_packages(root: Path, stamps: int = 150) -> Path:
 
 def _stamps(folder: Path, count: int) -> None:
     for number in range(count):
-        picture = folder / FOLDERS[number % len(FOLDERS)] / f"{number:03d}.png"
-        picture.parent.mkdir(parents=True, exist_ok=True)
-        picture.write_bytes(drawn(number))
+        image = folder / FOLDERS[number % len(FOLDERS)] / f"{number:03d}.png"
+        image.parent.mkdir(parents=True, exist_ok=True)
+        image.write_bytes(drawn(number))
         result = f"Uma figura de número {number}, pintada à mão." if number % 3 else f"O desenho {number}"
-        picture.with_suffix(".txt").write_text(
-            f"Figure {number}.\npt.utf8=Coisa {number}\npt_BR.utf8={result}\n", encoding="utf-8"
-        )
+        image.with_suffix(".txt").write_text(f"Figure {number}.\npt.utf8=Coisa {number}\npt_BR.utf8={result}\n", encoding="utf-8")
         if number % 40 == 5:
             creator = "<dc:creator><cc:Agent><dc:title>Ana Lúcia Reis</dc:title></cc:Agent></dc:creator>"
-            picture.with_suffix(".svg").write_text(f"<svg>{creator}</svg>", encoding="utf-8")
+            image.with_suffix(".svg").write_text(f"<svg>{creator}</svg>", encoding="utf-8")
         if number % 20 == 1:
-            picture.with_name(f"{number:03d}_desc_pt_BR.ogg").write_bytes(b"OggS" + bytes(40))
+            image.with_name(f"{number:03d}_desc_pt_BR.ogg").write_bytes(b"OggS" + bytes(40))
     # What shows nothing to describe: a letter, one too small, one without a Brazilian caption.
     (folder / "symbols/alphabets/english").mkdir(parents=True)
     for path, size in (

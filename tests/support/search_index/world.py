@@ -1,4 +1,4 @@
-"""A small spoken set with an untrained model: coloured pictures, and clips with varying level."""
+"""A small spoken set with an untrained model: coloured images, and clips with varying level."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def clip(place: int, seconds: float = 0.6) -> Any:
     return (0.5 * syllables * np.sin(2 * np.pi * (200 + 90 * place) * time)).astype(np.float32)
 
 
-def picture(place: int, size: tuple[int, int] = (60, 40)) -> bytes:
+def drawn_image(place: int, size: tuple[int, int] = (60, 40)) -> bytes:
     """A PNG of two colours."""
     pixels = np.zeros((size[1], size[0], 3), dtype=np.uint8)
     pixels[...] = (37 * place % 256, 91 * place % 256, 53 * place % 256)
@@ -64,16 +64,16 @@ def output(root: Path, stage: str, rows: list[dict[str, Any]], media: dict[str, 
     return StageOutput(job.out)
 
 
-def spoken_set(root: Path, pictures: int = 8, thumbnails: bool = True) -> dict[str, StageOutput]:
-    """Each picture spoken of in French and in Spanish; the last two are two pictures with one caption and one recording."""
+def spoken_set(root: Path, images: int = 8, thumbnails: bool = True) -> dict[str, StageOutput]:
+    """Each image spoken of in French and in Spanish; the last two are two images with one caption and one recording."""
     rows, prepared, clips, files = [], [], {}, {}
-    for place in range(pictures):
-        data = picture(place)
+    for place in range(images):
+        data = drawn_image(place)
         sha, split = sha256_bytes(data), SPLITS[place % 4]
         files |= {f"{sha}.png": data} | ({f"{sha}.thumbnail.jpg": _jpeg(data)} if thumbnails else {})
         for language in ("es", "fr"):
             key = f"{place:02d}{language}"
-            same = place == pictures - 1 and language == "fr"
+            same = place == images - 1 and language == "fr"
             caption = f"<{language}> & caption {place - 4 if same else place}"
             sound = to_flac(clip(2 * (place - 4 if same else place) + (language == "fr")))
             clips[f"{key}.0.flac"] = sound
@@ -92,7 +92,7 @@ def spoken_set(root: Path, pictures: int = 8, thumbnails: bool = True) -> dict[s
     speech = output(root, "import_recordings", rows, clips, {})
     return {
         "speech": speech,
-        "pictures": output(root, "extract_features", prepared, files, {PREPARED_FILE: json.dumps(encoder).encode()}),
+        "images": output(root, "extract_features", prepared, files, {PREPARED_FILE: json.dumps(encoder).encode()}),
     }
 
 
@@ -106,7 +106,7 @@ def models(root: Path, validations: dict[str, float] | None = None, **config: An
         about = {
             "network": CONFIG.plain(),
             "frames": 80,
-            "matching": ["picture", "text", "group"],
+            "matching": ["image", "text", "group"],
             "row": "both-100",
             "seed": seed,
         }

@@ -13,7 +13,7 @@ from components.execution.shard_worker import ShardOut, Task
 from tests.support import make_output, make_stage, row
 
 ROWS = [[row("crawl", key=f"{shard}-{n}", media=f"{shard:05d}/{shard}-{n}.jpg") for n in range(3)] for shard in range(2)]
-MEDIA = [{f"{shard}-{n}.jpg": f"picture {shard} {n}".encode() for n in range(3)} for shard in range(2)]
+MEDIA = [{f"{shard}-{n}.jpg": f"image {shard} {n}".encode() for n in range(3)} for shard in range(2)]
 computed: list[str] = []
 
 

@@ -20,7 +20,7 @@ ROWS = 12
 
 
 def small_params() -> dict[str, object]:
-    """A table of drawn pictures: crawl, then split; no other stage takes a dataset."""
+    """A table of drawn images: crawl, then split; no other stage takes a dataset."""
     pipeline = yaml.load((PROJECT / "dvc.yaml").read_text(), YAML_LOADER)
     chain: dict[str, object] = {stage: {} for stage in pipeline["stages"]}
     del chain["train_captioner"], chain[TEST_SETS]

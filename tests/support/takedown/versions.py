@@ -18,7 +18,7 @@ DVC = [sys.executable, "-m", "dvc"]
 
 
 def output(root: Path, stage: str, parent: str, rows: list[dict[str, Any]], figure: bytes) -> str:
-    """A finished output with a picture no rule can read, its parent named by digest; returns its own."""
+    """A finished output with an image no rule can read, its parent named by digest; returns its own."""
     import pyarrow as pa
 
     from components.core.ledger import kept, ledger_table

@@ -1,4 +1,4 @@
-"""A prepared set of tiny features or pictures, a small network, and a training job."""
+"""A prepared set of tiny features or images, a small network, and a training job."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FROZEN = {"name": "none", "weights_sha256": "", "trained": False}
 
 
 class SmallNetwork(CaptionNetwork):
-    """The mean of the features starts a recurrent layer; enough to learn which of a few kinds a picture shows."""
+    """The mean of the features starts a recurrent layer; enough to learn which of a few kinds an image shows."""
 
     def __init__(self, config: CaptionerConfig) -> None:
         super().__init__()
@@ -64,14 +64,14 @@ class SmallNetwork(CaptionNetwork):
 
 
 class SmallEncoder(nn.Module):
-    """Pictures to a map of 2 × 2 cells, with a batch norm that trains."""
+    """Images to a map of 2 × 2 cells, with a batch norm that trains."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layers = nn.Sequential(nn.Conv2d(3, WIDTH, 8, 8), nn.BatchNorm2d(WIDTH), nn.ReLU(), nn.AdaptiveAvgPool2d(2))
 
-    def encode(self, pictures: Tensor) -> Tensor:
-        cells = self.layers(pictures.float() / 127.5 - 1.0).flatten(2).transpose(1, 2)
+    def encode(self, images: Tensor) -> Tensor:
+        cells = self.layers(images.float() / 127.5 - 1.0).flatten(2).transpose(1, 2)
         return torch.cat([cells.mean(1, keepdim=True), cells], 1)
 
 
@@ -88,7 +88,7 @@ def features_of(kind: int, number: int) -> np.ndarray:
     return np.concatenate([cells.mean(1, keepdims=True), cells], axis=1).astype(np.float16)
 
 
-def picture_of(kind: int, number: int) -> bytes:
+def image_of(kind: int, number: int) -> bytes:
     from PIL import Image
 
     pixels = np.full((40, 48, 3), 40 * kind + 30, dtype=np.uint8)
@@ -98,15 +98,15 @@ def picture_of(kind: int, number: int) -> bytes:
     return target.getvalue()
 
 
-def prepared(root: Path, training: int = 11, validation: int = 4, *, pictures: bool = False, edit: Any = None) -> StageOutput:
+def prepared(root: Path, training: int = 11, validation: int = 4, *, images: bool = False, edit: Any = None) -> StageOutput:
     """Captions like "a small dog", two shards; ``edit(row)`` changes a record."""
     shards: list[list[dict[str, Any]]] = [[], []]
     media: list[dict[str, bytes]] = [{}, {}]
     for number in range(training + validation):
         kind = number % len(KINDS)
-        data = picture_of(kind, number) if pictures else npy(features_of(kind, number))
+        data = image_of(kind, number) if images else npy(features_of(kind, number))
         sha = hashlib.sha256(data).hexdigest()
-        member = f"{sha}.{'png' if pictures else 'npy'}"
+        member = f"{sha}.{'png' if images else 'npy'}"
         words = ["a", ("small", "big")[number % 2], KINDS[kind]]
         row = {
             "key": f"k{number:03d}", "split": "train" if number < training else "validation", "group": f"g{number}",

@@ -1,12 +1,12 @@
-"""Sites and pictures with statements about their use."""
+"""Sites and images with statements about their use."""
 
 from __future__ import annotations
 
 from tests.support.crawl.counting_web import Thing
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 A = "http://a.sample"
-JPEG = picture(("red", "house", "on a green field"))
+JPEG = drawn_image(("red", "house", "on a green field"))
 
 
 def jpeg(*headers: tuple[str, str]) -> Thing:

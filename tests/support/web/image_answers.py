@@ -10,11 +10,11 @@ from components.web.fetch import Fetcher
 from components.web.store import FetchStore
 from tests.support import make_stage
 from tests.support.crawl.crawls import crawled, fetch_settings, fixture_params
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 from tests.support.web.photographs import photograph
 from tests.support.web.raw_web import RawWeb, plain
 
-GOOD = picture(("red", "house", "on a green field"))
+GOOD = drawn_image(("red", "house", "on a green field"))
 
 
 LARGE = photograph(1600, 1200)

@@ -1,4 +1,4 @@
-"""Pictures with a photograph's grain."""
+"""Images with a photograph's grain."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import io
 
 from PIL import Image
 
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 
 
 def photograph(width: int, height: int, **options: object) -> bytes:
     """A JPEG with the detail of a photograph, large enough to be decoded at a reduced scale."""
-    with Image.open(io.BytesIO(picture(("red", "kite", "on a green field"), kind="PNG"))) as image:
+    with Image.open(io.BytesIO(drawn_image(("red", "kite", "on a green field"), kind="PNG"))) as image:
         large = image.convert("RGB").resize((width, height), Image.Resampling.BICUBIC)
     grain = Image.effect_noise((width, height), 40).convert("RGB")
     buffer = io.BytesIO()

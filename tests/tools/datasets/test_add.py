@@ -104,7 +104,7 @@ def test_a_retrieval_test_set_is_spoken_and_read_with_the_models_own_encoder(tmp
     assert graph.inputs("evaluate_retrieval", "mine") == {
         "input": graph.output("finetune_retrieval", "stamps"),
         "speech": graph.output("synthesize", "mine"),
-        "pictures": graph.output("extract_features", "mine"),
+        "images": graph.output("extract_features", "mine"),
     }
     own, model = (stage_settings(graph, "extract_features", name) for name in ("mine", "stamps"))
     assert (own.encoder, own.centre, own.grid) == (model.encoder, True, False)

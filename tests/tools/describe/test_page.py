@@ -1,4 +1,4 @@
-"""A page's images without alt-text get proposals; pictures are read below a local page, or fetched politely."""
+"""A page's images without alt-text get proposals; images are read below a local page, or fetched politely."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from components.tools.describe.describer import Describer, Description
 from components.tools.describe.page import DescribedPage, find_images
 from components.tools.describe.sources import describe_address, describe_local_page
 from components.web.settings import FetchSettings
-from tests.support.describe.world import picture
+from tests.support.describe.world import drawn_image
 
 FAST = FetchSettings(delay=0.0, retries=0, timeout=5.0)
-INLINE = base64.b64encode(picture("yellow")).decode()
+INLINE = base64.b64encode(drawn_image("yellow")).decode()
 PAGE = f"""<!doctype html><html lang="en"><title>an <img> in a title</title>
 <img src="red.png"><img src="sub/blue.png" alt="a blue thing"><img src=green.png alt="" class=x>
 <img src="data:image/png;base64,{INLINE}"><img src="red.png" id="again"><img src="none.png">
@@ -29,8 +29,8 @@ def folder(tmp_path: Path) -> Path:
     site = tmp_path / "site"
     (site / "sub").mkdir(parents=True)
     for name in ("red", "green", "white"):
-        (site / f"{name}.png").write_bytes(picture(name))
-    (site / "sub" / "blue.png").write_bytes(picture("blue"))
+        (site / f"{name}.png").write_bytes(drawn_image(name))
+    (site / "sub" / "blue.png").write_bytes(drawn_image("blue"))
     (site / "page.html").write_bytes(PAGE)
     return site
 
@@ -105,18 +105,18 @@ def test_an_unsure_alt_text_is_marked_in_the_page(project: Path, folder: Path) -
 @pytest.mark.parametrize(
     "source", ["../secret.png", "link.png", "..%2Fsecret.png", "sub/../../secret.png", "/../secret.png", "a%00b.png"]
 )
-def test_pictures_outside_the_pages_folder_are_not_read(english: Describer, folder: Path, source: str) -> None:
-    (folder.parent / "secret.png").write_bytes(picture("red"))
+def test_images_outside_the_pages_folder_are_not_read(english: Describer, folder: Path, source: str) -> None:
+    (folder.parent / "secret.png").write_bytes(drawn_image("red"))
     (folder / "link.png").symlink_to(folder.parent / "secret.png")
     (folder / "page.html").write_bytes(f'<html lang=en><img src="{source}">'.encode())
     (error,) = outcomes(describe_local_page(english, folder / "page.html")).values()
     assert "outside the page's folder" in error or "there is no such file" in error
 
 
-def test_a_page_on_the_web_is_fetched_with_its_pictures_under_robots_txt(english: Describer, folder: Path) -> None:
+def test_a_page_on_the_web_is_fetched_with_its_images_under_robots_txt(english: Describer, folder: Path) -> None:
     (folder / "robots.txt").write_bytes(b"User-agent: *\nDisallow: /sub/\n")
     (folder / "page.html").write_bytes(b"<html lang=en><img src=red.png><img src=sub/blue.png><img src=http://b.sample/x.png>")
-    with SampleWeb(hosts={"a.sample": folder, "b.sample": Site(folder, {"/x.png": picture("black")})}) as web:
+    with SampleWeb(hosts={"a.sample": folder, "b.sample": Site(folder, {"/x.png": drawn_image("black")})}) as web:
         at, page = describe_address(english, "http://a.sample/page.html", settings=FAST, proxy=web.proxy)
         assert isinstance(page, DescribedPage)
         found = outcomes(page)

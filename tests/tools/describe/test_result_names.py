@@ -13,7 +13,7 @@ from components.tools.describe.describer import Describer
 from components.tools.describe.folder import RESULTS, describe_folder
 from components.tools.describe.result_names import INDEX, ResultNames
 from tests.support.command import hearsight
-from tests.support.describe.world import picture
+from tests.support.describe.world import drawn_image
 
 
 def test_a_result_keeps_its_name_and_takes_no_other_file(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_result_keeps_its_name_and_takes_no_other_file(tmp_path: Path) -> None
 def test_two_folders_with_equal_names_keep_their_descriptions(english: Describer, tmp_path: Path) -> None:
     for folder, colour in (("a", "red"), ("b", "blue")):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "same.png").write_bytes(picture(colour))
+        (tmp_path / folder / "same.png").write_bytes(drawn_image(colour))
     captions = {}
     for folder in ("a", "b", "a"):
         path = ResultNames(tmp_path / "out").path(RESULTS, tmp_path / folder)
@@ -52,7 +52,7 @@ def test_pages_in_the_output_folder_and_of_equal_names_are_kept(project: Path, t
     pages = {}
     for folder, colour in (("a", "red"), ("b", "blue")):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "i.png").write_bytes(picture(colour))
+        (tmp_path / folder / "i.png").write_bytes(drawn_image(colour))
         pages[folder] = tmp_path / folder / "page.html"
         pages[folder].write_bytes(b"<html lang=en><img src=i.png>")
     for _ in range(2):

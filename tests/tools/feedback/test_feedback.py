@@ -76,7 +76,7 @@ def test_every_rule_of_the_filter_on_texts_is_reported_in_plain_words() -> None:
 
 
 def test_every_rule_and_guideline_has_texts_in_both_languages_of_the_interface() -> None:
-    used = {rule.name for name, group in GROUPS.items() for rule in group if name != "picture"}
+    used = {rule.name for name, group in GROUPS.items() for rule in group if name != "image"}
     assert set(load_rules()) == used and set(CHECKS) | {"unchecked"} == set(load_guidelines())
     assert all(set(texts) == {"en", "pt"} for texts in load_rules().values())
     english, portuguese = remarks(GOOD["en"]), remarks(GOOD["en"], interface="pt")
@@ -99,7 +99,7 @@ def test_an_image_adds_its_rules_and_what_was_recognised() -> None:
         ("a" * 10_001, {}, "more than 10,000"),
         ("un chat", {"language": "fr"}, "'fr' is not a language here"),
         ("um gato", {"language": "pt", "image": b"x"}, "English texts only"),
-        ("a cat", {"image": b"x"}, "is not a picture"),
+        ("a cat", {"image": b"x"}, "is not an image"),
     ],
 )
 def test_unusable_input_is_one_line(text: str, options: dict[str, object], message: str) -> None:

@@ -165,7 +165,7 @@ def test_no_voice_that_is_tested_as_unseen_was_trained_on(graphs: Any) -> None:
 
 
 def some_steps(tmp_path: Path, cell: Any, *, trained: bool) -> None:
-    """Train one epoch of each phase over a dozen pictures, in batches of four."""
+    """Train one epoch of each phase over a dozen images, in batches of four."""
     second = cell.network.self_critical.plain()
     small = {"epochs": min(1, second["epochs"]), "batch": 4}
     settings = cell.network.plain() | {"longest": cell.training.longest, "min_count": 1, "epochs": 1, "batch": 4}
@@ -173,7 +173,7 @@ def some_steps(tmp_path: Path, cell: Any, *, trained: bool) -> None:
     encoder = {"name": "inception_resnet_v2", "weights": "", "weights_sha256": "", "side": 75, "trained": True}
     spec = {"network": cell.name, "seed": 0, "settings": settings, "encoder": encoder if trained else FROZEN}
     (tmp_path / "out").mkdir()
-    train_captioner(spec, task_of(tmp_path, prepared(tmp_path, pictures=trained)), tmp_path / "out")
+    train_captioner(spec, task_of(tmp_path, prepared(tmp_path, images=trained)), tmp_path / "out")
     assert (tmp_path / "out" / "weights.safetensors").stat().st_size > 0
 
 
@@ -222,7 +222,7 @@ def test_dual_encoders_learn_some_steps_and_are_fine_tuned(
     graphs: Any, tmp_path: Path, profile: str, first: str, second: str, side: int
 ) -> None:
     graph, spoken = graphs(profile), spoken_set(tmp_path, frozen=not side)
-    inputs = {"input": spoken.speech, "pictures": spoken.pictures}
+    inputs = {"input": spoken.speech, "images": spoken.images}
     before = shrunk(settings_of(graph, "pretrain_retrieval", first), side=side, rows=["mms-4"])
     stage = make_stage(tmp_path, "pretrain_retrieval", first, before, inputs)
     pretrain(stage)

@@ -94,8 +94,8 @@ def test_a_file_without_answers_or_of_an_unknown_dataset_is_refused(graph: Graph
 
 def make_items(root: Path) -> None:
     rows = [
-        item(1, use("model", "english-t2t8x8-0", "r1"), picture="00000/1.jpg"),
-        item(2, use("retrieval", "mms-48-0", "q", rank=3), picture="00000/2.jpg", audio="00000/2.flac", audio_sha256="f" * 64),
+        item(1, use("model", "english-t2t8x8-0", "r1"), image="00000/1.jpg"),
+        item(2, use("retrieval", "mms-48-0", "q", rank=3), image="00000/2.jpg", audio="00000/2.flac", audio_sha256="f" * 64),
     ]
     make_output(root, "build_rating_items", [rows], media=[{"1.jpg": b"one", "2.jpg": b"two", "2.flac": b"sound"}])
 
@@ -107,10 +107,10 @@ def test_tasks_hold_what_a_rater_may_see_and_the_files_for_it(graph: Graph, tool
     told = export_tasks(graph, "english", tool, out, "https://files.example/")
     files = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
     assert told["items"] == 2 and set(told["files"]) < set(files)  # type: ignore[call-overload]
-    assert files[f"pictures/{key(1)}.jpg"] == b"one" and files[f"speech/{key(2)}.flac"] == b"sound"
+    assert files[f"images/{key(1)}.jpg"] == b"one" and files[f"speech/{key(2)}.flac"] == b"sound"
     text, speech = (json.loads(files[f"{name}.json"]) for name in ("text", "speech"))
     shown = json.dumps([text, speech])
-    assert f"https://files.example/pictures/{key(1)}.jpg" in shown and f"https://files.example/speech/{key(2)}.flac" in shown
+    assert f"https://files.example/images/{key(1)}.jpg" in shown and f"https://files.example/speech/{key(2)}.flac" in shown
     assert "caption 1" in shown and not any(word in shown for word in ("caption 2", "t2t8x8", "mms", "rank", "r1"))
 
 

@@ -1,4 +1,4 @@
-"""A project whose posts went the whole way: crawl with real pictures, describe, dedup, split, each with its lineage."""
+"""A project whose posts went the whole way: crawl with real images, describe, dedup, split, each with its lineage."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ TEXTS = (
 )
 
 
-def picture(number: int, kind: str = "JPEG", **info: Any) -> bytes:
-    """A small picture of noise, different for each number; ``info`` goes to Pillow's writer."""
+def drawn_image(number: int, kind: str = "JPEG", **info: Any) -> bytes:
+    """A small image of noise, different for each number; ``info`` goes to Pillow's writer."""
     from PIL import Image
 
     draw = random.Random(number)
@@ -57,15 +57,15 @@ def with_author(number: int, author: str) -> bytes:
 
     exif = Image.Exif()
     exif[0x013B], exif[0x0112] = author, 6
-    return picture(number, exif=exif, comment=author.encode())
+    return drawn_image(number, exif=exif, comment=author.encode())
 
 
 def posts(count: int = 24) -> list[dict[str, Any]]:
-    """Records as the split writes them, with the picture's bytes under ``data``."""
+    """Records as the split writes them, with the image's bytes under ``data``."""
     made = []
     for number in range(count):
         owner = OWNERS[number % len(OWNERS)]
-        data = with_author(number, owner) if number % 3 == 0 else picture(number, "PNG" if number % 3 == 1 else "JPEG")
+        data = with_author(number, owner) if number % 3 == 0 else drawn_image(number, "PNG" if number % 3 == 1 else "JPEG")
         what = f"Na foto número {number}, uma mulher idiota caminha na praia."
         me = owner.rpartition("/")[2].lstrip("@").partition("@")[0]
         made.append(

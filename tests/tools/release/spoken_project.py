@@ -22,7 +22,7 @@ from components.speech.audio.files import to_flac
 from components.speech.audio.measures import measure
 from tests.support import PROJECT, make_stage, row
 from tests.support.import_recordings.corpora import tone
-from tests.tools.release.posts_project import picture
+from tests.tools.release.posts_project import drawn_image
 
 VOICES = ("flite-slt", "nanotts-en-us")
 PEOPLE = ("Ana Maria Braga", "7", "human-en")
@@ -51,7 +51,7 @@ class Caption(NamedTuple):
     def shown(self) -> bytes:
         """The image."""
         stem = Path(self.image).stem
-        return picture(int(stem) if stem.isdigit() else 99, "PNG")
+        return drawn_image(int(stem) if stem.isdigit() else 99, "PNG")
 
 
 CAPTIONS = [

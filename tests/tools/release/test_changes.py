@@ -17,7 +17,7 @@ from components.tools.release import release
 from components.tools.release.changes import Content, Released, compare, compare_speech, match_records
 from components.tools.takedown.listing import add
 from tests.tools.release.posts_files import files
-from tests.tools.release.posts_project import OWNERS, picture, posts, project
+from tests.tools.release.posts_project import OWNERS, drawn_image, posts, project
 from tests.tools.release.spoken_project import CAPTIONS, Caption, spoken_project
 
 
@@ -130,7 +130,7 @@ def test_other_image_bytes_at_the_same_address_are_a_change() -> None:
 
 def test_a_release_with_other_image_bytes_reports_every_record_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release(spoken_project(tmp_path / "p"), "mine", tmp_path / "one")
-    monkeypatch.setattr(Caption, "shown", property(lambda self: picture(50, "PNG")))
+    monkeypatch.setattr(Caption, "shown", property(lambda self: drawn_image(50, "PNG")))
     release(spoken_project(tmp_path / "q"), "mine", tmp_path / "two", since=tmp_path / "one")
     assert report(tmp_path / "two")["ids"] == {"withdrawn": [], "changed": sorted(each.key for each in CAPTIONS), "moved": []}
 

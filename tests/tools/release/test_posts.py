@@ -47,9 +47,9 @@ def test_the_sample_has_five_instances_of_as_many_owners_as_possible(posts_relea
     few, whole = load(posts_release / "sample/dataset.json"), load(posts_release / "dataset.json")
     assert len(few) == SAMPLE and all(each in whole for each in few)
     assert len({each["user"] for each in few}) == len(OWNERS)
-    pictures = archive(posts_release)
+    images = archive(posts_release)
     assert {p.name: p.read_bytes() for p in (posts_release / "sample/images").iterdir()} == {
-        each["filename"]: pictures[f"images/{each['filename']}"] for each in few
+        each["filename"]: images[f"images/{each['filename']}"] for each in few
     }
 
 
@@ -102,7 +102,7 @@ def test_the_importer_reads_it_back(posts_release: Path, tmp_path: Path) -> None
         assert got == [(each["user"], each[field], each["date"]) for each in whole]
 
 
-def test_pictures_are_the_same_pixels_without_their_metadata(posts_release: Path) -> None:
+def test_images_are_the_same_pixels_without_their_metadata(posts_release: Path) -> None:
     from PIL import Image, ImageOps
 
     released = {
@@ -128,7 +128,7 @@ def test_owners_and_pages_taken_down_later_are_left_out(tmp_path: Path) -> None:
     assert len(archive(tmp_path / "out")) == 17
 
 
-def test_a_picture_whose_metadata_cannot_be_removed_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_an_image_whose_metadata_cannot_be_removed_is_left_out_and_counted(tmp_path: Path) -> None:
     from components.core.digests import sha256_bytes
 
     records = posts()
@@ -138,7 +138,7 @@ def test_a_picture_whose_metadata_cannot_be_removed_is_left_out_and_counted(tmp_
     assert summary["unreadable"] == 1 and len(load(tmp_path / "out/dataset.json")) == 23 == len(archive(tmp_path / "out"))
 
 
-def test_a_damaged_picture_and_parts_of_different_runs_are_refused(tmp_path: Path) -> None:
+def test_a_damaged_image_and_parts_of_different_runs_are_refused(tmp_path: Path) -> None:
     records = posts()
     records[5]["image_sha256"] = "0" * 64
     assert "is not the image of record" in refusal(project(tmp_path / "p", records), tmp_path / "out")

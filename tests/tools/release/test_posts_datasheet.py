@@ -53,7 +53,7 @@ def test_the_datasheet_states_the_measured_figures(posts_release: Path) -> None:
         assert result in results[number], (number, results[number])
     # 2026-11-03 is 18 days before, 2026-12-03 after: all but the months of 12 and the undated first are late, of 23.
     assert "of 23 posts whose days are known 91.3% were collected more than 7 days" in results["6.3.4"]
-    assert "6 instances whose picture is a near-duplicate" in results["6.2.6"] and "3 pictures" in results["6.2.6"]
+    assert "6 instances whose image is a near-duplicate" in results["6.2.6"] and "3 images" in results["6.2.6"]
     assert "accounts" not in (posts_release / "settings.json").read_text(), "the crawl's settings may name accounts"
 
 

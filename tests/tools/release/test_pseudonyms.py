@@ -32,7 +32,7 @@ def test_no_released_file_contains_the_name_of_an_owner(tmp_path: Path, mask: bo
     summary = release(root, "posts", tmp_path / "out", mask_mentions=mask)
     made = files(tmp_path / "out")
     made["the archive, unpacked"] = gzip.decompress(made["images.tar.gz"])
-    assert with_author(0, OWNERS[0]).count(OWNERS[0].encode()) == 2, "the fixture's pictures name their authors"
+    assert with_author(0, OWNERS[0]).count(OWNERS[0].encode()) == 2, "the fixture's images name their authors"
     for owner in OWNERS:
         for name in names_of(owner):
             for path, data in made.items():

@@ -175,7 +175,7 @@ def test_a_failed_release_leaves_no_file_and_the_next_removes_what_a_killed_one_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pictures_of_a_folder_are_skipped_and_counted_beside_those_on_the_web(tmp_path: Path) -> None:
+def test_images_of_a_folder_are_skipped_and_counted_beside_those_on_the_web(tmp_path: Path) -> None:
     root = project(tmp_path / "p", [*ROWS, ("a dog", "file:a.jpg", "train", [])])
     assert release(root, "english", tmp_path / "out")["left_out"] == 1
     assert "1 records of the dataset are left out" in (tmp_path / "out" / "README.md").read_text()

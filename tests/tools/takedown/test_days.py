@@ -30,7 +30,7 @@ DAYS = ("day-1", "day-2", "day-3")
 
 
 def listed(url: str) -> bool:
-    """By itself, or as the picture that only a listed page shows."""
+    """By itself, or as the image that only a listed page shows."""
     return url in (GONE, image(3, 0)) or url.startswith(MEDIA)
 
 

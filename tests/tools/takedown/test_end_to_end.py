@@ -55,13 +55,13 @@ def short_params() -> dict[str, Any]:
     return params
 
 
-def web_with_a_shared_picture(root: Path) -> None:
+def web_with_a_shared_image(root: Path) -> None:
     build_fixture_web(root / "web", pages=8, seed=0)
-    shutil.copy(next((root / "web" / GONE / "pictures").glob("*.jpg")), root / "web" / STAYS / "pictures" / "shared.jpg")
+    shutil.copy(next((root / "web" / GONE / "images").glob("*.jpg")), root / "web" / STAYS / "images" / "shared.jpg")
     for page in (root / "web").rglob("*.html"):
         page.write_text(re.sub(r'alt="([^"]+)"', r'alt="\1 on an envelope"', page.read_text()))
     page = min((root / "web" / STAYS).glob("page-*.html"))
-    page.write_text(page.read_text() + f'<img src="pictures/shared.jpg" alt="{SHARED}">')
+    page.write_text(page.read_text() + f'<img src="images/shared.jpg" alt="{SHARED}">')
 
 
 def run_chain(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ class Before:
     shared_image: str
     gone_image: str
     gone_items: list[str]
-    """Rating items with a picture or a caption of the host."""
+    """Rating items with an image or a caption of the host."""
 
 
 def own(project: Project, stage: str, host: str) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
     patch = pytest.MonkeyPatch()
     patch.delenv("MLFLOW_TRACKING_URI", raising=False)
     root = tmp_path_factory.mktemp("takedown") / "project"
-    project = make_project(root, short_params(), web_with_a_shared_picture)
+    project = make_project(root, short_params(), web_with_a_shared_image)
     run_chain(project, patch)
     rows = {stage: own(project, stage, STAYS) for stage in STAGES}
     crawled = StageOutput(root / "data/english/crawl").table()
@@ -153,7 +153,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
     from components.tracking.recorder import record_run
 
     figure = root / "made" / "sheet.html"
-    figure.write_text(f"<img src=http://{GONE}/pictures/0000.jpg>")
+    figure.write_text(f"<img src=http://{GONE}/images/0000.jpg>")
     files["sheet.html"] = figure
     result = finish(root, "pretrain_retrieval", {"input": "english/split"}, train_rows(files), files=files)
     assert record_run(result)
@@ -248,7 +248,7 @@ def test_a_taken_down_host_is_removed_from_every_file_and_the_scan_confirms_it(
         named = [name for name, data in everything(folder).items() if GONE.encode() in data]
         assert [name for name in named if not name.startswith(("web/", "components/", "log.txt", ".git/"))] == []
 
-    # What the current chain refers to is all there: the shared picture, the outputs, DVC's state, the lineage.
+    # What the current chain refers to is all there: the shared image, the outputs, DVC's state, the lineage.
     kept = annotated(root)["image.look"]
     assert before.shared_image in kept and before.gone_image not in kept
     for stage in STAGES:

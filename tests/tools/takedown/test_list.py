@@ -99,7 +99,7 @@ def test_parameters_with_a_listed_item_are_reported(tmp_path):
     assert list(find_listed_settings({"accounts": ["https://b.sample/@English"]}, taken)) == ["accounts"]
 
 
-def test_a_picture_of_a_folder_is_listed_as_records_name_it(tmp_path):
+def test_an_image_of_a_folder_is_listed_as_records_name_it(tmp_path):
     taken = listed(tmp_path, url="file:animals/a yak.png")
     assert taken.url("file:animals/a%20yak.png") and not taken.url("file:animals/a%20yak.png.bak")
     assert Matcher(taken).find_in_bytes(b'{"image_url":"file:animals/a%20yak.png"}') == {"file:animals/a%20yak.png"}

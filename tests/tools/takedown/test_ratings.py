@@ -52,7 +52,7 @@ def shards(items: RatingItems, tmp_path_factory: pytest.TempPathFactory) -> list
     return [partial(opened, shard.path) for shard in StageOutput(made).shards]
 
 
-def test_items_are_removed_with_their_picture_their_speech_and_their_query(items: RatingItems, shards: list[Any]) -> None:
+def test_items_are_removed_with_their_image_their_speech_and_their_query(items: RatingItems, shards: list[Any]) -> None:
     rows = [items.item(key) for key in items.keys]
     image = next(row["image_sha256"] for row in rows if any(use["query"] == GONE for use in row["uses"]))
     audio = next(row["audio_sha256"] for row in rows if row["audio_sha256"])

@@ -57,21 +57,21 @@ def test_an_output_with_a_listed_item_is_refused_and_unchanged(root: Path) -> No
 
 def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
     current = read_params_file(root / "params.yaml")["english"]["crawl"]["snapshot"]
-    picture = ("http://media.sample/1.jpg", b"\xff\xd8 a picture that only the host's page showed")
+    image = ("http://media.sample/1.jpg", b"\xff\xd8 an image that only the host's page showed")
     others = ("http://stays.sample/2.jpg", b"\xff\xd8 another's")
     for name in (current, "of-last-year"):
         with FetchStore(root / "data/store" / name, writer=True) as store:
-            for url, body in (("http://gone.sample/", b"<p>"), picture, others):
+            for url, body in (("http://gone.sample/", b"<p>"), image, others):
                 store.add(Entry(url, 200, type="text/html"), body, [("Content-Type", "text/html")], "OK")
             store.finish({"web": "open", "seeds": ["http://gone.sample/"]})
     add(root, "host", "gone.sample")
-    # The next run: the picture's own address is on no list.
-    erase(root / "data/store" / current, read_takedown(root / NAME), [picture[0]])
+    # The next run: the image's own address is on no list.
+    erase(root / "data/store" / current, read_takedown(root / NAME), [image[0]])
     plan = purge(root, apply=True)
     assert {(item.where, item.what) for item in plan.items} == {("data/store/of-last-year", "2 answers")}
     for name in (current, "of-last-year"):
         left = read_unpacked(root / "data/store" / name)
-        assert picture[1] not in left and b"gone.sample" not in left and others[1] in left
+        assert image[1] not in left and b"gone.sample" not in left and others[1] in left
     assert scan(root).left == [] and purge(root, apply=True).items == []
 
 

@@ -31,7 +31,7 @@ from tests.support.takedown.versions import dvc
 pytestmark = pytest.mark.long
 
 GONE, STAYS = "gone.sample", "stays.sample"
-PICTURES = 8
+IMAGES = 8
 """The last of them is of the host that goes."""
 PARENTS = {
     "crawl": {},
@@ -57,18 +57,18 @@ def lineage_of(root: Path, stage: str) -> dict[str, Any]:
     return result
 
 
-def make_index(root: Path, pictures: int) -> dict[str, bytes]:
+def make_index(root: Path, images: int) -> dict[str, bytes]:
     """The set from the crawl to the index, told to MLflow and kept by DVC; returns the index's files."""
     for folder in ("data/stamps", "made"):
         shutil.rmtree(root / folder, ignore_errors=True)
     rows = []
-    for place in range(pictures):
-        host = GONE if place == PICTURES - 1 else STAYS
+    for place in range(images):
+        host = GONE if place == IMAGES - 1 else STAYS
         where = {"host": host, "page_url": f"http://{host}/{place}", "image_url": f"http://{host}/{place}.png"}
-        sha256 = sha256_bytes(world.picture(place))
+        sha256 = sha256_bytes(world.image(place))
         rows += [row("crawl", key=f"{place:02d}{language}", image_sha256=sha256, **where) for language in ("es", "fr")]
     world.output(root, "crawl", rows, {}, {})
-    made = world.spoken_set(root, pictures) | {"input": world.models(root)}
+    made = world.spoken_set(root, images) | {"input": world.models(root)}
     for stage in PARENTS:
         tell(root, stage, StageOutput(root / "data/stamps" / stage).manifest)
     index = world.run(root, made)
@@ -91,7 +91,7 @@ class Made:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    """Two versions of an index: with the last picture, and without it; the host listed."""
+    """Two versions of an index: with the last image, and without it; the host listed."""
     patch = pytest.MonkeyPatch()
     for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN"):
         patch.delenv(name, raising=False)
@@ -100,7 +100,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     root.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     dvc(root, "init", "-q")
-    old, new = make_index(root, PICTURES), make_index(root, PICTURES - 1)
+    old, new = make_index(root, IMAGES), make_index(root, IMAGES - 1)
     for path in (root / "data" / "stamps").glob("*.dvc"):
         path.unlink()  # the project's dvc.yaml names the same outputs
     copy_settings(root)
@@ -142,10 +142,10 @@ def test_an_older_index_is_removed_from_mlflow_and_dvc_and_the_newer_one_answers
     import mlflow
 
     root, client = made.root, connect(made.root)
-    gone = sha256_bytes(world.picture(PICTURES - 1))
+    gone = sha256_bytes(world.image(IMAGES - 1))
     only = {data for path, data in made.old.items() if gone in path or path.startswith(("neighbours", "search/index/items"))}
     only -= set(made.new.values())
-    assert f"search/pictures/{gone}.jpg" in made.old and f"search/pictures/{gone}.jpg" not in made.new and len(only) >= 2
+    assert f"search/images/{gone}.jpg" in made.old and f"search/images/{gone}.jpg" not in made.new and len(only) >= 2
     first = client.get_model_version("stamps-search", "1")
     assert only & set(everything(root / "mlartifacts").values()) and only & set(everything(root / ".dvc/cache").values())
 
@@ -168,7 +168,7 @@ def test_an_older_index_is_removed_from_mlflow_and_dvc_and_the_newer_one_answers
         left = everything(root / folder)
         assert not only & set(left.values()) and not [name for name in left if gone in name], folder
 
-    # The newer one is whole, and models without pictures stay.
+    # The newer one is whole, and models without images stay.
     served = Path(mlflow.artifacts.download_artifacts(artifact_uri="models:/stamps-search@best"))
     (about,) = served.rglob("search.json")
     kept = {f"search/{path}": data for path, data in everything(about.parent).items()}
@@ -176,24 +176,24 @@ def test_an_older_index_is_removed_from_mlflow_and_dvc_and_the_newer_one_answers
     assert len(client.search_model_versions("name = 'stamps-dual_encoder'")) == 2
 
 
-@pytest.mark.parametrize("left", ["picture", "items.parquet"])
+@pytest.mark.parametrize("left", ["image", "items.parquet"])
 def test_the_scan_reports_a_file_that_still_contains_a_listed_item(made: Made, left: str) -> None:
     root = made.root
     purge(root, apply=True)
-    gone = sha256_bytes(world.picture(PICTURES - 1))
-    name = next(path for path in made.old if (gone in path if left == "picture" else path.endswith(".parquet")))
+    gone = sha256_bytes(world.image(IMAGES - 1))
+    name = next(path for path in made.old if (gone in path if left == "image" else path.endswith(".parquet")))
     place = root / "mlartifacts/stamps/models/m-0/artifacts" / Path(name).name
     place.parent.mkdir(parents=True)
     place.write_bytes(made.old[name])
     assert set(places(root)) == {place.relative_to(root).as_posix()}
 
 
-def test_an_original_picture_or_recording_is_recognised_by_its_bytes(made: Made) -> None:
+def test_an_original_image_or_recording_is_recognised_by_its_bytes(made: Made) -> None:
     root = made.root
     purge(root, apply=True)
     stray = root / "data/stamps/build_search_index/audio/unnamed.png"
     stray.parent.mkdir(exist_ok=True)
-    stray.write_bytes(world.picture(PICTURES - 1))
+    stray.write_bytes(world.image(IMAGES - 1))
     assert places(root) == ["data/stamps/build_search_index/audio/unnamed.png"]
 
 
@@ -245,7 +245,7 @@ def test_a_purge_of_a_copied_project_keeps_the_index_of_the_original(
     assert plan.searches
     assert everything(made.root / "mlartifacts") == before
     left = everything(copied / "mlartifacts")
-    gone = sha256_bytes(world.picture(PICTURES - 1))
+    gone = sha256_bytes(world.image(IMAGES - 1))
     assert not [name for name in left if gone in name], left.keys()
     assert [name for name in left if name.endswith(".jpg")]
     assert scan(copied).left == []

@@ -76,10 +76,10 @@ def test_a_taken_down_host_is_removed_from_archive_outputs_and_other_records_sta
     assert crawl(**ARCHIVES).digest == after.digest
 
 
-def test_a_listed_archive_page_removes_the_pictures_that_no_other_page_shows(crawl, web, tmp_path):  # noqa: F811
-    alone, shared = f"http://{STAYS}/pictures/alone.jpg", f"http://{STAYS}/pictures/shared.jpg"
+def test_a_listed_archive_page_removes_the_images_that_no_other_page_shows(crawl, web, tmp_path):  # noqa: F811
+    alone, shared = f"http://{STAYS}/images/alone.jpg", f"http://{STAYS}/images/shared.jpg"
     for url, name in ((alone, "0000.jpg"), (shared, "0001.jpg")):
-        shutil.copy(next((web / GONE / "pictures").glob(f"*{name[-5:]}")), web / url.removeprefix("http://"))
+        shutil.copy(next((web / GONE / "images").glob(f"*{name[-5:]}")), web / url.removeprefix("http://"))
     pages = [
         (f"http://{STAYS}/one", f'<img src="{alone}" alt="Only here"><img src="{shared}" alt="In two places">'.encode()),
         (f"http://{STAYS}/two", f'<img src="{shared}" alt="And also there">'.encode()),
@@ -94,21 +94,21 @@ def test_a_listed_archive_page_removes_the_pictures_that_no_other_page_shows(cra
     assert alone.encode() not in read_unpacked(tmp_path / "data/store/fixture")
 
 
-def test_a_removed_owners_pictures_are_removed_by_the_keys_of_the_records(crawl, tmp_path):
+def test_a_removed_owners_images_are_removed_by_the_keys_of_the_records(crawl, tmp_path):
     sets.pracegover(tmp_path / "dataset.json")
-    sets.images(tmp_path / "pictures")
-    before = crawl(**TABLE, image_folder="pictures")
+    sets.images(tmp_path / "images")
+    before = crawl(**TABLE, image_folder="images")
     (first, second) = before.table().to_pylist()
-    picture = before.read_media(first["media"])
-    assert picture in read_unpacked(tmp_path / "data/store/fixture")
+    image = before.read_media(first["media"])
+    assert image in read_unpacked(tmp_path / "data/store/fixture")
     add(tmp_path, "owner", "@8F14E45F")
     older = [path.read_bytes() for path in sorted((before.path / "shards").glob("*.parquet"))]
-    after = crawl(**TABLE, image_folder="pictures")
+    after = crawl(**TABLE, image_folder="images")
     assert [row["key"] for row in after.table().to_pylist()] == [second["key"]]
     (row,) = [row for row in after.ledger().to_pylist() if row["rule"] == "takedown"]
     assert (row["key"], row["value"]) == (first["key"], "listed") and "1000268201" not in str(after.ledger().to_pylist())
     left = read_unpacked(tmp_path / "data/store/fixture")
-    assert picture not in left and b"1000268201" not in left and after.read_media(second["media"]) in left
+    assert image not in left and b"1000268201" not in left and after.read_media(second["media"]) in left
 
     # No column of a shard says whose a record is: a purge knows it by the key in the ledger.
     known = collect_content([lambda: io.BytesIO(older[0])], Matcher(read_takedown(tmp_path / NAME)), Content(keys={row["key"]}))
@@ -118,7 +118,7 @@ def test_a_removed_owners_pictures_are_removed_by_the_keys_of_the_records(crawl,
 def test_a_proxy_address_that_contains_a_listed_host_is_not_listed(crawl, web, tmp_path):  # noqa: F811
     proxied = f"http://{STAYS}/{GONE}/p.jpg"
     (web / STAYS / GONE).mkdir()
-    shutil.copy(next((web / GONE / "pictures").glob("*.jpg")), web / STAYS / GONE / "p.jpg")
+    shutil.copy(next((web / GONE / "images").glob("*.jpg")), web / STAYS / GONE / "p.jpg")
     write_warc(tmp_path / "warc/a.warc.gz", [(f"http://{STAYS}/", f'<img src="{proxied}" alt="By a proxy">'.encode())])
     add(tmp_path, "host", GONE)
     after = crawl(**ARCHIVES)

@@ -176,7 +176,7 @@ def test_a_fresh_crawl_sends_no_request_to_a_listed_host(stage, tmp_path, monkey
     assert asked and not [url for url in asked if GONE in url]
 
 
-def test_a_listed_picture_is_removed_from_every_page_and_redirect(stage, tmp_path):  # noqa: F811
+def test_a_listed_image_is_removed_from_every_page_and_redirect(stage, tmp_path):  # noqa: F811
     url = f"http://{STAYS}/odd.jpg"
     before = crawl(stage).table().to_pylist()
     assert [row for row in before if row["image_url"] == url] and [
@@ -186,6 +186,6 @@ def test_a_listed_picture_is_removed_from_every_page_and_redirect(stage, tmp_pat
     after = crawl(stage)
     rows = after.table().to_pylist()
     assert not [row for row in rows if row["image_url"] in (url, f"http://{STAYS}/moved.jpg")]
-    # The other host shows the same kind of page: its pictures stay.
+    # The other host shows the same kind of page: its images stay.
     assert [row for row in rows if row["image_url"] == f"http://{GONE}/odd.jpg"]
     assert url not in str(after.ledger().to_pylist()) and len(rows) < len(before)

@@ -91,7 +91,7 @@ def test_exactly_the_older_versions_leave_a_remote(tmp_path: Path, kind: str, re
                 objects.remove(path)
             assert set(objects.ids()) == current, objects.name
         assert not any(find_outdated(far, search, current, {}).paths)
-        # What both versions share stays: the picture "same" and the empty shard; the old report's own figure is gone.
+        # What both versions share stays: the image "same" and the empty shard; the old report's own figure is gone.
         left = {sha256_bytes(far.read(oid)) for oid in far.ids()}
         assert sha256_bytes(b"same") in left and sha256_bytes(b"new") in left and sha256_bytes(b"old") not in left
         assert find_current_objects(root, cache) == set()  # no dvc.lock here: nothing is taken for current by itself

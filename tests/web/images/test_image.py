@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from components.web.images.image import decode_image, perceptual_hash
-from tests.support.crawl.fixture_web import hamming, picture
+from tests.support.crawl.fixture_web import drawn_image, hamming
 from tests.support.web.photographs import photograph
 
 SCENE, OTHER = ("red", "house", "on a green field"), ("blue", "fish", "in the snow at night")
-JPEG, PNG = picture(SCENE), picture(SCENE, kind="PNG")
+JPEG, PNG = drawn_image(SCENE), drawn_image(SCENE, kind="PNG")
 
 
 def test_a_whole_image_is_measured_by_its_content():
@@ -63,13 +63,13 @@ def test_arbitrary_bytes_never_raise(noise, start, cut):
     decode_image(PNG[:cut] + noise + PNG[cut + len(noise) :])
 
 
-def test_the_hash_distance_is_small_for_the_same_picture_and_large_for_another():
+def test_the_hash_distance_is_small_for_the_same_image_and_large_for_another():
     with Image.open(io.BytesIO(PNG)) as image:
         small = io.BytesIO()
         image.resize((image.width // 2, image.height // 2)).save(small, "JPEG", quality=60)
     assert hamming(decode_image(PNG).phash, decode_image(JPEG).phash) <= 2
     assert hamming(decode_image(PNG).phash, decode_image(small.getvalue()).phash) <= 6
-    assert hamming(decode_image(PNG).phash, decode_image(picture(OTHER)).phash) >= 16
+    assert hamming(decode_image(PNG).phash, decode_image(drawn_image(OTHER)).phash) >= 16
 
 
 def test_transparency_is_composited_over_white():
@@ -132,7 +132,7 @@ def test_every_mode_gives_a_hash_and_a_small_upright_thumbnail(mode):
         assert (small.format, small.size) == ("JPEG", (64, 128))
 
 
-def test_a_thumbnail_is_close_to_its_picture():
+def test_a_thumbnail_is_close_to_its_image():
     facts = decode_image(photograph(1200, 900))
     with Image.open(io.BytesIO(base64.b64decode(facts.thumbnail))) as small:
         assert small.size == (128, 96) and hamming(perceptual_hash(small), facts.phash) <= 4

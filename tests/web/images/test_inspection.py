@@ -19,10 +19,10 @@ from components.web.images import inspection, opening
 from components.web.images.image import decode_image
 from components.web.images.inspection import ImageLook, decode_all
 from tests.support import PROJECT
-from tests.support.crawl.fixture_web import picture
+from tests.support.crawl.fixture_web import drawn_image
 from tests.support.web.image_bombs import BOMBS, CHANNELS, SIDE, SOUND, chunk, jpeg, png, webp
 
-GOOD = [picture((colour, "house", "on a green field")) for colour in ("red", "blue")]
+GOOD = [drawn_image((colour, "house", "on a green field")) for colour in ("red", "blue")]
 MEMORY = 1 << 29
 LOOK_ALL = """
 import json, re, resource, sys

@@ -1,4 +1,4 @@
-"""The means of a progressive JPEG are the picture's, and what steps over its detail misses no fault a decoder tells."""
+"""The means of a progressive JPEG are the image's, and what steps over its detail misses no fault a decoder tells."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from PIL import Image
 from components.web.images import image, opening
 from components.web.images.image import decode_image
 from components.web.images.jpeg_scans import extract_mean_scans
-from tests.support.crawl.fixture_web import hamming, picture
+from tests.support.crawl.fixture_web import drawn_image, hamming
 
 SIDE = 8 * 96
-"""px from which on a picture is decoded at an eighth."""
+"""px from which on an image is decoded at an eighth."""
 
 
 def progressive(mode: str = "RGB", **how: object) -> bytes:
     """A grainy progressive JPEG of 800 × 768 px."""
-    with Image.open(io.BytesIO(picture(("red", "house", "on a green field"), kind="PNG"))) as small:
+    with Image.open(io.BytesIO(drawn_image(("red", "house", "on a green field"), kind="PNG"))) as small:
         large = small.convert("RGB").resize((800, SIDE), Image.Resampling.BICUBIC)
     grain = Image.effect_noise(large.size, 30).convert("RGB")
     buffer = io.BytesIO()
@@ -67,7 +67,7 @@ def test_the_means_equal_those_of_a_full_decode(kind):
 
 
 def test_only_a_progressive_file_has_means():
-    plain = picture(("red", "house", "on a green field"))
+    plain = drawn_image(("red", "house", "on a green field"))
     assert extract_mean_scans(plain) is None and extract_mean_scans(b"") is None and extract_mean_scans(plain[:2]) is None
 
 

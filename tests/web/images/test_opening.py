@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms, ImageOps
 from PIL.Image import Transpose
 
-from components.stages.build_rating_items.pictures import shown_picture
+from components.stages.build_rating_items.images import shown_image
 from components.stages.dedup.sketches import flatten as sketched
 from components.stages.extract_features.run import make_thumbnail
 from components.stages.posts_report.figures import _thumbnail
 from components.vision.features import ImageFeatures
+from components.vision.image_files import require_image
 from components.vision.nsfw import OpenNsfw
-from components.vision.picture_files import require_picture
-from components.vision.recognition import PictureRecognizer
-from components.vision.training_pictures import open_picture
+from components.vision.recognition import ImageRecognizer
+from components.vision.training_images import open_image
 from components.web.images.image import decode_image
 from components.web.images.opening import (
     TooLargeImageError,
@@ -97,14 +97,14 @@ def test_a_turned_jpeg_is_upright_at_any_scale(orientation, options):
 ROLES: dict[str, Callable[[bytes], Any]] = {
     "hash": lambda data: decode_image(data).phash,
     "features": lambda data: ImageFeatures().compute((data, "", 0)).tobytes(),
-    "labels": lambda data: PictureRecognizer().compute(data).tobytes(),
+    "labels": lambda data: ImageRecognizer().compute(data).tobytes(),
     "pornography": OpenNsfw().compute,
     "sketches": lambda data: sketched(data).tobytes(),
     "thumbnails": lambda data: make_thumbnail(data, 32),
     "reports": lambda data: _thumbnail(data).tobytes(),  # type: ignore[union-attr]
-    "rating": lambda data: shown_picture(data, "centre"),
-    "training": lambda data: open_picture(data, 32).tobytes(),
-    "description": lambda data: require_picture(data, "").pixels.tobytes(),
+    "rating": lambda data: shown_image(data, "centre"),
+    "training": lambda data: open_image(data, 32).tobytes(),
+    "description": lambda data: require_image(data, "").pixels.tobytes(),
 }
 
 

@@ -113,14 +113,14 @@ class Flickr30k(Flickr8k):
 
 
 _WEB_ADDRESS = re.compile(r"\s*https?://", re.I)
-_PICTURE = re.compile(r".+\.(?:jpe?g|png|gif|webp|bmp|tiff?)\s*", re.I)
+_IMAGE = re.compile(r".+\.(?:jpe?g|png|gif|webp|bmp|tiff?)\s*", re.I)
 
 
 class CaptionedFiles(LineLayout):
     """``caption<TAB>path``."""
 
     name = "tsv"
-    fields = "caption<TAB>path of a picture"
+    fields = "caption<TAB>path of an image"
     columns = 2
     has_files = True
     folder_optional = True
@@ -145,8 +145,8 @@ class CaptionedFiles(LineLayout):
             return Row(number, rule="missing_field", value="no path", threshold=self.fields)
         if _WEB_ADDRESS.match(file):
             value = f"'{file.strip()[:60]}' is a web address (layout: cc3m)"
-            return Row(number, rule="bad_row", value=value, threshold="path of a picture")
-        if _PICTURE.fullmatch(caption) and not _PICTURE.fullmatch(file):
+            return Row(number, rule="bad_row", value=value, threshold="path of an image")
+        if _IMAGE.fullmatch(caption) and not _IMAGE.fullmatch(file):
             return Row(
                 number, rule="bad_row", value=f"'{caption.strip()[:60]}' is where the caption belongs", threshold=self.fields
             )

@@ -1,4 +1,4 @@
-"""What is written inside a picture's file goes, what draws it stays, and what cannot be taken apart is said to be so."""
+"""What is written inside an image's file goes, what draws it stays, and what cannot be taken apart is said to be so."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageOps, PngImagePlugin
 
-from components.tools.release.pictures import Unreadable, without_metadata
-from tests.tools.release.posts_project import picture
+from components.tools.release.images import Unreadable, without_metadata
+from tests.tools.release.posts_project import drawn_image
 
 NAME = b"Maria Silva"
 
@@ -33,18 +33,18 @@ def text() -> PngImagePlugin.PngInfo:
 
 def frames(kind: str, **info: Any) -> bytes:
     out = io.BytesIO()
-    images = [Image.open(io.BytesIO(picture(n, "PNG"))) for n in range(3)]
+    images = [Image.open(io.BytesIO(drawn_image(n, "PNG"))) for n in range(3)]
     images[0].save(out, kind, save_all=True, append_images=images[1:], loop=0, **info)
     return out.getvalue()
 
 
 SIGNED = {
-    "JPEG": picture(1, exif=exif(), comment=NAME, xmp=NAME),
-    "JPEG progressive": picture(1, exif=exif(), comment=NAME, progressive=True),
-    "JPEG with restarts": picture(1, comment=NAME, restart_marker_blocks=1),
-    "PNG": picture(1, "PNG", pnginfo=text(), exif=exif()),
+    "JPEG": drawn_image(1, exif=exif(), comment=NAME, xmp=NAME),
+    "JPEG progressive": drawn_image(1, exif=exif(), comment=NAME, progressive=True),
+    "JPEG with restarts": drawn_image(1, comment=NAME, restart_marker_blocks=1),
+    "PNG": drawn_image(1, "PNG", pnginfo=text(), exif=exif()),
     "PNG animated": frames("PNG", pnginfo=text()),
-    "WEBP": picture(1, "WEBP", exif=exif(), xmp=NAME),
+    "WEBP": drawn_image(1, "WEBP", exif=exif(), xmp=NAME),
     "WEBP animated": frames("WEBP", exif=exif()),
     "GIF": frames("GIF", comment=NAME),
 }
@@ -70,8 +70,8 @@ def test_metadata_is_removed_and_every_pixel_and_frame_kept(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_a_picture_with_an_exif_rotation_keeps_its_orientation(kind: str, orientation: int) -> None:
-    was = picture(1, kind, exif=exif(orientation))
+def test_an_image_with_an_exif_rotation_keeps_its_orientation(kind: str, orientation: int) -> None:
+    was = drawn_image(1, kind, exif=exif(orientation))
     now = without_metadata(was, kind)
     assert NAME not in now and without_metadata(now, kind) == now
     with Image.open(io.BytesIO(was)) as one, Image.open(io.BytesIO(now)) as two:
@@ -83,7 +83,7 @@ def test_colour_profiles_are_kept_and_trailing_bytes_removed() -> None:
 
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for kind in ("JPEG", "PNG", "WEBP"):
-        was = picture(2, kind, icc_profile=profile)
+        was = drawn_image(2, kind, icc_profile=profile)
         now = without_metadata(was + (NAME if kind != "WEBP" else b""), kind)
         with Image.open(io.BytesIO(now)) as image:
             assert image.info["icc_profile"] == profile

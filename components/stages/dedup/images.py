@@ -1,7 +1,7 @@
-"""Jobs on pictures: features and sketches of the pictures that a shard is the first to show, and matches with earlier ones.
+"""Jobs on images: features and sketches of the images that a shard is the first to show, and matches with earlier ones.
 
-A picture has one view, itself, or two: what a frame surrounds in it is another. Two pictures match if a view of each does.
-Results are keyed by the pictures alone, so those for old pictures remain valid when posts are added.
+An image has one view, itself, or two: what a frame surrounds in it is another. Two images match if a view of each does.
+Results are keyed by the images alone, so those for old images remain valid when posts are added.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ MINIATURE_SLACK = 0.01
 
 
 def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Compute features and sketches of ``spec["pictures"]`` (sha256 → media reference), in the order of the sha256.
+    """Compute features and sketches of ``spec["images"]`` (sha256 → media reference), in the order of the sha256.
 
     ``spec["mobilenet"]`` is a :class:`~components.vision.image_encoders.MobileNetFile` as a list.
 
-    Writes ``pictures.json`` (the sha256 of n pictures), ``views.npy`` (the picture's row of each of v views, the n whole ones
+    Writes ``images.json`` (the sha256 of n images), ``views.npy`` (the image's row of each of v views, the n whole ones
     first), ``vectors.npy`` (v, 1280) float16, ``sketches.npy`` (v, 64, 64), ``miniatures.npy`` (v, 144), and ``unreadable.json``
-    (sha256 → error) for undecodable pictures.
+    (sha256 → error) for undecodable images.
     """
     media = task.inputs["media"]
     sketches, contents, unreadable = {}, {}, {}
-    for sha256, reference in sorted(spec["pictures"].items()):
+    for sha256, reference in sorted(spec["images"].items()):
         data = media.read_media(reference)
         try:
-            picture = flatten(data)
-            content = cut_content(picture)
+            image = flatten(data)
+            content = cut_content(image)
         except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, EOFError, struct.error and more
             unreadable[sha256] = " ".join(str(error).split())[:120]
             continue
-        sketches[sha256] = make_sketch(picture)
+        sketches[sha256] = make_sketch(image)
         if content is not None and has_contrast(content):
             contents[sha256] = content_key(content), make_sketch(content)
 
     def payload(sha256: str, inner: bool) -> Callable[[], Any]:
         def read() -> tuple[bytes, str, int]:
-            data = media.read_media(spec["pictures"][sha256])
+            data = media.read_media(spec["images"][sha256])
             return encode_content(data) if inner else data, sha256, 0
 
         return read
@@ -69,7 +69,7 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
     drawn = np.array([*sketches.values(), *(sketch for _, sketch in contents.values())], np.uint8).reshape(-1, SKETCH, SKETCH)
     np.save(folder / "sketches.npy", drawn)
     np.save(folder / "miniatures.npy", miniatures(drawn)[:, 0])
-    (folder / "pictures.json").write_text(json.dumps(list(sketches)))
+    (folder / "images.json").write_text(json.dumps(list(sketches)))
     (folder / "unreadable.json").write_text(json.dumps(unreadable))
 
 
@@ -79,7 +79,7 @@ def content_key(content: Image.Image) -> str:
 
 
 def encode_content(data: bytes) -> bytes:
-    """Return what a frame surrounds in a picture as a file."""
+    """Return what a frame surrounds in an image as a file."""
     content = cut_content(flatten(data))
     assert content is not None
     buffer = io.BytesIO()
@@ -88,7 +88,7 @@ def encode_content(data: bytes) -> bytes:
 
 
 def find_repeats(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Find pictures of ``spec["own"]`` that match one of ``spec["earlier"]`` or another of ``spec["own"]``.
+    """Find images of ``spec["own"]`` that match one of ``spec["earlier"]`` or another of ``spec["own"]``.
 
     Writes ``repeats.npy``, (k, 3) int32: row of ``own``, number of the other folder (``len(earlier)`` for ``own``), row of that.
 

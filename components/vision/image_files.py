@@ -1,4 +1,4 @@
-"""Picture files of people and programs: checked before anything decodes them, and read from the rows of a table."""
+"""Image files of people and programs: checked before anything decodes them, and read from the rows of a table."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from components.web.images.opening import (
 )
 
 LEAST_SIDE = 8
-"""Minimum side of a picture in px; nothing can be recognised in smaller ones."""
+"""Minimum side of an image in px; nothing can be recognised in smaller ones."""
 MOST_SIDE = 10_000
-"""Maximum side of a picture in px: encoders pad it to a square, whose pixels grow with the square of this."""
+"""Maximum side of an image in px: encoders pad it to a square, whose pixels grow with the square of this."""
 LARGEST_BYTES = 1 << 26
 
 
-def require_picture(data: bytes, where: str, refusal: str = "is not a picture that can be read", hint: str = "") -> ReadImage:
+def require_image(data: bytes, where: str, refusal: str = "is not an image that can be read", hint: str = "") -> ReadImage:
     """Return the decoded image; raise unless it can be decoded completely and has a usable size.
 
     Args:
-        refusal: the error for what is no picture.
+        refusal: the error for what is no image.
         hint: how to fix that.
 
     Raises:
-        HearsightError: it is no picture, damaged, too small or too large. Sizes are read before pixels are decoded.
+        HearsightError: it is no image, damaged, too small or too large. Sizes are read before pixels are decoded.
     """
     try:
         width, height = open_header(data, max_side=MOST_SIDE).size
         if min(width, height) < LEAST_SIDE:
-            what = f"is a picture of {width} × {height} px, smaller than {LEAST_SIDE} px a side"
+            what = f"is an image of {width} × {height} px, smaller than {LEAST_SIDE} px a side"
             raise HearsightError(what, where=where, hint="give a larger one")
         return read_image(data)
     except UnknownImageError:
         hint = hint or f"give one of {', '.join(OPENED)}"
         raise HearsightError(refusal, where=where, hint=hint) from None
     except TooLargeImageError as error:
-        what = f"is a picture of {error.width} × {error.height} px"
+        what = f"is an image of {error.width} × {error.height} px"
         raise HearsightError(what, where=where, hint="make it smaller") from None
     except UnreadableImageError as error:
-        raise HearsightError(f"is a damaged picture ({error})", where=where, hint="give another file") from error
+        raise HearsightError(f"is a damaged image ({error})", where=where, hint="give another file") from error
 
 
 def one_line(error: Exception) -> str:
@@ -58,17 +58,17 @@ def one_line(error: Exception) -> str:
     return " ".join(message.split()) or type(error).__name__
 
 
-def read_picture_file(path: Path, where: str = "") -> bytes:
+def read_image_file(path: Path, where: str = "") -> bytes:
     """Return the bytes of a file, unchecked; raise HearsightError if it cannot be read or has more than ``LARGEST_BYTES``."""
     where = where or str(path)
     try:
         if path.exists() and not path.is_file():  # a pipe or a device may never answer
-            raise HearsightError("is no regular file", where=where, hint="name a picture")
+            raise HearsightError("is no regular file", where=where, hint="name an image")
         with path.open("rb") as handle:
             data = handle.read(LARGEST_BYTES + 1)
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({one_line(error)})"
-        raise HearsightError(reason, where=where, hint="name a picture") from None
+        raise HearsightError(reason, where=where, hint="name an image") from None
     if len(data) > LARGEST_BYTES:
         raise HearsightError(f"has more than {LARGEST_BYTES >> 20} MiB", where=where, hint="make it smaller")
     return data

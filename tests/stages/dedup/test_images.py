@@ -1,4 +1,4 @@
-"""One image signal: crops, turns, mirrorings, colours, marks and recompression of a picture are it; other pictures are not."""
+"""One image signal: crops, turns, mirrorings, colours, marks and recompression of an image are it; other images are not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.stages.dedup import PerceptualHash
 from components.stages.dedup.matching import align_pairs, match_pairs
 from components.stages.dedup.sketches import content_box, flatten, make_sketch
 from components.vision.features import ImageFeatures
-from tests.stages.dedup.support import ALIGNED, POSTS, dedup, drawing, encoded, key, picture, post, settings, verdicts
+from tests.stages.dedup.support import ALIGNED, POSTS, dedup, drawing, drawn_image, encoded, key, post, settings, verdicts
 
 FLIP, QUARTER = Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.ROTATE_90
 
@@ -37,7 +37,7 @@ def framed(image: Image.Image, width: int = 20, colour: str = "white") -> Image.
 
 
 def screenshot(image: Image.Image, ground: str = "white", ink: str = "black") -> Image.Image:
-    """A screen with bars, symbols and lines of words above and below a picture of its full width."""
+    """A screen with bars, symbols and lines of words above and below an image of its full width."""
     screen = Image.new("RGB", (240, 480), ground)
     pen = ImageDraw.Draw(screen)
     pen.rectangle((0, 0, 240, 40), fill="navy")
@@ -72,8 +72,8 @@ def sketches(*images: Image.Image) -> np.ndarray:
 
 @pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change):
-    originals, changed = sketches(*(picture(seed) for seed in range(6))), sketches(CHANGES[change](picture(0)))
+def test_a_changed_image_correlates_with_its_original_and_with_no_other(change):
+    originals, changed = sketches(*(drawn_image(seed) for seed in range(6))), sketches(CHANGES[change](drawn_image(0)))
     rows, zeros = np.arange(6), np.zeros(6, np.int64)
     result = align_pairs(originals, changed, rows, zeros, np.zeros(6))[1].tolist()
     assert result[0] > 0.9 and max(result[1:]) < 0.8
@@ -81,7 +81,7 @@ def test_a_changed_picture_correlates_with_its_original_and_with_no_other(change
 
 
 def lit(seed: int, side: int = 192) -> Image.Image:
-    """Small shapes of its own in the light of a sky above and a ground below, the layout of every such picture."""
+    """Small shapes of its own in the light of a sky above and a ground below, the layout of every such image."""
     light = np.linspace(220, 30, side)[:, None, None].repeat(side, 1)
     fine = np.asarray(
         Image.fromarray(np.random.default_rng(seed).integers(0, 255, (24, 24), np.uint8)).resize((side, side)), float
@@ -89,7 +89,7 @@ def lit(seed: int, side: int = 192) -> Image.Image:
     return Image.fromarray((light + (fine[..., None] - 128) * 0.3).clip(0, 255).repeat(3, 2).astype(np.uint8))
 
 
-def test_details_match_a_crop_whose_features_are_far_and_no_other_picture_of_its_layout():
+def test_details_match_a_crop_whose_features_are_far_and_no_other_image_of_its_layout():
     originals, crop = sketches(*(lit(seed) for seed in range(4))), sketches(lit(0).crop((30, 40, 145, 155)))
     rows, zeros, far = np.arange(4), np.zeros(4, np.int64), np.full(4, 0.56, np.float32)
     _, best, details = align_pairs(originals, crop, rows, zeros, np.zeros(4))
@@ -101,8 +101,8 @@ def test_details_match_a_crop_whose_features_are_far_and_no_other_picture_of_its
 
 @trying(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 7))
-def test_a_rotated_or_mirrored_picture_has_similarity_1(seed, symmetry):
-    original = picture(seed)
+def test_a_rotated_or_mirrored_image_has_similarity_1(seed, symmetry):
+    original = drawn_image(seed)
     turned = original.rotate(90 * (symmetry % 4))
     other = turned.transpose(FLIP) if symmetry > 3 else turned
     one, two = (make_sketch(p)[None] for p in (original, other))
@@ -110,7 +110,7 @@ def test_a_rotated_or_mirrored_picture_has_similarity_1(seed, symmetry):
     assert whole[0] > 0.999 and best[0] > 0.999
 
 
-def test_a_uniform_picture_correlates_with_none_and_transparency_is_white():
+def test_a_uniform_image_correlates_with_none_and_transparency_is_white():
     plain = Image.new("RGB", (96, 96), "white")
     clear = Image.new("RGBA", (96, 96), (0, 0, 0, 0))
     both = np.stack([make_sketch(flatten(encoded(image))) for image in (plain, clear)])
@@ -122,7 +122,7 @@ def test_a_uniform_picture_correlates_with_none_and_transparency_is_white():
     "frame", [framed, lambda p: framed(p, 30, "teal"), screenshot, lambda p: screenshot(p, "#181818", "white")]
 )
 def test_what_a_frame_surrounds_is_found_to_a_hundredth(frame):
-    image = picture(3)
+    image = drawn_image(3)
     changed = frame(image)
     left, top, right, bottom = content_box(changed)
     sides = np.array([changed.width, changed.height])
@@ -131,13 +131,13 @@ def test_what_a_frame_surrounds_is_found_to_a_hundredth(frame):
     assert np.corrcoef(expected.ravel(), make_sketch(inner).ravel().astype(float))[0, 1] > 0.9
 
 
-@pytest.mark.parametrize("image", [picture(1), Image.new("RGB", (50, 80), "teal"), Image.new("RGB", (1, 1))])
-def test_a_picture_without_a_frame_and_a_uniform_one_have_no_content_of_their_own(image):
+@pytest.mark.parametrize("image", [drawn_image(1), Image.new("RGB", (50, 80), "teal"), Image.new("RGB", (1, 1))])
+def test_an_image_without_a_frame_and_a_uniform_one_have_no_content_of_their_own(image):
     assert content_box(image) is None
 
 
 def test_matched_pairs_do_not_depend_on_the_batch_size(monkeypatch):
-    drawn = sketches(*(picture(seed % 5).crop((0, 0, 90 + seed % 3, 92)) for seed in range(15)))
+    drawn = sketches(*(drawn_image(seed % 5).crop((0, 0, 90 + seed % 3, 92)) for seed in range(15)))
     i, j = np.nonzero(np.triu(np.ones((15, 15)), 1))
     cosines = np.full(len(i), 0.9, np.float32)
     whole = match_pairs(drawn, drawn, i, j, cosines, ALIGNED.plain())
@@ -150,7 +150,7 @@ def test_matched_pairs_do_not_depend_on_the_batch_size(monkeypatch):
 WORDS = ("Foto de um gato preto sobre o muro azul", "Um homem de chapéu toca violão na praça")
 
 
-def test_a_repeated_post_is_dropped_and_another_caption_of_its_picture_is_a_reference(tmp_path):
+def test_a_repeated_post_is_dropped_and_another_caption_of_its_image_is_a_reference(tmp_path):
     image, early, late = drawing(0), {"collected": "2026-02-01"}, {"collected": "2026-02-02"}
     again, flip = encoded(image, "JPEG"), encoded(image.transpose(FLIP))
     shards = [
@@ -175,9 +175,9 @@ EDITED = WORDS[0] + " Foto de um gato preto sobre o muro"
 
 
 def reposts(change) -> list[list[dict]]:
-    """A post, and on the next day one of a changed picture with an edited caption."""
-    shards = [[post("first", encoded(picture(3, 224)), WORDS[0], collected="2026-02-01")]]
-    return [*shards, [post("repost", encoded(change(picture(3, 224))), EDITED, 1, collected="2026-02-02")]]
+    """A post, and on the next day one of a changed image with an edited caption."""
+    shards = [[post("first", encoded(drawn_image(3, 224)), WORDS[0], collected="2026-02-01")]]
+    return [*shards, [post("repost", encoded(change(drawn_image(3, 224))), EDITED, 1, collected="2026-02-02")]]
 
 
 @pytest.mark.long
@@ -222,12 +222,12 @@ def test_the_signal_only_adds_duplicates_and_the_list_of_thresholds_stays_the_pa
     assert kept[1] < kept[0] and lists[0] == lists[1]
 
 
-def test_an_undecodable_picture_has_its_own_verdict_and_supports_no_noun(tmp_path):
+def test_an_undecodable_image_has_its_own_verdict_and_supports_no_noun(tmp_path):
     good = encoded(drawing(1))
     shard = [post("b", good[:60], WORDS[0]), post("a", good, WORDS[0]), post("c", good[:60], WORDS[0])]
     done, _ = dedup(tmp_path, [shard], settings())
     assert [r["key"] for r in done.table().to_pylist()] == ["a"]
-    assert {verdicts(done)[name][0] for name in "bc"} == {"unreadable_picture"} and verdicts(done)["b"][1]
+    assert {verdicts(done)[name][0] for name in "bc"} == {"unreadable_image"} and verdicts(done)["b"][1]
 
 
 def posts(count: int, shard: int, day: str, first: int = 0) -> list[dict]:
@@ -247,7 +247,7 @@ def test_added_posts_give_what_a_rebuild_gives_byte_for_byte_and_only_new_pairs_
     added, stage = dedup(tmp_path / "added", [*old, new], settings(), tmp_path / "state")
     rebuilt, _ = dedup(tmp_path / "rebuilt", [*old, new], settings(), tmp_path / "fresh")
     assert added.manifest.digest == rebuilt.manifest.digest
-    assert stage.cache_summary() == {"pictures": "2 of 3", "repeats": "2 of 3"}
+    assert stage.cache_summary() == {"images": "2 of 3", "repeats": "2 of 3"}
     assert stage.annotations.computed == {}
     # Names and representatives stay: what was kept is kept, in the group it had.
     groups = {r["key"]: r["group"] for r in added.table().to_pylist()}

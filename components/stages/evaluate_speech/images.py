@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 SPECTROGRAM_FILE, WAVEFORM_FILE = "spectrogram.png", "waveform.txt"
 COLUMNS = 480
-"""Maximal number of columns of both pictures; a spectrogram has at most one per 5 ms."""
+"""Maximal number of columns of both images; a spectrogram has at most one per 5 ms."""
 WINDOW, HOP = 512, 80
 """Samples of a spectrogram's frame (32 ms, 31.25 Hz per row), and the minimal hop between frames (5 ms)."""
 ROWS = 128
-"""Rows of the picture, 62.5 Hz each: 0 Hz at the bottom, 8 kHz at the top."""
+"""Rows of the image, 62.5 Hz each: 0 Hz at the bottom, 8 kHz at the top."""
 FLOOR_DB, CEILING_DB = -95.0, -25.0
 """Range of the colour scale in dB of full scale; fixed, so that recordings can be compared."""
 COLOURS = "magma"
 """Matplotlib's name of a perceptually uniform colour map, also in grey."""
 
 
-def picture_job(spec: Any, task: Task, folder: Path) -> None:
-    """Write the pictures of one recording; nothing if it is empty or cannot be decoded."""
+def image_job(spec: Any, task: Task, folder: Path) -> None:
+    """Write the images of one recording; nothing if it is empty or cannot be decoded."""
     try:
         samples = read_samples(task, spec["media"])
     except ValueError:

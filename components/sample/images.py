@@ -49,8 +49,8 @@ def suffix_of(change: str, seed: str) -> str:
 def size_of(material: Material, change: str = "") -> tuple[int, int]:
     """Return width and height (px) of the image that :func:`render` returns, without rendering it."""
     if material.kind == "photo":
-        with Image.open(io.BytesIO(material.read())) as picture:
-            width, height = _fit(picture.size)
+        with Image.open(io.BytesIO(material.read())) as image:
+            width, height = _fit(image.size)
     else:
         width = height = CANVAS
     if change == "resized":
@@ -67,17 +67,17 @@ def render(material: Material, change: str = "", seed: str = "", suffix: str = "
     """Return the image as a file in the format of ``suffix``.
 
     Args:
-        change: one of :data:`CHANGES`, its amount drawn by ``seed``; '' for the picture as first posted.
+        change: one of :data:`CHANGES`, its amount drawn by ``seed``; '' for the image as first posted.
         mark: the watermark's text.
     """
-    picture = _changed(_laid_out(material), change, seed, mark)
+    image = _changed(_laid_out(material), change, seed, mark)
     buffer = io.BytesIO()
     if suffix == SUFFIXES["PNG"]:
-        picture.save(buffer, "PNG")
+        image.save(buffer, "PNG")
     elif suffix == SUFFIXES["WEBP"]:
-        picture.save(buffer, "WEBP", quality=80)
+        image.save(buffer, "WEBP", quality=80)
     else:
-        picture.save(buffer, "JPEG", quality=seeded_rng(seed, "quality").randint(25, 40) if change == "recompressed" else 86)
+        image.save(buffer, "JPEG", quality=seeded_rng(seed, "quality").randint(25, 40) if change == "recompressed" else 86)
     return buffer.getvalue()
 
 
@@ -100,18 +100,16 @@ def animation(material: Material) -> bytes:
 
 def _laid_out(material: Material) -> Image.Image:
     with Image.open(io.BytesIO(material.read())) as opened:
-        picture = opened.convert("RGBA")
+        image = opened.convert("RGBA")
     if material.kind == "photo":
-        canvas = Image.new("RGB", _fit(picture.size), BACKGROUNDS["branco"])
-        picture = picture.resize(canvas.size, Image.Resampling.LANCZOS)
-        canvas.paste(picture, (0, 0), picture)
+        canvas = Image.new("RGB", _fit(image.size), BACKGROUNDS["branco"])
+        image = image.resize(canvas.size, Image.Resampling.LANCZOS)
+        canvas.paste(image, (0, 0), image)
         return canvas
     canvas = Image.new("RGB", (CANVAS, CANVAS), BACKGROUNDS[background_of(material)])
-    scale = CANVAS * seeded_rng(material.key, "scale").uniform(0.65, 0.9) / max(picture.size)
-    picture = picture.resize(
-        (max(1, round(picture.width * scale)), max(1, round(picture.height * scale))), Image.Resampling.LANCZOS
-    )
-    canvas.paste(picture, ((CANVAS - picture.width) // 2, (CANVAS - picture.height) // 2), picture)
+    scale = CANVAS * seeded_rng(material.key, "scale").uniform(0.65, 0.9) / max(image.size)
+    image = image.resize((max(1, round(image.width * scale)), max(1, round(image.height * scale))), Image.Resampling.LANCZOS)
+    canvas.paste(image, ((CANVAS - image.width) // 2, (CANVAS - image.height) // 2), image)
     return canvas
 
 
@@ -127,31 +125,31 @@ def _crop(width: int, height: int) -> tuple[int, int, int, int]:
     return left, top, width - left, height - top
 
 
-def _changed(picture: Image.Image, change: str, seed: str, mark: str) -> Image.Image:
+def _changed(image: Image.Image, change: str, seed: str, mark: str) -> Image.Image:
     chance = seeded_rng(seed, "change")
-    width, height = picture.size
+    width, height = image.size
     if change == "resized":
-        return picture.resize((width * 3 // 5, height * 3 // 5), Image.Resampling.BICUBIC)
+        return image.resize((width * 3 // 5, height * 3 // 5), Image.Resampling.BICUBIC)
     if change == "cropped":
-        return picture.crop(_crop(width, height))
+        return image.crop(_crop(width, height))
     if change == "rotated":
         angle = chance.uniform(2, 6) * chance.choice((-1, 1))
-        return picture.rotate(angle, Image.Resampling.BICUBIC, fillcolor=BACKGROUNDS["branco"])
+        return image.rotate(angle, Image.Resampling.BICUBIC, fillcolor=BACKGROUNDS["branco"])
     if change == "turned":
-        return picture.transpose(Image.Transpose.ROTATE_90)
+        return image.transpose(Image.Transpose.ROTATE_90)
     if change == "flipped":
-        return ImageOps.mirror(picture)
+        return ImageOps.mirror(image)
     if change == "framed":
-        return ImageOps.expand(picture, FRAME, BACKGROUNDS[chance.choice(sorted(BACKGROUNDS))])
+        return ImageOps.expand(image, FRAME, BACKGROUNDS[chance.choice(sorted(BACKGROUNDS))])
     if change == "recoloured":
-        brighter = ImageEnhance.Brightness(picture).enhance(chance.uniform(0.75, 1.25))
+        brighter = ImageEnhance.Brightness(image).enhance(chance.uniform(0.75, 1.25))
         return ImageEnhance.Color(brighter).enhance(chance.choice((0.0, 0.4, 1.8)))
-    return _watermarked(picture, mark) if change == "watermarked" else picture
+    return _watermarked(image, mark) if change == "watermarked" else image
 
 
-def _watermarked(picture: Image.Image, mark: str) -> Image.Image:
-    layer = Image.new("RGBA", picture.size)
-    font = ImageFont.load_default(max(14, picture.width // 18))
-    where = (picture.width * 0.96, picture.height * 0.96)
+def _watermarked(image: Image.Image, mark: str) -> Image.Image:
+    layer = Image.new("RGBA", image.size)
+    font = ImageFont.load_default(max(14, image.width // 18))
+    where = (image.width * 0.96, image.height * 0.96)
     ImageDraw.Draw(layer).text(where, mark, (255, 255, 255, 190), font, anchor="rs", stroke_width=2, stroke_fill=(0, 0, 0, 120))
-    return Image.alpha_composite(picture.convert("RGBA"), layer).convert("RGB")
+    return Image.alpha_composite(image.convert("RGBA"), layer).convert("RGB")
