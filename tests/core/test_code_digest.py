@@ -21,8 +21,8 @@ from components.core import code_digest as module
 from components.core.code_digest import code_digest, syntax_tree
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from tests.core.import_graph import file_of, files_of_package, modules, only_describes
 from tests.support import PROJECT
+from tests.support.import_graph import file_of, files_of_package, modules, only_describes
 
 DRAWS = 60
 CHANGED = "changed_by_a_test = 1"
