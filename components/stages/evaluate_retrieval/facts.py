@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.reporting.values import Contrast, Value, best_of, shifted
 from components.stages.evaluate_retrieval.claims import CENTRE, WHOLE, Claim, applicable_claims, verdict, verdict_of_all
-from components.stages.evaluate_retrieval.columns import HIT, Cell, Columns, Term, measure
+from components.stages.evaluate_retrieval.columns import Cell, Columns, Term, measure
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def models_by_row(model_info: Mapping[str, dict[str, Any]]) -> dict[str, list[st
 
 
 def _judge(claim: Claim, columns: Columns, chance: Mapping[Cell, float], params: Params) -> Finding:
-    cells = [Cell("", direction, HIT, claim.depth) for direction in DIRECTIONS]
+    cells = [Cell("", direction, claim.depth) for direction in DIRECTIONS]
     if claim.depth not in params.depths:
         claim = replace(claim, sums=(), needs=(*claim.needs, f"R@{claim.depth}"))
     elif any(chance[cell] >= 1.0 for cell in cells):
@@ -156,4 +156,4 @@ def _cropping(columns: Columns, params: Params) -> dict[tuple[str, str, int], Va
         return {}
     keys = [(row, direction, depth) for row in columns.models for direction in DIRECTIONS for depth in params.depths]
     terms = [(Term(row, WHOLE, 1.0), Term(row, CENTRE, -1.0)) for row, _, _ in keys]
-    return dict(zip(keys, columns.values(terms, [Cell("", direction, HIT, depth) for _, direction, depth in keys]), strict=True))
+    return dict(zip(keys, columns.values(terms, [Cell("", direction, depth) for _, direction, depth in keys]), strict=True))
