@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from components.language.metric_lexicon import WordNetLexicon
 from components.metrics.caption_parses import parse_captions
-from components.metrics.parses import Parses, Sentence
+from components.metrics.parses import Sentence
 from tests.support.knowledge.dictionary import extract
 
 
@@ -19,9 +19,9 @@ def lexicon() -> WordNetLexicon:
 @lru_cache(maxsize=256)
 def sentence(caption: str) -> Sentence:
     """One caption, parsed."""
-    return parse_captions([caption], "en")[caption]
+    return parse_captions([caption])[caption]
 
 
-def parses(*captions: str) -> Parses:
+def parses(*captions: str) -> dict[str, Sentence]:
     """Several captions, parsed."""
-    return Parses({caption: sentence(caption) for caption in captions})
+    return {caption: sentence(caption) for caption in captions}

@@ -18,7 +18,7 @@ from tests.support.knowledge.dictionary import extract
 
 def test_unknown_words_keep_their_position_in_the_caption():
     caption = "a <UNK> rides a [unk] thing"
-    words = parse_captions([caption], "en")[caption].words
+    words = parse_captions([caption])[caption].words
     assert [word.lemma for word in words] == ["a", UNKNOWN, "ride", "a", UNKNOWN, "thing"]
     assert [caption[word.start : word.end] for word in words] == [word.text for word in words]
 
@@ -26,19 +26,12 @@ def test_unknown_words_keep_their_position_in_the_caption():
 def test_cached_parses_are_equal(tmp_path: Path):
     captions = ["a dog on a bed", "<UNK> in a red car", "a dog on a bed"]
     store = ResultCache(tmp_path)
-    cold, warm = parse_captions(captions, "en", store), parse_captions(captions, "en", store)
-    assert cold == warm == parse_captions(captions, "en") and len(cold.sentences or ()) == 2
-
-
-def test_another_language_has_no_parses_and_a_reason():
-    result = parse_captions(["um gato"], "pt")
-    assert result.sentences is None and "English" in result.reason
-    with pytest.raises(ValueError, match="English"):
-        result["um gato"]
+    cold, warm = parse_captions(captions, store), parse_captions(captions, store)
+    assert cold == warm == parse_captions(captions) and len(cold) == 2
 
 
 def test_an_empty_caption_is_an_empty_sentence():
-    assert parse_captions([""], "en")[""].words == ()
+    assert parse_captions([""])[""].words == ()
 
 
 def test_the_dictionary_gives_synonyms_hypernyms_and_depths():

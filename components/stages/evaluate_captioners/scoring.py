@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +31,7 @@ from components.stages.evaluate_captioners.inputs import Item, read_rows, read_s
 if TYPE_CHECKING:
     from components.execution.stage import Task
     from components.metrics.lexicon import Lexicon
-    from components.metrics.parses import Parses
+    from components.metrics.parses import Sentence
 
 SCORES, CONSTANT = "scores.json", "constant.json"
 METRICS = {
@@ -91,7 +91,7 @@ def score_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     add_jars(scores, items, words, references, **spec["jars"])
     if spec["language"] == "en" and _languages(items) == ["en"]:
         texts = [*spec["captions"], *(text for item in items for text in item.references)]
-        parses = parse_captions(texts, "en", task.annotations)
+        parses = parse_captions(texts, task.annotations)
         objects = find_unsupported_objects(spec["captions"], items, parses, load_lexicon())
     content = {"corpus": scores.corpus, "items": scores.items, "objects": objects}
     (folder / SCORES).write_text(json.dumps(content, sort_keys=True, ensure_ascii=False), encoding="utf-8")
@@ -217,13 +217,13 @@ def digest_scoring_inputs(meteor: str, spice: str) -> dict[str, str]:
 
 
 def find_unsupported_objects(
-    captions: Sequence[str], items: Sequence[Item], parses: Parses, lexicon: Lexicon | None
+    captions: Sequence[str], items: Sequence[Item], parses: Mapping[str, Sentence], lexicon: Lexicon | None
 ) -> list[ObjectMentions]:
     """Return the objects that each English caption mentions, with those that neither labels nor references contain."""
     references, labels = [item.references for item in items], [item.labels for item in items]
     return [
         ObjectMentions(len(item.mentions), [m.lemma for m in item.hallucinated], [(m.start, m.end) for m in item.hallucinated])
-        for item in find_hallucinations(captions, references, labels, parses, lexicon).items
+        for item in find_hallucinations(captions, references, labels, parses, lexicon)
     ]
 
 
