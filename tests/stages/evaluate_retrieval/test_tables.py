@@ -145,9 +145,9 @@ def test_no_claim_is_measured_where_chance_finds_everything(monkeypatch: pytest.
 
 def test_cropping_is_the_difference_of_crops() -> None:
     results = results_of({("both-100", 0): lambda direction, crop, query, number: 1 if crop == "whole" else 40})
-    assert results.findings[-1].verdict == HOLDS and results.cropping["both-100", "speech_to_image", 10].low == 1.0
+    assert results.findings[-1].verdict == HOLDS and results.findings[-1].judged[0].difference.low == 1.0
     alone = results_of({("both-100", 0): constant(1)}, crops=["centre"])
-    assert alone.findings[-1].claim.needs == ("crop whole",) and not alone.cropping
+    assert alone.findings[-1].claim.needs == ("crop whole",)
 
 
 def test_claims_about_a_missing_depth_are_unmeasured() -> None:
