@@ -33,10 +33,10 @@ def measure(name: str, lexicon: Lexicon | None, *, wrong: bool) -> dict[str, flo
     references = [listed(row["references"], ";") for row in rows]
     labels = [listed(row["labels"], ";") for row in rows]
     judged = [set(listed(row["hallucinated"], ",")) for row in rows]
-    parses = parse_captions([*candidates, *(text for known in references for text in known)], "en")
+    parses = parse_captions([*candidates, *(text for known in references for text in known)])
     found = find_hallucinations(candidates, references, labels, parses, lexicon)
     right = alarms = missed = 0
-    for item, words in zip(found.items, judged, strict=True):
+    for item, words in zip(found, judged, strict=True):
         told = {item.caption[mention.start : mention.end].split()[-1] for mention in item.hallucinated}
         right, alarms, missed = right + len(told & words), alarms + len(told - words), missed + len(words - told)
         if wrong and told != words:

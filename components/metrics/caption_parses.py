@@ -1,4 +1,4 @@
-"""Parses of captions for the caption metrics (``components/metrics/parses.py``). Only English has a parser.
+"""Parses of English captions for the caption metrics (``components/metrics/parses.py``).
 
 ``<UNK>`` is passed to the parser as a plain noun of equal length, and is an unknown word again in the result.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from components.core.digests import sha256_bytes
 from components.language.parser import LONGEST, EnglishParser
-from components.metrics.parses import STAND_IN, UNKNOWN_SPELLINGS, Parses, Sentence
+from components.metrics.parses import STAND_IN, UNKNOWN_SPELLINGS, Sentence
 
 if TYPE_CHECKING:
     from components.core.result_cache import ResultCache
@@ -19,19 +19,16 @@ if TYPE_CHECKING:
 _UNKNOWN = re.compile("|".join(map(re.escape, UNKNOWN_SPELLINGS)), re.IGNORECASE)
 
 
-def parse_captions(captions: Iterable[str], language: str, annotations: ResultCache | None = None) -> Parses:
-    """Return the parse of each distinct caption, or the reason why there is none.
+def parse_captions(captions: Iterable[str], annotations: ResultCache | None = None) -> dict[str, Sentence]:
+    """Return the parse of each distinct caption.
 
     Args:
         captions: as written; duplicates are parsed once.
-        language: ISO 639-1.
         annotations: cache of parses, shared with the filter; None: no cache.
 
     Raises:
         HearsightError: the cache cannot be read or written.
     """
-    if language != "en":
-        return Parses(None, f"no parser for the language {language!r}: only English (en) has one")
     texts = {caption: _UNKNOWN.sub(STAND_IN, caption[:LONGEST]) for caption in dict.fromkeys(captions)}
     parser = EnglishParser()
     if annotations is None:
@@ -40,4 +37,4 @@ def parse_captions(captions: Iterable[str], language: str, annotations: ResultCa
         keys = {caption: sha256_bytes(text.encode("utf-8", "surrogatepass")) for caption, text in texts.items()}
         stored = annotations.annotate(parser, {keys[caption]: text for caption, text in texts.items()})
         parses = {caption: stored[key] for caption, key in keys.items()}
-    return Parses({caption: Sentence.of(parse, caption) for caption, parse in parses.items()})
+    return {caption: Sentence.of(parse, caption) for caption, parse in parses.items()}

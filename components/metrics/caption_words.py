@@ -1,7 +1,7 @@
 """Nouns in captions that name no object themselves: positions, images, groups, times.
 
-"On top of a court" names one object, not two; "a picture of a car" shows a car; "a group of men" are men. Used by the scene graph
-and by the detection of hallucinated objects. English.
+"On top of a court" names one object, not two; "a picture of a car" shows a car; "a group of men" are men. Used by the
+detection of hallucinated objects. English.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ GROUPS = words_of("""
     group bunch couple pair set number variety lot lots herd flock crowd team line row pile stack collection
 """)
 """Words for groups: the object is what follows their "of"; the word itself states the number."""
-_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
-NUMBERS = dict(enumerate(_NUMBERS.split()))
-COUNTED = {"couple": "two", "pair": "two"}
 PEOPLE_GROUPS = words_of("people crowd audience family team couple band group police staff public crew squad folk everyone")
 PEOPLE = PEOPLE_GROUPS | words_of("person someone somebody anyone guy kid lady gentleman")
 """Words for people that a dictionary lists under groups, or under other meanings first."""
@@ -94,8 +91,3 @@ made by hand."""
 def alike(first: str, second: str) -> bool:
     """Return whether captions use the two lemmas for the same thing."""
     return any(first in names and second in names for names in ALIKE)
-
-
-def number_word(text: str) -> str:
-    """Return a small number as a word; other text in lower case."""
-    return NUMBERS.get(int(text), text) if text.isascii() and text.isdigit() and len(text) < 3 else text.lower()

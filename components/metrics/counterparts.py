@@ -42,7 +42,7 @@ class Mention:
 
 
 def find_mentions(sentence: Sentence, lexicon: Lexicon | None) -> list[Mention]:
-    """Return a caption's objects in order: those of its scene graph without invisible ones (times, events, abstract nouns).
+    """Return a caption's objects in order: nouns without invisible ones (times, events, abstract nouns).
 
     Without a dictionary only the list of ``caption_words`` identifies invisible ones.
     """

@@ -9,12 +9,12 @@ references alone rates rise as their number falls. ``counterparts.py`` has the r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from components.metrics.counterparts import Counterpart, Evidence, Mention, find_counterpart, find_mentions, gather_evidence
 from components.metrics.lexicon import Lexicon
-from components.metrics.parses import Parses
+from components.metrics.parses import Sentence
 
 
 @dataclass(frozen=True)
@@ -59,25 +59,13 @@ class Rates:
     """Hallucinated lemmas with counts, most frequent first, ties in alphabetical order."""
 
 
-@dataclass(frozen=True)
-class Hallucinations:
-    """All captions judged and the rates, or the reason why there are none."""
-
-    items: Sequence[JudgedCaption]
-    rates: Rates
-    synonyms: bool
-    """Whether a dictionary was used; without one only equal lemmas match, and rates are higher."""
-    reason: str = ""
-    """Why nothing was judged; empty otherwise."""
-
-
 def find_hallucinations(
     candidates: Sequence[str],
     references: Sequence[Sequence[str]],
     labels: Sequence[Sequence[str]],
-    parses: Parses,
+    parses: Mapping[str, Sentence],
     lexicon: Lexicon | None = None,
-) -> Hallucinations:
+) -> list[JudgedCaption]:
     """Judge every object that the candidates name.
 
     Args:
@@ -85,24 +73,21 @@ def find_hallucinations(
         references: of each item; may be empty if there are labels. People are judged only with references, since ImageNet's
             labels have none.
         labels: a classifier's labels for the item's image, all names of each label; may be empty.
-        parses: of candidates and references; without them (languages other than English) nothing is judged.
-        lexicon: source of synonyms and hypernyms; None: equal lemmas only.
+        parses: of candidates and references.
+        lexicon: source of synonyms and hypernyms; None: equal lemmas only, so more is hallucinated.
 
     Raises:
-        ValueError: lengths differ, an item has neither reference nor label, or a caption was not parsed.
+        ValueError: lengths differ, or an item has neither reference nor label.
     """
     if not len(candidates) == len(references) == len(labels):
         raise ValueError("candidates, references and labels must have the same length")
     if not all(item_references or item_labels for item_references, item_labels in zip(references, labels, strict=True)):
         raise ValueError("an item has neither references nor labels")
-    if parses.sentences is None:
-        return Hallucinations((), hallucination_rates([]), lexicon is not None, parses.reason)
     items = []
     for candidate, item_references, item_labels in zip(candidates, references, labels, strict=True):
         evidence = gather_evidence([parses[reference] for reference in item_references], item_labels, lexicon)
         items.append(judge_caption(candidate, find_mentions(parses[candidate], lexicon), evidence, lexicon))
-    rates = hallucination_rates([(len(item.mentions), [mention.lemma for mention in item.hallucinated]) for item in items])
-    return Hallucinations(items, rates, lexicon is not None, "" if items else "no captions")
+    return items
 
 
 def hallucination_rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:

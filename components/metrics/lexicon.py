@@ -21,10 +21,6 @@ EVENT = 29378
 class Lexicon(Protocol):
     """An English dictionary."""
 
-    def meanings(self, word: str) -> frozenset[int]:
-        """Return every meaning of a lemma as a noun, verb or adjective; synonyms share one."""
-        ...
-
     def nouns(self, phrase: str) -> Sequence[int]:
         """Return the meanings of a noun or noun phrase, most frequent first; empty for other words."""
         ...
@@ -36,8 +32,3 @@ class Lexicon(Protocol):
     def depth(self, number: int) -> int:
         """Return the number of steps from a noun's meaning to the root."""
         ...
-
-
-def same_meaning(first: str, second: str, lexicon: Lexicon | None) -> bool:
-    """Return whether two lemmas are equal or share a meaning."""
-    return first == second or (lexicon is not None and not lexicon.meanings(first).isdisjoint(lexicon.meanings(second)))

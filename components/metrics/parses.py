@@ -1,7 +1,7 @@
 """Parsed captions for the caption metrics: words with tags, heads and text positions.
 
 Parses are passed in as data (the columns of ``components/language/parser.py``, made by ``caption_parses.py``), so that no metric
-loads a model. If there is no parse, the reason is given: only English has a parser.
+loads a model. English.
 """
 
 from __future__ import annotations
@@ -100,18 +100,3 @@ def _is_forest(heads: Sequence[int]) -> bool:
         for step in path:
             rooted[step] = True
     return True
-
-
-@dataclass(frozen=True)
-class Parses:
-    """The parses of captions by text, or the reason why there are none."""
-
-    sentences: Mapping[str, Sentence] | None
-    reason: str = ""
-    """Why there are none; empty otherwise."""
-
-    def __getitem__(self, caption: str) -> Sentence:
-        """Return the parse of a caption; raise ValueError if it was not parsed."""
-        if self.sentences is None or caption not in self.sentences:
-            raise ValueError(f"the caption {caption[:80]!r} was not parsed{': ' + self.reason if self.reason else ''}")
-        return self.sentences[caption]

@@ -4,15 +4,13 @@ Items are ordered by their dot product with the query. **Ties are pessimistic**:
 every relevant one, so a model that gives all items the same score ranks relevant ones last. NaN is the lowest score. Scores do
 not depend on how many are computed at once (:mod:`components.metrics.similarity`), so ranks do not either.
 
-Recall has two definitions. **Any hit** (SpeechCLIP; CSC §2.3): the share of queries with a relevant item among the k best.
-**Share found** (platalea): the mean share of a query's relevant items among the k best; with more than k relevant items it cannot
-reach 1. Both are equal if every query has one relevant item.
+Recall is the share of queries with a relevant item among the k best (any hit; CSC §2.3).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -86,18 +84,6 @@ def recall_at(ranks: ArrayLike, depth: int) -> float:
     return float((values <= depth).mean()) if len(values) else 0.0
 
 
-def shares_at(ranks: Sequence[ArrayLike], right: ArrayLike, depth: int) -> NDArray[np.float64]:
-    """Return for each query the share of its relevant items among the ``depth`` best, n.
-
-    Args:
-        ranks: for each query its relevant items' ranks; those beyond ``depth`` may be omitted.
-        right: n: number of relevant items.
-    """
-    hits = np.array([(np.asarray(query_ranks) <= depth).sum() for query_ranks in ranks], dtype=np.float64)
-    shares: NDArray[np.float64] = hits / np.asarray(right)
-    return shares
-
-
 def chance_of_hit(right: ArrayLike, items: int, depth: int) -> float:
     """Return the expected any-hit recall of a random order: the mean of 1 − C(m − r, k) / C(m, k); with one relevant item k /
     m.
@@ -109,11 +95,6 @@ def chance_of_hit(right: ArrayLike, items: int, depth: int) -> float:
     depth = min(depth, items)
     missed = [math.comb(items - int(number), depth) / math.comb(items, depth) for number in numbers]
     return math.fsum(t * (1.0 - miss) for t, miss in zip(times.tolist(), missed, strict=True)) / max(1, int(times.sum()))
-
-
-def chance_of_share(items: int, depth: int) -> float:
-    """Return the expected share found in a random order: k / m for any number of relevant items."""
-    return min(depth, items) / items if items else 0.0
 
 
 class _Task:

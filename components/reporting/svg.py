@@ -27,11 +27,6 @@ def text(x: float, y: float, words: str, kind: str = "mid") -> str:
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'
 
 
-def bar(x: float, top: float, width: float, bottom: float) -> str:
-    """Return a bar of a histogram, with a gap of 1 to the next."""
-    return f'<rect class="bar" x="{x + 0.5:.1f}" y="{top:.1f}" width="{width - 1:.1f}" height="{bottom - top:.1f}"/>'
-
-
 def path(corners: Iterable[tuple[float, float]], kind: str = "line") -> str:
     """Return a line through points."""
     return f'<path class="{kind}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in corners)}"/>'
@@ -44,20 +39,7 @@ def mark(x: float, y: float, kind: str) -> str:
     return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>'
 
 
-def steps(edges: Sequence[float], heights: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the corners of a stepped line; there is one more edge than heights."""
-    return [(edges[n + side], y) for n, y in enumerate(heights) for side in (0, 1)]
-
-
 def ticks(most: float, candidates: Sequence[float], lines: int, widest: float) -> list[float]:
     """Return an axis' ticks from 0 to ``most``, with the finest step that gives at most ``lines`` ticks, or ``widest``."""
     step = next((step for step in candidates if most / step <= lines), widest)
     return [step * number for number in range(int(most / step + 1e-9) + 1)]
-
-
-def percent_axis(levels: Iterable[tuple[float, float]], left: float, right: float, gap: float) -> list[str]:
-    """Return the grid lines of a vertical axis of shares, labelled in percent; ``levels`` are (share, y)."""
-    parts = []
-    for share, y in levels:
-        parts += [horizontal(y, left, right), text(left - gap, y + 4, f"{100 * share:.0f} %", "end")]
-    return parts

@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from components.metrics.retrieval import (
     best_ranks,
     chance_of_hit,
-    chance_of_share,
     recall_at,
     relevant_ranks,
-    shares_at,
 )
 from components.metrics.similarity import exact_scores, paired_scores, split_vectors
 from components.search.nearest import nearest
@@ -77,13 +75,10 @@ def test_the_search_orders_items_as_the_ranks_do(task: Any, depth: int) -> None:
 
 
 @given(tasks(), st.integers(1, 12))
-def test_both_recalls_equal_counts_in_the_sorted_list(task: Any, depth: int) -> None:
+def test_recall_equals_counts_in_the_sorted_list(task: Any, depth: int) -> None:
     result, expected = relevant_ranks(*task), naive_places(task)
     inside = [[place for place in places if place <= depth] for places in expected]
     assert recall_at(result.best, depth) == sum(map(bool, inside)) / len(inside)
-    shares = [len(some) / len(places) for some, places in zip(inside, expected, strict=True)]
-    assert shares_at(result.ranks, result.relevant, depth).tolist() == shares
-    assert shares_at(inside, result.relevant, depth).tolist() == shares
 
 
 @pytest.mark.long
@@ -135,13 +130,11 @@ def test_nan_embeddings_rank_last() -> None:
 @given(st.integers(1, 6), st.lists(st.integers(1, 3), min_size=1, max_size=4), st.integers(1, 8))
 def test_chance_is_the_mean_over_all_orders(items: int, right: list[int], depth: int) -> None:
     right = [min(items, number) for number in right]
-    hits, shares = [], []
+    hits = []
     for number in right:
         for order in itertools.combinations(range(1, items + 1), number):
             hits.append(Fraction(any(place <= depth for place in order), len(right) * math.comb(items, number)))
-            shares.append(Fraction(sum(place <= depth for place in order), number * len(right) * math.comb(items, number)))
     assert chance_of_hit(right, items, depth) == pytest.approx(float(sum(hits)))
-    assert chance_of_share(items, depth) == pytest.approx(float(sum(shares)))
 
 
 def test_mismatched_input_is_an_error_in_one_line() -> None:

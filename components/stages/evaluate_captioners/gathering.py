@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from components.core.seeded_rng import seeded_rng
 from components.metrics.bootstrap import bootstrap_intervals
-from components.metrics.caption_lengths import word_counts
 from components.reporting.values import Contrast, Value
-from components.stages.evaluate_captioners.analyses import TrainingTexts, measure_references, measure_writing
+from components.stages.evaluate_captioners.analyses import Writing, measure_lengths, measure_writing
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.jobs import Constant
 from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption, Pair, Row, Table
@@ -25,18 +24,15 @@ def gather(
     models: Sequence[Model],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
-    training_texts: Mapping[str, TrainingTexts],
     params: Params,
 ) -> CaptionerResults:
-    """Return all results; ``scored`` maps (test set, model) to scores, ``training_texts`` maps a model to its training texts."""
+    """Return all results; ``scored`` maps (test set, model) to scores."""
     cells: dict[tuple[str, str], list[str]] = {}
     for model in models:
         cells.setdefault((model.training, model.network), []).append(model.name)
     pairs = _pairs(sets, cells)
     interval_ends = {test_set.name: _intervals(test_set, cells, pairs, scored, constants, params) for test_set in sets}
-    tables = [
-        _table(test_set, cells, scored, constants, training_texts, interval_ends[test_set.name], params) for test_set in sets
-    ]
+    tables = [_table(test_set, cells, scored, constants, interval_ends[test_set.name], params) for test_set in sets]
     by_name = {table.name: table for table in tables}
     return CaptionerResults(
         dataset,
@@ -94,12 +90,10 @@ def _table(
     cells: Mapping[tuple[str, str], list[str]],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
-    training_texts: Mapping[str, TrainingTexts],
     interval_ends: Mapping[str, tuple[float, float]],
     params: Params,
 ) -> Table:
     rows = []
-    reference_lengths = [word_counts(item.references) for item in test_set.items]
     for (training, network), names in cells.items():
         seeds = {name: scored[test_set.name, name].scores.corpus for name in names}
         values = {
@@ -107,10 +101,7 @@ def _table(
             for metric in METRICS
             if all(metric in corpus for corpus in seeds.values())
         }
-        writing = measure_writing(
-            [(scored[test_set.name, name], training_texts[name]) for name in names], reference_lengths, test_set.language
-        )
-        rows.append(Row(training, network, seeds, values, writing))
+        rows.append(Row(training, network, seeds, values, measure_writing([scored[test_set.name, name] for name in names])))
     constant = None
     if test_set.name in constants:
         corpus = constants[test_set.name].scored.scores.corpus
@@ -122,7 +113,7 @@ def _table(
         str(test_set.settings.get("wording", "")),
         len(test_set.items),
         test_set.references,
-        measure_references([text for item in test_set.items for text in item.references], test_set.language),
+        Writing(measure_lengths(text for item in test_set.items for text in item.references)),
         rows,
         constant,
         list(find_language_gaps(test_set.items, params.meteor, params.spice).values()),

@@ -7,7 +7,6 @@ import logging
 from components.core.check_warnings import input_warnings
 from components.execution.stage import Stage
 from components.stages.evaluate_captioners import MARKDOWN, PAGE, SUMMARY, page, tables
-from components.stages.evaluate_captioners.analyses import read_training_texts
 from components.stages.evaluate_captioners.gathering import gather
 from components.stages.evaluate_captioners.inputs import open_inputs
 from components.stages.evaluate_captioners.jobs import score_all, write_all
@@ -20,7 +19,7 @@ def run(stage: Stage) -> None:
     sets, models = open_inputs(stage)
     captions = write_all(stage, sets, models)
     scored, constants = score_all(stage, sets, models, captions)
-    results = gather(stage.dataset, sets, models, scored, constants, read_training_texts(stage, sets, models), stage.params)
+    results = gather(stage.dataset, sets, models, scored, constants, stage.params)
     for table in results.tables:
         for line in table.left_out:
             log.warning("evaluate_captioners: left out on %s: %s", table.name, line)

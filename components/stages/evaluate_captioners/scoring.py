@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,14 +25,13 @@ from components.metrics.hallucination import find_hallucinations
 from components.metrics.jars import JarUnavailable
 from components.metrics.meteor import LanguageUnavailable, find_meteor, meteor_jar
 from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
-from components.metrics.scene_graph import scene_graph_f
 from components.metrics.spice import spice_jar
 from components.stages.evaluate_captioners.inputs import Item, read_rows, read_set
 
 if TYPE_CHECKING:
     from components.execution.stage import Task
     from components.metrics.lexicon import Lexicon
-    from components.metrics.parses import Parses
+    from components.metrics.parses import Sentence
 
 SCORES, CONSTANT = "scores.json", "constant.json"
 METRICS = {
@@ -46,7 +45,6 @@ METRICS = {
     "cider_d": "CIDEr-D",
     "cider_r": "CIDEr-R",
     "cider_plain": "CIDEr, first formula",
-    "scene_graph_f": "scene graph F (own)",
 }
 """Name → title, in the tables' order; a table has the columns that have scores. The published tools print CIDEr-D as CIDEr."""
 MAIN = "cider_d"
@@ -91,15 +89,10 @@ def score_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     scores = score_tokens(words, references)
     objects = [ObjectMentions(None, [], [])] * len(items)
     add_jars(scores, items, words, references, **spec["jars"])
-    if _languages(items) == ["en"]:
-        # Scene graphs and named objects share the parses.
+    if spec["language"] == "en" and _languages(items) == ["en"]:
         texts = [*spec["captions"], *(text for item in items for text in item.references)]
-        parses, lexicon = parse_captions(texts, "en", task.annotations), load_lexicon()
-        graphs = scene_graph_f(spec["captions"], [item.references for item in items], parses, lexicon)
-        if graphs.mean is not None:
-            scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = graphs.mean, [item.f for item in graphs.items]
-        if spec["language"] == "en":
-            objects = find_unsupported_objects(spec["captions"], items, parses, lexicon)
+        parses = parse_captions(texts, task.annotations)
+        objects = find_unsupported_objects(spec["captions"], items, parses, load_lexicon())
     content = {"corpus": scores.corpus, "items": scores.items, "objects": objects}
     (folder / SCORES).write_text(json.dumps(content, sort_keys=True, ensure_ascii=False), encoding="utf-8")
 
@@ -224,13 +217,13 @@ def digest_scoring_inputs(meteor: str, spice: str) -> dict[str, str]:
 
 
 def find_unsupported_objects(
-    captions: Sequence[str], items: Sequence[Item], parses: Parses, lexicon: Lexicon | None
+    captions: Sequence[str], items: Sequence[Item], parses: Mapping[str, Sentence], lexicon: Lexicon | None
 ) -> list[ObjectMentions]:
     """Return the objects that each English caption mentions, with those that neither labels nor references contain."""
     references, labels = [item.references for item in items], [item.labels for item in items]
     return [
         ObjectMentions(len(item.mentions), [m.lemma for m in item.hallucinated], [(m.start, m.end) for m in item.hallucinated])
-        for item in find_hallucinations(captions, references, labels, parses, lexicon).items
+        for item in find_hallucinations(captions, references, labels, parses, lexicon)
     ]
 
 

@@ -11,8 +11,7 @@ import pyarrow as pa
 from components.core.csv_text import csv_text
 from components.core.ledger import kept, ledger_table
 from components.core.records import GENERATED_CAPTION
-from components.reporting.values import Value, decimal, interval, number, rounded, six_digits
-from components.stages.evaluate_captioners import columns
+from components.reporting.values import ABSENT, Value, count, decimal, interval, number, percent, rounded, six_digits
 from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table
@@ -20,6 +19,9 @@ from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
+
+FREQUENT = 5
+"""Most frequent hallucinated objects shown for each network."""
 
 
 def write_records(
@@ -55,7 +57,7 @@ def scores_json(results: CaptionerResults) -> str:
 
 def _table_json(table: Table) -> dict[str, Any]:
     content: dict[str, Any] = {"items": table.items, "references": table.references}
-    content["words"] = rounded(table.references_writing.lengths.mean)
+    content["words"] = rounded(table.references_writing.figures["words"])
     content["cells"] = {row.name: {name: value.plain("mean") for name, value in row.values.items()} for row in table.rows}
     content["models"] = {
         model: {name: rounded(value) for name, value in values.items() if name in METRICS}
@@ -143,9 +145,7 @@ def render_markdown(results: CaptionerResults) -> str:
             lines += ["", f"The best constant caption, chosen on the training split: “{caption}”."]
         lines += [part for line in table.left_out for part in ("", f"Left out: {line}.")]
     for table in results.tables:
-        lines += ["", f"## Writing style on {table.name}", "", *_style_lines(table, columns.first(results.marked))]
-        lines += ["", *_style_lines(table, columns.RARER)]
-        lines += ["", *_hallucination_lines(table)] if results.marked else []
+        lines += ["", f"## Lengths and hallucinated objects on {table.name}", "", *_writing_lines(table)]
     for pair in results.pairs:
         lines += ["", f"## The same images, two wordings: {pair.first} and {pair.second}", ""]
         lines += [f"{METRICS[MAIN]}, and the 95 % interval of the difference.", ""]
@@ -160,24 +160,20 @@ def render_markdown(results: CaptionerResults) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _style_lines(table: Table, groups: Sequence[columns.Group]) -> list[str]:
-    """Return a table of some style columns, with a last row for the references."""
-    shown = [(f"{group.title}: {column.title}", column) for group in groups for column in group.columns]
-    lines = ["| network | trained on | " + " | ".join(title.replace("<UNK>", "`<UNK>`") for title, _ in shown) + " |"]
-    lines.append("|---|---|" + "--:|" * len(shown))
+def _writing_lines(table: Table) -> list[str]:
+    """Return the table of lengths and hallucinated objects, with a last row for the references."""
+    lines = ["| network | trained on | words a caption | hallucinated objects | captions with any | most frequent |"]
+    lines.append("|---|---|--:|--:|--:|---|")
     rows = [(row.network, row.training, row.writing) for row in table.rows]
     for network, training, writing in (*rows, ("references", table.name, table.references_writing)):
-        cells = [column.of(writing.figures) for _, column in shown]
-        texts = [f"{cell.text} ({cell.note})" if cell.note else cell.text for cell in cells]
-        lines.append(f"| {network} | {training} | " + " | ".join(texts) + " |")
+        figures, objects, captions = writing.figures, ABSENT, ABSENT
+        if "captions_with_unsupported" in figures:
+            captions = percent(figures["captions_with_unsupported"])
+            objects = f"{count(figures['objects_unsupported'])} of {count(figures['objects'])}"
+        words = ", ".join(f"{word} {times}" for word, times in writing.unsupported[:FREQUENT])
+        length = f"{figures['words']:.1f} ± {figures['words_sd']:.1f}"
+        lines.append(f"| {network} | {training} | {length} | {objects} | {captions} | {words} |")
     return lines
-
-
-def _hallucination_lines(table: Table) -> list[str]:
-    lists = [
-        (row.name, ", ".join(f"{word} {times}" for word, times in row.writing.unsupported[: columns.NAMED])) for row in table.rows
-    ]
-    return [f"- {name} hallucinates most often: {words}" for name, words in lists if words]
 
 
 def render_summary(results: CaptionerResults) -> str:

@@ -16,16 +16,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from components.metrics.bootstrap import bootstrap_intervals
-from components.metrics.retrieval import chance_of_hit, chance_of_share, shares_at
+from components.metrics.retrieval import chance_of_hit
 from components.reporting.values import Value
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-HIT, SHARE = "hit", "share"
-DEFINITIONS = {HIT: "any hit", SHARE: "share found"}
-"""The two definitions of recall (``components.metrics.retrieval``)."""
 
 
 class Cell(NamedTuple):
@@ -33,7 +29,6 @@ class Cell(NamedTuple):
 
     crop: str
     direction: str
-    definition: str
     depth: int
 
 
@@ -67,15 +62,13 @@ def _measure(measured: Measured, model: str, table: pa.Table, crop: str, directi
     names, query_index = np.unique(np.array(rows["query"].to_pylist(), dtype=object), return_inverse=True)
     rounds = np.bincount(query_index)
     ranks, relevant = (rows[name].to_numpy().astype(np.int64) for name in ("rank", "relevant"))
-    relevant_ranks = rows["relevant_ranks"].to_pylist()
 
     def mean_by_query(values: NDArray[np.float64]) -> NDArray[np.float64]:
         means: NDArray[np.float64] = np.bincount(query_index, weights=values) / rounds
         return means
 
     for depth in depths:
-        measured.models[model][Cell(crop, direction, HIT, depth)] = mean_by_query((ranks <= depth).astype(np.float64))
-        measured.models[model][Cell(crop, direction, SHARE, depth)] = mean_by_query(shares_at(relevant_ranks, relevant, depth))
+        measured.models[model][Cell(crop, direction, depth)] = mean_by_query((ranks <= depth).astype(np.float64))
     if direction not in measured.queries:
         items = rows["items"].to_numpy()
         measured.queries[direction], measured.items[direction] = names.tolist(), int(items.max())
@@ -83,9 +76,7 @@ def _measure(measured: Measured, model: str, table: pa.Table, crop: str, directi
         for depth in depths:
             chances = {(good, all_items): chance_of_hit([good], all_items, depth) for good, all_items in set(pairs)}
             hits = np.array([chances[pair] for pair in pairs])
-            shares = np.array([chance_of_share(all_items, depth) for _, all_items in pairs])
-            measured.chance[Cell("", direction, HIT, depth)] = float(mean_by_query(hits).mean())
-            measured.chance[Cell("", direction, SHARE, depth)] = float(mean_by_query(shares).mean())
+            measured.chance[Cell("", direction, depth)] = float(mean_by_query(hits).mean())
     elif measured.queries[direction] != names.tolist():
         raise ValueError(f"{model} has other queries than the models before it")
 

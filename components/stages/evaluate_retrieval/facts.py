@@ -1,4 +1,4 @@
-"""Results of the evaluation: rows with their recalls, effects of cropping, and verdicts on the paper's claims."""
+"""Results of the evaluation: rows with their recalls, and verdicts on the paper's claims."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from components.reporting.values import Contrast, Value, best_of, shifted
-from components.stages.evaluate_retrieval.claims import CENTRE, WHOLE, Claim, applicable_claims, verdict, verdict_of_all
-from components.stages.evaluate_retrieval.columns import HIT, Cell, Columns, Term, measure
+from components.stages.evaluate_retrieval.claims import Claim, applicable_claims, verdict, verdict_of_all
+from components.stages.evaluate_retrieval.columns import Cell, Columns, Term, measure
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
 if TYPE_CHECKING:
@@ -78,8 +78,6 @@ class RetrievalResults:
     """Counts of ``images``, ``utterances``, ``records`` and ``rounds`` in the split."""
     chance: dict[Cell, float]
     findings: tuple[Finding, ...]
-    cropping: dict[tuple[str, str, int], Value]
-    """(row, direction, depth) → any-hit recall on whole images minus that on their centres; empty without both crops."""
 
     @property
     def main(self) -> Row:
@@ -113,8 +111,7 @@ def gather(
     counts = {name: next(iter(model_info.values()))[name] for name in ("images", "utterances", "records", "rounds")}
     claims = applicable_claims(list(models), params.crops, params.crops[0])
     findings = tuple(_judge(claim, columns, measured.chance, params) for claim in claims)
-    cropping = _cropping(columns, params)
-    return RetrievalResults(dataset, params, tuple(rows), queries, measured.items, counts, measured.chance, findings, cropping)
+    return RetrievalResults(dataset, params, tuple(rows), queries, measured.items, counts, measured.chance, findings)
 
 
 def split_row_name(row: str) -> tuple[str, int]:
@@ -137,7 +134,7 @@ def models_by_row(model_info: Mapping[str, dict[str, Any]]) -> dict[str, list[st
 
 
 def _judge(claim: Claim, columns: Columns, chance: Mapping[Cell, float], params: Params) -> Finding:
-    cells = [Cell("", direction, HIT, claim.depth) for direction in DIRECTIONS]
+    cells = [Cell("", direction, claim.depth) for direction in DIRECTIONS]
     if claim.depth not in params.depths:
         claim = replace(claim, sums=(), needs=(*claim.needs, f"R@{claim.depth}"))
     elif any(chance[cell] >= 1.0 for cell in cells):
@@ -149,11 +146,3 @@ def _judge(claim: Claim, columns: Columns, chance: Mapping[Cell, float], params:
                 value = shifted(value, -chance[cell] * sum(term.weight for term in weighted.terms))
             judged.append(Contrast(weighted.title, cell.direction, value))
     return Finding(claim, tuple(judged))
-
-
-def _cropping(columns: Columns, params: Params) -> dict[tuple[str, str, int], Value]:
-    if not {CENTRE, WHOLE} <= set(params.crops):
-        return {}
-    keys = [(row, direction, depth) for row in columns.models for direction in DIRECTIONS for depth in params.depths]
-    terms = [(Term(row, WHOLE, 1.0), Term(row, CENTRE, -1.0)) for row, _, _ in keys]
-    return dict(zip(keys, columns.values(terms, [Cell("", direction, HIT, depth) for _, direction, depth in keys]), strict=True))

@@ -1,6 +1,6 @@
 """The HTML page of the evaluation: one self-contained file without scripts.
 
-Its figures are inline SVG: recalls of all rows with their intervals, and recall by share of the data (CSC figure 3).
+Its figures are inline SVG: recall by share of the data (CSC figure 3).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from xml.sax.saxutils import escape
 
 from components.reporting import svg
 from components.reporting.pages import render
-from components.reporting.values import interval
 from components.stages.evaluate_retrieval.claims import (
     DEPTHS,
     FAILS,
@@ -25,11 +24,11 @@ from components.stages.evaluate_retrieval.claims import (
     table_of,
     verdict,
 )
-from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, SHARE, Cell
+from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import STARTS, RetrievalResults, Row
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
-WIDTH, LEFT, RIGHT, TOP, LINE = 520, 96, 14, 10, 26
+WIDTH, RIGHT, TOP = 520, 14, 10
 CURVE_HEIGHT, FOOT = 260, 40
 
 
@@ -45,36 +44,6 @@ def main_depth(results: RetrievalResults) -> int:
     return min(results.params.depths, key=lambda depth: (abs(depth - 10), depth))
 
 
-def dot_plots(results: RetrievalResults) -> list[Plot]:
-    """Return a plot per direction: each row's recall with its interval and seeds, and chance."""
-    return [_dot_plot(results, direction, main_depth(results)) for direction in DIRECTIONS]
-
-
-def _dot_plot(results: RetrievalResults, direction: str, depth: int) -> Plot:
-    cell = Cell(results.crop, direction, HIT, depth)
-    rows = [(row, row.values[cell]) for row in results.rows]
-    chance = results.chance[cell._replace(crop="")]
-    most = _axis_end([*(end for _, value in rows for end in (value.high or 0.0, *value.seeds)), chance])
-    height = TOP + LINE * len(rows) + FOOT
-    bottom = height - FOOT
-
-    def x(value: float | None) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (value or 0.0) / most
-
-    described = "; ".join(f"{row.name} {value.mean:.3f} ({interval(value)})" for row, value in rows)
-    title = f"R@{depth}, {DIRECTIONS[direction]}"
-    parts = []
-    for tick in _ticks(most):
-        parts += [svg.vertical(x(tick), TOP, bottom), svg.text(x(tick), bottom + 16, f"{tick:g}")]
-    parts.append(svg.vertical(x(chance), TOP, bottom, "chance"))
-    for number, (row, value) in enumerate(rows):
-        y = TOP + LINE * (number + 0.5)
-        parts += [svg.text(LEFT - 8, y + 4, row.name, "end"), svg.horizontal(y, x(value.low), x(value.high), "interval")]
-        parts += [svg.vertical(x(seed), y - 6, y + 6, "seed") for seed in value.seeds]
-        parts.append(f'<circle class="dot" cx="{x(value.mean):.1f}" cy="{y:.1f}" r="4"/>')
-    return Plot(title, svg.plot(WIDTH, height, f"{title}: {described}; chance {chance:.3f}.", parts))
-
-
 def curve_plots(results: RetrievalResults) -> list[Plot]:
     """Return figure 3, a plot per direction of recall by share of the training pairs; none unless some start has two shares."""
     series = {kind: sorted((row for row in results.rows if row.kind == kind), key=lambda row: row.number) for kind in STARTS}
@@ -87,7 +56,7 @@ def curve_plots(results: RetrievalResults) -> list[Plot]:
 
 
 def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], direction: str, depth: int) -> Plot:
-    cell = Cell(results.crop, direction, HIT, depth)
+    cell = Cell(results.crop, direction, depth)
     chance = results.chance[cell._replace(crop="")]
     points = {kind: [(row.number, row.values[cell]) for row in rows] for kind, rows in series.items()}
     most = _axis_end([*(value.high or 0.0 for line in points.values() for _, value in line), chance])
@@ -149,14 +118,10 @@ def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
         directions=DIRECTIONS,
         crops=CROPS,
         cell=Cell,
-        definitions=DEFINITIONS,
-        hit=HIT,
-        part=SHARE,
         best=results.best,
         paper_tables={table: (TITLES[table], TABLES[table]) for table in paper_tables},
         paper_depths=DEPTHS,
         reported=reported,
-        dots=dot_plots(results),
         curves=curve_plots(results),
         starts=STARTS,
         depth=main_depth(results),

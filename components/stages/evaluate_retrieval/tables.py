@@ -9,14 +9,14 @@ from typing import Any
 from components.core.csv_text import csv_text
 from components.reporting.values import decimal, interval, rounded, six_digits
 from components.stages.evaluate_retrieval.claims import reported, verdict
-from components.stages.evaluate_retrieval.columns import DEFINITIONS, HIT, Cell
+from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
 
-def metric_name(definition: str, depth: int) -> str:
-    """Return a recall's name in files: ``r_at_10`` (any hit) or ``share_at_10`` (share found)."""
-    return f"{'r' if definition == HIT else 'share'}_at_{depth}"
+def metric_name(depth: int) -> str:
+    """Return a recall's name in files: ``r_at_10``."""
+    return f"r_at_{depth}"
 
 
 def scores_json(results: RetrievalResults) -> str:
@@ -27,14 +27,14 @@ def scores_json(results: RetrievalResults) -> str:
         "chance": {direction: {} for direction in DIRECTIONS}, "rows": {}, "models": {},
     }  # fmt: skip
     for cell, value in results.chance.items():
-        content["chance"][cell.direction][metric_name(cell.definition, cell.depth)] = rounded(value)
+        content["chance"][cell.direction][metric_name(cell.depth)] = rounded(value)
     for row in results.rows:
         for cell, recall in row.values.items():
             target = content["rows"].setdefault(row.name, {}).setdefault(cell.crop, {}).setdefault(cell.direction, {})
-            target[metric_name(cell.definition, cell.depth)] = recall.plain("value")
+            target[metric_name(cell.depth)] = recall.plain("value")
             for model, value in zip(row.models, recall.seeds, strict=True):
                 target = content["models"].setdefault(model, {}).setdefault(cell.crop, {}).setdefault(cell.direction, {})
-                target[metric_name(cell.definition, cell.depth)] = rounded(value)
+                target[metric_name(cell.depth)] = rounded(value)
     return json.dumps({"retrieval": content}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
@@ -66,23 +66,22 @@ def claims_json(results: RetrievalResults) -> str:
 
 def table_csv(results: RetrievalResults) -> str:
     """Return every recall with chance and the paper's value as CSV."""
-    head = ["row", "seeds", "training_pairs", "crop", "direction", "definition", "depth"]
+    head = ["row", "seeds", "training_pairs", "crop", "direction", "depth"]
     head += ["value", "low", "high", "sd", "chance", "paper"]
     lines: list[list[Any]] = []
     for row in results.rows:
         for cell, value in row.values.items():
             chance = results.chance[cell._replace(crop="")]
-            comparable = cell.definition == HIT and cell.crop == results.crop
-            paper = reported(row.name, cell.direction, cell.depth) if comparable else None
+            paper = reported(row.name, cell.direction, cell.depth) if cell.crop == results.crop else None
             numbers = [six_digits(number) for number in (value.mean, value.low, value.high, value.deviation, chance, paper)]
-            settings = [row.name, len(row.models), row.pairs, cell.crop, cell.direction, DEFINITIONS[cell.definition], cell.depth]
+            settings = [row.name, len(row.models), row.pairs, cell.crop, cell.direction, cell.depth]
             lines.append([*settings, *numbers])
     return csv_text(head, lines)
 
 
 def recall_csv(results: RetrievalResults) -> str:
     """Return the any-hit recalls of each row and direction, and chance, as CSV for DVC's plot."""
-    head = ["line", "row", "direction", *(metric_name(HIT, depth) for depth in results.params.depths)]
+    head = ["line", "row", "direction", *(metric_name(depth) for depth in results.params.depths)]
     lines = [
         [f"{name}, {DIRECTIONS[direction]}", name, direction, *map(six_digits, recalls.values())]
         for direction, name, recalls in _any_hit(results)
@@ -99,11 +98,11 @@ def render_summary(results: RetrievalResults) -> str:
     for row in results.rows:
         recalls = []
         for direction in DIRECTIONS:
-            value = row.values[Cell(results.crop, direction, HIT, depth)]
+            value = row.values[Cell(results.crop, direction, depth)]
             recalls.append(f"{DIRECTIONS[direction]} {decimal(value.mean)} ({interval(value)})")
         seeds = f"{len(row.models)} seed{'' if len(row.models) == 1 else 's'}"
         text.append(f"  {row.name:<12} {', '.join(recalls)}; {seeds}, {row.pairs:,} training pairs")
-    chance = [f"{DIRECTIONS[direction]} {results.chance[Cell('', direction, HIT, depth)]:.3f}" for direction in DIRECTIONS]
+    chance = [f"{DIRECTIONS[direction]} {results.chance[Cell('', direction, depth)]:.3f}" for direction in DIRECTIONS]
     text.append(f"  {'chance':<12} {', '.join(chance)}")
     judged = [finding for finding in results.findings if finding.judged]
     text += ["the paper's claims", *(f"  {finding.verdict:<15} {finding.claim.says}" for finding in judged)] if judged else []
@@ -124,7 +123,7 @@ def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, st
             prefix = "" if crop == results.crop else f"{crop}/"
             for direction in DIRECTIONS:
                 for depth in results.params.depths:
-                    name, value = metric_name(HIT, depth), row.values[Cell(crop, direction, HIT, depth)]
+                    name, value = metric_name(depth), row.values[Cell(crop, direction, depth)]
                     ends = {"low": value.low, "high": value.high, "sd": value.deviation}
                     metrics[f"{prefix}{direction}/{name}"] = value.mean
                     metrics |= {f"{prefix}{direction}/{name}_{end}": number for end, number in ends.items() if number is not None}
@@ -134,9 +133,9 @@ def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, st
 
 def _any_hit(results: RetrievalResults) -> Iterator[tuple[str, str, dict[str, float]]]:
     """Yield for each direction every row, and then chance: direction, name, metric → any-hit recall on the main crop."""
-    names = {depth: metric_name(HIT, depth) for depth in results.params.depths}
+    names = {depth: metric_name(depth) for depth in results.params.depths}
     for direction in DIRECTIONS:
         for row in results.rows:
-            recalls = {name: row.values[Cell(results.crop, direction, HIT, depth)].mean for depth, name in names.items()}
+            recalls = {name: row.values[Cell(results.crop, direction, depth)].mean for depth, name in names.items()}
             yield direction, row.name, recalls
-        yield direction, "chance", {names[depth]: results.chance[Cell("", direction, HIT, depth)] for depth in names}
+        yield direction, "chance", {names[depth]: results.chance[Cell("", direction, depth)] for depth in names}

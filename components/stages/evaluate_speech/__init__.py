@@ -2,7 +2,7 @@
 
 Input: UTTERANCE records, synthetic or human. A recogniser that does not know the captions transcribes the sample; a high word
 error rate reveals an unintelligible voice, a wrong language, or wrong audio. CSC has no such check; it is ours. Output:
-RECOGNITION records, a page with players (``listen.html``, with audio and images in files), ``voices.json``, ``summary.txt``.
+RECOGNITION records, a page with players (``listen.html``, with audio in files), ``voices.json``, ``summary.txt``.
 The ledger has one row per record; a record without utterances in the sample is dropped by ``not_drawn``, since this stage is a
 side branch.
 Without a recogniser the page has no error rates and says so.

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from components.metrics.word_errors import ErrorRate, error_rate
 from components.speech.voices.catalogue import VOICES
 from components.stages.evaluate_speech.sample import Drawn
@@ -21,7 +19,6 @@ SYNTHETIC = "synthetic"
 PAPER = {"rate": (1.0, 0.1), "pitch": (0.0, 1.0), "gain": (0.0, 2.0)}
 """Mean and standard deviation of the paper's draws (CSC §2.2), clipped at 2 deviations."""
 CLIP = 2.0
-BINS_A_DEVIATION = 4
 _NORMAL = NormalDist()
 
 
@@ -60,17 +57,13 @@ class VoiceResults:
 
 @dataclass(frozen=True)
 class Draws:
-    """Distribution of one prosody parameter over all synthetic utterances."""
+    """Mean and deviation of one prosody parameter over all synthetic utterances."""
 
     name: str
     mean: float
     deviation: float
-    edges: list[float]
-    shares: list[float]
-    """Share of the draws between each edge and the next."""
-    expected: list[float]
-    """The same for the paper's distribution."""
     expected_mean: float
+    """Of the paper's distribution."""
     expected_deviation: float
 
 
@@ -127,7 +120,10 @@ def gather(dataset: str, table: pa.Table, drawn: Sequence[Drawn], params: Any, m
     results.recognisers = sorted({utterance.recogniser for utterance in drawn if utterance.recogniser})
     spoken = frame[frame["origin"] == SYNTHETIC]
     if len(spoken):
-        results.draws = [_draws(name, spoken[name].to_numpy()) for name in PAPER]
+        results.draws = [
+            Draws(name, float(spoken[name].mean()), float(spoken[name].std(ddof=0)), mean, deviation * clipped_deviation())
+            for name, (mean, deviation) in PAPER.items()
+        ]
     return results
 
 
@@ -143,27 +139,6 @@ def _mean(values: Any) -> float:
 def _describe(origin: str, voice: str) -> str:
     known = VOICES.get(voice) if origin == SYNTHETIC else None
     return ", ".join(filter(None, ({"F": "female", "M": "male"}.get(known.sex), known.licence))) if known else ""
-
-
-def _draws(name: str, values: Any) -> Draws:
-    mean, deviation = PAPER[name]
-    furthest = float(np.abs(values - mean).max()) / deviation
-    # Wider than the paper's range only if draws are, as with other settings. Stored values are float32.
-    bins = round(BINS_A_DEVIATION * max(CLIP, math.ceil(round(furthest, 4) * 2) / 2))
-    edges = [mean + deviation * n / BINS_A_DEVIATION for n in range(-bins, bins + 1)]
-    inside = np.clip(values, edges[0], edges[-1])
-    counts, _ = np.histogram(inside, bins=edges)
-    expected = []
-    for start in range(-bins, bins):
-        low, high = start / BINS_A_DEVIATION, (start + 1) / BINS_A_DEVIATION
-        # Clipped values lie in the outermost bins.
-        below = 0.0 if low <= -CLIP else _NORMAL.cdf(low)
-        above = 1.0 if high >= CLIP else _NORMAL.cdf(high)
-        expected.append(above - below if low >= -CLIP and high <= CLIP else 0.0)
-    return Draws(
-        name, float(values.mean()), float(values.std()), edges, [int(n) / len(values) for n in counts], expected, mean,
-        deviation * clipped_deviation(),
-    )  # fmt: skip
 
 
 def clipped_deviation() -> float:

@@ -9,11 +9,9 @@ from typing import Any
 
 from components.core.csv_text import csv_text
 from components.metrics.word_errors import ErrorRate
-from components.reporting import svg
 from components.reporting.pages import render
 from components.reporting.values import percent, percent_interval
-from components.stages.evaluate_speech.facts import Draws, SpeechResults, VoiceResults
-from components.stages.evaluate_speech.images import CEILING_DB, FLOOR_DB
+from components.stages.evaluate_speech.facts import SpeechResults, VoiceResults
 from components.stages.evaluate_speech.sample import Drawn
 
 VERDICTS = {
@@ -22,21 +20,20 @@ VERDICTS = {
     "unreadable": "The recording cannot be decoded.",
     "unrecognised": "Not transcribed.",
 }
+PARAMETERS = {"rate": "rate, times the voice's default", "pitch": "pitch, semitones", "gain": "gain, dB"}
 
 
 def render_page(results: SpeechResults, examples: Sequence[Drawn]) -> str:
-    """Return the page; its audio and images are files in ``audio/`` and ``images/``."""
+    """Return the page; its audio files are in ``audio/``."""
     played = {utterance.key for utterance in examples}
     return render(
         Path(__file__).parent / "data",
         "listen.html",
         results=results,
         shown=[(voice, [utterance for utterance in voice.heard if utterance.key in played]) for voice in results.voices],
-        histograms=[(describe_histogram(draws), draw_histogram(draws)) for draws in results.draws],
-        ticks=ticks,
+        parameters=PARAMETERS,
         verdicts=VERDICTS,
         widest=max([1.0, *(voice.words.high for voice in results.voices if voice.words)]),
-        decibels=(FLOOR_DB, CEILING_DB),
         duration=duration,
         percent_interval=percent_interval,
     )
@@ -45,16 +42,6 @@ def render_page(results: SpeechResults, examples: Sequence[Drawn]) -> str:
 def duration(hours: float) -> str:
     """Return a duration in hours or minutes."""
     return f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.1f} min"
-
-
-def ticks(seconds: float) -> list[tuple[float, str]]:
-    """Return positions (0 to 100 % of the recording) and labels of up to five ticks of its time axis, from 0."""
-    step = next((step for step in (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0) if seconds / step <= 5), seconds / 4)
-    positions = (
-        [(100 * n * step / seconds, f"{n * step:g}") for n in range(int(seconds / step) + 1)] if seconds > 0 else [(0.0, "0")]
-    )
-    # A label at the right edge would be cut off.
-    return [(position, label) for position, label in positions if position <= 96]
 
 
 def voices_json(results: SpeechResults) -> str:
@@ -108,42 +95,3 @@ def _row(voice: VoiceResults) -> dict[str, Any]:
 
 def _plain(rate: ErrorRate | None) -> dict[str, float] | None:
     return {name: round(getattr(rate, name), 5) for name in ("value", "low", "high")} if rate else None
-
-
-WIDTH, HEIGHT = 320, 190
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 14, 40
-LABELS = {"rate": ("Rate", "times the voice's default"), "pitch": ("Pitch", "semitones"), "gain": ("Gain", "dB")}
-TICKS = 5
-
-
-def describe_histogram(draws: Draws) -> str:
-    """Return a histogram's text alternative."""
-    name, unit = LABELS[draws.name]
-    return (
-        f"{name}: mean {draws.mean:.3f}, standard deviation {draws.deviation:.3f} {unit}; "
-        f"the paper's clipped distribution has {draws.expected_mean:.3f} and {draws.expected_deviation:.3f}."
-    )
-
-
-def draw_histogram(draws: Draws) -> str:
-    """Return the SVG of one parameter: bars for the draws, a stepped line for the paper's distribution."""
-    low, high = draws.edges[0], draws.edges[-1]
-    most = max([*draws.shares, *draws.expected]) * 1.08
-    across, down = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-
-    def x(value: float) -> float:
-        return LEFT + across * (value - low) / (high - low)
-
-    def y(share: float) -> float:
-        return TOP + down * (1 - share / most)
-
-    edges = [x(edge) for edge in draws.edges]
-    parts = svg.percent_axis(
-        [(share, y(share)) for share in svg.ticks(most, (0.02, 0.05, 0.1, 0.2), 5, 0.25)], LEFT, WIDTH - RIGHT, 6
-    )
-    parts += [svg.bar(edges[n], y(share), edges[n + 1] - edges[n], y(0)) for n, share in enumerate(draws.shares)]
-    parts.append(svg.path(svg.steps(edges, [y(share) for share in draws.expected])))
-    for value in (low + (high - low) * n / (TICKS - 1) for n in range(TICKS)):
-        parts.append(svg.text(x(value), HEIGHT - BOTTOM + 16, f"{value:.4g}"))
-    parts.append(svg.text(LEFT + across / 2, HEIGHT - 6, LABELS[draws.name][1]))
-    return svg.plot(WIDTH, HEIGHT, describe_histogram(draws), parts)

@@ -44,8 +44,13 @@ def hear_job(spec: Any, task: Task, folder: Path) -> None:
 
 def read_samples(task: Task, media: str) -> Samples:
     """Return the samples of a recording; raise ValueError if it cannot be decoded."""
+    return decode_samples(task.inputs["input"].read_media(media))
+
+
+def decode_samples(data: bytes) -> Samples:
+    """Return the samples of a recording's file; raise ValueError if it cannot be decoded."""
     try:
-        samples = from_flac(task.inputs["input"].read_media(media))
+        samples = from_flac(data)
     except (soundfile.SoundFileError, RuntimeError, TypeError) as error:
         raise ValueError(str(error)) from error
     if samples.ndim != 1 or not np.isfinite(samples).all():

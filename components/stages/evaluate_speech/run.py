@@ -13,8 +13,7 @@ from components.core.records import OUTPUT_SCHEMAS
 from components.execution.stage import Job, Stage
 from components.speech.recognition.recognizer import INSTALL, installed, recogniser_for
 from components.stages.evaluate_speech import PAGE, SUMMARY, VOICES, Params, facts, page
-from components.stages.evaluate_speech.images import SPECTROGRAM_FILE, WAVEFORM_FILE, image_job
-from components.stages.evaluate_speech.recognition import HEARD_FILE, hear_job
+from components.stages.evaluate_speech.recognition import HEARD_FILE, decode_samples, hear_job
 from components.stages.evaluate_speech.sample import COLUMNS, Drawn, draw_sample
 
 JOB_SIZE = 8
@@ -33,10 +32,7 @@ def run(stage: Stage) -> None:
         print(line, file=sys.stderr, flush=True)
     results = facts.gather(stage.dataset, table, drawn, params, missing_recognisers)
     examples = [utterance for voice in results.voices for utterance in voice.heard[: params.examples]]
-    _draw_images(stage, examples)
-    for utterance in examples:
-        if utterance.sound:
-            stage.write_file(utterance.sound, source.read_media(utterance.media))
+    _write_audio(stage, examples)
     stage.write_file(PAGE, page.render_page(results, examples).encode())
     stage.write_file(VOICES, page.voices_json(results).encode())
     stage.write_file(SUMMARY, page.render_summary(results).encode())
@@ -82,17 +78,17 @@ def _transcribe(stage: Stage, drawn: list[Drawn]) -> str:
     return f"no word error rates, because {' and '.join(sorted(not_installed))} is not installed: run `{INSTALL}`, {rerun}"
 
 
-def _draw_images(stage: Stage, examples: list[Drawn]) -> None:
-    """Draw the waveforms and spectrograms of the page's examples in jobs, and write them to the output."""
-    jobs = [
-        Job(utterance.key, {"media": utterance.media, "audio_sha256": utterance.audio_sha256}, content_addressed=True)
-        for utterance in examples
-    ]
-    for utterance, folder in zip(examples, stage.jobs(image_job, jobs, step="images", params={}), strict=True):
-        if (folder / SPECTROGRAM_FILE).exists():
-            utterance.sound, utterance.image = f"audio/{utterance.key}.flac", f"images/{utterance.key}.png"
-            utterance.waveform = (folder / WAVEFORM_FILE).read_text()
-            stage.write_file(utterance.image, folder / SPECTROGRAM_FILE)
+def _write_audio(stage: Stage, examples: list[Drawn]) -> None:
+    """Write the recordings of the page's examples to the output, but not what is empty or cannot be decoded."""
+    for utterance in examples:
+        data = stage.inputs["input"].read_media(utterance.media)
+        try:
+            playable = len(decode_samples(data)) > 0
+        except ValueError:
+            continue
+        if playable:
+            utterance.sound = f"audio/{utterance.key}.flac"
+            stage.write_file(utterance.sound, data)
 
 
 def _write_records(stage: Stage, drawn: list[Drawn]) -> None:

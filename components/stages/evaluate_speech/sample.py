@@ -31,9 +31,7 @@ class Drawn:
     heard: str = ""
     recogniser: str = ""
     sound: str = ""
-    image: str = ""
-    waveform: str = ""
-    """Paths of audio and spectrogram in the output, and the waveform's SVG path; empty if not on the page."""
+    """Path of its audio in the output; empty if it is not played on the page."""
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -17,11 +17,8 @@ def draw_all(report: RunReport) -> Iterator[tuple[str, str, bytes]]:
     makers: list[tuple[str, str, Callable[[RunReport], Any], object]] = [
         ("funnel", "Records left after each stage", _funnel, report.funnel),
         ("pass_rates", "Pass rate of each step, and the paper's", _pass_rates, report.steps),
-        ("rules", "Dropped records by rule", _rules, report.funnel),
         ("lengths", "Words per caption", _lengths, report.lengths),
-        ("speech", "Seconds per utterance", _speech, report.speech),
         ("curves", "Validation metric by epoch", _curves, report.curves),
-        ("retrieval", "Speech–image retrieval, and chance", _retrieval, report.scores["retrieval"]["models"]),
     ]
     for key, title, make, data in makers:
         if data:
@@ -96,37 +93,12 @@ def _pass_rates(report: RunReport) -> Any:
     return figure
 
 
-def _rules(report: RunReport) -> Any:
-    pairs = [
-        (f"{line.dataset} · {line.stage} · {rule}", count, line.dataset == report.dataset)
-        for line in report.funnel
-        for rule, count in line.rules.items()
-    ]
-    figure, axes = _axes(8, 0.22 * len(pairs) + 1.2)
-    axes.barh([p[0] for p in pairs][::-1], [p[1] for p in pairs][::-1], color=[INK if p[2] else SOFT for p in pairs][::-1])
-    axes.set_xscale("symlog")
-    axes.tick_params(axis="y", labelsize=7)
-    axes.set_xlabel("records dropped (log scale)")
-    return figure
-
-
 def _lengths(report: RunReport) -> Any:
     figure, axes = _axes()
     lengths, counts = zip(*sorted(report.lengths.items()), strict=True)
     axes.hist(lengths, bins=range(1, max(lengths) + 2), weights=counts, color=SOFT, edgecolor="white", align="left")
     axes.set_xlabel("words")
     axes.set_ylabel("captions")
-    return figure
-
-
-def _speech(report: RunReport) -> Any:
-    figure, axes = _axes()
-    edges, counts = report.speech.edges, report.speech.counts
-    axes.hist(edges[:-1], bins=edges, weights=counts, color=SOFT, edgecolor="white")
-    axes.axvline(3.5, color=WARM, linestyle="--", linewidth=1)
-    axes.text(3.5, axes.get_ylim()[1] * 0.95, " crop of the paper, 3.5 s", color=WARM, va="top")
-    axes.set_xlabel("seconds")
-    axes.set_ylabel("utterances")
     return figure
 
 
@@ -141,27 +113,4 @@ def _curves(report: RunReport) -> Any:
         axes.set_title(kind.replace("_", " "))
         axes.set_xlabel("epoch")
         axes.legend(frameon=False, fontsize=8)
-    return figure
-
-
-def _retrieval(report: RunReport) -> Any:
-    """Plot the any-hit recalls of the table's last row in both directions, with the chance of each direction."""
-    figure, axes = _axes()
-    scores = report.scores["retrieval"]
-    known = scores["rows"][scores["main"]][scores["crop"]]
-    # The keys of the JSON object are in alphabetical order.
-    depths = sorted((name for name in known["speech_to_image"] if name.startswith("r_at_")), key=lambda name: int(name[5:]))
-    for offset, (way, colour) in enumerate((("speech_to_image", INK), ("image_to_speech", SOFT))):
-        recalls = [known[way][depth] for depth in depths]
-        at = [index + (offset - 0.5) * 0.3 for index in range(len(depths))]
-        error = [
-            [recall["value"] - recall["low"] for recall in recalls],
-            [recall["high"] - recall["value"] for recall in recalls],
-        ]
-        label = f"{way.replace('_', ' ')}, {scores['main']}"
-        axes.bar(at, [recall["value"] for recall in recalls], 0.28, yerr=error, ecolor=WARM, color=colour, label=label)
-        chance = [scores["chance"][way][depth] for depth in depths]
-        axes.plot(at, chance, "k_", markersize=26, label="chance" if offset else None)
-    axes.set_xticks(range(len(depths)), [depth.replace("r_at_", "R@") for depth in depths])
-    axes.legend(frameon=False)
     return figure

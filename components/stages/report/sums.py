@@ -7,10 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from components.core.ledger import DROPPED
 from components.core.shards import read_table
@@ -18,44 +16,26 @@ from components.core.stage_output import StageOutput
 from components.knowledge.people import count_people
 from components.metrics.caption_lengths import CaptionStatistics
 
-BINS = 30
-"""Bars of the histogram of durations."""
-
 
 @dataclass
 class Durations:
-    """Utterances by voice, and a histogram of their durations."""
+    """Utterances by voice, and their duration."""
 
     voices: dict[str, int] = field(default_factory=dict)
     number: int = 0
     seconds: float = 0.0
-    edges: NDArray[np.float64] = field(default_factory=lambda: np.zeros(BINS + 1))
-    """Edges of the histogram's bins, in seconds."""
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(BINS, np.int64))
-
-    def __bool__(self) -> bool:
-        return self.number > 0
 
 
 def sum_durations(speech: StageOutput) -> Durations:
-    """Return the voices and durations of all utterances; shards are read twice, for the range and for the histogram."""
+    """Return the voices and the duration of all utterances."""
     voices: Counter[str] = Counter()
     found = Durations()
-    low, high = np.inf, -np.inf
     for shard in speech.shards:
         table = shard.read(["voice", "seconds"])
         voices.update(table["voice"].to_pylist())
-        seconds = table["seconds"].to_pylist()
-        found.number += len(seconds)
-        found.seconds = sum(seconds, found.seconds)
-        if seconds:
-            low, high = min(low, *seconds), max(high, *seconds)
+        found.number += table.num_rows
+        found.seconds = sum(table["seconds"].to_pylist(), found.seconds)
     found.voices = dict(sorted(voices.items()))
-    if found:
-        for shard in speech.shards:
-            seconds = shard.read(["seconds"])["seconds"].to_numpy().astype(np.float64)
-            counts, found.edges = np.histogram(seconds, BINS, (low, high))
-            found.counts = found.counts + counts
     return found
 
 

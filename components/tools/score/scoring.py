@@ -5,7 +5,6 @@ Captions are tokenised as for published scores (PTB). Metrics that cannot be com
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from components.metrics.meteor import meteor
 from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
 from components.metrics.spice import spice
 
-METRICS = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider", "cider_d", "cider_r", "meteor", "spice", "scene_graph_f")
+METRICS = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider", "cider_d", "cider_r", "meteor", "spice")
 """In the order of the result."""
 OFF = "off"
 """Given instead of a jar's path: leave the metric out."""
@@ -86,14 +85,13 @@ def score(captions: Captions, *, meteor_path: str = "", spice_path: str = "", ja
     Args:
         meteor_path: ``meteor-1.5.jar`` or its folder; empty for pycocoevalcap's; ``off`` for no METEOR.
         spice_path: the folder of ``spice-1.0.jar``; empty or ``off`` for no SPICE.
-        language: of the captions, ISO 639-1: METEOR reads its data, the scene-graph score parses them, and SPICE knows English.
+        language: of the captions, ISO 639-1: METEOR reads its data, and SPICE knows English.
     """
     candidates = [ptb_tokenize(text) for text in captions.candidates]
     references = [[ptb_tokenize(text) for text in known] for known in captions.references]
     scores = Scores(captions.image_ids)
     _ngrams(scores, candidates, references)
     _jars(scores, candidates, references, meteor_path, spice_path, java, language)
-    _scene_graph(scores, captions, language)
     scores.corpus = {name: scores.corpus[name] for name in METRICS if name in scores.corpus}
     scores.items = {name: scores.items[name] for name in METRICS if name in scores.items}
     empty = [image_id for image_id, tokens in zip(captions.image_ids, candidates, strict=True) if not tokens]
@@ -149,24 +147,3 @@ def _jars(
             scores.corpus["spice"], scores.items["spice"] = finite_or_none(result.mean), result.items
         except JarUnavailable as problem:
             scores.left_out["spice"] = str(problem)
-
-
-def _scene_graph(scores: Scores, captions: Captions, language: str) -> None:
-    try:
-        graphs = importlib.import_module("components.metrics.scene_graph")
-        parses = importlib.import_module("components.metrics.caption_parses")
-        lexicon = importlib.import_module("components.language.metric_lexicon")
-    except ImportError as problem:
-        scores.left_out["scene_graph_f"] = f"cannot be imported ({problem.name or problem})"
-        return
-    texts = dict.fromkeys([*captions.candidates, *(text for known in captions.references for text in known)])
-    words = lexicon.load_lexicon()
-    result = graphs.scene_graph_f(captions.candidates, captions.references, parses.parse_captions(texts, language), words)
-    if result.mean is None:
-        scores.left_out["scene_graph_f"] = result.reason
-        return
-    scores.corpus["scene_graph_f"], scores.items["scene_graph_f"] = finite_or_none(result.mean), [item.f for item in result.items]
-    if not result.synonyms:
-        scores.notes.append(
-            "scene_graph_f without a dictionary: only equal lemmas match (fetch it with `hearsight data --dictionary`)"
-        )

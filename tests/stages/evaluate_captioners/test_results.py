@@ -101,9 +101,8 @@ def test_every_cell_is_tracked_under_a_unique_name(evaluated):
     assert "english/constant/bleu_4_sd" not in result and all(math.isfinite(value) for value in result.values())
 
 
-def test_the_scores_hold_the_style_of_cells_and_references(evaluated):
+def test_the_scores_hold_the_lengths_and_objects_of_cells_and_references(evaluated):
     result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
-    assert result["english-small1x1"]["new_captions"] == 1.0  # the test images' colours are none of the training split
     assert result["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])
     assert result["cleaned-small8x8"]["objects_unsupported"] >= 4 and "objects" not in result["references"]
 

@@ -19,7 +19,7 @@ from components.reporting.values import Value
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval import claims, page, tables
 from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
-from components.stages.evaluate_retrieval.columns import HIT, SHARE, Cell
+from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults, gather
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 from tests.stages.evaluate_retrieval.params import EVALUATE
@@ -75,11 +75,10 @@ def verdicts(results: RetrievalResults) -> list[str]:
 def test_rounds_and_seeds_are_averaged_before_queries_are_resampled() -> None:
     # Each query is right in one round of two: every resample has a recall of one half.
     turn = results_of({("mms-48", 0): lambda direction, crop, query, number: 1 + 30 * number, ("mms-48", 1): constant(1)})
-    value = turn.main.values[Cell("centre", "speech_to_image", HIT, 10)]
+    value = turn.main.values[Cell("centre", "speech_to_image", 10)]
     assert (value.mean, value.low, value.high, value.seeds) == (0.75, 0.75, 0.75, (0.5, 1.0))
     assert value.deviation == pytest.approx(0.5 / 2**0.5)
-    assert turn.chance[Cell("", "image_to_speech", HIT, 10)] == pytest.approx(10 / ITEMS)
-    assert turn.chance[Cell("", "image_to_speech", SHARE, 100)] == 1.0
+    assert turn.chance[Cell("", "image_to_speech", 10)] == pytest.approx(10 / ITEMS)
 
 
 def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
@@ -89,7 +88,7 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_queries() -> None:
         ("none-100", 0): first, ("audio-100", 0): lambda w, c, query, n: 1 if query % 10 == 0 else first(w, c, query, n)
     })  # fmt: skip
     result = better.findings[0].judged[0].difference
-    wide = better.main.values[Cell("centre", "speech_to_image", HIT, 10)]
+    wide = better.main.values[Cell("centre", "speech_to_image", 10)]
     assert 0 <= result.low <= result.mean <= result.high < (wide.high - wide.low)
 
 
@@ -146,9 +145,9 @@ def test_no_claim_is_measured_where_chance_finds_everything(monkeypatch: pytest.
 
 def test_cropping_is_the_difference_of_crops() -> None:
     results = results_of({("both-100", 0): lambda direction, crop, query, number: 1 if crop == "whole" else 40})
-    assert results.findings[-1].verdict == HOLDS and results.cropping["both-100", "speech_to_image", 10].low == 1.0
+    assert results.findings[-1].verdict == HOLDS and results.findings[-1].judged[0].difference.low == 1.0
     alone = results_of({("both-100", 0): constant(1)}, crops=["centre"])
-    assert alone.findings[-1].claim.needs == ("crop whole",) and not alone.cropping
+    assert alone.findings[-1].claim.needs == ("crop whole",)
 
 
 def test_claims_about_a_missing_depth_are_unmeasured() -> None:
@@ -177,10 +176,9 @@ def test_files_agree_and_have_six_digits() -> None:
     scores = json.loads(tables.scores_json(results))["retrieval"]["rows"]["mms-48"]["centre"]["image_to_speech"]
     line = next(
         line for line in csv.DictReader(io.StringIO(tables.table_csv(results)))
-        if (line["crop"], line["direction"], line["definition"], line["depth"]) == ("centre", "image_to_speech", "any hit", "10")
+        if (line["crop"], line["direction"], line["depth"]) == ("centre", "image_to_speech", "10")
     )  # fmt: skip
     assert {name: float(line[name]) for name in ("value", "low", "high", "sd")} == scores["r_at_10"]
-    assert scores["r_at_10"] == scores["share_at_10"]  # one right item
     assert float(line["paper"]) == 0.269
     assert dict(tables.tracking_metrics(results))["mms-48/image_to_speech/r_at_10"] == pytest.approx(
         scores["r_at_10"]["value"], abs=1e-6
