@@ -195,11 +195,8 @@ TESTED = {
     r"hearsight storage .*|dvc (pull|push|checkout|commit --force)|dvc repro split@english": (
         "tests/storage/test_clones.py::test_a_second_clone_pulls_manifests_and_goes_on"
     ),
-    r"hearsight status( --json)?": (
+    r"hearsight status": (
         "tests/tools/status/test_status.py::test_the_last_failure_has_its_error_and_disappears_when_the_stage_succeeds"
-    ),
-    r"hearsight status --page": (
-        "tests/tools/status/test_status.py::test_the_page_draws_the_figures_of_each_stage_over_its_runs"
     ),
     r"hearsight logs( .*)?": "tests/tools/status/test_status.py::test_logs_prints_the_events_of_all_outputs_by_time_and_selects",
     r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",
