@@ -113,7 +113,7 @@ TESTED = {
         "tests/tools/takedown/test_end_to_end.py::test_the_scan_command_reports_its_result_as_exit_code"
     ),
     r"hearsight takedown list": "tests/pipeline/test_documented_commands.py::test_takedown_lists_nothing_in_a_new_project",
-    r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_a_page_and_rates",
+    r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_rates_and_samples",
     r"hearsight release --dataset english.*": (
         "tests/tools/release/test_release.py::test_the_command_prints_what_it_wrote_and_refuses_with_one_line"
     ),
