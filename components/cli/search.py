@@ -13,7 +13,7 @@ from components.cli.options import require_folder
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_error, print_json, print_table
+from components.core.printing import print_error, print_table
 
 if TYPE_CHECKING:
     from components.search.queries import Query
@@ -40,7 +40,6 @@ def search(
     voice: Annotated[
         str, typer.Option(help="The voice of --text, one of `hearsight voices`. Default: one of the index's main language.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
     page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with images and players.")] = None,
     approximate: Annotated[
         bool, typer.Option(help="Faster among millions of items, may miss some; needs an index built with `approximate`.")
@@ -72,11 +71,7 @@ def search(
     vector = searcher.encoder.embed(asked)
     found = searcher.find(vector, k, kinds, language=language, split=split, approximate=approximate)
     rows = [_row(result, searcher.folder) for each in kinds for result in found[each]]
-    if as_json or not sys.stdout.isatty():
-        for row in rows:
-            print_json(row)
-    else:
-        print_table(map(_short, rows))
+    print_table(map(_short, rows) if sys.stdout.isatty() else rows)
     if page is not None:
         from components.stages.build_search_index.page import search_html
 

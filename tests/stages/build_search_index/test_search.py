@@ -80,13 +80,11 @@ def test_filters_keep_only_matching_results(project: Path, monkeypatch: Any, cap
     assert all("fr" in row["languages"] and row["splits"] == ["test"] for row in output)
 
 
-def test_a_terminal_is_given_a_table_and_json_on_demand(project: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_a_terminal_is_given_a_table(project: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split()[:4] == ["kind", "rank", "score", "caption"] and len(rows) == 2 and rows[0].startswith("image")
-    assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1, "--json") == 0
-    assert len(lines(capsys)) == 2
 
 
 def test_a_page_embeds_its_images_and_sound(project: Path, monkeypatch: Any, capsys: Any) -> None:
