@@ -36,7 +36,6 @@ def describe(
         Path | None, typer.Option("--out", "-o", help="The folder to write to. Default, where files are written: descriptions.")
     ] = None,
     speak: Annotated[bool, typer.Option("--speak", help="Also write each caption as speech (FLAC).")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
     model: Annotated[
         str, typer.Option(help="A captioner, as english-t2t8x8, or a dataset with a search index. Default: the lightest.")
     ] = "",
@@ -58,7 +57,7 @@ def describe(
     from components.tools.describe.describer import Describer
 
     describer = Describer.open(find_root(), language, model=model, threshold=sure, interface=notes, registry=not outputs)
-    printer = Printer(describer, out or Path("descriptions"), speak=speak, as_json=as_json or not sys.stdout.isatty())
+    printer = Printer(describer, out or Path("descriptions"), speak=speak, as_json=not sys.stdout.isatty())
     for source in what:
         try:
             if source.lower().startswith(("http://", "https://")):

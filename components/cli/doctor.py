@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import typer
 
 from components.core.graph import find_root
-from components.core.printing import print_table
+from components.core.printing import print_result
 
 app = typer.Typer()
 
@@ -20,11 +18,8 @@ def doctor() -> None:
     from components.tools.doctor.finding import MISSING
 
     findings = examine(find_root())
-    if sys.stdout.isatty():
-        for finding in findings:
-            typer.echo(finding.text())
-    else:
-        print_table([finding.plain() for finding in findings])
+    for finding in findings:
+        print_result(finding.plain(), finding.text())
     if missing := [finding.name for finding in findings if finding.state == MISSING]:
         typer.echo(f"hearsight: `make demo` cannot succeed without: {', '.join(missing)}", err=True)
         raise typer.Exit(2)

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from components.cli.options import require_folder
-from components.core.files import publish_bytes
 from components.core.graph import find_root
 from components.core.printing import print_result
 
@@ -28,23 +26,15 @@ def feedback(
     ] = None,
     language: Annotated[Literal["en", "pt"], typer.Option("--language", "-l", help="The language of the text.")] = "en",
     notes: Annotated[Literal["en", "pt"], typer.Option(help="The language of the remarks.")] = "en",
-    page: Annotated[Path | None, typer.Option(help="Write the remarks to this file as a page, too.")] = None,
 ) -> None:
     """Say which filter rules of the paper an alt-text passes, what it lacks as a description, and what is not checked."""
     from components.tools.feedback.feedback import feedback as remarks_on
     from components.vision.image_files import read_image_file
 
-    if page is not None:
-        require_folder(page)
     given = sys.stdin.buffer.read(1 << 20).decode("utf-8", "replace") if text == "-" else text
     data = read_image_file(image) if image is not None else None
-    remarks = remarks_on(given, language, image=data, root=find_root(), interface=notes, where=str(image))
-    for remark in remarks:
+    for remark in remarks_on(given, language, image=data, root=find_root(), interface=notes, where=str(image)):
         print_result(remark.plain(), _line(remark))
-    if page is not None:
-        from components.tools.feedback.feedback import render_feedback
-
-        publish_bytes(page, render_feedback(given, language, remarks, notes).encode())
 
 
 def _line(remark: Remark) -> str:

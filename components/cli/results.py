@@ -12,7 +12,7 @@ from components.cli.options import Dataset
 from components.core.check_warnings import ABOUT, read_warnings, upstream_outputs
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_error, print_json, print_line, print_table, print_text
+from components.core.printing import print_error, print_line, print_result, print_table, print_text
 
 app = typer.Typer()
 tracking = typer.Typer(no_args_is_help=True, help="What stages have recorded for MLflow.")
@@ -100,12 +100,8 @@ def explain(
     notes: list[str] = []
     histories = explain_record(graph, what, dataset, notes.append)
     histories = add_rule_values(histories, measured_by_output(graph, [history.key for history in histories]))
-    if sys.stdout.isatty():
-        for history in histories:
-            print_text(history.text())
-    else:
-        for history in histories:
-            print_json(history.plain())
+    for history in histories:
+        print_result(history.plain(), history.text())
     for note in notes:
         print_error(note)
 

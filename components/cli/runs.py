@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -12,7 +11,7 @@ from components.cli.stages import check as check_one
 from components.cli.stages import run as run_one
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_json, print_line, print_table, print_text
+from components.core.printing import print_line, print_result, print_table
 from components.core.progress import progress
 
 app = typer.Typer()
@@ -37,7 +36,6 @@ def params(
     stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")],
     dataset: Dataset = "english",
     changed: Annotated[bool, typer.Option("--changed", help="Only the settings that differ from their defaults.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines on a terminal, too.")] = False,
 ) -> None:
     """Print each setting of a stage for one dataset: its value, its default, its meaning, and the source of the default."""
     from components.execution.runner import stage_settings
@@ -46,10 +44,7 @@ def params(
     for row in listed(stage_settings(load_graph(find_root()), stage, dataset)):
         if changed and not row.changed:
             continue
-        if sys.stdout.isatty() and not as_json:
-            print_text(row.text())
-        else:
-            print_json(row.plain())
+        print_result(row.plain(), row.text())
 
 
 @app.command()

@@ -76,11 +76,11 @@ def calibrate(
     published: Annotated[
         str, typer.Option(help="Published captions, one a line: also show which of them each rule drops, at each threshold.")
     ] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for index.html and rates.tsv.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for rates.tsv and samples.tsv.")] = Path(
         "reports/calibration"
     ),
 ) -> None:
-    """Sweep the text rules' thresholds; write pass rates and sample alt-texts on both sides of each value as a page."""
+    """Sweep the text rules' thresholds; write pass rates, and sample alt-texts on both sides of each value."""
     from components.tools.calibrate.run import calibrate as sweep
 
     print_line(sweep(find_root(), dataset, rules or [], alts, out, published))

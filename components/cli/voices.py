@@ -10,7 +10,6 @@ import typer
 from components.cli.options import require_folder
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.graph import find_root
 from components.core.printing import print_line, print_result, print_table
 
 app = typer.Typer()
@@ -49,7 +48,7 @@ def _check(name: str) -> None:
     from components.tools.voice_check.checks import FAILED, check_voice, source_file
 
     failed = []
-    for finding in check_voice(find_root(), name):
+    for finding in check_voice(name):
         print_result(finding.plain(), finding.text())
         if finding.state == FAILED:
             failed.append(finding)

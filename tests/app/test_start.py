@@ -27,7 +27,6 @@ PAGES = {
     "data/captioners/evaluate_captioners/compare.html": "the captioners",
     "data/stamps/evaluate_retrieval/retrieval.html": "the scores",
     "data/stamps/build_search_index/neighbours.html": '<img src="images/1.jpg">',
-    "reports/calibration/index.html": "the thresholds",
     "reports/data_docs/spoken/pretrain_retrieval/index.html": "the docs",
 }
 """One page of each kind that the project's own graph has."""

@@ -98,7 +98,7 @@ def test_a_selected_class_is_listed_with_its_own_defaults() -> None:
 
 def test_the_command_prints_value_default_source_and_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECT)
-    done = CliRunner().invoke(app, ["params", "filter", "--dataset", "english", "--json"])
+    done = CliRunner().invoke(app, ["params", "filter", "--dataset", "english"])
     rows = {row["name"]: row for row in map(json.loads, done.output.splitlines())}
     assert done.exit_code == 0 and rows["sides_over"] == {
         "name": "sides_over",

@@ -113,7 +113,7 @@ TESTED = {
         "tests/tools/takedown/test_end_to_end.py::test_the_scan_command_reports_its_result_as_exit_code"
     ),
     r"hearsight takedown list": "tests/pipeline/test_documented_commands.py::test_takedown_lists_nothing_in_a_new_project",
-    r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_a_page_and_rates",
+    r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_rates_and_samples",
     r"hearsight release --dataset english.*": (
         "tests/tools/release/test_release.py::test_the_command_prints_what_it_wrote_and_refuses_with_one_line"
     ),
@@ -153,9 +153,7 @@ TESTED = {
     r"hearsight describe( .*)?": (
         "tests/tools/describe/test_command.py::test_a_folder_is_resumed_by_content_and_a_damaged_file_stops_nothing"
     ),
-    r"hearsight feedback( .*)?": (
-        "tests/tools/feedback/test_feedback.py::test_the_command_prints_a_json_line_for_each_remark_and_writes_the_page"
-    ),
+    r"hearsight feedback( .*)?": ("tests/tools/feedback/test_feedback.py::test_the_command_prints_a_json_line_for_each_remark"),
     r"hearsight knowledge index.*": "tests/knowledge/test_wikidata_index.py::test_every_form_of_the_dump_makes_the_same_index",
     r"hearsight knowledge ask.*": "tests/documents/test_commands.py::test_knowledge_ask_answers_the_documented_question",
     r"hearsight data( .*)?|make data": "tests/sample/test_sample.py::test_a_second_call_fetches_nothing",
@@ -195,11 +193,8 @@ TESTED = {
     r"hearsight storage .*|dvc (pull|push|checkout|commit --force)|dvc repro split@english": (
         "tests/storage/test_clones.py::test_a_second_clone_pulls_manifests_and_goes_on"
     ),
-    r"hearsight status( --json)?": (
+    r"hearsight status": (
         "tests/tools/status/test_status.py::test_the_last_failure_has_its_error_and_disappears_when_the_stage_succeeds"
-    ),
-    r"hearsight status --page": (
-        "tests/tools/status/test_status.py::test_the_page_draws_the_figures_of_each_stage_over_its_runs"
     ),
     r"hearsight logs( .*)?": "tests/tools/status/test_status.py::test_logs_prints_the_events_of_all_outputs_by_time_and_selects",
     r"hearsight lineage.*": "tests/tracking/test_lineage.py::test_lineage_leads_from_a_model_to_its_snapshot",

@@ -67,7 +67,7 @@ def check(root: Path, dataset: str, stage: str, *, draft: bool = False, rows: in
     suite_path = root / "expectations" / f"{stage}.json"
     read = sha256_file(suite_path) if suite_path.is_file() else ""
     suite = load_suite(suite_path, stage)
-    tables = build_tables(output, suite, root / ".hearsight" / "work", rows or ROWS)
+    tables = build_tables(output, suite, rows or ROWS)
     results = validate(suite, suite_path, tables)
     build(docs, output.name, results)
     judged = [verdict for result in results for verdict in result.judged]
@@ -94,5 +94,5 @@ def warm() -> None:
 
     entry = {"type": "expect_column_values_to_be_unique", "column": "key", "why": "it compiles the templates"}
     frame = pd.DataFrame({"file": ["a"], "key": ["a"]})
-    for result in validate({"tables": {"shards": [entry]}}, Path("expectations"), {"shards": of_frame(frame, Path())}):
+    for result in validate({"tables": {"shards": [entry]}}, Path("expectations"), {"shards": of_frame(frame)}):
         table_page(result)

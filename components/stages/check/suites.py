@@ -18,12 +18,13 @@ import pandas as pd
 
 from components.core.errors import HearsightError
 from components.stages.check.parts import Parts
-from components.stages.check.tallies import Tally, way_of
+from components.stages.check.tallies import ONE_ROW, Tally
 from components.stages.check.verdicts import (
     NON_ARGUMENT_KEYS,
     ExpectationResult,
     TableResult,
     arguments_of,
+    column_list,
     columns_of,
     describe_failure,
 )
@@ -78,15 +79,14 @@ def validate(suite: Mapping[str, Any], path: Path, tables: Mapping[str, Parts]) 
 
 def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path, batch: Any, parts: Parts) -> TableResult:
     tallies = [Tally(entry) for entry in entries]
-    ways: dict[tuple[str, ...], list[int]] = {}
-    for number, entry in enumerate(entries):
-        ways.setdefault(way_of(entry, parts), []).append(number)
+    by_row = [number for number, entry in enumerate(entries) if parts.single is not None or entry["type"] in ONE_ROW]
+    ways = [numbers for numbers in (by_row, [n for n in range(len(entries)) if n not in by_row]) if numbers]
     outcome = None
     home = "ledger" if table == "ledger" else "shards"
     if parts.single is not None and len(files := set(parts.single["file"])) == 1:
         home = files.pop()
-    for way, numbers in ways.items():
-        for frame in _frames(way, [entries[number] for number in numbers], parts):
+    for numbers in ways:
+        for frame in parts if numbers is by_row else [_whole(parts, [entries[number] for number in numbers])]:
             made = _run(frame, batch, _suite(table, entries, numbers, path), {"result_format": "BASIC"})
             outcome = outcome or made
             for result in made.results:
@@ -95,14 +95,12 @@ def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path
                     what = f"{entries[number]['type']} cannot be run on {table}: {info}"
                     raise HearsightError(what, where=path, hint="fix its column or arguments")
                 tallies[number].add(result)
-    for way, numbers in ways.items():
+    for numbers in ways:
         if unmet := [number for number in numbers if not tallies[number].success]:
-            for frame in _frames(way, [entries[number] for number in unmet], parts):
+            for frame in parts if numbers is by_row else [_whole(parts, [entries[number] for number in unmet])]:
                 id_columns = [column for column in ROW_ID_COLUMNS if column in frame]
-                # The labels of bad rows are needed to put those of several parts in order.
-                labelled = parts.single is None
                 complete = {"result_format": "COMPLETE", "unexpected_index_column_names": id_columns}
-                listing = complete | {"return_unexpected_index_query": labelled}
+                listing = complete | {"return_unexpected_index_query": False}
                 for result in _run(frame, batch, _suite(table, entries, unmet, path), listing).results:
                     tallies[int(result.expectation_config.id)].add_bad_rows(result, complete)
     results = [tally.result() for tally in tallies]
@@ -113,15 +111,13 @@ def _validate_table(table: str, entries: Sequence[Mapping[str, Any]], path: Path
     return TableResult(table, judged, _with_results(outcome, entries, results))
 
 
-def _frames(way: tuple[str, ...], entries: Sequence[Mapping[str, Any]], parts: Parts) -> Iterable[pd.DataFrame]:
-    """Return the frames on which entries of one way (:func:`~components.stages.check.tallies.way_of`) are validated."""
-    if way[0] == "rows":
-        return parts
-    if way[0] == "unique":
-        return parts.together(way[1:], [*ROW_ID_COLUMNS, *way[1:]])
-    if way[0] == "count":
-        return [pd.DataFrame(index=pd.RangeIndex(parts.count))]
-    return [parts.whole(next(iter(parts)).columns.tolist())]
+def _whole(parts: Parts, entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the columns of all rows that entries need; all columns for those with a ``row_condition``."""
+    columns = {name for entry in entries for name in column_list(entry)}
+    conditional = any("row_condition" in entry for entry in entries)
+    return parts.whole(
+        next(iter(parts)).columns.tolist() if conditional else [*ROW_ID_COLUMNS, *columns.difference(ROW_ID_COLUMNS)]
+    )
 
 
 def _run(frame: pd.DataFrame, batch: Any, suite: Any, result_format: Any) -> Any:

@@ -23,7 +23,7 @@ transcript (no rate without any).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,37 +47,36 @@ Finish = Callable[[pd.DataFrame], None]
 """Adds columns to a frame."""
 
 
-def build_tables(output: StageOutput, suite: Mapping[str, Any], folder: Path, rows: int = ROWS) -> dict[str, Parts]:
+def build_tables(output: StageOutput, suite: Mapping[str, Any], rows: int = ROWS) -> dict[str, Parts]:
     """Return the tables that ``suite`` names, with the columns it names. Files must match the manifest.
 
     Args:
         output: the checked output.
         suite: its expectations.
-        folder: folder for temporary files.
         rows: rows of a part; an output of no more is one part.
 
     Raises:
         HearsightError: the suite names a table that this output does not have.
     """
     made: dict[str, Parts] = {}
-    source = _Source(output, folder, rows)
+    source = _Source(output, rows)
     for name, expectations in suite["tables"].items():
         if name == "shards":
             made[name] = source.shards(_needed_columns(source.schema, expectations), _finish(output, expectations))
         elif name == "ledger":
             made[name] = source.ledger(["kind", "key", "verdict", "rule", *_named(expectations)], _rule(expectations))
         elif name == "counts":
-            made[name] = of_frame(counts_table(output, source.ledger_tables(OUTCOME)), folder)
+            made[name] = of_frame(counts_table(output, _tables((shard.ledger for shard in output.shards), OUTCOME)))
         elif name == "balance":
             column = "record" if "record" in source.schema.names else "key"
             files = {f"shards/{shard.name}.parquet": f"ledger/{shard.name}.parquet" for shard in output.manifest.shards}
-            made[name] = of_frame(balance_table(source.shards([column]), source.ledger(ENTRY_COLUMNS), column, files), folder)
+            made[name] = of_frame(balance_table(source.shards([column]), source.ledger(ENTRY_COLUMNS), column, files))
         elif name in ("draws", "voices") and any(entry.path == draws.FILE for entry in output.manifest.files):
             table = draws.draws_table if name == "draws" else draws.voices_table
-            made[name] = of_frame(table(output, source.shard_tables(draws.COLUMNS)), folder)
+            made[name] = of_frame(table(output, _tables((shard.path for shard in output.shards), draws.COLUMNS)))
         elif name.startswith("by_") and name[3:] in source.schema.names:
             columns = [c for c in dict.fromkeys([name[3:], "split", *ERROR_COUNT_COLUMNS]) if c in source.schema.names]
-            made[name] = by_table(name[3:], source.shards(columns), columns, folder)
+            made[name] = of_frame(by_table(name[3:], source.shards(columns), columns))
         else:
             raise HearsightError(
                 f"names a table '{name}' that {output.name} does not have",
@@ -108,8 +107,8 @@ def _needed_columns(schema: pa.Schema, expectations: list[dict[str, Any]]) -> li
 class _Source:
     """The shards and the ledger of an output, read in parts."""
 
-    def __init__(self, output: StageOutput, folder: Path, rows: int) -> None:
-        self.output, self.folder, self.rows = output, folder, rows
+    def __init__(self, output: StageOutput, rows: int) -> None:
+        self.output, self.rows = output, rows
         self.schema = OUTPUT_SCHEMAS[output.manifest.stage][1]
 
     def shards(self, columns: Sequence[str], finish: Finish | None = None) -> Parts:
@@ -122,42 +121,26 @@ class _Source:
         sizes = [entry.ledger["rows"] for entry in self.output.manifest.shards]
         return self._parts("ledger", sizes, LEDGER, columns, finish)
 
-    def shard_tables(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield some columns of each shard."""
-        return (read_table(shard.path, list(columns)) for shard in self.output.shards)
-
-    def ledger_tables(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield some columns of each shard's ledger."""
-        return (read_table(shard.ledger, list(columns)) for shard in self.output.shards)
-
     def _parts(self, kind: str, sizes: list[int], schema: pa.Schema, columns: Sequence[str], finish: Finish | None) -> Parts:
         wanted = [name for name in schema.names if name in set(columns)]
         files = [f"{kind}/{entry.name}.parquet" for entry in self.output.manifest.shards]
         runs = list(_runs(sizes, self.rows))
-        with_null = self._columns_with_null(files, schema, wanted) if len(runs) > 1 else []
+        # pandas holds integers with a null as floats; so does each part.
+        floats = [name for name in wanted if (field := schema.field(name)).nullable and pa.types.is_integer(field.type)]
 
         def read() -> Iterator[pd.DataFrame]:
-            label = 0
             for start, end in runs:
                 tables = {file: read_table(self.output.path / file, wanted) for file in files[start:end]}
-                frame = _frame(tables, schema.empty_table().select(wanted))
-                frame.index += label
-                label += len(frame)
-                frame = frame.astype(dict.fromkeys(with_null, float))
+                frame = _frame(tables, schema.empty_table().select(wanted)).astype(dict.fromkeys(floats, float))
                 if finish is not None:
                     finish(frame)
                 yield frame
 
-        return Parts(sum(sizes), read, self.folder, self.rows, single=next(read()) if len(runs) == 1 else None)
-
-    def _columns_with_null(self, files: list[str], schema: pa.Schema, wanted: list[str]) -> list[str]:
-        """Return the columns of integers with a null in any file: pandas holds them as floats, so each part must."""
-        columns = [name for name in wanted if schema.field(name).nullable and pa.types.is_integer(schema.field(name).type)]
-        return [name for name in columns if any(_null_count(self.output.path / file, name) for file in files)]
+        return Parts(sum(sizes), read, single=next(read()) if len(runs) == 1 else None)
 
 
-def _null_count(path: Path, column: str) -> int:
-    return int(read_table(path, [column])[column].null_count)
+def _tables(files: Iterable[Path], columns: Sequence[str]) -> Iterator[pa.Table]:
+    return (read_table(file, list(columns)) for file in files)
 
 
 def _runs(sizes: Sequence[int], rows: int) -> Iterator[tuple[int, int]]:

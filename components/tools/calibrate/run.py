@@ -17,20 +17,20 @@ from components.execution.runner import make_engine, open_inputs, stage_settings
 from components.execution.stage import Stage
 from components.providers.registry import plan_for
 from components.tools.calibrate.measurement import line_shards, measure_shard
-from components.tools.calibrate.page import write_page
+from components.tools.calibrate.result_tables import write_tables
 from components.tools.calibrate.sweep import Sweep
 from components.tools.calibrate.sweepable_rules import Swept, choose_rules
 from components.tracking import recorder
 
 
 def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path, published: str = "") -> dict[str, Any]:
-    """Sweep the rules' thresholds and write ``index.html`` and ``rates.tsv`` into ``out``.
+    """Sweep the rules' thresholds and write ``rates.tsv`` and ``samples.tsv`` into ``out``.
 
     Args:
         dataset: its filter settings are the present ones; its candidates are measured, unless ``alts`` is given.
         rules: the rules to sweep; empty for all.
         alts: a file of alt-texts, one per line, or ``-`` for standard input; "" for the dataset's candidates.
-        published: a file of captions that should pass, one per line, of which the page shows what each rule drops; "" for none.
+        published: a file of captions that should pass, one per line, of which the table says what each rule drops; "" for none.
 
     Raises:
         HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
@@ -43,13 +43,11 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
             published_sweep = _sweep(job, chosen, _file_shards(job, published, published=True)) if published else None
         if not sweep.candidates:
             raise HearsightError("there is no alt-text to measure", where=alts or dataset, hint="give alt-texts, one per line")
-        source = "lines of text" if alts else f"candidates of {dataset}"
         if published_sweep is not None and not published_sweep.candidates:
             raise HearsightError("there is no caption to measure", where=published, hint="give captions, one per line")
-        about = f"{sweep.candidates:,} {source}, with the settings of {dataset}"
-        files = write_page(sweep, out, about, published_sweep)
+        files = write_tables(sweep, out, published_sweep)
     numbers = sweep.numbers()
-    result = {"page": str(files[0]), "rates": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
+    result = {"rates": str(files[0]), "samples": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
     if published_sweep is not None:
         losses = {rule: share for rule, _, share in published_sweep.losses()}
         numbers += [(f"published_loss.{rule}", loss, None) for rule, loss in losses.items()]

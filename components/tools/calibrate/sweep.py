@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 SAMPLES = 3
 """Texts shown on each side of a threshold."""
-BINS = 40
 
 
 class Sample(NamedTuple):
@@ -45,20 +44,14 @@ class Curve:
     """Candidates that pass this rule, by threshold."""
     left: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     """Candidates that pass this rule and that no other text rule drops, by threshold."""
-    captions: int = 0
-    """Candidates counted."""
     eligible: int = 0
     """Candidates that no other text rule drops."""
-    edges: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    bins: np.ndarray = field(default_factory=lambda: np.zeros((2, BINS), np.int64))
-    """Candidates by value; row 0: those that no other rule drops, row 1: the others."""
     inside: dict[float, list[Sample]] = field(default_factory=dict)
     outside: dict[float, list[Sample]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.grid = self.swept.grid(self.present)
         self.alone, self.left = np.zeros(len(self.grid), np.int64), np.zeros(len(self.grid), np.int64)
-        self.edges = np.linspace(self.swept.low, self.swept.high, BINS + 1)
         for threshold in self.swept.samples_at(self.present):
             self.inside[threshold], self.outside[threshold] = [], []
 
@@ -66,15 +59,11 @@ class Curve:
         """Count one shard's candidates."""
         others = [next((name for name in names if name != self.swept.rule), "") for names in failing]
         dropped = np.array([bool(name) for name in others], bool)
-        self.captions += len(texts)
         self.eligible += int((~dropped).sum())
         for at, threshold in enumerate(self.grid):
             stays = self.swept.allows(values, threshold)
             self.alone[at] += int(stays.sum())
             self.left[at] += int((stays & ~dropped).sum())
-        valued = np.clip(values, self.swept.low, self.swept.high)
-        for at, which in enumerate((~dropped, dropped)):
-            self.bins[at] += np.histogram(valued[which & ~np.isnan(valued)], self.edges)[0]
         for threshold in self.inside:
             stays = self.swept.allows(values, threshold)
             for kept, side in ((stays & ~np.isnan(values), self.inside), (~stays, self.outside)):
@@ -88,11 +77,6 @@ class Curve:
                     for i in order
                 ]
                 side[threshold] = _best([*side[threshold], *near])
-
-    def at(self, threshold: float) -> tuple[int, int]:
-        """Return how many candidates pass at a threshold of the grid: of all, and of those that no other rule drops."""
-        index = self.grid.index(threshold)
-        return int(self.alone[index]), int(self.left[index])
 
 
 class Sweep:

@@ -28,8 +28,6 @@ class Swept(NamedTuple):
     """Range of the sweep."""
     shown: tuple[float, ...]
     """Thresholds for which samples are shown, beside the present one."""
-    measures: str
-    """Description of the value."""
 
     def allows(self, values: np.ndarray, threshold: float) -> np.ndarray:
         """Return a mask of the values that pass; a text without a value (without words) passes, as in the rule."""
@@ -53,27 +51,16 @@ class Swept(NamedTuple):
 
 _TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SWEPT = (
-    Swept("capital_ratio", "max_capital_ratio", "<=", 0, 1, _TENTHS, "share of words that begin with a capital"),
-    Swept(
-        "unknown_token", "min_zipf_unlisted", ">=", 0, 6, (0.5, 1, 1.5, 2, 2.5, 3, 3.5),
-        "Zipf frequency of the rarest word that the dictionary does not list",
-    ),
-    Swept(
-        "language", "min_language", ">=", 0, 1, (0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8), "probability of the language asked for"
-    ),
-    Swept("profanity", "profanity_from", "<", 0, 1, (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9), "probability of profanity"),
-    Swept("polarity_low", "min_polarity", ">=", -1, 0, (-0.95, -0.9, -0.7, -0.6, -0.5, -0.3), "polarity, from below"),
-    Swept("polarity_high", "max_polarity", "<=", 0, 1, (0.3, 0.5, 0.6, 0.7, 0.9, 0.95), "polarity, from above"),
-    Swept("noun_ratio", "max_noun_ratio", "<=", 0, 1, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), "share of nouns among the words"),
-    Swept(
-        "token_repetition", "max_repetition", "<=", 0, 1, (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5),
-        "share of nouns, verbs, adjectives and adverbs that occurred before",
-    ),
-    Swept(
-        "unique_words", "min_unique_ratio", ">=", 0, 1, (0.4, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0),
-        "share of distinct lemmas in the part of speech that repeats most",
-    ),
-)  # fmt: skip
+    Swept("capital_ratio", "max_capital_ratio", "<=", 0, 1, _TENTHS),
+    Swept("unknown_token", "min_zipf_unlisted", ">=", 0, 6, (0.5, 1, 1.5, 2, 2.5, 3, 3.5)),
+    Swept("language", "min_language", ">=", 0, 1, (0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8)),
+    Swept("profanity", "profanity_from", "<", 0, 1, (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9)),
+    Swept("polarity_low", "min_polarity", ">=", -1, 0, (-0.95, -0.9, -0.7, -0.6, -0.5, -0.3)),
+    Swept("polarity_high", "max_polarity", "<=", 0, 1, (0.3, 0.5, 0.6, 0.7, 0.9, 0.95)),
+    Swept("noun_ratio", "max_noun_ratio", "<=", 0, 1, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
+    Swept("token_repetition", "max_repetition", "<=", 0, 1, (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5)),
+    Swept("unique_words", "min_unique_ratio", ">=", 0, 1, (0.4, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0)),
+)
 """In the order in which the filter applies the rules."""
 
 

@@ -2,44 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.reporting.pages import render
 from components.tools.feedback.filter_rules import english_remarks, image_remarks, portuguese_remarks
 from components.tools.feedback.guidelines import Remark, check_guidelines
 from components.web.html.page import fold
-
-TITLES = {
-    "en": {
-        "title": "Feedback on an alt-text",
-        "guideline": "As a description",
-        "rule": "Filter rules",
-        "unchecked": "Not checked",
-        "passed": "passes",
-        "failed": "fails",
-    },
-    "pt": {
-        "title": "Comentários sobre um texto alternativo",
-        "guideline": "Como descrição",
-        "rule": "Regras de filtragem",
-        "unchecked": "Não verificado",
-        "passed": "passa",
-        "failed": "falha",
-    },
-}
-
-
-def render_feedback(text: str, language: str, remarks: Sequence[Remark], interface: str) -> str:
-    """Return the page; ``language`` is the text's, ``interface`` the page's."""
-    groups = [(kind, [remark for remark in remarks if remark.kind == kind]) for kind in ("guideline", "rule", "unchecked")]
-    templates = Path(__file__).parent / "data"
-    return render(
-        templates, "feedback.html", text=text, language=language, interface=interface, groups=groups, words=TITLES[interface]
-    )
-
 
 LANGUAGES = ("en", "pt")
 """Of texts and remarks (ISO 639-1)."""

@@ -1,112 +1,40 @@
-"""Reading of the stage logs for ``hearsight logs``: events of one or all outputs by time, and those that are still written."""
+"""Reading of the stage logs for ``hearsight logs``: events of one or all outputs by time."""
 
 from __future__ import annotations
 
-import heapq
-import json
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.core.graph import Graph, load_graph
+from components.core.graph import load_graph
 from components.core.params import did_you_mean
 from components.core.progress import duration
 from components.execution.run_log import log_file
 from components.tools.status.history import Event, read_events
 
-POLL = 0.5
-"""Seconds between two looks at the files that are followed."""
 SHOWN = ("seconds", "items", "records_in", "records_out", "bytes", "cached", "warnings", "error")
 """Fields of an event that a terminal shows."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What to print."""
-
-    output: str = ""
-    failed: bool = False
-    run: str = ""
-
-    def takes(self, event: Event) -> bool:
-        """Return whether the event is to be printed."""
-        if self.failed and event.get("level") != "error":
-            return False
-        return not self.run or self.run in (event.get("run"), event.get("flow_run"))
-
-    def files(self, graph: Graph) -> list[Path]:
-        """Return the logs to read; raises HearsightError if there is no such stage."""
-        state = graph.root / ".hearsight"
-        outputs = {f"{dataset}/{stage}": log_file(state, dataset, stage) for stage, dataset, _ in graph.outputs()}
-        if self.output and self.output not in outputs:
-            hint = did_you_mean(self.output, list(outputs))
-            raise HearsightError(f"there is no output '{self.output}'", where="hearsight logs", hint=hint)
-        return [outputs[self.output]] if self.output else list(outputs.values())
-
-
-def select_events(root: Path, wanted: Wanted, *, last: int = 0, follow: bool = False) -> Iterator[Event]:
-    """Yield the events in order of time; with ``follow`` also new ones, without end.
+def select_events(root: Path, output: str = "", *, failed: bool = False, run: str = "", last: int = 0) -> list[Event]:
+    """Return events in order of time.
 
     Args:
-        last: at most this many of the events that there are; 0 for all.
+        output: only this one's, as ``english/crawl``; '' for all.
+        failed: only errors.
+        run: only those of this run, or flow run.
+        last: at most this many, the last ones; 0 for all.
+
+    Raises:
+        HearsightError: there is no such output.
     """
-    files = wanted.files(load_graph(root))
-    ends = {file: _end(file) for file in files}  # before reading: an event between both is printed twice rather than lost
-    found = [event for event in heapq.merge(*map(read_events, files), key=_time) if wanted.takes(event)]
-    yield from found[-last:] if last else found
-    while follow:
-        for file in files:
-            for event in _new(file, ends):
-                if wanted.takes(event):
-                    yield event
-        time.sleep(POLL)
-
-
-def _time(event: Event) -> str:
-    return str(event["time"])
-
-
-def _end(file: Path) -> tuple[int, int]:
-    """Return the number of a file, which changes when another one takes its name, and its size."""
-    try:
-        about = file.stat()
-    except FileNotFoundError:
-        return 0, 0
-    return about.st_ino, about.st_size
-
-
-def _new(file: Path, ends: dict[Path, tuple[int, int]]) -> Iterator[Event]:
-    """Yield the whole lines that were added since the last call."""
-    inode, position = ends[file]
-    now, size = _end(file)
-    if now != inode:  # replaced at its limit: the rest of the old one, then the new one
-        if inode:
-            yield from _lines(file.with_name(f"{file.name}.1"), position)[0]
-        position = 0
-    if size > position:
-        events, position = _lines(file, position)
-        yield from events
-    ends[file] = (now, position)
-
-
-def _lines(file: Path, position: int) -> tuple[list[Event], int]:
-    """Return the events of whole lines from a position on, and the position behind the last one."""
-    try:
-        with file.open("rb") as handle:
-            handle.seek(position)
-            data = handle.read()
-    except FileNotFoundError:
-        return [], position
-    whole = data[: data.rfind(b"\n") + 1]
-    events = []
-    for line in whole.splitlines():
-        try:
-            events.append(json.loads(line))
-        except ValueError:
-            continue
-    return events, position + len(whole)
+    graph = load_graph(root)
+    files = {f"{dataset}/{stage}": log_file(root / ".hearsight", dataset, stage) for stage, dataset, _ in graph.outputs()}
+    if output and output not in files:
+        raise HearsightError(f"there is no output '{output}'", where="hearsight logs", hint=did_you_mean(output, list(files)))
+    chosen = [files[output]] if output else files.values()
+    found = sorted((event for file in chosen for event in read_events(file)), key=lambda event: str(event["time"]))
+    found = [event for event in found if not run or run in (event.get("run"), event.get("flow_run"))]
+    return [event for event in found if not failed or event.get("level") == "error"][-last:]
 
 
 def event_text(event: Event) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -24,10 +23,6 @@ from components.core.params import FOLDER, YAML_LOADER
 
 IGNORED_FOLDERS, IGNORED_SUFFIXES = ("__pycache__", ".hearsight", ".venv"), (".pyc", ".so")
 """As in ``.dvcignore``."""
-MOST_NAMES = 8
-"""Number of changed settings that a reason names."""
-_ABSENT = object()
-_EXPONENT = re.compile(r"[-+]?\d+e[-+]?\d+", re.IGNORECASE)
 
 
 class Locked:
@@ -54,10 +49,13 @@ class Locked:
             return ["it has not run"]
         reasons = []
         for file, block in (entry.get("params") or {}).items():
-            # A dataset's file is a block of the graph's settings.
-            prefix = f"{Path(file).stem}." if Path(file).parent.name == FOLDER else ""
-            settings = {prefix + key: value for key, value in block.items()}
-            reasons += [f"setting {name}" for name in _limited(_changed(settings, lambda key: _lookup(self.graph.params, key)))]
+            for key, before in block.items():
+                # A dataset's file is a block of the graph's settings.
+                name = f"{Path(file).stem}.{key}" if Path(file).parent.name == FOLDER else key
+                now: Any = self.graph.params
+                for part in name.split("."):
+                    now = now.get(part) if isinstance(now, Mapping) else None
+                reasons += [f"setting {each}" for each in _changed(before, now, name)]
         for dependency in entry.get("deps") or ():
             path, digest = str(dependency["path"]), dependency.get("md5")
             # Outputs are compared by the lineage, below.
@@ -117,40 +115,14 @@ def _kind(path: str) -> str:
     return f"{'input' if path.startswith('reports/') else 'file'} {path}"
 
 
-def _lookup(params: Any, key: str) -> Any:
-    """Return the value at a dotted key; a marker when there is none."""
-    for part in key.split("."):
-        if not isinstance(params, Mapping) or part not in params:
-            return _ABSENT
-        params = params[part]
-    return params
+def _flat(value: Any, name: str) -> dict[str, Any]:
+    """Return dotted name → value of all settings in a block, as deep as it has mappings."""
+    if not isinstance(value, Mapping) or not value:
+        return {name: value}
+    return {dotted: leaf for key, inner in value.items() for dotted, leaf in _flat(inner, f"{name}.{key}").items()}
 
 
-def _changed(block: Mapping[str, Any], now: Any, prefix: str = "") -> list[str]:
-    """Return the dotted names whose value differs, as deep as both are mappings."""
-    names: list[str] = []
-    for key, before in block.items():
-        value = now(key)
-        if isinstance(before, Mapping) and isinstance(value, Mapping):
-            every = {**dict.fromkeys(before, _ABSENT), **dict.fromkeys(value, _ABSENT), **before}
-            names += _changed(every, lambda name, value=value: value.get(name, _ABSENT), f"{prefix}{key}.")
-        elif not _same(before, value):
-            names.append(f"{prefix}{key}")
-    return names
-
-
-def _same(before: Any, now: Any) -> bool:
-    """Return whether two values are equal; DVC writes small numbers as ``4e-05``, which PyYAML reads as text."""
-    if isinstance(before, list) and isinstance(now, list):
-        return len(before) == len(now) and all(map(_same, before, now))
-    if any(isinstance(value, str) and _EXPONENT.fullmatch(value) for value in (before, now)) and _ABSENT not in (before, now):
-        try:
-            return float(before) == float(now)
-        except (TypeError, ValueError):
-            return False
-    return bool(before == now)
-
-
-def _limited(names: list[str]) -> list[str]:
-    more = len(names) - MOST_NAMES
-    return names if more <= 0 else [*names[:MOST_NAMES], f"and {more} more"]
+def _changed(before: Any, now: Any, name: str) -> list[str]:
+    """Return the dotted names of the settings that differ."""
+    old, new = _flat(before, name), _flat(now, name)
+    return [each for each in {**old, **new} if each not in old or each not in new or old[each] != new[each]]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from components.core.progress import duration
 from components.execution.run_log import FAILED
 from components.tools.status.history import History, seconds_of
 from components.tools.status.reasons import Locked
-from components.tools.status.running import Running, running_dvc, running_stages
+from components.tools.status.running import Running, running_stages
 
 
 @dataclass(frozen=True)
@@ -46,25 +47,19 @@ class Status:
     """The state of a project."""
 
     running: list[Running] = field(default_factory=list)
-    dvc: list[Running] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
     next: list[Next] = field(default_factory=list)
     perhaps: list[str] = field(default_factory=list)
     """What runs afterwards, if the outputs before it change."""
     in_sequence: float = 0.0
     """Expected seconds of ``next`` one after the other, as ``dvc repro`` runs them."""
-    at_once: float = 0.0
-    """Expected seconds along the longest way through the graph, as a flow runs them at best."""
-    with_perhaps: float = 0.0
-    """Expected seconds one after the other when everything of ``perhaps`` runs, too."""
     unknown: int = 0
-    """Number of stages of ``next`` and ``perhaps`` without an expected duration."""
+    """Number of stages of ``next`` without an expected duration."""
 
     def plain(self) -> dict[str, Any]:
         """Return the report as JSON values."""
         values = asdict(self)
         values["running"] = [each.plain() for each in self.running]
-        values["dvc"] = [each.plain() for each in self.dvc]
         return values
 
 
@@ -79,22 +74,14 @@ def project_status(root: Path) -> Status:
     running = running_stages(graph, history)
     busy = {each.name for each in running}
     following = list(_next(graph, locked, history, busy))
-    direct = {each.name for each in following}
-    perhaps = {
-        stage_address(dataset, stage): history.expected_seconds(stage, dataset) for stage, dataset in _downstream(graph, direct)
-    }
-    durations = {each.name: each.expected for each in following} | perhaps
-    known = {name: seconds for name, seconds in durations.items() if seconds is not None}
+    known = [each.expected for each in following if each.expected is not None]
     return Status(
         running,
-        running_dvc(graph),
         _failures(graph, history, busy),
         following,
-        list(perhaps),
-        sum(seconds for name, seconds in known.items() if name in direct),
-        _longest(graph, {name: seconds for name, seconds in known.items() if name in direct}),
-        sum(known.values()),
-        len(durations) - len(known),
+        [stage_address(dataset, stage) for stage, dataset in _downstream(graph, {each.name for each in following})],
+        sum(known),
+        len(following) - len(known),
     )
 
 
@@ -116,19 +103,9 @@ def _reads(graph: Graph) -> dict[str, list[str]]:
 
 
 def _in_order(graph: Graph) -> list[tuple[str, str]]:
-    """Return (stage, dataset) of every output, each after what it reads, in the order of the graph otherwise."""
-    reads, names = _reads(graph), {f"{dataset}/{stage}": (stage, dataset) for stage, dataset, _ in graph.outputs()}
-    order: dict[str, None] = {}
-
-    def visit(name: str, above: tuple[str, ...]) -> None:
-        for source in reads[name] if name not in order else ():
-            if source in reads and source not in (*above, name):
-                visit(source, (*above, name))
-        order.setdefault(name)
-
-    for name in reads:
-        visit(name, ())
-    return [names[name] for name in order]
+    """Return (stage, dataset) of every output, each after what it reads."""
+    names = {f"{dataset}/{stage}": (stage, dataset) for stage, dataset, _ in graph.outputs()}
+    return [names[name] for name in TopologicalSorter(_reads(graph)).static_order() if name in names]
 
 
 def _downstream(graph: Graph, direct: set[str]) -> list[tuple[str, str]]:
@@ -142,16 +119,6 @@ def _downstream(graph: Graph, direct: set[str]) -> list[tuple[str, str]]:
             moved.add(name)
             found.append((stage, dataset))
     return found
-
-
-def _longest(graph: Graph, seconds: Mapping[str, float]) -> float:
-    """Return the greatest sum of durations along a way through the graph."""
-    reads, ends = _reads(graph), dict[str, float]()
-    for stage, dataset in _in_order(graph):
-        name = f"{dataset}/{stage}"
-        before = max((ends.get(source, 0.0) for source in reads[name]), default=0.0)
-        ends[name] = before + seconds.get(stage_address(dataset, stage), 0.0)
-    return max(ends.values(), default=0.0)
 
 
 def _failures(graph: Graph, history: History, busy: set[str]) -> list[Failed]:
@@ -175,7 +142,7 @@ def _failures(graph: Graph, history: History, busy: set[str]) -> list[Failed]:
 def text_of(status: Status, *, now: float | None = None) -> str:
     """Return the report as text for a terminal."""
     now = time.time() if now is None else now
-    lines = ["running" if status.running or status.dvc else "running: nothing"]
+    lines = ["running" if status.running else "running: nothing"]
     for each in status.running:
         since = f", for {duration(each.seconds)}" if each.seconds is not None else ""
         of = f" of about {duration(each.expected)}" if each.expected is not None else ""
@@ -183,7 +150,6 @@ def text_of(status: Status, *, now: float | None = None) -> str:
         flow = f", flow run {each.flow_run}" if each.flow_run else ""
         lines.append(f"  {each.name}: process {each.pid}{alive}{since}{of}{flow}")
         lines += [f"    {each.progress}"] if each.progress else []
-    lines += [f"  {each.name}: process {each.pid}{f', at {each.progress}' if each.progress else ''}" for each in status.dvc]
     lines.append("failed" if status.failed else "failed: nothing")
     for failure in status.failed:
         lines.append(f"  {failure.name}, {duration(max(0.0, now - failure.when))} ago: {failure.error}")
@@ -194,9 +160,6 @@ def text_of(status: Status, *, now: float | None = None) -> str:
     if status.perhaps:
         lines.append(f"and, if its input changes: {' '.join(status.perhaps)}")
     if status.next:
-        lines.append(
-            f"expected: {duration(status.in_sequence)} one after the other, {duration(status.at_once)} at once, "
-            f"{duration(status.with_perhaps)} if all after it runs too"
-            + (f"; {status.unknown} of them have no earlier run in the logs" if status.unknown else "")
-        )
+        unknown = f"; {status.unknown} of them have no earlier run in the logs" if status.unknown else ""
+        lines.append(f"expected: {duration(status.in_sequence)} one after the other{unknown}")
     return "\n".join(lines)

@@ -1,9 +1,8 @@
-"""What runs now: stages by their locks, commands of DVC by its file of locks."""
+"""Which stages run now, by their locks."""
 
 from __future__ import annotations
 
 import fcntl
-import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -98,29 +97,3 @@ def training_progress(root: Path, dataset: str, stage: str) -> str:
         if last and events[-1].get("event") not in ("finished", "failed"):
             texts.append(f"{path.stem.rpartition('-')[0]}: {', '.join(f'{name} {value}' for name, value in last.items())}")
     return "; ".join(texts)
-
-
-def running_dvc(graph: Graph) -> list[Running]:
-    """Return the commands of DVC that hold one of its locks, with the stages that they run."""
-    try:
-        locks = json.loads((graph.root / ".dvc" / "tmp" / "rwlock").read_bytes())
-        writes = [(str(path), int(info["pid"]), str(info["cmd"])) for path, info in locks.get("write", {}).items()]
-        reads = [("", int(info["pid"]), str(info["cmd"])) for infos in locks.get("read", {}).values() for info in infos]
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # missing, or written at this moment
-        return []
-    names = _written_by(graph)
-    commands: dict[tuple[int, str], list[str]] = {}
-    for path, pid, command in (*writes, *reads):
-        stages = commands.setdefault((pid, command), [])
-        if (name := names.get(path)) and name not in stages:
-            stages.append(name)
-    return [
-        Running(command, pid, True, progress=" ".join(stages))
-        for (pid, command), stages in commands.items()
-        if process_exists(pid)
-    ]
-
-
-def _written_by(graph: Graph) -> dict[str, str]:
-    """Return path of an output → the stage of dvc.yaml that writes it."""
-    return {str(folder): stage_address(dataset, stage) for stage, dataset, folder in graph.outputs()}

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
-import yaml
 
 from components.core.errors import HearsightError
-from components.core.params import dataset_file, read_params_file
 from components.speech.audio.files import HIGHEST_RATE_HZ, LOWEST_RATE_HZ, Samples
 from components.speech.recognition.recognizer import INSTALL, installed, recogniser_for
 from components.speech.text_normalization import languages
@@ -24,7 +21,6 @@ from components.stages.synthesize.paid_speech import LEVEL_DB
 from components.stages.synthesize.prosody import Prosody
 from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
 from components.tools.doctor.finding import OK, WARNING, Finding
-from components.tools.doctor.speech import voices_of_datasets
 from components.tools.voice_check.measurement import GAIN, level_wanted, recognise, speak_in_host
 
 SENTENCES: dict[str, tuple[str, ...]] = {
@@ -93,8 +89,8 @@ RECOGNISED = 5
 REGISTRY = "ENGINES of components/speech/voices/engines.py"
 
 
-def check_voice(root: Path, name: str) -> Iterator[Finding]:
-    """Yield one finding for each check; the last one is the next step.
+def check_voice(name: str) -> Iterator[Finding]:
+    """Yield one finding for each check.
 
     A check that cannot be made ends the list, and so does any failed one before the recogniser, which takes seconds.
 
@@ -123,7 +119,6 @@ def check_voice(root: Path, name: str) -> Iterator[Finding]:
     if failed:
         return
     yield _check_recognition(voice)
-    yield _next_step(root, voice)
 
 
 def source_file(voice: Voice) -> str:
@@ -173,11 +168,7 @@ def _check_speech(voice: Voice) -> Iterator[Finding]:
     yield Finding(OK, "silence", f"every sentence is heard; at most {ends:.2f} s of silence at the ends after trimming")
     yield _check_duration([clip.measures.seconds for clip in heard], texts)
     hosted = speak_in_host(voice, texts)
-    yield (level := _check_level(voice, hosted.level))
-    if level.state == OK:
-        yield _check_clipping(heard)
-    speed = f"{1 / max(hosted.seconds, 1e-4):.3g} utterances a CPU second"
-    yield Finding(OK, "speed", f"{speed}; the engine's process has {hosted.memory_mib:.0f} MiB")
+    yield _check_level(voice, hosted.level)
 
 
 def _check_format(native: list[tuple[Samples, int]]) -> Finding:
@@ -240,14 +231,6 @@ def _check_level(voice: Voice, measured: float) -> Finding:
     return Finding(OK, "level", f"{found} ({LEVEL_DB:.0f} within {LEVEL_TOLERANCE_DB}; exact: level={wanted})")
 
 
-def _check_clipping(clips: Sequence[Clip]) -> Finding:
-    gain = f"at the largest gain drawn ({GAIN:+.0f} dB)"
-    if turned := [abs(clip.turned) for clip in clips if clip.turned]:
-        found = f"{len(turned)} of {len(clips)} clips are turned down by up to {max(turned):.1f} dB {gain}"
-        return Finding(WARNING, "clipping", found, "nothing must be done; speech with lower peaks would keep its gain")
-    return Finding(OK, "clipping", f"none {gain}: peak {max(clip.measures.peak for clip in clips):.1f} dBFS")
-
-
 def _check_recognition(voice: Voice) -> Finding:
     """Compare what a recogniser hears with the sentences."""
     recogniser = recogniser_for(voice.language)
@@ -260,21 +243,3 @@ def _check_recognition(voice: Voice) -> Finding:
     if result.character_error_rate > MOST_WRONG_CHARACTERS:
         return Finding(WARNING, "recognised", found, "listen to `hearsight say`: is it speech, in this language?")
     return Finding(OK, "recognised", found)
-
-
-def _next_step(root: Path, voice: Voice) -> Finding:
-    """Say which datasets use the voice, or how one will."""
-    datasets = voices_of_datasets(root)
-    if users := [dataset for dataset, names in datasets.items() if voice.name in names]:
-        return Finding(OK, "used by", f"{', '.join(users)}: `dvc repro synthesize@{users[0]}` speaks with it")
-    same_language = [
-        dataset
-        for dataset, names in datasets.items()
-        if any(name in VOICES and VOICES[name].language == voice.language for name in names)
-    ]
-    if not same_language:
-        return Finding(OK, "next step", f"name {voice.name} in `synthesize.voices` of a dataset")
-    dataset = same_language[0]
-    block = read_params_file(root / "params.yaml")[dataset]["synthesize"] | {"voices": [*datasets[dataset], voice.name]}
-    written = yaml.safe_dump(block, default_flow_style=True, sort_keys=False, width=10_000).strip()
-    return Finding(OK, "next step", f"in {dataset_file(root, dataset).relative_to(root)}: `synthesize: {written}`")

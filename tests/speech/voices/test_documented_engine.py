@@ -13,7 +13,6 @@ from textwrap import dedent
 
 import pytest
 import soundfile
-import yaml
 
 from components.core.params import read_params_file
 from components.speech.recognition.recognizer import INSTALL
@@ -75,12 +74,9 @@ def test_the_documented_example_passes_through_every_documented_command(project:
     second = hearsight(project, "voices", "toneword-en")
     rows = checks(second)
     assert (second.returncode, second.stderr) == (0, ""), second.stderr
-    assert "recognised" in rows and list(rows)[-1] == "next step" and {row["state"] for row in rows.values()} <= {"ok", "warning"}
-    written = re.fullmatch(r"in params.yaml, english: `(synthesize: .*, toneword-en\]\})`", rows["next step"]["found"])
-    assert written is not None
-
+    assert "recognised" in rows and {row["state"] for row in rows.values()} <= {"ok", "warning"}
     settings = read_params_file(project / "params.yaml")
-    settings["english"] |= yaml.safe_load(written[1])
+    settings["english"]["synthesize"] = {"voices": ["toneword-en"]}
     write_settings(project, settings)
     listed = hearsight(project, "params", "synthesize", "-d", "english", "--changed")
     assert listed.returncode == 0 and "toneword-en" in listed.stdout, listed.stderr
@@ -121,11 +117,10 @@ def test_each_fault_of_an_engine_is_named_with_its_correction(
     assert found["state"] == "failed" and result in found["found"] and found["fix"], found
 
 
-def test_a_voice_of_a_dataset_names_it_and_a_missing_recogniser_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_recogniser_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks_of_a_voice, "installed", lambda recogniser: False)
-    *_, recognised, last = checks_of_a_voice.check_voice(PROJECT, "flite-kal16")
+    *_, recognised = checks_of_a_voice.check_voice("flite-kal16")
     assert (recognised.state, recognised.name, recognised.fix) == ("warning", "recognised", INSTALL)
-    assert (last.state, last.name) == ("ok", "used by") and last.found.startswith("english: `dvc repro check-synthesize@english`")
 
 
 def test_the_sentences_are_spoken_as_they_are_written() -> None:

@@ -7,17 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import settings as trying
-from hypothesis import strategies as st
 
 from components.core.addresses import docs_folder
 from components.core.errors import HearsightError
 from components.core.records import OUTPUT_SCHEMAS
 from components.stages.check import check, tallies
-from components.stages.check.parts import number_of_files, scattered
 from tests.support import PROJECT
 from tests.support.check.boundaries import Change, make
 from tests.support.check.corruptions import CORRUPTIONS, put
@@ -57,7 +52,6 @@ def test_parts_give_the_results_of_one_table(root: Path, stage: str, change: Cha
     assert ("fails" in whole["said"]) == (change is not None)
     assert outcome(root, stage, BY_SHARD) == whole
     assert outcome(root, stage, BY_TWO) == whole
-    assert not list((root / ".hearsight" / "work").glob("check-*"))
 
 
 def test_a_share_of_bad_rows_is_that_of_the_whole_table(root: Path) -> None:
@@ -100,32 +94,6 @@ def test_all_bad_rows_are_counted_and_the_first_are_listed(root: Path, monkeypat
     make(root, "crawl", narrow, shards=3)
     said = outcome(root, "crawl", BY_SHARD)["said"]
     assert "4 of 12 rows: -3, -2, of the first 2 (key" in said
-
-
-@trying(deadline=None, max_examples=30)
-@given(
-    st.lists(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 3)), max_size=9), min_size=1, max_size=5),
-    st.integers(1, 9),
-)
-def test_equal_values_meet_in_one_frame_in_their_order(tmp_path_factory, shards, number) -> None:
-    frames, label = [], 0
-    for rows in shards:
-        frame = pd.DataFrame({"key": [key for key, _ in rows], "kind": [kind for _, kind in rows]}, dtype=object)
-        frame["kind"] = frame["kind"].astype("int64")
-        frame.index = pd.RangeIndex(label, label + len(rows))
-        frames.append(frame)
-        label += len(rows)
-    made = list(scattered(iter(frames), ["key"], ["key", "kind"], number, tmp_path_factory.mktemp("scattered")))
-    assert len(made) == number
-    where = [set(frame["key"]) for frame in made]
-    assert sum(map(len, where)) == len(set().union(*where))
-    assert all(frame.index.is_monotonic_increasing for frame in made)
-    rows = {label: tuple(row) for frame in made for label, row in zip(frame.index, frame.itertuples(index=False), strict=True)}
-    assert [rows[n] for n in range(label)] == [row for shard in shards for row in shard]
-
-
-def test_the_number_of_files_is_bounded() -> None:
-    assert [number_of_files(count, 50_000) for count in (0, 1, 50_000, 50_001, 10**12)] == [1, 1, 1, 2, 256]
 
 
 def test_every_stage_has_cases() -> None:

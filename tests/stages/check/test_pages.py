@@ -36,7 +36,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     rows = {"text": texts, "other": [*texts[1:], "x"], "key": texts, "file": texts}
     suite = {"tables": {"shards": [{**entry, "why": f"{HOSTILE} is why"} for entry in UNMET]}}
     folder = tmp_path_factory.mktemp("docs") / "docs"
-    build(folder, HOSTILE, validate(suite, Path("suite.json"), {"shards": of_frame(pd.DataFrame(rows), folder)}))
+    build(folder, HOSTILE, validate(suite, Path("suite.json"), {"shards": of_frame(pd.DataFrame(rows))}))
     return sorted(folder.glob("*.html"))
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from components.core.errors import HearsightError
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS
-from components.tools.feedback.feedback import feedback, render_feedback
+from components.tools.feedback.feedback import feedback
 from components.tools.feedback.filter_rules import load_rules
 from components.tools.feedback.guidelines import CHECKS, Remark, load_guidelines
 from tests.support import PROJECT
@@ -107,16 +107,8 @@ def test_unusable_input_is_one_line(text: str, options: dict[str, object], messa
         feedback(text, root=PROJECT, **options)  # type: ignore[arg-type]
 
 
-def test_the_page_escapes_the_text_and_states_its_languages() -> None:
-    text = "<script>alert(1)</script> foto"
-    page = render_feedback(text, "pt", feedback(text, "pt", root=PROJECT, interface="en"), "en")
-    assert "<script>" not in page and '<blockquote lang="pt">' in page and "Not checked" in page
-
-
-def test_the_command_prints_a_json_line_for_each_remark_and_writes_the_page(tmp_path: object) -> None:
-    done = hearsight(
-        "feedback", "-", "--page", f"{tmp_path}/page.html", stdin=b"Photo of a dog.\n", HEARSIGHT_WORDNET=str(EXTRACT)
-    )
+def test_the_command_prints_a_json_line_for_each_remark() -> None:
+    done = hearsight("feedback", "-", stdin=b"Photo of a dog.\n", HEARSIGHT_WORDNET=str(EXTRACT))
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and {"kind", "name", "passed", "text", "detail", "source"} == set(lines[0])
     assert {line["name"] for line in lines if line["passed"] is False} == {"action", "attributes", "place", "length"}
