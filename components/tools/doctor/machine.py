@@ -72,6 +72,14 @@ def dvc(root: Path) -> list[Finding]:
     return [Finding(OK, "dvc", "settings in .dvc/config")]
 
 
+def compiler(root: Path) -> list[Finding]:
+    """Check what compiles the archive scanner: numba, which brings its own compiler."""
+    if find_spec("numba") is None:
+        return [Finding(WARNING, "compiler", "no numba: archives cannot be read", "rm -f .venv/.ready; make setup")]
+    system = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
+    return [Finding(OK, "compiler", f"numba's; the system's ({system or 'none'}) is not needed")]
+
+
 def cores(root: Path) -> list[Finding]:
     """Count the cores that this process may use."""
     count = usable_cores()
@@ -106,6 +114,15 @@ def disk(root: Path) -> list[Finding]:
     if free < need:
         return [Finding(MISSING, "disk", f"{free:.1f} GB free at {root}, the demo needs {need}", "free some, or clone elsewhere")]
     return [Finding(OK, "disk", f"{free:.1f} GB free")]
+
+
+def gpu(root: Path) -> list[Finding]:
+    """Name the NVIDIA GPUs. None is needed."""
+    tool = shutil.which("nvidia-smi")
+    done = run_tool([tool, "-L"], SECONDS) if tool else None
+    if done is None or done.returncode != 0:
+        return [Finding(OK, "GPU", "none, and none is needed")]
+    return [Finding(OK, "GPU", "; ".join(line.split(" (UUID")[0] for line in done.stdout.splitlines()))]
 
 
 def ports(root: Path) -> list[Finding]:

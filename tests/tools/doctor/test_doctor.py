@@ -61,7 +61,7 @@ def test_without_a_terminal_findings_are_json_lines_and_the_exit_code_tells_miss
     assert all(line["fix"] for line in lines if line["state"] != OK)
 
 
-def test_fetched_packages_need_no_apt(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetched_packages_need_no_apt_and_no_network(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = clone / "data/packages"
     for name in material.PACKAGES:
         (home / "unpacked" / name).mkdir(parents=True)
@@ -69,7 +69,23 @@ def test_fetched_packages_need_no_apt(clone: Path, tmp_path: Path, monkeypatch: 
     (home / "checksums.json").write_text(json.dumps({name: {} for name in material.PACKAGES}))
     monkeypatch.setenv("PATH", tools(tmp_path / "bin"))
     states = {finding.name: finding.state for finding in material.packages(clone)}
-    assert states == {"dictionary": WARNING, "sample packages": OK, "apt": OK}
+    assert states == {"dictionary": WARNING, "sample packages": OK, "apt": OK, "network": OK}
+
+
+def test_an_unreachable_package_server_is_named_with_apts_proxy(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]  # bound and not listening: connections are refused
+        uris = f"echo \"'http://archive.invalid:{port}/wordnet.deb' w.deb 1\""
+        scripts = {"dpkg": "true", "dpkg_deb": "true", "apt_get": uris}
+        proxy = f"echo \"PROXY='http://127.0.0.1:{port}/'\""
+        monkeypatch.setenv("PATH", tools(tmp_path / "bin", **scripts, apt_config=proxy))
+        last = material.packages(clone)[-1]
+        assert (last.state, last.name) == (MISSING, "network") and "127.0.0.1" in last.found
+        closed.listen()
+        assert material.packages(clone)[-1].state == OK
 
 
 def test_without_package_lists_only_root_can_continue(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
