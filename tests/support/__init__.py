@@ -19,6 +19,7 @@ from components.core.params import Settings, check_settings
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_files import sqlite_backend
 from components.core.stage_output import StageOutput
+from components.core.stored_files import keep_output
 from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.engine import Engine, LocalEngine, call_item
 from components.execution.resources import CORE, Resources
@@ -122,5 +123,5 @@ def make_output(
     for number, rows in enumerate(shards):
         table = pa.Table.from_pylist(list(rows), schema=OUTPUT_SCHEMAS[stage][1])
         job.write_shard(f"{number:05d}", table, ledger_table(kept(r["key"]) for r in rows), media[number] if media else None)
-    job.finish()
+    keep_output(job.out, job.finish())
     return StageOutput(job.out)

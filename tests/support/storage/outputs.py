@@ -9,6 +9,7 @@ from typing import Any
 from components.core.ledger import kept, ledger_table
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
+from components.core.stored_files import keep_output
 from components.execution.shard_worker import ShardOut, Task
 from tests.support import make_output, make_stage, row
 
@@ -29,7 +30,7 @@ def double(table: Any, task: Task) -> ShardOut:
 def filtered(root: Path, source: StageOutput) -> StageOutput:
     job = make_stage(root, "crawl", "next", inputs={"input": source})
     job.map(double, source.shards, step="double", params={})
-    job.finish()
+    keep_output(job.out, job.finish())
     return StageOutput(job.out)
 
 

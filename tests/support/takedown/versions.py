@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from components.core.stored_files import keep_output
 from components.execution.output_lineage import write_lineage
 from tests.support import make_stage
 
@@ -33,9 +34,10 @@ def output(root: Path, stage: str, parent: str, rows: list[dict[str, Any]], figu
     job.write_file("figure.png", figure)
     if parent:
         job.note_parent("input", parent)
-    digest = job.finish().digest
+    manifest = job.finish()
+    keep_output(job.out, manifest)
     write_lineage(job, {}, "")
-    return digest
+    return manifest.digest
 
 
 def dvc(root: Path, *words: str) -> None:
