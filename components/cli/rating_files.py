@@ -41,11 +41,10 @@ def tasks(
 
 @app.command()
 def write(
-    kind: Annotated[str, typer.Option("--format", help="csv or label_studio.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
     dataset: Dataset = "english",
 ) -> None:
-    """Write the imported ratings of a dataset as a file; raters are pseudonyms."""
+    """Write the imported ratings of a dataset as CSV; raters are pseudonyms."""
     from components.tools.rating_files.exporting import export_ratings  # here: as above
 
-    print_line(export_ratings(load_graph(find_root()), dataset, kind, out))
+    print_line(export_ratings(load_graph(find_root()), dataset, out))

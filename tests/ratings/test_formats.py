@@ -56,14 +56,6 @@ def test_a_file_that_a_spreadsheet_saved_is_read(encoding: str) -> None:
     assert told(read_ratings(data, "file")[1], "item", "rater", "verdict") == [("a", "ána", GOOD)]
 
 
-@given(RATINGS)
-def test_label_studio_is_read_as_it_was_written(rows: list[dict[str, Any]]) -> None:
-    written = ratings_table(*rows)
-    name, read = read_ratings(label_studio.write(written), "file")
-    columns = ("item", "rater", "verdict", "time", "seconds")
-    assert name == "label_studio" and told(read, *columns) == told(written, *columns)
-
-
 @pytest.mark.parametrize("spelling", ["GOOD", "good", " Good ", "1", "true", True, 1])
 def test_a_good_verdict_has_many_spellings(spelling: object) -> None:
     assert read_verdict(spelling) == GOOD and read_verdict("0") == read_verdict(False) == BAD and read_verdict("maybe") == ""

@@ -1,4 +1,4 @@
-"""Files of ratings in two formats, recognised by their content: ratings in, ratings and tasks out.
+"""Files of ratings in two formats, recognised by their content: ratings in, tasks and CSV out.
 
     readings         ratings as read from a file, and the errors that name file and position
     csv              a table with a header
@@ -16,8 +16,6 @@ from components.core.errors import HearsightError
 from components.core.text_encoding import decode_text
 from components.ratings.formats import csv, label_studio
 from components.ratings.formats.readings import decode_json, nothing
-
-NAMES = ("csv", "label_studio")
 
 
 def read_ratings(data: bytes, where: str) -> tuple[str, pa.Table]:

@@ -1,4 +1,4 @@
-"""Items as tasks for Label Studio, and the canonical table as files of both formats.
+"""Items as tasks for Label Studio, and the canonical table as CSV.
 
 Tasks hold what a rater may see: image, caption or speech, and the item's key; no source, rank or score. They are in the order
 of keys, which are digests, so neighbours have nothing in common.
@@ -10,15 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import Graph
 from components.core.stage_output import StageOutput
-from components.ratings.formats import NAMES, csv, label_studio
+from components.ratings.formats import csv, label_studio
 
 ITEMS, RATINGS = "build_rating_items", "import_ratings"
-WRITERS = {"csv": csv.write, "label_studio": label_studio.write}
-"""Format → how the canonical table is written."""
 
 
 def export_tasks(graph: Graph, dataset: str, out: Path, address: str) -> dict[str, object]:
@@ -60,15 +57,13 @@ def _audio(item: Mapping[str, Any]) -> str:
     return f"speech/{item['key']}.flac"
 
 
-def export_ratings(graph: Graph, dataset: str, kind: str, out: Path) -> dict[str, object]:
-    """Write the canonical table of a dataset's ratings as a file; raters are pseudonyms there already.
+def export_ratings(graph: Graph, dataset: str, out: Path) -> dict[str, object]:
+    """Write the canonical table of a dataset's ratings as CSV; raters are pseudonyms there already.
 
     Raises:
-        HearsightError: the format is unknown, or the ratings are not imported.
+        HearsightError: the ratings are not imported.
     """
-    if kind not in WRITERS:
-        raise HearsightError(f"'{kind}' is not a format of ratings", where="--format", hint=f"use one of {', '.join(NAMES)}")
     graph.require(RATINGS, dataset)
     table = StageOutput(graph.output(RATINGS, dataset)).table()
-    publish_bytes(out, WRITERS[kind](table))
+    publish_bytes(out, csv.write(table))
     return {"written": str(out), "ratings": table.num_rows}

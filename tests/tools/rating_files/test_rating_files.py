@@ -113,21 +113,15 @@ def test_tasks_hold_what_a_rater_may_see_and_the_files_for_it(graph: Graph) -> N
     assert "caption 1" in shown and not any(word in shown for word in ("caption 2", "t2t8x8", "mms", "rank", "r1"))
 
 
-@pytest.mark.parametrize("kind", ["csv", "label_studio"])
-def test_exported_ratings_are_read_again(graph: Graph, kind: str) -> None:
+def test_exported_ratings_are_read_again(graph: Graph) -> None:
     ratings = votes_of(1, "gbg")
     make_output(graph.root, "import_ratings", [ratings])
-    export_ratings(graph, "english", kind, graph.root / "out")
+    export_ratings(graph, "english", graph.root / "out")
     found, read = read_ratings((graph.root / "out").read_bytes(), "out")
-    assert found == kind
+    assert found == "csv"
     assert sorted(zip(read["rater"].to_pylist(), read["verdict"].to_pylist(), strict=True)) == [
         ("a", "GOOD"), ("b", "BAD"), ("c", "GOOD")
     ]  # fmt: skip
-
-
-def test_unknown_formats_are_named(graph: Graph) -> None:
-    with pytest.raises(HearsightError, match="'xml' is not a format of ratings"):
-        export_ratings(graph, "english", "xml", graph.root / "out")
 
 
 @pytest.mark.long
@@ -139,6 +133,4 @@ def test_the_commands_import_a_file_write_tasks_and_write_ratings(graph: Graph) 
     out = str(graph.root / "tasks")
     assert not hearsight("ratings", "tasks", "--out", out, HEARSIGHT_ROOT=root).returncode
     make_output(graph.root, "import_ratings", [votes_of(1, "g")])
-    assert not hearsight("ratings", "write", "--format", "label_studio", "--out", f"{out}.json", HEARSIGHT_ROOT=root).returncode
-    refused = hearsight("ratings", "write", "--format", "paper", "--out", out, HEARSIGHT_ROOT=root)
-    assert refused.returncode == 2 and refused.stderr.count(b"\n") == 1
+    assert not hearsight("ratings", "write", "--out", f"{out}.csv", HEARSIGHT_ROOT=root).returncode
