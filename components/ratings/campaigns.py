@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 
 from components.ratings.database import CAMPAIGNS, EVENTS, ITEMS, PLACES
 
@@ -19,7 +19,7 @@ def position_of(dataset: str, key: str) -> int:
 
 def open_campaign(connection: Connection, dataset: str, digest: str, items: Mapping[str, int], now: str) -> dict[str, int]:
     """Open or refresh a campaign inside a transaction; see :meth:`components.ratings.store.RatingStore.open_campaign`."""
-    row = connection.execute(select(CAMPAIGNS).where(CAMPAIGNS.c.dataset == dataset)).first()
+    row = connection.execute(select(CAMPAIGNS).where(CAMPAIGNS.c.dataset == dataset).with_for_update()).first()
     if row is None:
         values = {"dataset": dataset, "digest": digest, "opened": now}
         campaign = connection.execute(insert(CAMPAIGNS).returning(CAMPAIGNS.c.id), values).scalar_one()
@@ -46,6 +46,10 @@ def open_campaign(connection: Connection, dataset: str, digest: str, items: Mapp
         connection.execute(insert(ITEMS), new)
     if changed:
         connection.execute(_CHANGE, changed)
+    if new and connection.dialect.name == "postgresql":
+        connection.execute(
+            text("ANALYZE items")
+        )  # its planner reads every item for each rating until it knows how many there are
     kind, detail = ("opened" if row is None else "items replaced"), f"{added} added, {retired} retired, digest {digest[:12]}"
     note = {"campaign": campaign, "kind": kind, "rater": "", "item": None, "time": now, "detail": detail}
     connection.execute(insert(EVENTS), note)
@@ -57,6 +61,7 @@ def erase_items(connection: Connection, keys: Iterable[str], now: str) -> int:
     erased = 0
     for key in keys:
         for row in connection.execute(select(ITEMS.c.id, ITEMS.c.campaign).where(ITEMS.c.key == key)).all():
+            connection.execute(select(CAMPAIGNS.c.id).where(CAMPAIGNS.c.id == row.campaign).with_for_update())
             connection.execute(delete(PLACES).where(PLACES.c.item == row.id))
             gone = {"key": f"erased-{row.id}", "retired": True, "position": 0}
             connection.execute(update(ITEMS).where(ITEMS.c.id == row.id).values(**gone))

@@ -26,6 +26,7 @@ UNDONE = "UNDONE"
 COUNTED = 20.0
 """Seconds for which the number of a rater's items is kept, since counting them reads every open item."""
 _CAMPAIGN_OF = select(RATERS.c.campaign, CAMPAIGNS.c.dataset).join(CAMPAIGNS).where(RATERS.c.id == bindparam("rater"))
+_LOCK = select(CAMPAIGNS.c.id).where(CAMPAIGNS.c.id == bindparam("campaign")).with_for_update()
 _RATE = insert(RATINGS).returning(RATINGS.c.sequence)
 _TAKE = (
     update(PLACES)
@@ -73,7 +74,7 @@ class RatingStore:
         Returns:
             How many items were added, retired, and are there now.
         """
-        with self.database.writing() as connection:
+        with self.database.writing(alone=True) as connection:
             changes = open_campaign(connection, dataset, digest, items, self._now())
         self._items.clear()
         return changes
@@ -107,14 +108,15 @@ class RatingStore:
     def join(self, rater: str) -> None:
         """Note that a rater has opened the invitation; raises HearsightError for an unknown or revoked rater."""
         campaign, _ = self._campaign_of(rater)
-        with self._campaign(rater) as connection:
+        with self._campaign(campaign, rater) as connection:
             self._note(connection, campaign, "joined", rater)
 
     def revoke(self, raters: Iterable[str]) -> list[str]:
         """End invitations and sessions of raters; return those that were valid. Raises HearsightError for an unknown one."""
         campaigns = {rater: self._campaign_of(rater) for rater in raters}
-        with self.database.writing() as connection:
-            # A rating in flight is saved before, or refused after.
+        with self.database.writing(alone=True) as connection:
+            for campaign in sorted({campaign for campaign, _ in campaigns.values()}):
+                self._lock(connection, campaign)  # a rating in flight is saved before, or refused after
             revoked = revocation.revoke(connection, list(campaigns), self._now())
             for rater in revoked:
                 self._note(connection, campaigns[rater][0], "revoked", rater)
@@ -132,7 +134,7 @@ class RatingStore:
             held = assignment.held_item(connection, rater, self.clock())
         if held is not None and held[1]:
             return held[0]
-        with self._campaign(rater) as connection:
+        with self._campaign(campaign, rater) as connection:
             return assignment.assign(connection, campaign, rater, self.clock())
 
     def save(self, rater: str, item: str, verdict: str, seconds: float | None = None) -> None:
@@ -150,7 +152,7 @@ class RatingStore:
         if verdict not in VERDICTS:
             raise HearsightError(f"'{verdict}' is no verdict", hint=f"give {' or '.join(VERDICTS)}")
         campaign, _ = self._campaign_of(rater)
-        with self._campaign(rater) as connection:
+        with self._campaign(campaign, rater) as connection:
             now = self.clock()
             place = assignment.find_place(connection, campaign, rater, item, now)
             refusal = place.refusal if place else "this item was not given to you"
@@ -173,7 +175,7 @@ class RatingStore:
     def undo(self, rater: str) -> str | None:
         """Make the rater's last rating void and return its item's key, which is shown to this rater again; None without one."""
         campaign, _ = self._campaign_of(rater)
-        with self._campaign(rater) as connection:
+        with self._campaign(campaign, rater) as connection:
             last = connection.execute(_LAST, {"rater": rater}).first()
             if last is None:
                 return None
@@ -234,15 +236,20 @@ class RatingStore:
 
         Ratings are append-only and stay, under a number that leads to no key any more.
         """
-        with self.database.writing() as connection:
+        with self.database.writing(alone=True) as connection:
             return erase_items(connection, keys, self._now())
 
     @contextmanager
-    def _campaign(self, rater: str) -> Iterator[Connection]:
-        """Give a transaction of an invited rater that no other one overlaps."""
+    def _campaign(self, campaign: int, rater: str) -> Iterator[Connection]:
+        """Give a transaction of an invited rater that no other one of the campaign overlaps."""
         with self.database.writing() as connection:
+            self._lock(connection, campaign)
             revocation.require_invited(connection, rater)
             yield connection
+
+    def _lock(self, connection: Connection, campaign: int) -> None:
+        if not self.database.sqlite:  # whose writers wait for each other anyway
+            connection.execute(_LOCK, {"campaign": campaign})
 
     def _campaign_of(self, rater: str) -> tuple[int, str]:
         with self.database.reading() as connection:

@@ -19,6 +19,7 @@ from components.ratings import database
 from components.ratings.faults import DatabaseError, DatabaseFullError
 from components.ratings.revocation import RevokedError
 from components.ratings.store import RatingStore
+from tests.support.ratings.postgres import postgres
 
 ITEMS = {f"{number:016x}": 2 for number in range(5)}
 
@@ -173,6 +174,24 @@ def test_a_read_only_or_locked_database_is_one_line_and_the_lock_is_not_waited_f
     with store.database._lock, pytest.raises(DatabaseError, match="busy"):
         store.save(rater, key, "GOOD")
     store.close()
+
+
+@pytest.mark.long
+def test_a_postgresql_server_that_is_gone_is_one_line_and_one_that_comes_back_is_used(tmp_path):
+    with postgres() as url:
+        store = opened(url)
+        rater, key = next_of(store)
+        with store.database.writing() as connection:
+            mine = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+            connection.execute(
+                text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> {mine} AND datname = 'postgres'")
+            )
+        store.save(rater, key, "GOOD")
+        store.close()  # the server waits for its clients
+    for ask in (lambda: store.save(rater, key, "BAD"), store.campaigns, lambda: RatingStore(url)):
+        with pytest.raises(DatabaseError, match="cannot be used") as fault:
+            ask()
+        assert "\n" not in str(fault.value) and "server runs" in str(fault.value)
 
 
 def test_no_one_else_may_read_the_files_and_those_of_before_are_corrected(path):

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -28,6 +28,7 @@ from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import Takedown
 from tests.support import make_output, row
 from tests.support.ratings.made_items import make_items
+from tests.support.ratings.postgres import postgres
 
 GONE, STAYS = "record-0", "record-1"
 
@@ -137,25 +138,27 @@ def test_rows_with_any_text_stay_as_they_are(tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["file", "sqlite"])
+@pytest.mark.parametrize("kind", ["file", "sqlite", "postgresql"])
 def test_a_running_rating_loses_the_items_and_no_rating_leads_to_them(tmp_path: Path, monkeypatch: Any, kind: str) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
     gone, stays = "a" * 16, "b" * 16
     assert ratings.find_running_items(tmp_path, search(gone)) == ([], "") and not (tmp_path / FILE).exists()
-    if kind == "sqlite":
-        monkeypatch.setenv(ADDRESS, f"sqlite:///{tmp_path / 'elsewhere.sqlite'}")
-    with closing(RatingStore(database_url(tmp_path))) as store:
-        store.open_campaign("english", "digest", {gone: 1, stays: 1})
-        (rater,) = store.invite("english")
-        while (item := store.next_item(rater)) is not None:
-            store.save(rater, item, "GOOD")
-    assert ratings.find_running_items(tmp_path, search("c" * 16)) == ([], "")
-    assert ratings.find_running_items(tmp_path, search(gone)) == ([gone], "")
-    ratings.erase_running_items(tmp_path, [gone])
-    assert ratings.find_running_items(tmp_path, search(gone)) == ([], "")
-    with closing(RatingStore(database_url(tmp_path))) as store:
-        assert [rating["item"] for rating in store.final_ratings("english")] == [stays]
-        assert "erased" in {event["kind"] for event in store.events("english")}
+    with ExitStack() as stack:
+        if kind != "file":
+            elsewhere = f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"
+            monkeypatch.setenv(ADDRESS, elsewhere if kind == "sqlite" else stack.enter_context(postgres()))
+        with closing(RatingStore(database_url(tmp_path))) as store:
+            store.open_campaign("english", "digest", {gone: 1, stays: 1})
+            (rater,) = store.invite("english")
+            while (item := store.next_item(rater)) is not None:
+                store.save(rater, item, "GOOD")
+        assert ratings.find_running_items(tmp_path, search("c" * 16)) == ([], "")
+        assert ratings.find_running_items(tmp_path, search(gone)) == ([gone], "")
+        ratings.erase_running_items(tmp_path, [gone])
+        assert ratings.find_running_items(tmp_path, search(gone)) == ([], "")
+        with closing(RatingStore(database_url(tmp_path))) as store:
+            assert [rating["item"] for rating in store.final_ratings("english")] == [stays]
+            assert "erased" in {event["kind"] for event in store.events("english")}
     assert not [file for file in tmp_path.rglob("*.sqlite*") if gone.encode() in file.read_bytes()]
 
 
@@ -178,6 +181,6 @@ def test_ratings_of_a_removed_item_never_count_to_another_one(tmp_path: Path, mo
 
 
 def test_a_database_that_cannot_be_reached_is_left_to_a_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ADDRESS, "sqlite:////nonexistent/ratings.sqlite")
+    monkeypatch.setenv(ADDRESS, "postgresql://user:secret@127.0.0.1:1/ratings")  # pragma: allowlist secret
     found, unreached = ratings.find_running_items(tmp_path, search("a"))
-    assert not found and "not reached" in unreached
+    assert not found and "not reached" in unreached and "secret" not in unreached
