@@ -1,4 +1,4 @@
-"""Describe and feedback in the browser: images, pages, reading aloud, errors, and remarks on an alt-text."""
+"""Describe and feedback in the browser: images, pages with downloads, reading aloud, errors, and remarks on an alt-text."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_only_captions_of_this_application_are_read_aloud(site):
         assert httpx.get(f"{site.url}/describe/speech/{token}", headers=OWNER).status_code == 400
 
 
-def test_a_pages_images_get_proposals(page, site, web):
+def test_a_pages_images_get_proposals_and_the_page_is_downloaded_with_them(page, site, web):
     site.show(page, "/describe")
     page.fill("#address", "http://a.sample/page.html")
     page.keyboard.press("Enter")
@@ -109,6 +109,12 @@ def test_a_pages_images_get_proposals(page, site, web):
     rows = page.locator("tbody tr")
     assert "a red square" in rows.nth(0).inner_text() and "cannot be fetched" in rows.nth(1).inner_text()
     assert_accessible(page)
+    links = [page.get_by_role("link", name=name).get_attribute("href") for name in ("HTML", "JSON")]
+    written, proposals = (httpx.get(site.url + link, headers=OWNER) for link in links)
+    assert b'alt="a red square"' in written.content and b"<script>" in written.content
+    assert "attachment" in written.headers["content-disposition"] and "sandbox" in written.headers["content-security-policy"]
+    assert proposals.json()["images"][0]["alt"].endswith("a red square") and "error" in proposals.json()["images"][1]
+    assert httpx.get(f"{site.url}/describe/page/guessed.html", headers=OWNER).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -153,7 +159,7 @@ def test_an_alt_text_gets_remarks_in_the_language_of_the_interface(browser, site
 
 def test_forms_need_the_sessions_token_and_pages_the_owner(site):
     with httpx.Client(base_url=site.url, timeout=60) as client:
-        for path in ("/describe", "/feedback", "/describe/speech/x"):
+        for path in ("/describe", "/feedback", "/describe/speech/x", "/describe/page/x.html"):
             assert client.get(path).status_code == 403
         client.get(site.start_link)
         for path in ("/describe", "/feedback"):

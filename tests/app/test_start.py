@@ -11,6 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page
 
+from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from tests.app.server import OWNER, Running, running, settings_of
 from tests.support import leave_warning
@@ -107,7 +108,7 @@ def test_nobody_but_the_owner_sees_the_project(root):
     ("en-GB", ["up to date", "changed: settings", "failed check", "warnings", "not run"]),
     ("pt-BR", ["atualizado", "alterado: configuração", "reprovado", "avisos", "não executado"]),
 ])  # fmt: skip
-def test_the_state_of_each_output_is_in_a_table(browser, site, locale, states):
+def test_the_state_of_each_output_is_in_the_drawing_and_in_a_table(browser, site, locale, states):
     context = browser.new_context(locale=locale, java_script_enabled=False)
     page = context.new_page()
     site.show(page)
@@ -115,6 +116,9 @@ def test_the_state_of_each_output_is_in_a_table(browser, site, locale, states):
     for stage, state in zip(("crawl", "filter", "hypernymize", "dedup", "split"), states, strict=True):
         row = page.locator("tr", has=page.get_by_role("rowheader", name=stage, exact=True)).filter(visible=True)
         assert row.locator("td").first.inner_text().lstrip("✓!↻✗○ ") == state
+    drawn = page.locator("svg .node")
+    assert drawn.count() == sum(1 for _ in load_graph(Path(site.app.state.settings.root)).outputs())
+    assert drawn.filter(has_text=states[2]).count() == 1
     context.close()
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import BoundedSemaphore, Thread
+from threading import BoundedSemaphore, Lock, Thread
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from components.app.access import is_file, protect, require_owner
@@ -17,6 +20,7 @@ from components.app.pages import language_of, render_page, status_of
 from components.app.turns import BusyError, T, turns_of
 from components.app.uploads import limit_image
 from components.core.errors import HearsightError
+from components.core.printing import json_line
 from components.reporting.pages import data_uri
 from components.tools.describe.describer import Describer, Description
 from components.tools.describe.page import DescribedPage
@@ -27,11 +31,41 @@ from components.tools.describe.wording import LANGUAGES
 router = APIRouter(prefix="/describe", dependencies=[Depends(require_owner)])
 SPEECH, SPEECH_SECONDS = "speech", 3600
 """Purpose and life of the links that read a caption aloud."""
+MOST_PAGES = 20
+"""Described pages that are kept for downloads, the last ones."""
 MOST_IMAGES_OF_PAGE = 50
 """Images of a page that are described while somebody waits for the answer; a site gets a request a second."""
 ADDRESSES_AT_ONCE = 2
 SHOWN_BYTES = 2 << 20
 """Largest image that the answer repeats, in bytes."""
+DOWNLOADS = {"html": "text/html", "json": "application/json"}
+
+
+class DescribedPages:
+    """The last described pages by an unguessable name; safe for threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._pages: OrderedDict[str, tuple[str, DescribedPage]] = OrderedDict()
+
+    def keep(self, address: str, page: DescribedPage) -> str:
+        """Keep a page and return its name; the oldest one is dropped."""
+        name = secrets.token_urlsafe(16)
+        with self._lock:
+            self._pages[name] = (address, page)
+            while len(self._pages) > MOST_PAGES:
+                self._pages.popitem(last=False)
+        return name
+
+    def find(self, name: str) -> tuple[str, DescribedPage] | None:
+        """Return the address and the page of a name."""
+        with self._lock:
+            return self._pages.get(name)
+
+
+def _pages_of(request: Request) -> DescribedPages:
+    pages: DescribedPages = request.app.state.services.get("described pages", DescribedPages)
+    return pages
 
 
 def _describer(request: Request, language: str) -> Describer:
@@ -92,6 +126,24 @@ def speech(request: Request, token: str) -> Response:
     return Response(say(text, default_voice(language)).clip.flac, media_type="audio/flac")
 
 
+@router.get("/page/{name}.{kind}")
+def download(request: Request, name: str, kind: str) -> Response:
+    """Send a described page with its alt-texts, or its proposals as JSON, as a file."""
+    found = _pages_of(request).find(name)
+    if found is None or kind not in DOWNLOADS:
+        raise HTTPException(404, "there is no such description any more; describe the page again")
+    address, page = found
+    about = {"page": address, "images": [proposal.plain() for proposal in page.proposals]}
+    content = page.html() if kind == "html" else (json_line(about) + "\n").encode()
+    # The page is somebody else's: saved, and if a browser opens it here anyway, without scripts and without this origin.
+    headers = {
+        "content-disposition": f'attachment; filename="described.{kind}"',
+        "content-security-policy": "sandbox; default-src 'none'",
+        "content-type": DOWNLOADS[kind],
+    }
+    return Response(content, headers=headers)
+
+
 @contextmanager
 def _address_slot(request: Request) -> Iterator[None]:
     """Hold one of the places for addresses, so that slow sites never take the threads that raters need.
@@ -134,9 +186,10 @@ def _answer(request: Request, captions: str, address: str, file: UploadFile | No
         at, found = describe_address(describer.run_by(in_turn), address, root=root, most=MOST_IMAGES_OF_PAGE)
     if isinstance(found, Description):
         return _page(request, captions, address=address, description=found, aloud=_aloud(request, found))
+    name = _pages_of(request).keep(at, found)
     described = [(one, _aloud(request, one.description)) for one in found.proposals]
     limits = next((one.description.limits for one in found.proposals if one.description), ())
-    return _page(request, captions, address=address, page=found, at=at, described=described, limits=limits)
+    return _page(request, captions, address=address, page=found, at=at, name=name, described=described, limits=limits)
 
 
 def _aloud(request: Request, description: Description | None) -> str:
@@ -148,7 +201,7 @@ def _aloud(request: Request, description: Description | None) -> str:
 
 def _page(request: Request, captions: str, status: int = 200, **values: Any) -> Response:
     empty: dict[str, Any] = {
-        "description": None, "page": None, "error": None, "address": "", "shown": "", "aloud": "", "at": "",
+        "description": None, "page": None, "error": None, "address": "", "shown": "", "aloud": "", "at": "", "name": "",
         "described": [], "limits": (),
     }  # fmt: skip
     return render_page(request, "describe.html", status, captions=captions, caption_languages=LANGUAGES, **(empty | values))

@@ -13,6 +13,7 @@ from starlette.responses import FileResponse, Response
 
 from components.app import files
 from components.app.access import require_owner
+from components.app.drawing import HEIGHT, WIDTH, draw
 from components.app.pages import render_page
 from components.core.addresses import docs_folder, stage_address
 from components.core.graph import Graph
@@ -43,6 +44,11 @@ class Row:
     docs: str
     """The address of its Data Docs; empty without a check."""
 
+    @property
+    def target(self) -> str:
+        """Where its node leads: its page, or its Data Docs."""
+        return self.pages[0].address if self.pages else self.docs
+
 
 @router.get("/")
 def start(request: Request) -> Response:
@@ -57,6 +63,9 @@ def start(request: Request) -> Response:
     return render_page(
         request,
         "start.html",
+        drawing=draw(graph),
+        size=(WIDTH, HEIGHT),
+        rows=rows,
         groups={name: (group, _counts(group)) for name, group in groups.items()},
         started=started,
         found=[row for row in rows.values() if row.about.failures or row.about.warnings],
