@@ -97,7 +97,7 @@ def prune(
     days: Annotated[float, typer.Option(help="Only what is older, so that nothing of a running stage is deleted.", min=0)] = 7.0,
     yes: Annotated[bool, typer.Option("--yes", help="Delete; without it, only count.")] = False,
 ) -> None:
-    """Delete objects that neither the outputs here nor those of the kept revisions need."""
+    """Delete objects and cache entries that neither the outputs here nor those of the kept revisions need."""
     from components.tools.storage.prune import delete_unused, find_unused
 
     root = find_root()
@@ -108,6 +108,7 @@ def prune(
         {
             "objects": len(unused.objects),
             "bytes": sum(unused.objects.values()),
+            "cache entries": len(unused.entries),
             "deleted": yes,
         }
     )

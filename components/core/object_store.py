@@ -42,6 +42,9 @@ class ObjectStore:
         self.bucket = Bucket(settings)
         self._damaged: set[str] = set()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ObjectStore, (self.settings, self.cache)
+
     def put_file(self, path: Path, sha256: str) -> bool:
         """Store the file as an object unless it is there; return whether it was sent.
 

@@ -2,7 +2,8 @@
 
 An entry is a folder that appears by a rename, so it is complete or absent. Its files are verified on every use; a damaged entry
 is computed again. A killed run loses the shards in flight only, and a changed parameter recomputes only what depends on it.
-Of two writers of one entry the first wins; equal keys have equal bytes.
+With storage in S3 an entry is also in the bucket, as ``cache/<step>/<key>.json`` with its files as objects, so that other
+machines find it. Of two writers of one entry the first wins; equal keys have equal bytes.
 """
 
 from __future__ import annotations
@@ -14,13 +15,20 @@ import shutil
 import time
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
-from components.core.digests import canonical_json, digest_value, sha256_file
+from components.core.digests import canonical_json, digest_value, is_digest, sha256_file
+from components.core.errors import HearsightError, ObjectMissing
 from components.core.files import publish_folder
 from components.core.machine import process_exists
 
+if TYPE_CHECKING:
+    from components.core.object_store import ObjectStore
+
 ENTRY = "entry.json"
+SHARED = "cache"
+"""Folder of the entries below the bucket's prefix."""
 STALE_AFTER = 7 * 24 * 3600.0
 """Seconds after which an unfinished entry of another machine, whose processes are not visible here, is removed."""
 
@@ -35,6 +43,22 @@ def machine_id() -> str:
     return digest_value([platform.node(), boot])[:8]
 
 
+def shared_key(entry: Path) -> str:
+    """Return the key in the bucket of the entry in the folder ``entry``."""
+    return f"{SHARED}/{entry.parent.name}/{entry.name}.json"
+
+
+def read_shared(store: ObjectStore, key: str) -> dict[str, str] | None:
+    """Return file → digest of an entry in the bucket; None when there is none. Raises ObjectMissing: it is damaged."""
+    return store.bucket.read_json(key, _lists_files, "delete it: the result is computed again")
+
+
+def _lists_files(content: dict[str, Any]) -> bool:
+    paths = [PurePosixPath(name) for name in content]
+    inside = all(not path.is_absolute() and path.parts and ".." not in path.parts for path in paths)
+    return bool(paths) and inside and all(map(is_digest, content.values()))
+
+
 def _age(path: Path) -> float:
     try:
         return time.time() - path.stat().st_mtime
@@ -43,10 +67,10 @@ def _age(path: Path) -> float:
 
 
 class ShardCache:
-    """Content-keyed entries under ``folder``."""
+    """Content-keyed entries under ``folder``, and in ``store`` with storage in S3."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, store: ObjectStore | None = None) -> None:
+        self.folder, self.store = folder, store
 
     def get(self, step: str, key: object, fill: Callable[[Path], None]) -> tuple[Path, bool]:
         """Return the entry of ``key``; ``fill(folder)`` computes it when it is missing.
@@ -64,6 +88,9 @@ class ShardCache:
         """
         final = self._entry(step, key)
         if self._is_complete(final):
+            self._share(final)
+            return final, True
+        if self._receive(final):
             return final, True
 
         def fill_and_list(folder: Path) -> None:
@@ -73,7 +100,41 @@ class ShardCache:
 
         # Equal keys have equal bytes, so an entry that another run has published meanwhile is kept.
         publish_folder(final, fill_and_list, lambda _: self._is_complete(final), temporary=self._temporary(final))
+        self._share(final)
         return final, False
+
+    def local(self, folder: Path) -> Path:
+        """Return this machine's copy of an entry that a worker of any machine returned as ``folder``."""
+        final = self.folder / folder.parent.name / folder.name
+        if final != folder and not self._is_complete(final) and not self._receive(final):
+            raise HearsightError("is not in the bucket", where=str(final), hint="run the same command again")
+        return final
+
+    def _share(self, final: Path) -> None:
+        """Write an entry of this machine to the bucket unless it is there."""
+        if (store := self.store) is not None and store.bucket.size(shared_key(final)) is None:
+            files = json.loads((final / ENTRY).read_text())
+            store.put_files((final / name, digest) for name, digest in files.items())
+            store.bucket.write_new(shared_key(final), canonical_json(files).encode())
+
+    def _receive(self, final: Path) -> bool:
+        """Fetch an entry from the bucket; return whether it is there and whole."""
+        if (store := self.store) is None:
+            return False
+        try:
+            if (files := read_shared(store, shared_key(final))) is None:
+                return False
+
+            def fetch(folder: Path) -> None:
+                store.fetch_all([(digest, folder / name) for name, digest in sorted(files.items())])
+                (folder / ENTRY).write_text(canonical_json(files))
+
+            publish_folder(final, fetch, lambda _: self._is_complete(final), temporary=self._temporary(final))
+        except ObjectMissing:
+            # Computed again. The entry goes, so that the new one is stored with all its files.
+            store.bucket.delete([shared_key(final)])
+            return False
+        return True
 
     @staticmethod
     def _temporary(final: Path) -> Path:

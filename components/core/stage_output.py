@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -16,6 +17,9 @@ from components.core.manifest import Manifest, read_manifest
 from components.core.records import LEDGER, OUTPUT_SCHEMAS
 from components.core.shards import TarReader, read_table
 from components.core.stored_files import match_manifest, provide, provide_all, restore
+
+if TYPE_CHECKING:
+    from components.core.object_store import ObjectStore
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,12 @@ class ShardRef:
     media: Path | None = None
     intermediate: bool = False
     """Whether it comes from an earlier map of the same stage instead of a finished output."""
+    store: ObjectStore | None = field(default=None, repr=False, compare=False)
+    """As of :class:`StageOutput`."""
 
     def read(self, columns: list[str] | None = None) -> pa.Table:
         """Return the shard's records; raises HearsightError when the file does not match its digest."""
-        verify(self.path, self.sha256)
+        verify(self.path, self.sha256, self.store)
         return read_table(self.path, columns)
 
 
@@ -41,6 +47,8 @@ class StageOutput:
     """The output of one stage for one dataset: ``data/<dataset>/<stage>``."""
 
     path: Path
+    store: ObjectStore | None = field(default=None, repr=False, compare=False)
+    """Where files come from on a node that does not see the project's settings; None for the project's storage."""
     _tars: dict[str, TarReader] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -90,6 +98,7 @@ class StageOutput:
                 sha256=entry.sha256,
                 ledger=self.path / "ledger" / f"{entry.name}.parquet",
                 media=self.path / "media" / f"{entry.name}.tar" if entry.media else None,
+                store=self.store,
             )
             for entry in self.manifest.shards
         ]
@@ -104,7 +113,7 @@ class StageOutput:
     def ledger(self) -> pa.Table:
         """Return the ledger: one row for every record that entered the stage; raises HearsightError when a file is damaged."""
         for entry, shard in zip(self.manifest.shards, self.shards, strict=True):
-            verify(shard.ledger, entry.ledger["sha256"])
+            verify(shard.ledger, entry.ledger["sha256"], self.store)
         return pa.concat_tables([read_table(shard.ledger) for shard in self.shards]) if self.shards else LEDGER.empty_table()
 
     def read_media(self, media: str) -> bytes:
@@ -121,9 +130,9 @@ class StageOutput:
             raise HearsightError(f"holds no media '{shard}'", where=self.path, hint="run its stage again")
         if path.exists():
             found = path.stat()
-            _verify_once(path, known[shard], found.st_size, found.st_mtime_ns, found.st_ino)
+            _verify_once(path, known[shard], self.store, found.st_size, found.st_mtime_ns, found.st_ino)
         else:
-            verify(path, known[shard])
+            verify(path, known[shard], self.store)
         return TarReader(path)
 
     @cached_property
@@ -134,32 +143,32 @@ class StageOutput:
         """Return the path of a file of the output, verified; raises HearsightError when there is none or it is damaged."""
         for entry in self.manifest.files:
             if entry.path == relative:
-                verify(self.path / relative, entry.sha256)
+                verify(self.path / relative, entry.sha256, self.store)
                 return self.path / relative
         raise HearsightError(f"holds no file '{relative}'", where=self.path, hint="run its stage again")
 
     def fetch(self, below: str = "") -> Path:
         """Fetch the files whose paths begin with ``below``, if they are in S3 alone; return the path ``below``, unverified."""
-        provide_all(self.path, below)
+        provide_all(self.path, below, self.store)
         return self.path / below
 
 
 @lru_cache(maxsize=100_000)
-def _verify_once(path: Path, sha256: str, *identity: int) -> None:
+def _verify_once(path: Path, sha256: str, store: ObjectStore | None, *identity: int) -> None:
     """Verify a file once in this process, unless its size, time or inode changes: many records read one tar."""
-    verify(path, sha256)
+    verify(path, sha256, store)
 
 
-def verify(path: Path, sha256: str) -> None:
+def verify(path: Path, sha256: str, store: ObjectStore | None = None) -> None:
     """Raise HearsightError unless the file at ``path`` has the digest ``sha256``."""
     dataset, stage = parse_output_path(path.parent.parent)
     hint = f"run `dvc repro --force -s {stage_address(dataset, stage)}`"
-    provide(path)
+    provide(path, store)
     try:
         actual = sha256_file(path)
     except FileNotFoundError:
         raise HearsightError("is missing though the manifest lists it", where=path, hint=hint) from None
-    if actual != sha256 and not restore(path, sha256):
+    if actual != sha256 and not restore(path, sha256, store):
         raise HearsightError(
             f"is not the file the manifest lists (sha256 {actual[:12]}, expected {sha256[:12]})", where=path, hint=hint
         )

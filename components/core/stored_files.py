@@ -43,8 +43,12 @@ def store_of(root: Path) -> ObjectStore | None:
     return _opened[key]
 
 
-def provide(path: Path) -> None:
-    """Fetch a file of an output if it is not on this machine, the manifest lists it and storage is S3."""
+def provide(path: Path, store: ObjectStore | None = None) -> None:
+    """Fetch a file of an output if it is not on this machine, the manifest lists it and storage is S3.
+
+    Args:
+        store: of a node that does not see the project's settings; None takes the project's, here and below.
+    """
     if path.exists():
         return
     for folder in list(path.parents)[:4]:
@@ -52,22 +56,24 @@ def provide(path: Path) -> None:
             break
     else:
         return
-    if (store := store_of(output_root(folder))) is None:
+    store = store or store_of(output_root(folder))
+    if store is None:
         return
     listed = _expected(folder).get(path.relative_to(folder).as_posix())
     if listed is not None:
         store.fetch(listed[1], path)
 
 
-def restore(path: Path, sha256: str) -> bool:
+def restore(path: Path, sha256: str, store: ObjectStore | None = None) -> bool:
     """Replace a damaged file of an output by the object; return False when storage is local."""
-    if (store := store_of(output_root(path.parent.parent))) is None:
+    store = store or store_of(output_root(path.parent.parent))
+    if store is None:
         return False
     store.fetch(sha256, path)
     return True
 
 
-def provide_all(folder: Path, below: str = "") -> None:
+def provide_all(folder: Path, below: str = "", store: ObjectStore | None = None) -> None:
     """Fetch all files of an output, or those whose paths begin with ``below``, as :func:`provide`."""
     manifest = read_manifest(folder)
     missing = [
@@ -75,7 +81,7 @@ def provide_all(folder: Path, below: str = "") -> None:
         for name, (_, sha256) in manifest.expected_files().items()
         if name.startswith(below) and not (folder / name).exists()
     ]
-    if missing and (store := store_of(output_root(folder))) is not None:
+    if missing and (store := store or store_of(output_root(folder))) is not None:
         match_manifest(folder, manifest)
         store.fetch_all(missing)
 

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.machine import usable_cores
+from components.core.object_store import ObjectStore
 from components.core.shard_cache import machine_id
 from components.execution import ray_node as node
 from components.execution.engine import THREAD_LIMITS
@@ -94,7 +95,7 @@ def pin_to_node(node_id: str) -> Any:
     return NodeAffinitySchedulingStrategy(node_id, soft=False)
 
 
-def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequence[Path]) -> str:
+def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequence[Path], store: ObjectStore | None = None) -> str:
     """Verify that the cluster gives the same bytes; return the id of the node for the cache server.
 
     Raises:
@@ -110,7 +111,8 @@ def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequenc
             hint="add a node, or ask for less",
         )
     token = uuid.uuid4().hex
-    probes = [folder / f".seen-{token}" for folder in folders]
+    # With storage in S3 the nodes share the bucket alone.
+    probes = [folder / f".seen-{token}" for folder in folders] if store is None else []
     try:
         for probe in probes:
             publish_bytes(probe, token.encode())
@@ -118,7 +120,7 @@ def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequenc
         requests = {}
         for entry in nodes:
             pinned = task.options(num_cpus=0, max_retries=2, scheduling_strategy=pin_to_node(entry["NodeID"]))
-            requests[pinned.remote(contents, writer_lock)] = entry
+            requests[pinned.remote(contents, writer_lock, store)] = entry
         answered, silent = ray.wait(list(requests), num_returns=len(requests), timeout=PATIENCE)
         reports: dict[str, node.NodeReport] = {}
         for reference in answered:
@@ -136,9 +138,12 @@ def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequenc
     finally:
         for probe in probes:
             probe.unlink(missing_ok=True)
-    require_equal({name: report for name, report in reports.items() if name in working})
+    require_equal({name: report for name, report in reports.items() if name in working}, store is not None)
     # SQLite's write-ahead log works on one machine: this one, if it is in the cluster, so that local runs share the cache.
     local = [name for name, report in reports.items() if report.machine == machine_id() and not report.unseen]
+    if store is not None and not local:
+        hint = "run on one of the cluster's nodes: the result caches are files of this machine"
+        raise HearsightError("this machine is not in the cluster", where="engine: ray, storage: s3", hint=hint)
     if not local and not working & set(reports):
         raise HearsightError("every node left while it was checked", where="engine: ray", hint="start nodes and run again")
     # The driver's node first, because the run ends with it; otherwise the choice must not depend on the order of answers.
@@ -175,10 +180,12 @@ def _require_reachable(address: str) -> None:
         ) from None
 
 
-def require_equal(reports: Mapping[str, node.NodeReport]) -> None:
+def require_equal(reports: Mapping[str, node.NodeReport], in_bucket: bool = False) -> None:
     """Raise HearsightError when a node does not see the folders or locks, or has other code or packages than this process."""
     code, packages = node.local_code_digest(), node.local_packages()
     for report in reports.values():
+        if report.unseen and in_bucket:
+            raise _unfit(report.host, f"has no access to the bucket: {report.unseen[0]}", "give it credentials and a network")
         if report.unseen:
             what = f"cannot see and write {' and '.join(report.unseen)}"
             raise _unfit(report.host, what, "mount the project's folder there, at the same path")

@@ -3,6 +3,9 @@
 Each shard or job is one task; a job for several nodes is a group of ranks (:mod:`components.execution.ray_groups`). All nodes
 share the project's folder through a network file system, which is verified before a run
 (:mod:`components.execution.ray_cluster`). :class:`components.execution.writer_lock.WriterLock` separates two writers.
+
+With storage in S3 nodes share the bucket alone (:mod:`components.execution.shipping`). Equal keys have equal bytes, so
+that writers need no lock.
 """
 
 from __future__ import annotations
@@ -15,10 +18,13 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from components.core.addresses import main_project
 from components.core.errors import HearsightError
+from components.core.object_store import ObjectStore
 from components.core.result_files import Opener, sqlite_backend
+from components.core.stored_files import store_of
 from components.execution.devices import Accelerator, Device
-from components.execution.engine import ATTEMPTS, worker_died
+from components.execution.engine import ATTEMPTS, LocalEngine, worker_died
 from components.execution.process import LOCK_PATIENCE
 from components.execution.ray_capacity import COUNT_INTERVAL, Capacity
 from components.execution.ray_cluster import check_nodes, connect, first_line, pin_to_node
@@ -26,6 +32,7 @@ from components.execution.ray_groups import run_groups
 from components.execution.ray_node import CacheServer, run_item
 from components.execution.resources import CORE, Resources
 from components.execution.served_files import ServedFiles
+from components.execution.shipping import pack, runs_here
 from components.execution.writer_lock import WriterLock
 
 NODE_ATTEMPTS = 10
@@ -54,6 +61,8 @@ class RayEngine:
         self.writer_lock: WriterLock | None = None
         self.cache_server: Any = None
         self.opener: Opener = sqlite_backend
+        self._store: ObjectStore | None = None
+        self._root = Path()
         self._items = 0
 
     @contextmanager
@@ -64,6 +73,7 @@ class RayEngine:
             HearsightError: Ray is not installed, the cluster cannot be reached or has no node for such tasks, or a node does not
                 see the folders, runs other code, or is not reached by this machine's locks.
         """
+        store = store_of(project)
         writer_lock = WriterLock.acquire(WriterLock.path_for(lock), lock.name.removesuffix(".lock"), LOCK_PATIENCE)
         with ExitStack() as resources:
             resources.enter_context(writer_lock.hold_driver_byte())
@@ -71,7 +81,8 @@ class RayEngine:
             resources.enter_context(redirect_stdout(sys.stderr))
             self.ray = ray = connect(self.address, self.workers)
             resources.callback(ray.shutdown)
-            node = pin_to_node(check_nodes(ray, self.cpus, writer_lock, folders))
+            self._root, self._store = main_project(project), store
+            node = pin_to_node(check_nodes(ray, self.cpus, writer_lock, folders, store))
             actor = ray.remote(CacheServer).options(num_cpus=0, max_restarts=3, max_task_retries=3, scheduling_strategy=node)
             self.cache_server = actor.remote()
             self.opener = ServedFiles(self.cache_server)
@@ -79,7 +90,7 @@ class RayEngine:
             try:
                 yield
             finally:
-                self.writer_lock = self.cache_server = None
+                self.writer_lock = self.cache_server = self._store = None
                 self.opener = sqlite_backend
 
     def device(self, accelerator: Accelerator) -> Device:
@@ -93,13 +104,24 @@ class RayEngine:
         nodes that do not come."""
         if self.writer_lock is None:
             raise RuntimeError("the engine is not open")
-        first, ray, writer_lock = self._items, self.ray, self.writer_lock
+        first, ray, shared = self._items, self.ray, self.writer_lock if self._store is None else self._store
         self._items += len(items) * resources.world
         if not items:
             return
         if resources.nodes > 1:
+            if self._store is not None:
+                raise HearsightError(
+                    "a training on several nodes needs a shared folder for its checkpoints, and storage in S3 has none",
+                    where="hardware.nodes",
+                    hint="set nodes: 1, or storage: {kind: local} and mount the folder on all nodes",
+                )
             yield from run_groups(self, work, items, resources, first)
             return
+        if self._store is not None:
+            if runs_here(items):
+                yield from LocalEngine(self.workers).run(work, items, resources)
+                return
+            items = pack(items, self._root, self._store)
         capacity = Capacity(ray, resources, self.cpus, self.wait)
         # Ray's retries do not distinguish an item that kills its workers from a removed node.
         task = ray.remote(run_item).options(num_cpus=capacity.need["CPU"], num_gpus=resources.gpus, max_retries=0)
@@ -112,7 +134,7 @@ class RayEngine:
                 most = max(2, 2 * capacity.slots())  # raises when nodes are missing for too long
                 free = (self.workers or most) - len(running)
                 for index in [pending.pop() for _ in range(min(free, len(pending)))]:
-                    place = (writer_lock, first + index, bool(resources.gpus))
+                    place = (shared, first + index, bool(resources.gpus))
                     running[task.remote(work, items[index], *place)] = index
                 for reference in ray.wait(list(running), timeout=COUNT_INTERVAL)[0]:
                     index = running.pop(reference)

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from components.core.addresses import CODE_ROOT
+from components.core.errors import HearsightError
+from components.core.object_store import ObjectStore
 from components.core.result_files import sqlite_backend
 from components.core.shard_cache import machine_id
 from components.execution.engine import call_item, call_pickled
 from components.execution.ranks import Rank, on_checkpoint
 from components.execution.resources import VISIBLE, show_gpus
+from components.execution.shipping import open_node, unpack
 from components.execution.writer_lock import WriterLock
 
 PACKAGE = CODE_ROOT / "components"
@@ -31,7 +34,7 @@ class NodeReport:
     host: str
     machine: str
     unseen: list[str]
-    """Folders that it cannot read or write."""
+    """Folders that it cannot read or write; with storage in S3 the error of the bucket."""
     locks: bool
     """Whether the driver's locks reach it."""
     code: str
@@ -64,11 +67,25 @@ def local_packages() -> dict[str, str]:
     return versions
 
 
-def report_node(probes: Mapping[str, str], writer_lock: WriterLock) -> NodeReport:
-    """Return the state of this node; ``probes`` maps paths of files that the driver wrote to their content."""
-    unseen = [str(Path(name).parent) for name, content in probes.items() if not _is_seen(Path(name), content)]
-    locks = writer_lock.reaches_this_machine()
+def report_node(probes: Mapping[str, str], writer_lock: WriterLock, store: ObjectStore | None = None) -> NodeReport:
+    """Return the state of this node; ``probes`` maps paths of files that the driver wrote to their content.
+
+    With a ``store`` the node needs access to the bucket instead of the folders.
+    """
+    if store is not None:
+        unseen, locks = _no_access(store), True
+    else:
+        unseen = [str(Path(name).parent) for name, content in probes.items() if not _is_seen(Path(name), content)]
+        locks = writer_lock.reaches_this_machine()
     return NodeReport(os.uname().nodename, machine_id(), unseen, locks, local_code_digest(), local_packages())
+
+
+def _no_access(store: ObjectStore) -> list[str]:
+    try:
+        open_node(store).bucket.require_access()
+    except (HearsightError, OSError) as error:
+        return [str(error)]
+    return []
 
 
 def _is_seen(path: Path, content: str) -> bool:
@@ -78,10 +95,16 @@ def _is_seen(path: Path, content: str) -> bool:
         return False
 
 
-def run_item(work: Callable[[Any], Any], item: Any, writer_lock: WriterLock, number: int, has_gpus: bool = False) -> bytes:
-    """Run ``work(item)`` under the writer lock; return the outcome of :func:`call_pickled`."""
+def run_item(
+    work: Callable[[Any], Any], item: Any, shared: WriterLock | ObjectStore, number: int, has_gpus: bool = False
+) -> bytes:
+    """Run ``work(item)`` under the writer lock, or on a parcel with the bucket; return the outcome of :func:`call_pickled`."""
     if not has_gpus:
         show_gpus("")  # Ray shows all GPUs to a task that asks for none
+    if isinstance(shared, ObjectStore):
+        store = shared
+        return call_pickled(lambda parcel: work(unpack(parcel, open_node(store))), item)
+    writer_lock = shared
 
     def locked(item: Any) -> Any:
         with writer_lock.hold_item(number):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +22,9 @@ from components.core.result_files import Opener
 from components.core.shard_cache import ShardCache
 from components.core.shards import read_table, write_table, write_tar
 from components.core.stage_output import StageOutput, verify
+
+if TYPE_CHECKING:
+    from components.core.object_store import ObjectStore
 
 
 class ShardOut(NamedTuple):
@@ -64,6 +67,7 @@ class _Spec:
     work: Path
     dataset: str
     inputs: dict[str, Path] = field(repr=False)
+    store: ObjectStore | None = field(repr=False)
     opener: Opener = field(repr=False)
 
     def key(self, **specific: Any) -> dict[str, Any]:
@@ -77,7 +81,7 @@ class _Spec:
             params=self.params,
             shared=self.shared,
             annotations=ResultCache(self.state / "annotations", self.opener),
-            inputs={name: StageOutput(path) for name, path in self.inputs.items()},
+            inputs={name: StageOutput(path, self.store) for name, path in self.inputs.items()},
             work=self.work,
             dataset=self.dataset,
             project=self.project,
@@ -88,7 +92,7 @@ class _Spec:
 
     @property
     def cache(self) -> ShardCache:
-        return ShardCache(self.state / "cache")
+        return ShardCache(self.state / "cache", self.store)
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def run_shard(function: Callable[[pa.Table, Task], ShardOut], spec: ShardSpec) -
     """Run one shard through the cache; return the entry's folder and whether it was cached."""
 
     def fill(folder: Path) -> None:
-        verify(spec.path, spec.sha256)
+        verify(spec.path, spec.sha256, spec.store)
         table = read_table(spec.path)
         out = function(table, spec.task(spec.shard))
         if spec.conserve:

@@ -26,6 +26,7 @@ from components.core.result_cache import ResultCache
 from components.core.shard_cache import ShardCache
 from components.core.shards import write_table, write_tar
 from components.core.stage_output import ShardRef, StageOutput
+from components.core.stored_files import store_of
 from components.execution import shard_worker
 from components.execution.engine import Engine
 from components.execution.measure import measure
@@ -92,7 +93,7 @@ class Stage:
     @property
     def cache(self) -> ShardCache:
         """The cache of the results of steps."""
-        return ShardCache(self.state / "cache")
+        return ShardCache(self.state / "cache", store_of(self.project))
 
     def place(self, *names: str) -> str:
         """Return where a setting of this stage is written, for messages: ``datasets/english.yaml: filter.min_words``."""
@@ -210,14 +211,16 @@ class Stage:
             "work": self.work,
             "dataset": self.dataset,
             "inputs": {name: output.path for name, output in self.inputs.items()},
+            "store": store_of(self.project),
             "opener": self.engine.opener,
         }
 
     def _run(self, work: Callable[[Any], tuple[Path, bool]], specs: Sequence[Any], step: str, resources: Resources) -> list[Path]:
-        self.cache.sweep()
+        cache = self.cache
+        cache.sweep()
         folders: dict[int, Path] = {}
         for index, (folder, hit) in self._items(work, specs, step, resources):
-            folders[index] = folder
+            folders[index] = cache.local(folder)
             self.cached[step] = self.cached.get(step, 0) + hit
         self.done[step] = self.done.get(step, 0) + len(specs)
         return [folders[index] for index in range(len(specs))]

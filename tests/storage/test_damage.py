@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 from components.cli.main import app
 from components.core.bucket import Bucket
 from components.core.errors import HearsightError, ObjectMissing
-from components.core.object_store import object_key
+from components.core.object_store import ObjectStore, object_key
+from components.core.shard_cache import ShardCache, read_shared
 from components.core.stage_output import StageOutput
-from components.core.stored_files import keep_lineage
+from components.core.stored_files import keep_lineage, store_of
 from components.tools.storage.prune import find_unused
 from components.tools.takedown.file_search import FileSearch
 from components.tools.takedown.matcher import Matcher
@@ -25,7 +26,7 @@ from components.tools.takedown.versions import Objects, find_outdated
 from components.web.takedown_list import EMPTY_LIST
 from tests.support import PROJECT
 from tests.support.settings_files import write_settings
-from tests.support.storage.outputs import crawl
+from tests.support.storage.outputs import clone, crawl, filtered
 from tests.support.storage.projects import git, in_bucket, settings, small_params
 from tests.support.storage.server import S3Server
 from tests.support.takedown.snapshots import crawled, fetch, keep
@@ -63,6 +64,39 @@ def hearsight(*words: str, code: int = 0) -> list[dict[str, Any]]:
     done = CliRunner().invoke(app, ["storage", *words])
     assert done.exit_code == code, (done.output, done.exception)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_damaged_entry_of_the_shard_cache_is_computed_again(server: S3Server, tmp_path: Path) -> None:
+    bucket, filled = Bucket(settings(server)), list[Path]()
+
+    def fill(folder: Path) -> None:
+        filled.append(folder)
+        (folder / "result").write_bytes(b"a result")
+
+    def get(name: str) -> bool:
+        folder, cached = ShardCache((root := in_bucket(tmp_path / name, server)) / ".hearsight" / "cache", store_of(root)).get(
+            "step", "key", fill
+        )
+        return cached and (folder / "result").read_bytes() == b"a result"
+
+    assert not get("first") and get("another")
+    (key,) = [one.key for one in bucket.list("cache")]
+    whole, before = bucket.read(key), server.stored()
+    for data in TORN.values():
+        bucket.replace(key, data)
+        with pytest.raises(ObjectMissing, match="is damaged"):
+            read_shared(ObjectStore(settings(server), tmp_path / "objects"), key)
+    assert not get("second") and get("third") and len(filled) == 2
+    assert bucket.read(key) == whole and server.stored() == before
+
+
+@pytest.mark.long
+def test_a_run_goes_on_where_an_entry_of_the_shard_cache_is_damaged(server: S3Server, tmp_path: Path) -> None:
+    first = crawl(in_bucket(tmp_path / "a", server))
+    done, bucket = filtered(tmp_path / "a", first), Bucket(settings(server))
+    for entry in bucket.list("cache"):
+        bucket.replace(entry.key, b"{")
+    assert filtered(tmp_path / "b", clone(first, in_bucket(tmp_path / "b", server))).digest == done.digest
 
 
 def test_a_damaged_document_of_a_snapshot_is_one_line_and_repaired_by_a_push(

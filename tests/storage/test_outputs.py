@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from components.core.bucket import Bucket
 from components.core.errors import HearsightError
 from components.core.manifest import NAME
 from components.core.object_store import object_key
 from components.core.stage_output import StageOutput
 from tests.support import make_output
 from tests.support.storage.outputs import MEDIA, ROWS, clone, computed, crawl, filtered
-from tests.support.storage.projects import in_bucket
+from tests.support.storage.projects import in_bucket, settings
 from tests.support.storage.server import S3Server
 
 
@@ -54,6 +55,33 @@ def test_a_damaged_or_lost_file_is_fetched_again(server: S3Server, tmp_path: Pat
     (output.path / "shards" / "00000.parquet").write_bytes(b"damaged")
     (output.path / "shards" / "00001.parquet").unlink()
     assert StageOutput(output.path).table().equals(expected)
+
+
+def test_a_worker_of_another_machine_finds_the_cache_entry(server: S3Server, tmp_path: Path) -> None:
+    first = crawl(in_bucket(tmp_path / "a", server))
+    computed.clear()
+    done = filtered(tmp_path / "a", first)
+    assert computed == ["00000", "00001"]
+    again = filtered(tmp_path / "b", clone(first, in_bucket(tmp_path / "b", server)))
+    assert computed == ["00000", "00001"], "an entry of the bucket was computed again"
+    assert again.digest == done.digest
+
+
+def test_an_entry_whose_object_is_lost_or_damaged_is_computed_again(server: S3Server, tmp_path: Path) -> None:
+    first = crawl(in_bucket(tmp_path / "a", server))
+    done = filtered(tmp_path / "a", first)
+    before, table = set(server.stored()), done.manifest.shards
+    bucket = Bucket(settings(server))
+    bucket.replace(object_key(table[0].sha256), b"x" * table[0].bytes)
+    bucket.delete([object_key(table[1].ledger["sha256"])])
+    source = clone(first, in_bucket(tmp_path / "b", server))
+    # What the crawl wrote may be the same bytes, so the clone takes it from the first machine's files.
+    shutil.copytree(first.path, source.path, dirs_exist_ok=True)
+    computed.clear()
+    again = filtered(tmp_path / "b", source)
+    assert again.digest == done.digest and computed == ["00000", "00001"]
+    assert set(server.stored()) == before
+    assert clone(done, in_bucket(tmp_path / "c", server)).table().equals(done.table())
 
 
 @pytest.mark.long

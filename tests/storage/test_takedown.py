@@ -1,4 +1,4 @@
-"""What is taken down leaves the bucket: objects of tainted outputs, segments, and local copies."""
+"""What is taken down leaves the bucket: objects of tainted outputs, entries of the shard cache, segments, and local copies."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.object_store import OBJECTS
+from components.core.shard_cache import ShardCache
 from components.core.stage_output import StageOutput
 from components.core.stored_files import store_of
 from components.tools.takedown.file_search import FileSearch
@@ -46,7 +47,7 @@ class Graph(SimpleNamespace):
 
 @pytest.fixture
 def two_versions(server: S3Server, tmp_path: Path) -> dict[str, Any]:
-    """An output with a host and what was made from it, then both without the host."""
+    """An output with a host and what was made from it, then both without the host; an entry of the shard cache for each."""
     root = in_bucket(tmp_path / "project", server)
     both = [row("crawl", key=f"{n:016x}", page_url=f"http://{host}/{n}", host=host) for n, host in enumerate((GONE, STAYS))]
     made: dict[str, Any] = {"root": root}
@@ -54,6 +55,11 @@ def two_versions(server: S3Server, tmp_path: Path) -> dict[str, Any]:
         digest = output(root, "crawl", "", rows, b"same")
         output(root, "report", digest, [], name.encode())
         made[name] = objects(root)
+        shard = root / "data" / "english" / "crawl" / "shards" / "00000.parquet"
+        data = shard.read_bytes()
+        ShardCache(root / ".hearsight" / "cache", store_of(root)).get(
+            "step", name, lambda folder, data=data: (folder / "t").write_bytes(data)
+        )
     add(root, "host", GONE)
     return made
 
@@ -67,7 +73,7 @@ def test_exactly_the_older_versions_leave_the_bucket(two_versions: dict[str, Any
     bucket.store.fetch(old_table, root / "copy")  # leaves a copy on this machine
     current = find_current(root, graph, bucket)
     outdated = find_outdated(bucket, search, current, {})
-    assert len(outdated.tainted) == 1
+    assert len(outdated.tainted) == 1 and sum(path.startswith("cache/") for path in outdated.paths) == 1
     for path in outdated.paths:
         bucket.remove(path)
     for copy in find_copies(bucket.store, current):
@@ -77,6 +83,7 @@ def test_exactly_the_older_versions_leave_the_bucket(two_versions: dict[str, Any
     assert {sha256_bytes(b"same"), sha256_bytes(b"new")} <= left and sha256_bytes(b"old") not in left
     again = open_bucket(root)
     assert again is not None and not find_outdated(again, search, current, {}).paths
+    assert len(list(again.store.bucket.list("cache"))) == 1
 
 
 def test_a_chain_that_still_holds_what_is_listed_is_refused(two_versions: dict[str, Any]) -> None:

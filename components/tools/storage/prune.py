@@ -1,4 +1,4 @@
-"""Find and delete what no kept revision needs: objects that no manifest names, and lineages of deleted outputs."""
+"""Find and delete what no kept revision needs: objects that no manifest names, and entries of the shard cache."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import Any
 
 import yaml
 
-from components.core.errors import HearsightError
+from components.core.errors import HearsightError, ObjectMissing
 from components.core.graph import load_graph
 from components.core.manifest import NAME, Manifest, parse_manifest
 from components.core.object_store import OBJECTS
 from components.core.params import YAML_LOADER
+from components.core.shard_cache import SHARED, read_shared
 from components.core.stored_files import LINEAGES
 from components.tools.storage.transfer import chosen_outputs, require_store
 from components.web.stored_snapshots import named_objects
@@ -30,8 +31,8 @@ class Unused:
 
     objects: dict[str, int] = field(default_factory=dict)
     """Digest → bytes."""
-    lineages: list[str] = field(default_factory=list)
-    """Keys of lineages of deleted outputs."""
+    entries: list[str] = field(default_factory=list)
+    """Keys of entries of the shard cache, and of lineages of deleted outputs."""
 
 
 def find_unused(root: Path, revisions: Sequence[str], days: float) -> Unused:
@@ -52,20 +53,30 @@ def find_unused(root: Path, revisions: Sequence[str], days: float) -> Unused:
     for manifest in [*here, *_manifests_of(root, revisions or _tips(root))]:
         kept.update(manifest.objects())
     unused = Unused()
+    for entry in store.bucket.list(SHARED):
+        try:
+            files = set((read_shared(store, entry.key) or {}).values())
+        except ObjectMissing:
+            unused.entries.append(entry.key)
+            continue
+        if entry.written > recent:
+            kept |= files
+        elif not files <= kept:
+            unused.entries.append(entry.key)
     for stored in store.bucket.list(OBJECTS):
         sha256 = stored.key.rpartition("/")[2]
         if sha256 not in kept and stored.written <= recent:
             unused.objects[sha256] = stored.size
     for lineage in store.bucket.list(LINEAGES):
         if lineage.key.split("/")[1] in unused.objects:
-            unused.lineages.append(lineage.key)
+            unused.entries.append(lineage.key)
     return unused
 
 
 def delete_unused(root: Path, unused: Unused) -> None:
-    """Delete what :func:`find_unused` returned."""
+    """Delete what :func:`find_unused` returned: entries first, so that none names a deleted object."""
     store = require_store(root)
-    store.bucket.delete(unused.lineages)
+    store.bucket.delete(unused.entries)
     store.delete(sorted(unused.objects))
     store.prune_cache()
 

@@ -11,6 +11,7 @@ from components.core.graph import Graph
 from components.core.manifest import NAME
 from components.core.object_store import OBJECTS, ObjectStore
 from components.core.params import did_you_mean
+from components.core.shard_cache import SHARED
 from components.core.stage_output import StageOutput
 from components.core.stored_files import keep_output, provide_all, store_of
 from components.web.stored_snapshots import COMPLETE, keep_snapshot
@@ -79,5 +80,6 @@ def read_status(graph: Graph) -> list[dict[str, Any]]:
             | {"missing in the bucket": len(store.missing(objects))}
         )
     stored = list(store.bucket.list(OBJECTS))
-    lines.append({"output": store.settings.url, "files": len(stored), "bytes": sum(one.size for one in stored)})
+    entries = sum(1 for _ in store.bucket.list(SHARED))
+    lines.append({"output": store.settings.url, "files": len(stored), "bytes": sum(one.size for one in stored), "cache": entries})
     return lines

@@ -11,6 +11,7 @@ from components.core.errors import ObjectMissing
 from components.core.graph import Graph
 from components.core.manifest import NAME
 from components.core.object_store import OBJECTS, ObjectStore, in_threads, object_key
+from components.core.shard_cache import SHARED, read_shared
 from components.core.stage_output import StageOutput
 from components.core.stored_files import CACHE, LINEAGES, STATE
 from components.tools.storage.transfer import chosen_outputs, require_store
@@ -38,20 +39,26 @@ def _select_damaged(store: ObjectStore, keys: Sequence[str]) -> list[str]:
 
 
 def _damaged_documents(store: ObjectStore) -> Iterator[str]:
-    for document in store.bucket.list(SNAPSHOTS):
-        try:
-            read_document(store, document.key)
-        except ObjectMissing:
-            yield document.key
+    for folder, read in ((SHARED, read_shared), (SNAPSHOTS, read_document)):
+        for document in store.bucket.list(folder):
+            try:
+                read(store, document.key)
+            except ObjectMissing:
+                yield document.key
 
 
 def repair(graph: Graph, damaged: Sequence[str]) -> Iterator[str]:
-    """Write what is damaged anew from this machine's files and yield the keys; what no file here has stays."""
+    """Write what is damaged anew from this machine's files and yield the keys; what no file here has stays.
+
+    Entries of the shard cache are deleted: the results are computed again.
+    """
     store, files = require_store(graph.root), dict(_local_files(graph)) if damaged else {}
     for key in damaged:
         folder, name = key.partition("/")[0], key.rpartition("/")[2]
         snapshot = graph.root / "data" / "store" / Path(name).stem
-        if folder == SNAPSHOTS and (snapshot / COMPLETE).exists():
+        if folder == SHARED:
+            store.bucket.delete([key])
+        elif folder == SNAPSHOTS and (snapshot / COMPLETE).exists():
             repair_document(snapshot, store)
         elif folder != SNAPSHOTS and name in files and sha256_file(files[name]) == name:
             store.bucket.upload(key, files[name])

@@ -18,6 +18,7 @@ from components.core.digests import sha256_bytes
 from components.core.graph import Graph
 from components.core.manifest import NAME, parse_manifest
 from components.core.object_store import OBJECTS, REPAIR, ObjectStore, object_key
+from components.core.shard_cache import SHARED
 from components.core.stage_output import StageOutput
 from components.core.stored_files import LINEAGES, provide_all, store_of
 from components.tools.takedown import versions
@@ -75,8 +76,9 @@ class BucketObjects(Objects):
         return json.dumps([*listing, {"relpath": NAME, "md5": digest}]).encode()
 
     def cache_entries(self) -> Iterator[tuple[str, str]]:
-        """Yield nothing: a bucket has no run cache."""
-        yield from ()
+        """Yield (key, text) of every entry of the shard cache."""
+        for entry in self.store.bucket.list(SHARED):
+            yield entry.key, (self.store.bucket.read(entry.key) or b"").decode("utf-8", "replace")
 
     def remove(self, path: str) -> None:
         """Delete a key, and this machine's copy of the object."""
