@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import PACKAGES, PEERS, ROOT, WORK, beside, column, environment, in_turns, measured, ours, show
-from benchmarks.pairs_inputs import pages, write_wacz, write_warc, write_wat
+from benchmarks.pairs_inputs import pages, write_wacz, write_warc, write_wat, write_zstd
 from components.web.html.page import fold, read_page
 from components.web.urls import normalise
 
@@ -40,11 +40,15 @@ def compare_speed(name: str, peer: str, archive: Path, runs: int, count: int) ->
 
 
 def compare_formats(warc: Path, runs: int) -> None:
-    """Time the same records as WACZ beside the gzip WARC, all by ours."""
+    """Time the same records as zstd, without and with a dictionary, and as WACZ beside the gzip WARC, all by ours."""
     files = {
         "gzip": warc,
+        "zstd": WORK / "pages.warc.zst",
+        "zstd, dictionary": WORK / "dictionary.warc.zst",
         "wacz": WORK / "pages.wacz",
     }
+    write_zstd(files["zstd"], warc)
+    write_zstd(files["zstd, dictionary"], warc, dictionary=True)
     write_wacz(files["wacz"], warc)
     lines = in_turns({name: lambda path=path: measured(*ours("pairs_ours"), path) for name, path in files.items()}, runs)
     middle = {name: statistics.median(column(found, "cpu")) for name, found in lines.items()}

@@ -1,4 +1,4 @@
-"""The inputs of ``benchmarks.pairs``: real pages as a gzip WARC, as WACZ, and the WAT of it.
+"""The inputs of ``benchmarks.pairs``: real pages as a gzip WARC, its records as zstd and as WACZ, and the WAT of it.
 
 The pages are those of the sample's packages (``hearsight data --benchmarks``). Not in scope: anything about time.
 """
@@ -9,10 +9,12 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from backports import zstd
 from selectolax.lexbor import LexborHTMLParser
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -60,6 +62,25 @@ def write_warc(path: Path, root: Path, rounds: int) -> int:
             )
             count += 1
     return count
+
+
+def write_zstd(path: Path, warc: Path, dictionary: bool = False) -> None:
+    """The records of a gzip WARC, a zstd frame each, as IIPC's draft has it; with a dictionary made of them if asked."""
+    members, data, at = [], memoryview(warc.read_bytes()), 0
+    while at < len(data):
+        unpacker, parts = zlib.decompressobj(31), []
+        while not unpacker.eof:
+            parts.append(unpacker.decompress(data[at : at + (1 << 14)]))
+            at += 1 << 14
+        at = min(at, len(data)) - len(unpacker.unused_data)
+        members.append(b"".join(parts))
+    checked = {zstd.CompressionParameter.checksum_flag: 1}
+    with path.open("wb") as handle:
+        trained = zstd.train_dict(members[::10], 110_000) if dictionary else None
+        if trained:
+            handle.write(b"\x5d\x2a\x4d\x18" + len(trained).to_bytes(4, "little") + trained.dict_content)
+        for member in members:
+            handle.write(zstd.compress(member, options=checked, zstd_dict=trained))
 
 
 def write_wacz(path: Path, warc: Path) -> None:

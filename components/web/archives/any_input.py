@@ -13,12 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.web.archives.encodings import BadRecord, decode_body, is_zstd
-from components.web.archives.members import MAGIC, Expansion
+from components.web.archives.encodings import MAGIC, BadRecord, decode_body
+from components.web.archives.members import Expansion
 from components.web.archives.opening import PeekedStream, Stream, open_archive, read_fully
 from components.web.archives.reading import ArchivePage, read_stream
 from components.web.archives.records import is_arc, open_members
 from components.web.archives.wacz import ZIP
+from components.web.archives.zstd_members import is_zstd
 from components.web.budget import Budget
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, PageOverBudget
@@ -45,7 +46,7 @@ def read_input(path: str, page_url: str = "", skipped: Counter[str] | None = Non
         with open_archive(path) as opened:
             stream = PeekedStream(opened)
             head = _decompress_head(stream.head)
-            if _ARCHIVE.match(head) or is_arc(head) or is_zstd(head) or (stream.head.startswith(MAGIC) and not head):
+            if _ARCHIVE.match(head) or is_arc(head) or (_is_compressed(stream.head) and not head):
                 yield from read_stream(stream, path, context=False, skipped=skipped)
             elif _TAG.search(head) and not _is_binary(head):
                 yield _read_html(stream, path, page_url, getattr(opened, "headers", None))
@@ -55,9 +56,13 @@ def read_input(path: str, page_url: str = "", skipped: Counter[str] | None = Non
         raise HearsightError(f"reading failed ({error})", where=path, hint="try again") from None
 
 
+def _is_compressed(head: bytes) -> bool:
+    return head.startswith(MAGIC) or is_zstd(head)
+
+
 def _decompress_head(head: bytes) -> bytes:
     """Return the first bytes of the content; b"" when it is compressed and broken from its first byte."""
-    if not head.startswith(MAGIC):
+    if not _is_compressed(head):
         return head
     members = open_members(io.BytesIO(head), Expansion())
     return members.read_piece() if members.next() else b""
@@ -71,7 +76,7 @@ def _is_binary(head: bytes) -> bool:
 def _read_html(stream: Stream, path: str, page_url: str, headers: object) -> ArchivePage:
     """Return the page in ``stream``; its address is ``page_url``, or derived from ``path``."""
     data, failure, detail = read_fully(stream, _BUDGET.record_bytes + 1), "", ""
-    coding = b"gzip" if data.startswith(MAGIC) else b""
+    coding = b"gzip" if data.startswith(MAGIC) else b"zstd" if is_zstd(data) else b""
     try:
         if len(data) > _BUDGET.record_bytes:
             raise BadRecord("too_large", f"more than {_BUDGET.record_bytes} bytes")

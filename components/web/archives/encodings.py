@@ -10,17 +10,41 @@ import re
 import zlib
 
 import brotli
-from backports.zstd import ZstdDecompressor, ZstdError
+from backports.zstd import ZstdError
 from isal import isal_zlib
 
-from components.web.archives.members import BROKEN, FEED, MAGIC
+from components.web.archives.members import PackedMembers
+from components.web.archives.zstd_members import is_zstd, unpack_frames
 
-ZSTD = b"\x28\xb5\x2f\xfd"
-"""First bytes of a zstd frame (RFC 8878)."""
-SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
-"""First bytes of a zstd frame to skip."""
-FRAMES = 1000
-"""Maximum zstd frames of an HTTP body."""
+MAGIC = b"\x1f\x8b\x08"
+BROKEN: type[Exception] = isal_zlib.error  # type: ignore[assignment]
+"""Exception that the decompressor raises for broken input (its type stub declares an instance)."""
+
+
+class GzipMembers(PackedMembers):
+    """The gzip members of an archive; see :class:`components.web.archives.members.Members`."""
+
+    kind = "gzip member"
+    magic = MAGIC
+    # No reserved flag, any time, a known extra flag, a known operating system.
+    head = re.compile(rb"\x1f\x8b\x08(?=[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff])", re.S)
+    trial = 512
+    broken = (BROKEN,)
+    buffers_input = False
+
+    def _begin(self) -> isal_zlib.Decompress:
+        return isal_zlib.decompressobj(31)
+
+    def _left(self) -> int:
+        return len(self._unpacker.unconsumed_tail)
+
+    def _begins_record(self, window: memoryview) -> bool:
+        try:
+            return bytes(isal_zlib.decompressobj(31).decompress(window, 64)).startswith(b"WARC/")
+        except BROKEN:
+            return False
+
+
 CODINGS = 5
 """Maximum nested encodings of one body."""
 
@@ -88,33 +112,3 @@ def _inflate(data: bytes, bits: int, limit: int) -> tuple[bytes, bool]:
     """Return the content, at most ``limit`` + 1 bytes, and whether it is complete."""
     unpacker = isal_zlib.decompressobj(bits)
     return unpacker.decompress(data, limit + 1), unpacker.eof
-
-
-def is_zstd(head: bytes) -> bool:
-    """Return whether ``head`` begins a zstd frame."""
-    return head.startswith(ZSTD) or SKIPPABLE.match(head) is not None
-
-
-def unpack_frames(data: bytes, limit: int) -> tuple[bytes, bool]:
-    """Return the content of the zstd frames in ``data``, at most ``limit`` + 1 bytes, and whether the frames are complete.
-
-    Raises:
-        ZstdError: the frames are broken.
-    """
-    view, at, parts, size = memoryview(data), 0, [], 0
-    for _ in range(FRAMES):
-        if SKIPPABLE.match(view, at):
-            at += 8 + int.from_bytes(view[at + 4 : at + 8], "little")
-        elif view[at : at + 4] == ZSTD:
-            unpacker = ZstdDecompressor()
-            while not unpacker.eof and size <= limit and (at < len(view) or not unpacker.needs_input):
-                fed = view[at : at + FEED] if unpacker.needs_input else view[:0]
-                parts.append(unpacker.decompress(fed, limit + 1 - size))
-                size += len(parts[-1])
-                at += len(fed)
-            at -= len(unpacker.unused_data)
-            if not unpacker.eof:
-                return b"".join(parts), False
-        else:  # the end, or bytes that are no frame
-            return b"".join(parts), at <= len(view)
-    return b"".join(parts), False

@@ -1,6 +1,6 @@
-"""Split an archive's bytes into members, read in pieces of bounded size: one long plain member, or gzip members.
+"""Split an archive's bytes into members, read in pieces of bounded size: one long plain member, or compressed ones.
 
-Web archives have one gzip member per record, so that a record can be read alone. A truncated or broken member is a
+Web archives have one gzip member or zstd frame per record, so that a record can be read alone. A truncated or broken member is a
 named fault, and reading continues at the next one. Time is linear in the bytes read and decompressed, for any input.
 """
 
@@ -8,18 +8,12 @@ from __future__ import annotations
 
 import io
 import re
+from abc import abstractmethod
 from dataclasses import dataclass
-
-from isal import isal_zlib
+from typing import Any
 
 from components.web.archives.opening import Stream, read_fully
 
-MAGIC = b"\x1f\x8b\x08"
-"""First bytes of a gzip member."""
-BROKEN: type[Exception] = isal_zlib.error  # type: ignore[assignment]
-"""Exception that the decompressor raises for broken input (its type stub declares an instance)."""
-# No reserved flag, any time, a known extra flag, a known operating system.
-_HEAD = re.compile(rb"\x1f\x8b\x08(?=[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff])", re.S)
 CHUNK = 1 << 18
 """Bytes per read from the archive."""
 FIRST, FEED = 1 << 12, 1 << 14
@@ -31,7 +25,7 @@ KEEP = 1 << 22
 RESEARCH_RATIO = 4
 """Limit on bytes of broken members searched again, and on bytes spent on trials, per byte read."""
 TRY = 512
-"""Bytes read by each trial (decompression at a position that may begin a member); it is charged twice as many."""
+"""Bytes charged for each trial (decompression at a position that may begin a member), besides those it reads."""
 RATIO = 200
 """Maximum decompressed bytes per stored byte, above ``FREE``. (HTML shrinks to a fifth, deflated zeros to a thousandth.)"""
 FREE_MEMBER = 1 << 26
@@ -136,16 +130,45 @@ class Members:
         return True
 
 
-class GzipMembers(Members):
-    """The gzip members of one archive."""
+class PackedMembers(Members):
+    """The compressed members of one archive."""
 
     is_compressed = True
+    kind: str
+    """Name used in faults."""
+    magic: bytes
+    """First bytes of a member."""
+    head: re.Pattern[bytes]
+    """Matches where a member may begin."""
+    trial: int
+    """Maximum bytes of a trial."""
+    broken: tuple[type[Exception], ...]
+    """Exceptions that decompression raises for broken input."""
+    buffers_input: bool
+    """Whether the decompressor keeps unread input and reports in ``needs_input`` when it has none."""
+    _unpacker: Any
 
     def __init__(self, stream: Stream, head: bytes, expansion: Expansion) -> None:
         super().__init__(stream, head, expansion)
         self._produced = 0
         self._searched = 0
         self._tried = 0
+
+    @abstractmethod
+    def _begin(self) -> Any:
+        """Return a decompressor for the next member."""
+
+    def _left(self) -> int:
+        """Return how many of the bytes fed were not read by the decompressor."""
+        return 0
+
+    @abstractmethod
+    def _begins_record(self, window: memoryview) -> bool:
+        """Return whether ``window`` begins a member that holds a WARC record."""
+
+    def _trial_size(self, at: int) -> int:
+        """Return the number of buffer bytes that a trial at ``at`` takes."""
+        return self.trial
 
     def next(self) -> bool:
         if self._position >= len(self._buffer) and not self._extend():
@@ -155,7 +178,7 @@ class GzipMembers(Members):
         self._ended = False
         self._start, self._produced = self._position, 0
         self.offset = self._buffer_start + self._position
-        self._unpacker = isal_zlib.decompressobj(31)
+        self._unpacker = self._begin()
         return True
 
     def read_piece(self) -> bytes:
@@ -164,16 +187,17 @@ class GzipMembers(Members):
         parts: list[bytes] = []
         size, feed, unpacker = 0, FIRST, self._unpacker
         while size < PIECE:
-            if self._position >= len(self._buffer) and not self._extend():
-                self._torn("truncated", "the gzip member is incomplete")
+            needs_input = not self.buffers_input or unpacker.needs_input
+            if needs_input and self._position >= len(self._buffer) and not self._extend():
+                self._torn("truncated", f"the {self.kind} is incomplete")
                 break
-            fed = self._buffer[self._position : self._position + feed]
+            fed = self._buffer[self._position : self._position + feed] if needs_input else _EMPTY
             feed = FEED
             try:
                 part = unpacker.decompress(fed, PIECE)
-            except BROKEN:
-                started = self.position > self.offset or fed[: len(MAGIC)] == MAGIC
-                self._torn("bad_gzip" if started else "not_gzip", "the gzip member is not whole")
+            except self.broken:
+                started = self.position > self.offset or fed[: len(self.magic)] == self.magic
+                self._torn(f"{'bad' if started else 'not'}_{self.kind.partition(' ')[0]}", f"the {self.kind} is not whole")
                 break
             parts.append(part)
             size += len(part)
@@ -181,7 +205,7 @@ class GzipMembers(Members):
                 self._position += len(fed) - len(unpacker.unused_data)
                 self._ended = True
                 break
-            self._position += len(fed) - len(unpacker.unconsumed_tail)
+            self._position += len(fed) - self._left()
         expansion = self._expansion
         expansion.left -= size
         if not self._ended or expansion.left < 0:
@@ -201,7 +225,7 @@ class GzipMembers(Members):
             self._position = len(self._buffer)
             self._stream, self.is_bomb = _EMPTY_STREAM, True
         elif not self._ended and self._expansion.member_is_bomb(self.position - self.offset, self._produced):
-            self.fault, self.detail = "too_large", "the gzip member expands beyond the decompression limit"
+            self.fault, self.detail = "too_large", f"the {self.kind} expands beyond the decompression limit"
             self.abandon()
 
     def _torn(self, fault: str, detail: str) -> None:
@@ -220,8 +244,8 @@ class GzipMembers(Members):
         at_end = False
         while True:
             # Closer to the end, a trial needs bytes that are not read yet.
-            safe_end = len(self._buffer) - (0 if at_end else TRY)
-            for match in _HEAD.finditer(self._buffer, self._position):
+            safe_end = len(self._buffer) - (0 if at_end else self.trial)
+            for match in self.head.finditer(self._buffer, self._position):
                 at = match.start()
                 if at >= safe_end:
                     break
@@ -235,14 +259,11 @@ class GzipMembers(Members):
             at_end = not self._extend()
 
     def _try(self, at: int) -> bool:
-        """Return whether a member that holds a WARC record begins at ``at`` of the buffer."""
+        size = self._trial_size(at)
         if self._tried > RESEARCH_RATIO * (self._buffer_start + at) + KEEP:
             return False
-        self._tried += 2 * TRY
-        try:
-            return bytes(isal_zlib.decompressobj(31).decompress(self._buffer[at : at + TRY], 64)).startswith(b"WARC/")
-        except BROKEN:
-            return False
+        self._tried += TRY + size
+        return self._begins_record(self._buffer[at : at + size])
 
 
-_EMPTY_STREAM = io.BytesIO()
+_EMPTY_STREAM, _EMPTY = io.BytesIO(), memoryview(b"")

@@ -50,8 +50,8 @@ class ArchivePage:
     offset: int
     """Start of the record in bytes of the stored archive, or of the file inside a WACZ."""
     failure: str = ""
-    """'' or truncated | bad_gzip | not_gzip | bad_zip | bad_record | wrong_length | too_large | bad_encoding | bad_metadata |
-    page_over_budget | segmented | arc_file | zstd_file."""
+    """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_zip | bad_record | wrong_length | too_large |
+    bad_encoding | bad_metadata | page_over_budget | segmented | arc_file."""
     detail: str = ""
     """One line that describes the failure."""
     inner: str = ""

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.web.archives.encodings import is_zstd
-from components.web.archives.members import CHUNK, MAGIC, Expansion, GzipMembers, Members
+from components.web.archives.encodings import MAGIC as GZIP
+from components.web.archives.encodings import GzipMembers
+from components.web.archives.members import CHUNK, Expansion, Members
 from components.web.archives.opening import Stream, read_fully
 from components.web.archives.responses import Fields, parse_fields
+from components.web.archives.zstd_members import ZstdMembers, is_zstd
 
 HEAD_LIMIT = 1 << 16
 """Maximum bytes of a record's head."""
@@ -40,7 +42,7 @@ class Record:
     offset: int
     """Start of the record in bytes of the stored archive; in a gzip member of several records, the member's start."""
     fault: str = ""
-    """'' or truncated | bad_gzip | not_gzip | bad_record | wrong_length | too_large | arc_file | zstd_file."""
+    """'' or truncated | bad_gzip | not_gzip | bad_zstd | not_zstd | bad_record | wrong_length | too_large | arc_file."""
     detail: str = ""
 
     @property
@@ -100,7 +102,7 @@ class _Cursor:
 
 
 def read_records(stream: Stream, limit: int, expansion: Expansion | None = None) -> Iterator[Record]:
-    """Yield the records and faults of a gzip or plain archive, in order.
+    """Yield the records and faults of a gzip, zstd or plain archive, in order.
 
     ``limit``: maximum decompressed bytes of a record in memory; ``expansion``: the archive's, when the stream is a part of it.
     """
@@ -112,9 +114,6 @@ def read_records(stream: Stream, limit: int, expansion: Expansion | None = None)
             yield Record(
                 {}, b"", 0, "arc_file", "ARC files are not read: convert it with `warcio recompress OLD.arc NEW.warc.gz`"
             )
-            return
-        if not members.offset and is_zstd(data):
-            yield Record({}, b"", 0, "zstd_file", "zstd archives are not read: unpack it first (`zstd -d`)")
             return
         if members.is_complete:  # fast path: the member holds one record
             _, headers, start = parse_fields(data, 0, HEAD_LIMIT)
@@ -147,7 +146,9 @@ def is_arc(head: bytes) -> bool:
 def open_members(stream: Stream, expansion: Expansion) -> Members:
     """Return a reader of the archive's members."""
     head = read_fully(stream, CHUNK)
-    return (GzipMembers if head.startswith(MAGIC[:2]) else Members)(stream, head, expansion)
+    if head.startswith(GZIP[:2]):
+        return GzipMembers(stream, head, expansion)
+    return (ZstdMembers if is_zstd(head) else Members)(stream, head, expansion)
 
 
 class _Faults:

@@ -48,9 +48,12 @@ def warc(data: bytes) -> None:
 
 
 def warc_packed(data: bytes) -> None:
-    """Check the same with each record as a gzip member."""
+    """Check the same with each record as a compressed member: gzip, and zstd where supported."""
+    from backports import zstd
+
     pieces = [piece for piece in _PIECES.split(data) if piece]
     _pages(b"".join(gzip.compress(piece, 1) for piece in pieces))
+    _read(b"".join(zstd.compress(piece, 1) for piece in pieces))
 
 
 def _pages(data: bytes) -> None:

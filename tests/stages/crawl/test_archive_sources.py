@@ -1,14 +1,15 @@
-"""A crawl of WACZ archives: every page and fault has its own row and location."""
+"""A crawl of WACZ and zstd archives: every page and fault has its own row and location."""
 
 from __future__ import annotations
 
 import gzip
 
 import pytest
+from backports import zstd
 
 from components.web.budget import Budget
 from tests.support.web.archive_samples import record
-from tests.support.web.archived import archive_web, wacz, web_pages
+from tests.support.web.archived import archive_web, wacz, web_pages, zstd_frames
 
 
 def page_rows(output):
@@ -19,13 +20,21 @@ def records_of(output):
     return {(row["page_url"], row["image_url"], row["alt"]) for row in output.table().to_pylist()}
 
 
+def split(path):
+    """The records of a gzip WARC."""
+    return [b"WARC/1.0\r\n" + rest for rest in gzip.decompress(path.read_bytes()).split(b"WARC/1.0\r\n")[1:]]
+
+
 @pytest.mark.long
-def test_a_wacz_gives_the_records_of_the_warc_files(crawl, web, tmp_path):
+def test_a_wacz_and_a_zstd_archive_give_the_records_of_the_warc_files(crawl, web, tmp_path):
     parts = archive_web(web, tmp_path / "warc", 2)
     (tmp_path / "set.wacz").write_bytes(wacz({part.name: part.read_bytes() for part in parts}))
+    for part in parts:
+        frames = zstd_frames(split(part), "packed")
+        (tmp_path / f"{part.stem}.zst").write_bytes(b"".join(frames))
     expected = crawl("warc/*.warc.gz", snapshot="warcs")
-    in_wacz = crawl("set.wacz", snapshot="wacz")
-    assert records_of(in_wacz) == records_of(expected) and len(records_of(expected)) > 20
+    in_wacz, in_frames = crawl("set.wacz", snapshot="wacz"), crawl("*.zst", snapshot="frames")
+    assert records_of(in_wacz) == records_of(in_frames) == records_of(expected) and len(records_of(expected)) > 20
     assert len(page_rows(in_wacz)) == len(page_rows(expected)) == len(web_pages(web))
     locations = {(row["archive"], row["archive_offset"]) for row in in_wacz.table().to_pylist()}
     expected_locations = {(row["archive"], row["archive_offset"]) for row in expected.table().to_pylist()}
@@ -73,8 +82,8 @@ def test_records_without_a_page_are_counted_in_one_row_and_an_archive_without_a_
 
 
 def test_a_broken_file_in_a_wacz_gets_a_ledger_row(crawl, web, tmp_path):
-    data = wacz({"a.warc.gz": archive_web(web, tmp_path / "warc", 1)[0].read_bytes(), "b.warc.gz": gzip.compress(b"x") * 3})
+    data = wacz({"a.warc.gz": archive_web(web, tmp_path / "warc", 1)[0].read_bytes(), "b.warc.zst": zstd.compress(b"x") * 3})
     (tmp_path / "set.wacz").write_bytes(data)
     rows = page_rows(crawl("set.wacz", snapshot="broken"))
-    broken = [row for row in rows if row["verdict"] == "dropped" and row["key"].startswith("set.wacz/archive/b.warc.gz:")]
+    broken = [row for row in rows if row["verdict"] == "dropped" and row["key"].startswith("set.wacz/archive/b.warc.zst:")]
     assert [row["rule"] for row in broken] == ["bad_record"] * 3

@@ -1,4 +1,4 @@
-"""The fixture web as web archives: WARC and WAT files as Common Crawl writes them, and the same records as WACZ."""
+"""The fixture web as web archives: WARC and WAT files as Common Crawl writes them, and the same records as zstd and WACZ."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backports import zstd
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -81,8 +82,18 @@ def archive_web(web: Path, folder: Path, count: int) -> list[Path]:
 
 
 def skippable(content: bytes, kind: int = 0x5D) -> bytes:
-    """A skippable zstd frame."""
+    """A skippable zstd frame; 0x5D is the kind that holds a dictionary."""
     return bytes([kind]) + b"\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+
+
+def zstd_frames(records: Sequence[bytes], dictionary: str = "") -> list[bytes]:
+    """A frame a record, with its checksum; with a dictionary (``plain`` or ``packed``) made of them, that comes first."""
+    checked = {zstd.CompressionParameter.checksum_flag: 1}
+    if not dictionary:
+        return [zstd.compress(record, options=checked) for record in records]
+    trained = zstd.train_dict([*records] * 20, 4096)
+    content = trained.dict_content if dictionary == "plain" else zstd.compress(trained.dict_content)
+    return [skippable(content), *(zstd.compress(record, options=checked, zstd_dict=trained) for record in records)]
 
 
 def wacz(files: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:

@@ -8,6 +8,7 @@ from collections import Counter
 from hashlib import sha256
 
 import pytest
+from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,7 +101,7 @@ Content-Type: text/html
 """
 
 
-@pytest.mark.parametrize("packed", [bytes, gzip.compress, lambda data: wacz({"old.arc": data})])
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd.compress, lambda data: wacz({"old.arc": data})])
 @pytest.mark.parametrize(
     "data",
     [

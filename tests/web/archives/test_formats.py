@@ -1,4 +1,4 @@
-"""The same records give the same pages as plain WARC, gzip and WACZ."""
+"""The same records give the same pages as plain WARC, gzip, zstd with and without a dictionary, and WACZ."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ from components.core.errors import HearsightError
 from components.web.archives import opening as opened
 from components.web.archives import read_archive, read_stream, reading
 from components.web.archives.any_input import read_input
+from components.web.archives.zstd_members import read_frame_size
 from tests.support.web.archive_samples import PAGE, read, record, urls, warc
-from tests.support.web.archived import skippable, wacz
+from tests.support.web.archived import skippable, wacz, zstd_frames
 
-FORMS = ["plain", "gzip", "one gzip member", "wacz", "deflated wacz"]
+FORMS = ["plain", "gzip", "one gzip member", "zstd", "zstd, dictionary", "zstd, packed dictionary", "one zstd frame", "wacz"]
+
+
+FORMS += ["deflated wacz", "wacz of zstd"]
 
 
 def members(records, form):
@@ -31,10 +35,16 @@ def members(records, form):
         return [gzip.compress(one) for one in records]
     if form == "one gzip member":
         return [gzip.compress(b"".join(records))]
+    if form.startswith("zstd"):
+        return zstd_frames(records, {"zstd": "", "zstd, dictionary": "plain"}.get(form, "packed"))
+    if form == "one zstd frame":
+        return [zstd.compress(b"".join(records))]
     if form == "wacz":
         return [wacz({"data.warc.gz": b"".join(members(records, "gzip"))})]
     if form == "deflated wacz":
         return [wacz({"data.warc": b"".join(records)}, zipfile.ZIP_DEFLATED)]
+    if form == "wacz of zstd":
+        return [wacz({"data.warc.zst": b"".join(zstd_frames(records))})]
     return list(records)
 
 
@@ -60,13 +70,64 @@ def test_equal_records_give_equal_pages_in_every_form(bodies):
         assert same(read(b"".join(members(records, form)))) == expected, form
 
 
-@pytest.mark.parametrize("pack", [zstd.compress, lambda data: skippable(b"x", 0x50) + zstd.compress(data)])
-def test_a_zstd_archive_is_refused_in_one_line(pack, tmp_path):
-    path = tmp_path / "x.warc.zst"
-    path.write_bytes(pack(b"".join(warc(2, gzipped=False))))
-    for pages in (read_archive(str(path)), read_input(str(path)), read(wacz({"data.warc.zst": path.read_bytes()}))):
-        (page,) = pages
-        assert page.failure == "zstd_file" and "`zstd -d`" in page.detail
+@pytest.mark.parametrize("form", ["zstd", "zstd, dictionary", "zstd, packed dictionary"])
+def test_a_page_in_a_frame_has_the_offset_of_its_frame(form):
+    parts = members(warc(3, gzipped=False), form)
+    places = [sum(map(len, parts[:at])) for at in range(len(parts))]
+    assert [page.offset for page in read(b"".join(parts))] == places[-3:]
+
+
+def test_other_skippable_frames_are_ignored_and_dictionaries_replaced():
+    first, second = (members(warc(2, gzipped=False), "zstd, dictionary") for _ in range(2))
+    data = b"".join([skippable(b"x" * 1000, 0x50), *first, skippable(b"", 0x5E), *second, skippable(b"y", 0x51)])
+    assert urls(read(data)) == ["http://a.sample/0/p", "http://a.sample/1/p"] * 2
+
+
+def test_a_broken_frame_loses_no_other_frame():
+    parts = members(warc(4, gzipped=False, body=PAGE + bytes(range(256)) * 8), "zstd, dictionary")
+    flipped = bytearray(parts[2])
+    flipped[len(flipped) // 2] ^= 0xFF
+    for middle in (
+        parts[2][: len(parts[2]) // 2],
+        parts[2][:-3],
+        bytes(flipped),
+        b"rubbish between",
+        bytes(600),
+        skippable(b"x" * 99)[:20],
+    ):
+        result = urls(read(b"".join([*parts[:2], middle, *parts[3:]])))
+        assert result[0] == "http://a.sample/0/p" and result[-2:] == ["http://a.sample/2/p", "http://a.sample/3/p"], middle
+        assert set(result[1:-2]) <= {"bad_zstd", "not_zstd", "truncated", "wrong_length", "bad_record"} and len(result) > 3
+    assert urls(read(b"".join(parts)[:-4])) == [f"http://a.sample/{at}/p" for at in range(3)] + ["truncated"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no dictionary at all", b"\x37\xa4\x30\xec", zstd.compress(b"no dictionary")[:-2]])
+def test_a_broken_dictionary_is_reported_and_other_frames_are_read(content):
+    result = urls(read(skippable(content) + b"".join(members(warc(2, gzipped=False), "zstd"))))
+    assert result == ["bad_zstd", "http://a.sample/0/p", "http://a.sample/1/p"]
+
+
+def test_frames_with_a_missing_dictionary_are_reported():
+    parts = members(warc(3, gzipped=False), "zstd, dictionary")
+    assert set(urls(read(b"".join(parts[1:])))) == {"bad_zstd"}
+
+
+FOUR = {form: members(warc(4, gzipped=False), form) for form in ("zstd", "zstd, dictionary")}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.sampled_from(list(FOUR)))
+def test_frames_after_a_damaged_one_are_read(data, form):
+    parts = FOUR[form]
+    whole = bytearray(b"".join(parts))
+    begin = len(b"".join(parts[:-3]))
+    end = begin + len(parts[-3])
+    at = data.draw(st.integers(begin + 1, end - 1))
+    cut = data.draw(st.integers(0, end - at))
+    whole[at : at + cut] = data.draw(st.binary(max_size=40))
+    result = urls(read(bytes(whole)))
+    assert result[0] == "http://a.sample/0/p"
+    assert result[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in result
 
 
 HEADS = [b"", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"\x50\x2a\x4d\x18\x03\0\0\0", zstd.compress(PAGE)[:20], b"PK\x03\x04"]
@@ -275,8 +336,17 @@ def test_the_input_type_is_detected_from_its_bytes(tmp_path):
     for form in FORMS:
         path.write_bytes(b"".join(members(plain, form)))
         assert len(list(read_input(str(path)))) == 3, form
-    for page in (PAGE, gzip.compress(PAGE)):
+    for page in (PAGE, gzip.compress(PAGE), zstd.compress(PAGE)):
         path.write_bytes(page)
         assert [candidate.alt for result in read_input(str(path)) for candidate in result.candidates] == ["A red kite"]
-    path.write_bytes(gzip.compress(PAGE * 90)[:-9])
-    assert [result.failure for result in read_input(str(path))] == ["bad_encoding"]
+    path.write_bytes(zstd.compress(PAGE * 90)[:-9])
+    assert [result.failure for result in read_input(str(path))] == ["truncated"]
+
+
+@given(st.binary(max_size=300), st.booleans(), st.booleans(), st.integers(0, 40), st.binary(max_size=20))
+def test_the_size_and_end_of_a_frame_are_read_from_its_head_and_blocks(content, counted, checked, cut, rest):
+    options = {zstd.CompressionParameter.content_size_flag: counted, zstd.CompressionParameter.checksum_flag: checked}
+    frame = zstd.compress(content * 7, options=options)
+    size, end = read_frame_size(memoryview(b"before" + frame + rest + bytes(20)), 6)
+    assert end == 6 + len(frame) and size in ({len(content) * 7} if counted else {0, len(content) * 7})
+    assert read_frame_size(memoryview(frame[: len(frame) - cut]), 0)[1] in (0, len(frame))

@@ -12,7 +12,7 @@ import brotli
 import pytest
 from backports import zstd
 
-from components.web.archives import members, read_stream, records
+from components.web.archives import encodings, members, read_stream, records, zstd_members
 from components.web.archives.encodings import BadRecord
 from components.web.archives.members import Expansion
 from components.web.archives.opening import read_fully
@@ -46,7 +46,7 @@ HEADS = [
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd.compress])
 @pytest.mark.parametrize("head", HEADS)
 def test_a_record_after_two_megabytes_of_heads_is_read(head, packed):
     result = limited_faults(read(packed(head * (2_000_000 // len(head))) + (record() if packed is gzip.compress else b"")))
@@ -92,15 +92,18 @@ def test_a_charset_after_very_many_spaces_is_ignored():
         b"\x1f\x8b\x08",
         b"\x1f\x8b\x08\0\0\0\0\0\0\xff",
         b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x05\xc0",
+        b"\x28\xb5\x2f\xfd",
+        b"\x28\xb5\x2f\xfd\x20\x05",
     ],
 )
 def test_attempts_at_false_member_starts_are_limited(magic, monkeypatch):
     tried = []
-    begins = members.GzipMembers._try
-    monkeypatch.setattr(members.GzipMembers, "_try", lambda self, at: tried.append(self._tried) or begins(self, at))
+    kind = encodings.GzipMembers if magic[:1] == b"\x1f" else zstd_members.ZstdMembers
+    begins = kind._begins_record
+    monkeypatch.setattr(kind, "_begins_record", lambda self, window: tried.append(len(window)) or begins(self, window))
     data = magic * (5_000_000 if len(magic) == 3 else 1_000_000)
     assert limited_faults(read(data))
-    assert max(tried, default=0) <= members.RESEARCH_RATIO * len(data) + members.KEEP + (1 << 18)
+    assert sum(size + members.TRY for size in tried) <= members.RESEARCH_RATIO * len(data) + members.KEEP + (1 << 18)
 
 
 def stored(size, last=False):
@@ -119,8 +122,8 @@ def nested(count, blocks):
 
 def test_rereading_of_overlapping_broken_members_is_bounded(monkeypatch):
     fed = []
-    piece = members.GzipMembers.read_piece
-    monkeypatch.setattr(members.GzipMembers, "read_piece", lambda self: fed.append(len(data := piece(self))) or data)
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: fed.append(len(data := piece(self))) or data)
     data = nested(2500, 60)
     assert zlib.decompressobj(31).decompress(data[:100_000])[:5] == b"WARC/"
     result = limited_faults(read(data + record()))
@@ -177,24 +180,28 @@ def test_a_compression_bomb_in_a_body_is_refused_with_little_memory(kind, coding
 
 
 @pytest.mark.long
-def test_a_member_that_is_a_bomb_is_skipped_and_the_next_is_read(monkeypatch):
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_member_that_is_a_bomb_is_skipped_and_the_next_is_read(kind, monkeypatch):
     given = []
-    piece = members.GzipMembers.read_piece
-    monkeypatch.setattr(members.GzipMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
-    data = gzip.compress(PAIR) + bomb("gzip", 500_000_000) + gzip.compress(PAIR)
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
+    pack = gzip.compress if kind == "gzip" else zstd.compress
+    data = pack(PAIR) + bomb(kind, 500_000_000) + pack(PAIR)
     result, most = peak(lambda: urls(read(data, budget=Budget(record_bytes=1 << 20))))
     assert result[0] == result[-1] == "http://a.sample/p" and set(result[1:-1]) <= {"bad_record", "too_large"} and len(result) > 2
     assert max(given) <= members.PIECE + (1 << 25) and sum(given) < 2 * members.FREE_MEMBER and most < 80_000_000
 
 
-def test_many_bombs_stop_reading(monkeypatch):
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_many_bombs_stop_reading(kind, monkeypatch):
     monkeypatch.setattr(members, "FREE", 1 << 26)
     monkeypatch.setattr(Expansion.__init__, "__defaults__", (float(1 << 26), 1.0))
     given = []
-    piece = members.GzipMembers.read_piece
-    monkeypatch.setattr(members.GzipMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
-    lies = gzip.compress(b"WARC/1.0\r\nContent-Length: 20000000\r\n\r\n" + bytes(20_000_000))
-    pages = read(lies * 40 + gzip.compress(PAIR))
+    piece = members.PackedMembers.read_piece
+    monkeypatch.setattr(members.PackedMembers, "read_piece", lambda self: given.append(len(data := piece(self))) or data)
+    pack = gzip.compress if kind == "gzip" else zstd.compress
+    lies = pack(b"WARC/1.0\r\nContent-Length: 20000000\r\n\r\n" + bytes(20_000_000))
+    pages = read(lies * 40 + pack(PAIR))
     assert urls(pages)[-1] == "too_large" and len(pages) < 40 and "bomb" in pages[-1].detail
     assert sum(given) < (1 << 26) + members.RATIO * len(lies) * 40 + 2 * members.PIECE
 
@@ -202,8 +209,18 @@ def test_many_bombs_stop_reading(monkeypatch):
 def test_a_bomb_of_valid_records_stops_reading(monkeypatch):
     small = b"WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
     monkeypatch.setattr(members, "FREE_MEMBER", 1 << 22)
-    pages = read(gzip.compress(small * 200_000))
+    pages = read(zstd.compress(small * 200_000))
     assert urls(pages) == ["too_large"]
+
+
+def test_dictionaries_count_as_decompressed_bytes(monkeypatch):
+    dictionary = zstd.compress(bytes(zstd_members.DICTIONARY_LIMIT))
+    data = skippable(dictionary) * 100 + zstd.compress(PAIR)
+    assert limited_faults(read(data))[-1] == "too_large"
+    assert urls(read(skippable(bytes(9))[:4] + b"\xff\xff\xff\xff" + bytes(99) + zstd.compress(PAIR))) == [
+        "bad_zstd",
+        "http://a.sample/p",
+    ]
 
 
 def test_the_files_of_a_wacz_share_one_expansion_limit(monkeypatch):
@@ -232,8 +249,9 @@ def test_the_number_of_frames_in_a_body_is_limited():
             parse_response(block + frame * 1_000_000).body(1 << 24)
 
 
-def test_any_number_of_empty_members_is_skipped():
+def test_any_number_of_empty_members_and_frames_is_skipped():
     assert urls(read(gzip.compress(b"") * 100_000 + record())) == ["http://a.sample/p"]
+    assert urls(read(skippable(b"", 0x50) * 200_000 + zstd.compress(PAIR))) == ["http://a.sample/p"]
     assert urls(read(b"\r\n" * 2_000_000 + PAIR)) == ["http://a.sample/p"]
     assert open_members(io.BytesIO(b""), Expansion()).next() is False
 
