@@ -16,7 +16,7 @@ app = typer.Typer()
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV, JSON of Label Studio, or records of Argilla.")],
+    file: Annotated[Path, typer.Argument(help="CSV, or JSON of Label Studio.")],
     dataset: Dataset = "english",
 ) -> None:
     """Copy a file of ratings into ratings/DATASET as CSV, with raters' names replaced by pseudonyms."""
@@ -27,26 +27,24 @@ def import_(
 
 @app.command()
 def tasks(
-    tool: Annotated[str, typer.Option("--format", help="label_studio or argilla.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     dataset: Dataset = "english",
     address: Annotated[
         str, typer.Option("--address", help="Stands before the paths of images and speech: where the tool finds the folder.")
     ] = "",
 ) -> None:
-    """Write a dataset's items as tasks for another labelling tool, with images, speech and the tool's configuration."""
+    """Write a dataset's items as tasks for Label Studio, with images, speech and its configuration."""
     from components.tools.rating_files.exporting import export_tasks  # here: as above
 
-    print_line(export_tasks(load_graph(find_root()), dataset, tool, out, address))
+    print_line(export_tasks(load_graph(find_root()), dataset, out, address))
 
 
 @app.command()
 def write(
-    kind: Annotated[str, typer.Option("--format", help="csv, label_studio or argilla.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
     dataset: Dataset = "english",
 ) -> None:
-    """Write the imported ratings of a dataset as a file; raters are pseudonyms."""
+    """Write the imported ratings of a dataset as CSV; raters are pseudonyms."""
     from components.tools.rating_files.exporting import export_ratings  # here: as above
 
-    print_line(export_ratings(load_graph(find_root()), dataset, kind, out))
+    print_line(export_ratings(load_graph(find_root()), dataset, out))

@@ -224,7 +224,7 @@ RATING = _schema(
     _field("verdict", STR, "GOOD or BAD"),
     _field("time", STR, "ISO 8601 in UTC; empty where the source has none"),
     _field("seconds", F32, "s from showing to answering; none where unknown", nullable=True),
-    _field("source", STR, "the tool: hearsight, label_studio, argilla or csv"),
+    _field("source", STR, "the tool: hearsight, label_studio or csv"),
 )
 RATED_ITEM = _schema(
     _field("key", STR, "of RATING_ITEM"),

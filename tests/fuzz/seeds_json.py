@@ -25,19 +25,16 @@ def documents() -> list[bytes]:
 
 
 def ratings() -> list[bytes]:
-    """Return files of ratings: CSV, Label Studio, Argilla."""
+    """Return files of ratings: CSV, Label Studio."""
     item, time = "0123456789abcdef", "2026-01-01T00:00:00Z"
     result = {"from_name": "verdict", "type": "choices", "value": {"choices": ["GOOD"]}}
     annotation = {"completed_by": 1, "result": [result], "was_cancelled": False, "created_at": time, "lead_time": 2.5}
     task = {"data": {"item": item}, "annotations": [annotation, {"completed_by": {"email": "a@b.c"}, "was_cancelled": True}]}
     flat = {"item": item, "verdict": "BAD", "annotator": 1, "created_at": time, "lead_time": 1}
-    answers = [{"value": "GOOD", "user_id": "u", "status": "submitted"}, {"value": "BAD", "user_id": "v", "status": "draft"}]
-    record = {"id": item, "fields": {}, "metadata": {"item": item}, "responses": {"verdict": answers}}
-    documents = [json.dumps(content).encode() for content in ([task], [flat], [record])]
+    documents = [json.dumps(content).encode() for content in ([task], [flat])]
     table = f"item,rater,verdict,time,seconds,source\n{item},a,GOOD,{time},1.5,csv\n{item},b,0,,,\n".encode()
     return [
         *documents,
-        json.dumps(record).encode() + b"\n" + json.dumps(record).encode(),
         table,
         b"\xef\xbb\xbf" + table,
         table[:-9],

@@ -1,4 +1,4 @@
-"""Ratings of three formats are read as they were written, and a damaged file is named with a position."""
+"""Ratings of both formats are read as they were written, and a damaged file is named with a position."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from typing import Any
 from xml.etree import ElementTree
 
-import orjson
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.records import RATING
-from components.ratings.formats import argilla, csv, label_studio, read_ratings
+from components.ratings.formats import csv, label_studio, read_ratings
 from components.ratings.formats.readings import BAD, GOOD, SOURCES, read_verdict
 from tests.support.ratings.rated import item, rating, ratings_table, use
 
@@ -55,26 +54,6 @@ def test_csv_is_read_as_it_was_written(rows: list[dict[str, Any]]) -> None:
 def test_a_file_that_a_spreadsheet_saved_is_read(encoding: str) -> None:
     data = 'item,rater,verdict\r\n"a","ána",GOOD\r\n'.encode(encoding)
     assert told(read_ratings(data, "file")[1], "item", "rater", "verdict") == [("a", "ána", GOOD)]
-
-
-@given(RATINGS)
-def test_label_studio_is_read_as_it_was_written(rows: list[dict[str, Any]]) -> None:
-    written = ratings_table(*rows)
-    name, read = read_ratings(label_studio.write(written), "file")
-    columns = ("item", "rater", "verdict", "time", "seconds")
-    assert name == "label_studio" and told(read, *columns) == told(written, *columns)
-
-
-@given(RATINGS, st.booleans())
-def test_argilla_is_read_as_it_was_written_without_times(rows: list[dict[str, Any]], as_lines: bool) -> None:
-    written = ratings_table(*rows)
-    data = argilla.write(written)
-    if as_lines:
-        data = b"\n".join(orjson.dumps(record) for record in orjson.loads(data))
-    name, read = read_ratings(data, "file")
-    columns = ("item", "rater", "verdict")
-    assert name == "argilla" and told(read, *columns) == told(written, *columns)
-    assert set(read["time"].to_pylist()) == {""} and set(read["seconds"].to_pylist()) == {None}
 
 
 @pytest.mark.parametrize("spelling", ["GOOD", "good", " Good ", "1", "true", True, 1])
@@ -122,13 +101,6 @@ def test_label_studios_short_form_is_read() -> None:
     assert told(read, "item", "rater", "verdict", "time", "seconds") == [("a", "3", "BAD", "2026-03-09T22:16:08.700000Z", 2.0)]
 
 
-def test_only_submitted_responses_of_argilla_are_ratings() -> None:
-    answers = [{"value": "GOOD", "user_id": name, "status": name} for name in ("submitted", "draft", "discarded")]
-    record = {"id": "r", "fields": {}, "metadata": {"item": "a"}, "responses": {"verdict": answers}}
-    read = read_ratings(json.dumps(record).encode(), "file")[1]
-    assert told(read, "rater", "left_out") == [("discarded", "cancelled"), ("draft", "cancelled"), ("submitted", "")]
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -145,13 +117,11 @@ def test_only_submitted_responses_of_argilla_are_ratings() -> None:
         (b"item,rater,verdict,source\na,b,1,elsewhere\n", "row 1: source is 'elsewhere'"),
         (b"\xff\xfe\x00", "is not UTF-8"),
         (b"[{", "is not JSON at line 1"),
-        (b'{"a": 1}\n{', "is not JSON at line 2"),
-        (b'[{"a": 1}]', "record 1 is neither a task of Label Studio nor a record of Argilla"),
+        (b'{"a": 1}\n{', "is not JSON at line"),
+        (b'[{"a": 1}]', "record 1 is no task of Label Studio"),
         (json.dumps([*EXPORT, {"data": {}, "annotations": []}]).encode(), "task 2: has no item"),
         (b'[{"data": {"item": "a"}, "annotations": [3]}]', "task 1: an annotation is no object"),
         (json.dumps([FLAT[0] | {"annotator": None}]).encode(), "task 1: has no rater"),
-        (b'[{"id": "a", "fields": {}, "responses": {"verdict": {}}}]', "record 1: its responses to verdict are no list"),
-        (b'[{"fields": {}, "responses": {}}]', "record 1: has no item"),
     ],
 )
 def test_a_damaged_file_is_one_line_with_its_position_and_a_remedy(data: bytes, message: str) -> None:
@@ -170,10 +140,9 @@ def test_no_bytes_give_another_error(data: bytes) -> None:
 
 def test_tasks_name_neither_source_nor_rank() -> None:
     rows = [item(1, use("model", "english-t2t8x8-0", "q", rank=4)), item(2, use("retrieval", "mms", "q"), audio_sha256="f" * 64)]
-    for module in (label_studio, argilla):
-        text = module.tasks(rows, lambda one: f"p/{one['key']}", lambda one: f"s/{one['key']}").decode()
-        assert "caption 1" in text and "s/0000000000000002" in text and "caption 2" not in text
-        assert not any(word in text for word in ("t2t8x8", "mms", "rank", "known"))
+    text = label_studio.tasks(rows, lambda one: f"p/{one['key']}", lambda one: f"s/{one['key']}").decode()
+    assert "caption 1" in text and "s/0000000000000002" in text and "caption 2" not in text
+    assert not any(word in text for word in ("t2t8x8", "mms", "rank", "known"))
 
 
 def test_the_configuration_of_label_studio_asks_for_one_of_two_verdicts() -> None:

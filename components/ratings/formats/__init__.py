@@ -1,9 +1,8 @@
-"""Files of ratings in three formats, recognised by their content: ratings in, ratings and tasks out.
+"""Files of ratings in two formats, recognised by their content: ratings in, tasks and CSV out.
 
     readings         ratings as read from a file, and the errors that name file and position
     csv              a table with a header
     label_studio     tasks with annotations (JSON and JSON-MIN), and a labeling configuration
-    argilla          records with responses (JSON or JSON lines)
 
 A reader takes a file's bytes and returns a table of ``readings.READ``. It does not know the items.
 """
@@ -15,10 +14,8 @@ import pyarrow as pa
 
 from components.core.errors import HearsightError
 from components.core.text_encoding import decode_text
-from components.ratings.formats import argilla, csv, label_studio
+from components.ratings.formats import csv, label_studio
 from components.ratings.formats.readings import decode_json, nothing
-
-NAMES = ("csv", "label_studio", "argilla")
 
 
 def read_ratings(data: bytes, where: str) -> tuple[str, pa.Table]:
@@ -40,12 +37,9 @@ def read_ratings(data: bytes, where: str) -> tuple[str, pa.Table]:
     if text[:1] not in (b"[", b"{"):
         return "csv", csv.read(text, where)
     records = decode_json(text, where)
-    for name, module in (("label_studio", label_studio), ("argilla", argilla)):
-        if module.is_record(records[0]):
-            return name, module.read(records, where)
+    if label_studio.is_record(records[0]):
+        return "label_studio", label_studio.read(records, where)
     found = orjson.dumps(sorted(map(str, records[0]))[:8]).decode() if isinstance(records[0], dict) else "no object"
     raise HearsightError(
-        f"record 1 is neither a task of Label Studio nor a record of Argilla: it has {found}",
-        where=where,
-        hint="export tasks with `annotations`, or records with `fields` and `responses`",
+        f"record 1 is no task of Label Studio: it has {found}", where=where, hint="export tasks with `annotations`"
     )

@@ -88,26 +88,6 @@ def _text(value: Any) -> str:
     return "" if value is None or isinstance(value, (dict, list)) else str(value)
 
 
-def write(ratings: pa.Table) -> bytes:
-    """Return RATING records as exported tasks: one for each item, in the order of its first rating."""
-    tasks: dict[str, dict[str, Any]] = {}
-    for number, rating in enumerate(ratings.to_pylist(), 1):
-        item = rating["item"]
-        task = tasks.setdefault(item, {"id": len(tasks) + 1, "data": {"item": item}, "annotations": []})
-        result = {"from_name": CONTROL, "to_name": "image", "type": "choices", "value": {"choices": [rating["verdict"]]}}
-        task["annotations"].append(
-            {
-                "id": number,
-                "completed_by": rating["rater"],
-                "result": [result],
-                "was_cancelled": False,
-                "created_at": rating["time"] or None,
-                "lead_time": rating["seconds"],
-            }
-        )
-    return orjson.dumps(list(tasks.values()), option=orjson.OPT_INDENT_2) + b"\n"
-
-
 def tasks(items: Sequence[Mapping[str, Any]], image: Place, audio: Place) -> bytes:
     """Return RATING_ITEM records as tasks to import: image, caption or speech, and key; nothing of sources and ranks."""
     content = []

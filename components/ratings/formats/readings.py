@@ -18,7 +18,7 @@ from components.core.errors import HearsightError
 GOOD, BAD = "GOOD", "BAD"
 SPELLINGS = {GOOD: ("good", "1", "true", "yes"), BAD: ("bad", "0", "false", "no")}
 """Verdict → how files spell it, in lower case."""
-SOURCES = ("hearsight", "label_studio", "argilla", "csv")
+SOURCES = ("hearsight", "label_studio", "csv")
 """The tools that a rating can come from."""
 PSEUDONYM = r"^[^\s@]{1,64}$"
 """The identifier of a rater: no space and no @, so neither a full name nor an address of e-mail."""
@@ -60,37 +60,20 @@ def damaged(where: str, unit: str, row: int, what: str, hint: str) -> HearsightE
 
 
 def decode_json(text: bytes, where: str) -> list[Any]:
-    """Return the records of a JSON array, of one object, or of JSON lines.
+    """Return the records of a JSON array, or of one object.
 
     Raises:
         HearsightError: the text is not JSON, or holds no record.
     """
     try:
         content = orjson.loads(text)
-        records = content if isinstance(content, list) else [content]
     except orjson.JSONDecodeError as error:
-        if text[:1] == b"[":
-            raise _not_json(where, f"line {error.lineno}, column {error.colno}", error.msg) from None
-        records = _decode_lines(text, where)
+        what = f"is not JSON at line {error.lineno}, column {error.colno} ({error.msg})"
+        raise HearsightError(what, where=where, hint="export the file again") from None
+    records = content if isinstance(content, list) else [content]
     if not records:
         raise nothing(where)
     return records
-
-
-def _decode_lines(text: bytes, where: str) -> list[Any]:
-    records = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            records.append(orjson.loads(line))
-        except orjson.JSONDecodeError as error:
-            raise _not_json(where, f"line {number}, column {error.colno}", error.msg) from None
-    return records
-
-
-def _not_json(where: str, place: str, what: str) -> HearsightError:
-    return HearsightError(f"is not JSON at {place} ({what})", where=where, hint="export the file again")
 
 
 def normal_table(columns: dict[str, Any], where: str, unit: str) -> pa.Table:

@@ -26,8 +26,6 @@ from components.web.snapshot_chain import read_chain
 from components.web.stored_snapshots import keep_snapshot
 from components.web.takedown_list import Takedown
 
-DOCS = Path("reports") / "data_docs"
-"""Folder of the pages of checks; they quote values of records."""
 UNREACHED = (
     "a colleague's clone and caches: ask for the same purge there",
     "MLflow's artefacts of a project that this one was copied from: purge there",
@@ -103,9 +101,6 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     for _, _, output in graph.outputs():
         if (draft := draft_path(output)).is_dir():
             plan.add(draft, "an output that was not finished", partial(caches.delete, draft))
-    for path in sorted((root / DOCS).rglob("*")):
-        if path.is_file() and search.in_file(path):
-            plan.add(path, "a page of an older check", partial(path.unlink, missing_ok=True))
     # Until ratings/ is cleared, the current import of ratings names removed items, which it drops.
     in_versions = replace(search, keys=frozenset(removed.keys)) if _plan_ratings(plan, search) else search
     tainted = _plan_stores(plan, graph, repo, in_versions)

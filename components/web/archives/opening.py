@@ -15,7 +15,7 @@ from components.web.archives.http_stream import HttpStream
 PEEK_BYTES = 1 << 18
 """Bytes read ahead to detect the archive's type."""
 SPOOL_LIMIT = 1 << 33
-"""Maximum bytes of a WACZ copied to a temporary file (from standard input or an http address)."""
+"""Maximum bytes of a WACZ copied to a temporary file (from standard input, S3 or an http address)."""
 
 
 class Stream(Protocol):
@@ -84,15 +84,12 @@ def open_archive(path: str) -> Iterator[Stream]:
 
 @contextmanager
 def open_seekable(peeked: PeekedStream, path: str) -> Iterator[IO[bytes]]:
-    """Yield the same bytes as a seekable file: a local file itself, ranges of an S3 object, or a temporary copy.
+    """Yield the same bytes as a seekable file: a local file itself, or a temporary copy.
 
     Raises:
         HearsightError: there is no space for the copy, or it exceeds ``SPOOL_LIMIT``.
     """
     stream = peeked.stream
-    if hasattr(stream, "open_ranges"):  # an S3 object
-        yield stream.open_ranges()
-        return
     if hasattr(stream, "seekable") and stream.seekable():
         yield stream  # type: ignore[misc]
         return

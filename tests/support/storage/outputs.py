@@ -27,6 +27,7 @@ def double(table: Any, task: Task) -> ShardOut:
 
 
 def filtered(root: Path, source: StageOutput) -> StageOutput:
+    shutil.rmtree(root / "data" / "next", ignore_errors=True)  # as the runner does
     job = make_stage(root, "crawl", "next", inputs={"input": source})
     job.map(double, source.shards, step="double", params={})
     publish(job)

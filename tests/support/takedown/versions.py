@@ -33,9 +33,9 @@ def output(root: Path, stage: str, parent: str, rows: list[dict[str, Any]], figu
     job.write_file("figure.png", figure)
     if parent:
         job.note_parent("input", parent)
-    digest = publish(job).digest
+    manifest = publish(job)
     write_lineage(job, {}, "")
-    return digest
+    return manifest.digest
 
 
 def dvc(root: Path, *words: str) -> None:

@@ -100,11 +100,10 @@ def make_items(root: Path) -> None:
     make_output(root, "build_rating_items", [rows], media=[{"1.jpg": b"one", "2.jpg": b"two", "2.flac": b"sound"}])
 
 
-@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
-def test_tasks_hold_what_a_rater_may_see_and_the_files_for_it(graph: Graph, tool: str) -> None:
+def test_tasks_hold_what_a_rater_may_see_and_the_files_for_it(graph: Graph) -> None:
     make_items(graph.root)
     out = graph.root / "tasks"
-    told = export_tasks(graph, "english", tool, out, "https://files.example/")
+    told = export_tasks(graph, "english", out, "https://files.example/")
     files = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
     assert told["items"] == 2 and set(told["files"]) < set(files)  # type: ignore[call-overload]
     assert files[f"images/{key(1)}.jpg"] == b"one" and files[f"speech/{key(2)}.flac"] == b"sound"
@@ -114,23 +113,15 @@ def test_tasks_hold_what_a_rater_may_see_and_the_files_for_it(graph: Graph, tool
     assert "caption 1" in shown and not any(word in shown for word in ("caption 2", "t2t8x8", "mms", "rank", "r1"))
 
 
-@pytest.mark.parametrize("kind", ["csv", "label_studio", "argilla"])
-def test_exported_ratings_are_read_again(graph: Graph, kind: str) -> None:
+def test_exported_ratings_are_read_again(graph: Graph) -> None:
     ratings = votes_of(1, "gbg")
     make_output(graph.root, "import_ratings", [ratings])
-    export_ratings(graph, "english", kind, graph.root / "out")
+    export_ratings(graph, "english", graph.root / "out")
     found, read = read_ratings((graph.root / "out").read_bytes(), "out")
-    assert found == kind
+    assert found == "csv"
     assert sorted(zip(read["rater"].to_pylist(), read["verdict"].to_pylist(), strict=True)) == [
         ("a", "GOOD"), ("b", "BAD"), ("c", "GOOD")
     ]  # fmt: skip
-
-
-def test_unknown_formats_are_named(graph: Graph) -> None:
-    with pytest.raises(HearsightError, match="there are no tasks for 'csv'"):
-        export_tasks(graph, "english", "csv", graph.root, "")
-    with pytest.raises(HearsightError, match="'xml' is not a format of ratings"):
-        export_ratings(graph, "english", "xml", graph.root / "out")
 
 
 @pytest.mark.long
@@ -140,8 +131,6 @@ def test_the_commands_import_a_file_write_tasks_and_write_ratings(graph: Graph) 
     assert imported.returncode == 0 and json.loads(imported.stdout)["ratings"] == 4
     make_items(graph.root)
     out = str(graph.root / "tasks")
-    assert not hearsight("ratings", "tasks", "--format", "label_studio", "--out", out, HEARSIGHT_ROOT=root).returncode
+    assert not hearsight("ratings", "tasks", "--out", out, HEARSIGHT_ROOT=root).returncode
     make_output(graph.root, "import_ratings", [votes_of(1, "g")])
-    assert not hearsight("ratings", "write", "--format", "argilla", "--out", f"{out}.json", HEARSIGHT_ROOT=root).returncode
-    refused = hearsight("ratings", "tasks", "--format", "paper", "--out", out, HEARSIGHT_ROOT=root)
-    assert refused.returncode == 2 and refused.stderr.count(b"\n") == 1
+    assert not hearsight("ratings", "write", "--out", f"{out}.csv", HEARSIGHT_ROOT=root).returncode

@@ -175,18 +175,6 @@ def test_a_wacz_is_read_from_a_file_a_pipe_and_s3(compression, tmp_path, bucket,
     assert err == b"" and len(lines) == 302 and lines[-1]["archive"] == "-/archive/b.warc.gz"
 
 
-@pytest.mark.long
-def test_a_wacz_in_s3_is_read_in_ranges(bucket, monkeypatch):
-    from components.web.archives import s3_stream
-
-    monkeypatch.setattr(s3_stream, "RANGE", 1 << 14)
-    data = wacz({"a.warc.gz": b"".join(warc(5))})
-    bucket.put_object(Bucket="archive", Key="set.wacz", Body=data, ACL="public-read")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
-    assert len(list(read_archive("s3://archive/set.wacz"))) == 5
-
-
 def zipped(files, compression=zipfile.ZIP_STORED):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", compression) as archive:
