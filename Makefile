@@ -81,7 +81,7 @@ ui: setup ## start everything that is looked at, on one start page: results, che
 	python -m flows.ui
 
 docs: setup ## write docs/cli.md from the help texts of the commands
-	python -m typer components.cli.main utils docs --name hearsight > docs/cli.md
+	python -m components.cli.reference
 
 # The demo's packages are resolved first, then the others within those versions, for every platform and version of Python at once,
 # from PyPI whose hashes all mirrors share. torch and what belongs to its builds (CUDA) is taken out.

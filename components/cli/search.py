@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from components.cli.options import require_folder
 from components.core.errors import HearsightError
+from components.core.files import publish_bytes
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_table
 
@@ -37,6 +40,7 @@ def search(
     voice: Annotated[
         str, typer.Option(help="The voice of --text, one of `hearsight voices`. Default: one of the index's main language.")
     ] = "",
+    page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with images and players.")] = None,
     approximate: Annotated[
         bool, typer.Option(help="Faster among millions of items, may miss some; needs an index built with `approximate`.")
     ] = False,
@@ -49,6 +53,8 @@ def search(
     from components.search.queries import read_query
     from components.search.searcher import KINDS, Searcher
 
+    if page is not None:
+        require_folder(page)
     if bool(query) == bool(text):
         hint = "give a file, or --text 'a dog on the grass'"
         raise HearsightError("needs a sound or an image, or --text, and only one", where="hearsight search", hint=hint)
@@ -57,6 +63,7 @@ def search(
     spoken_by = ""
     if asked is None:
         asked, spoken_by = _speak(text, voice, searcher)
+    name = f"“{text}”" if text else "standard input" if query == "-" else Path(query).name
     for note in (spoken_by, *asked.notes, searcher.encoder.note(asked)):
         if note:
             print_error(f"note: {query or 'the text'}: {note}")
@@ -65,6 +72,10 @@ def search(
     found = searcher.find(vector, k, kinds, language=language, split=split, approximate=approximate)
     rows = [_row(result, searcher.folder) for each in kinds for result in found[each]]
     print_table(map(_short, rows) if sys.stdout.isatty() else rows)
+    if page is not None:
+        from components.stages.build_search_index.page import search_html
+
+        publish_bytes(page, search_html(asked, name, searcher, found, audio_reader(searcher)).encode())
 
 
 def _speak(text: str, voice: str, searcher: Searcher) -> tuple[Query, str]:
@@ -104,6 +115,18 @@ def find_index_folder(index: str) -> Path:
             "has no finished index", where=index, hint=f"run `dvc repro build_search_index@{index}`, or `dvc pull`"
         )
     return folder / SEARCH
+
+
+def audio_reader(searcher: Searcher) -> Callable[[dict[str, Any]], bytes | None]:
+    """Return a function from a result to the FLAC of its utterance, or to None when the project lacks the indexed speech."""
+    try:
+        speech = searcher.speech(find_root())
+    except HearsightError:  # an index folder outside a project
+        speech = None
+    if speech is None:
+        print_error("note: the indexed speech is not here, so the page has no players for it")
+        return lambda item: None
+    return lambda item: speech.read_media(item["media"])
 
 
 def _row(result: SearchResult, folder: Path) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from components.cli.reference import commands
 from components.core.home import private_folder, use_writable_home
 from components.core.streams import BROKEN_PIPE
 from tests.support import PROJECT
-from tests.support.cli_commands import commands
 from tests.support.command import hearsight
 from tests.support.settings_files import copy_settings
 

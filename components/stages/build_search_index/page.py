@@ -1,24 +1,25 @@
-"""The page of nearest neighbours of random queries, without scripts.
+"""HTML pages without scripts: nearest neighbours of random queries, and the results of one search.
 
 A card shows an image or a player, captions with their language, a rank, a score, and a match in words as well as colour.
-``neighbours.html`` links to files.
+``neighbours.html`` links to files; the page of a search embeds its images and audio, so that it can be shared as one file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.reporting.pages import render
+from components.reporting.pages import data_uri, render
 from components.reporting.values import decimal
 from components.search.items import IMAGE, SPEECH
-from components.search.searcher import SEARCH, Searcher
+from components.search.searcher import SEARCH, Searcher, SearchResult
 from components.stages.build_search_index.neighbours import Neighbour, Neighbourhood, gather
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
+    from components.search.queries import Query
     from components.stages.build_search_index.building import Built
 
 PAGE = "neighbours.html"
@@ -79,6 +80,32 @@ def neighbours_html(
         "neighbours.html", dataset=dataset, model=model, about=searcher.description, split=split, shown=shown, hits=hits,
         counts=counts,
     )  # fmt: skip
+
+
+def search_html(
+    query: Query,
+    name: str,
+    searcher: Searcher,
+    results: dict[str, list[SearchResult]],
+    sound: Callable[[dict[str, Any]], bytes | None],
+) -> str:
+    """Return the results of one search as a self-contained page.
+
+    Args:
+        name: name of the query.
+        sound: returns the FLAC of an utterance, or None if it is not available.
+    """
+
+    def card(each: SearchResult) -> Card:
+        record, path = each.item, searcher.folder / each.item["thumbnail"]
+        image = data_uri(path.read_bytes()) if record["thumbnail"] and path.is_file() else ""
+        played = sound(record) if record["kind"] == SPEECH else None
+        return _card(record, image, data_uri(played) if played else "", rank=each.rank, score=decimal(each.score, 2))
+
+    played = data_uri(query.data)
+    query_card = Card(query.kind, [], image=played) if query.kind == IMAGE else Card(query.kind, [], sound=played)
+    shown = [(kind, [card(each) for each in items]) for kind, items in results.items()]
+    return _render("found.html", name=name, query=query_card, about=searcher.description, shown=shown, notes=query.notes)
 
 
 def sound_path(record: dict[str, Any]) -> str:

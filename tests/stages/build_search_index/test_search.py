@@ -1,4 +1,4 @@
-"""``hearsight search``: results as text, filters, and errors in one line."""
+"""``hearsight search``: results as text and as a page, filters, and errors in one line."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from components.cli.main import main
 from components.core.errors import HearsightError
 from components.search.searcher import SEARCH, Searcher
 from components.speech.audio.files import to_flac
+from tests.support.html import Page
 from tests.support.search_index.world import clip, drawn_image
 from tests.support.settings_files import copy_settings
 
@@ -86,6 +87,25 @@ def test_a_terminal_is_given_a_table(project: Path, monkeypatch: Any, capsys: An
     assert head.split()[:4] == ["kind", "rank", "score", "caption"] and len(rows) == 2 and rows[0].startswith("image")
 
 
+def test_a_page_embeds_its_images_and_sound(project: Path, monkeypatch: Any, capsys: Any) -> None:
+    assert hearsight(monkeypatch, "search", project / "query.flac", "-k", 3, "--page", project / "found.html") == 0
+    page = Page((project / "found.html").read_text())
+    assert len(page.of("audio")) == 1 + 3 and len(page.of("img")) == 3
+    assert all(str(each["src"]).startswith("data:audio/flac;base64,") for each in page.of("audio"))
+    assert all(str(each["src"]).startswith("data:image/jpeg;base64,") and each["alt"] for each in page.of("img"))
+    assert "query.flac" in page.text and "<es> & caption 3" in page.text and capsys.readouterr().err == ""
+
+
+def test_a_page_without_the_indexed_speech_says_so(project: Path, stage: Any, monkeypatch: Any, capsys: Any) -> None:
+    moved = shutil.copytree(stage.out / SEARCH, project / "elsewhere")
+    monkeypatch.delenv("HEARSIGHT_ROOT")
+    monkeypatch.chdir(project)
+    assert hearsight(monkeypatch, "search", "query.png", "-i", moved, "-k", 1, "--page", "found.html") == 0
+    assert "no players" in capsys.readouterr().err
+    page = Page((project / "found.html").read_text())
+    assert not page.of("audio") and "audio not available" in page.text and len(page.of("img")) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -97,6 +117,7 @@ def test_a_terminal_is_given_a_table(project: Path, monkeypatch: Any, capsys: An
         (["query.png", "--index", "./"], "no folder to search in"),
         (["none.png"], "no such file"),
         (["."], "is a folder"),
+        (["query.png", "--page", "nowhere/found.html"], "no such folder"),
     ],
 )
 def test_an_impossible_request_gives_a_one_line_error_and_exit_code_2(

@@ -1,0 +1,81 @@
+"""``python -m components.cli.reference``: write docs/cli.md from the commands' help texts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from components.cli.main import app
+from components.core.addresses import CODE_ROOT
+
+TARGET = CODE_ROOT / "docs" / "cli.md"
+HEADER = """# The commands
+
+Written by `make docs` from the help texts; edit those. Tables of results are JSON lines when the output is not a terminal. An
+error that a user can correct is one line on standard error and exit code 2.
+"""
+
+
+def root_command() -> Any:
+    """Return the click command of ``hearsight``."""
+    return typer.main.get_command(app)
+
+
+def commands(command: Any = None, name: str = "hearsight") -> Iterator[tuple[str, Any]]:
+    """Yield every command that is not a group, with its full name, in alphabetical order."""
+    command = command or root_command()
+    children = getattr(command, "commands", None)
+    if children is None:
+        yield name, command
+    else:
+        for child in sorted(children):
+            yield from commands(children[child], f"{name} {child}")
+
+
+def reference() -> str:
+    """Return the Markdown text of docs/cli.md."""
+    listed = list(commands())
+    epilog = " ".join((root_command().epilog or "").split())
+    index = "\n".join(f"- [`{name}`](#{name.replace(' ', '-')}): {_sentence(command)}" for name, command in listed)
+    return "\n".join([HEADER, epilog + "\n", index, *(_section(name, command) for name, command in listed)])
+
+
+def _sentence(command: Any) -> str:
+    """Return the first sentence of a help text."""
+    return " ".join((command.help or "").split()).partition(". ")[0].rstrip(".")
+
+
+def _section(name: str, command: Any) -> str:
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    options = [each for each in command.params if each.param_type_name == "option"]
+    usage = " ".join([name, *(["[OPTIONS]"] if options else []), *map(_placeholder, arguments)])
+    lines = ["", f"## {name}", "", " ".join((command.help or "").split()), "", f"    {usage}"]
+    if arguments or options:
+        lines += ["", "| name | meaning | default |", "|---|---|---|"]
+    lines += [f"| `{_placeholder(each)}` | {_cell(each.help)} | |" for each in arguments]
+    lines += [f"| `{', '.join(each.opts)}` | {_cell(each.help)} | {_default(each)} |" for each in options]
+    return "\n".join(lines)
+
+
+def _placeholder(argument: Any) -> str:
+    return str(argument.name).upper() + ("..." if argument.nargs == -1 else "")
+
+
+def _cell(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+def _default(option: Any) -> str:
+    if option.required:
+        return "required"
+    return "" if option.is_flag or option.default in (None, "", ()) else f"`{option.default}`"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        raise SystemExit("usage: python -m components.cli.reference")
+    TARGET.write_text(reference() + "\n", encoding="utf-8")
+    print(TARGET)
