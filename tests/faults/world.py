@@ -18,11 +18,11 @@ from tests.faults.project import STAGES, Small, copy_small, make_small
 
 
 def set_split(root: Path, test: float) -> None:
-    """Change a setting of split in params.yaml, as an editor saves it: a new file in place of the old one."""
-    path = root / "params.yaml"
+    """Change a setting of split, as an editor saves it: a new file in place of the old one."""
+    path = root / "datasets" / "english.yaml"
     content = yaml.safe_load(path.read_text())
-    content["english"]["split"]["test"] = test
-    fresh = path.with_name("params.yaml.new")
+    content["split"]["test"] = test
+    fresh = path.with_name("english.yaml.new")
     fresh.write_text(yaml.safe_dump(content, sort_keys=False))
     fresh.replace(path)
 
