@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from components.core.addresses import CODE_ROOT
 from flows.guard import ENDED, GRACE, guard
 
 PRELOADED = [
@@ -44,8 +45,7 @@ class DvcServer:
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
-        code = str(Path(__file__).resolve().parents[1])
-        path = os.pathsep.join(filter(None, [code, os.environ.get("PYTHONPATH", "")]))
+        path = os.pathsep.join(filter(None, [str(CODE_ROOT), os.environ.get("PYTHONPATH", "")]))
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "flows.dvc", str(theirs.fileno())],
@@ -158,7 +158,7 @@ def _serve(output: int, control: int) -> None:
             request = json.loads(lines.readline())
 
         def run() -> int:
-            from dvc.cli import main as dvc
+            from dvc.cli import main as dvc  # here: in memory since the start, and seconds for whoever imports this module
 
             answer.close()
             os.environ.clear()

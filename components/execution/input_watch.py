@@ -33,7 +33,9 @@ class InputWatch:
     def _state(self, graph: Graph) -> dict[str, Any]:
         inputs = graph.inputs(self.stage, self.dataset)
         state: dict[str, Any] = {
-            place(self.root, self.dataset, self.stage): self._settings(graph, self.stage, self.dataset).plain(),
+            place(self.root, self.dataset, self.stage).removeprefix(f"{self.root}/"): self._settings(
+                graph, self.stage, self.dataset
+            ).plain(),
             f"chain.{self.stage}.{self.dataset}": {name: str(path) for name, path in inputs.items()},
         }
         state |= {f"{path.relative_to(self.root)}/{NAME}": _digest(path / NAME) for path in inputs.values()}

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from components.core.code_digest import source_digest
-from tests.core.import_graph import file_of, import_graph, modules
 from tests.support import PROJECT
+from tests.support.import_graph import file_of, import_graph, modules
 
 RECORD = Path(__file__).with_suffix(".json")
 SPEECH = "components.stages.synthesize.speech.Speech"

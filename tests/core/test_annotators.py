@@ -7,8 +7,8 @@ import shutil
 
 from tests.core import annotators
 from tests.core.annotators import RECORD, REGISTRY, SPEECH, current_annotators, engines
-from tests.core.import_graph import import_graph
 from tests.support import PROJECT
+from tests.support.import_graph import import_graph
 
 
 def test_annotator_code_changes_only_with_its_version():

@@ -17,8 +17,8 @@ from components.core import code_digest as module
 from components.core.code_digest import code_digest, syntax_tree
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from tests.core.import_graph import files_of_package
 from tests.support import PROJECT
+from tests.support.import_graph import files_of_package
 
 DRAWS = 60
 CHANGED = "changed_by_a_test = 1"

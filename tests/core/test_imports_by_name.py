@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.core.import_graph import modules
 from tests.support import PROJECT
+from tests.support.import_graph import modules
 
 IMPORTERS = {
     "import_module", "__import__", "resolve_name", "run_module", "run_path", "find_spec", "spec_from_file_location",

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from components.cli.main import app
 from components.cli.reference import TARGET, commands, reference, root_command
 from components.core.graph import Graph, load_graph
+from components.core.params import read_yaml
 from components.tools.trial.texts import Trial, text_of
 from tests.documents.commands import NOT_TESTED, TESTED, Command, documented
 from tests.support import PROJECT
@@ -90,6 +91,8 @@ def test_a_make_target_exists(command: Command) -> None:
 @pytest.mark.parametrize("command", of("dvc"))
 def test_a_dvc_command_has_options_that_dvc_knows_and_stages_and_parameters_that_exist(command: Command) -> None:
     words = command.words[1:]
+    if words[-1] == "-S":
+        words.pop()
     if not command.block and len(words) <= (2 if words[0] in ("exp", "plots", "metrics") else 1):
         with pytest.raises(SystemExit) as done:  # a sentence names the command alone
             parser().parse_args([*words, "--help"])
@@ -102,8 +105,9 @@ def test_a_dvc_command_has_options_that_dvc_knows_and_stages_and_parameters_that
         for target in getattr(chosen, "targets", None) or []:
             assert target in stages or OWN.search(target) or (PROJECT / target).exists() or target.startswith("reports/"), target
         for change in getattr(chosen, "set_param", None) or []:
-            block: Any = graph.params
-            for name in change.partition("=")[0].split("."):
+            file, _, setting = change.partition("=")[0].rpartition(":")
+            block: Any = read_yaml(PROJECT / (file or "params.yaml"))
+            for name in setting.split("."):
                 block = block[name]
 
 

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from components.core import graph
+from components.core.addresses import draft_path
 from components.core.errors import HearsightError
 from components.core.shard_cache import ShardCache, machine_id
 from components.core.stage_output import StageOutput
@@ -143,4 +144,4 @@ def test_an_experiment_runs_with_the_main_projects_caches_and_scratch_files_of_i
     [stage] = stages
     assert stage.cache.folder == root / ".hearsight" / "cache" and stage.annotations.folder == root / ".hearsight" / "annotations"
     assert stage.work == experiment / ".hearsight" / "work" / "english" / "split"
-    assert stage.out == experiment / "data" / "english" / "split"
+    assert stage.out == draft_path(experiment / "data" / "english" / "split")

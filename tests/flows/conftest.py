@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.flows.clones import Make, git
+from tests.support.flows.clones import Make, git
 from tests.support.pipeline.harness import init_repository
 
 

@@ -14,8 +14,8 @@ from components.core.errors import HearsightError
 from flows import graph
 from flows.commands import environment, run_dvc
 from flows.graph import read_plan
-from tests.flows.clones import Make
 from tests.support import THOROUGH
+from tests.support.flows.clones import Make
 
 
 def enter(root: Path, name: str) -> Path:

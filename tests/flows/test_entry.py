@@ -15,7 +15,7 @@ from components.core.errors import HearsightError
 from components.core.streams import report_errors
 from flows import entry, pipeline, rating, serve, worker
 from flows.server import prefect_server
-from tests.flows.clones import another_clone, make_origin
+from tests.support.flows.clones import another_clone, make_origin
 
 pytestmark = pytest.mark.long
 

@@ -18,9 +18,9 @@ from flows import dvc
 from flows.commands import environment, error_line, run_dvc
 from flows.graph import read_plan
 from flows.guard import ENDED, TIMED_OUT, run_guarded
-from tests.flows.clones import Make
 from tests.flows.processes import FORK, alive, all_gone, pids
 from tests.support import PROJECT, until
+from tests.support.flows.clones import Make
 
 
 def test_the_guard_passes_on_lines_and_the_exit_code(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import yaml
 from components.core.errors import HearsightError
 from flows.graph import StageTask, affected_by, read_tasks, seconds
 from flows.show import stage_page
-from tests.flows.clones import Make
 from tests.support import leave_warning, make_output
+from tests.support.flows.clones import Make
 
 PROJECT = Path(__file__).resolve().parents[2]
 

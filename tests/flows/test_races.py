@@ -20,8 +20,8 @@ from flows.locks import LOCK_REF, RemoteLock, clone_id
 from flows.repository import Move, Repository
 from flows.schedules import Schedule, read_schedules, tag_time, time_tag
 from flows.versioned import VersionedRun, last_run, open_run, read_settings, superseded
-from tests.flows.clones import Started, another_clone, git, make_origin
 from tests.support import until
+from tests.support.flows.clones import Started, another_clone, git, make_origin
 
 DUE = "2026-11-26T03:00:00+00:00"
 STAGES = {"a": {"cmd": "true", "deps": ["source.txt"], "params": ["day"], "outs": ["a.out"]}}

@@ -19,8 +19,8 @@ from flows.remote import delete_old_refs
 from flows.repository import Move, PushRefused, Repository
 from flows.schedules import previous_due, read_schedules, tag_time, time_tag
 from flows.worker import left_by_a_stage
-from tests.flows.clones import another_clone, git, make_origin
 from tests.support import PROJECT, until
+from tests.support.flows.clones import another_clone, git, make_origin
 
 STAGES = {"a": {"cmd": "true", "deps": ["source.txt"], "outs": ["a.out"]}}
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.clones import KEYS, another_clone, copying, git, make_origin, s3_server
-from tests.flows.served import Server, kill_all, plain_environment, prefect_server, serving, workers
 from tests.support import until
+from tests.support.flows.clones import KEYS, another_clone, copying, git, make_origin, s3_server
+from tests.support.flows.served import Server, kill_all, plain_environment, prefect_server, serving, workers
 
 pytestmark = pytest.mark.slow
 STAGES = {

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.clones import Make, git
 from tests.support import until
+from tests.support.flows.clones import Make, git
 
 PROJECT = Path(__file__).resolve().parents[2]
 

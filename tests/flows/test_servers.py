@@ -15,8 +15,8 @@ import yaml
 from flows.server import prefect_server
 from flows.settings import login_path
 from flows.ui import mlflow_server
-from tests.flows.served import free_port
 from tests.support import HANG, PROJECT
+from tests.support.flows.served import free_port
 
 pytestmark = pytest.mark.long
 

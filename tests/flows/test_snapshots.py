@@ -9,8 +9,8 @@ import yaml
 
 from components.core.errors import HearsightError
 from components.core.params import read_params_file
-from tests.flows.clones import Make
 from tests.support import PROJECT
+from tests.support.flows.clones import Make
 from tests.support.settings_files import write_settings
 
 pytestmark = pytest.mark.long

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.served import free_port
 from tests.support import HANG, PROJECT, until
 from tests.support.app.project import new_project
+from tests.support.flows.served import free_port
 
 pytestmark = pytest.mark.long
 

@@ -14,7 +14,7 @@ from flows.commands import environment, run_dvc
 from flows.graph import read_plan
 from flows.schedules import read_schedules
 from flows.versioned import VersionedRun, open_run, read_settings, superseded
-from tests.flows.clones import KEYS, Started, another_clone, copying, git, make_origin, s3_server
+from tests.support.flows.clones import KEYS, Started, another_clone, copying, git, make_origin, s3_server
 
 pytestmark = pytest.mark.long
 

@@ -19,7 +19,7 @@ from components.execution.engine import LocalEngine
 from components.execution.ray_engine import RayEngine
 from components.execution.stage import Job
 from tests.storage import ray_work
-from tests.support import HANG, make_stage, until
+from tests.support import HANG, make_stage, publish, until
 from tests.support.execution.ray_support import free_port
 from tests.support.storage.outputs import crawl
 from tests.support.storage.projects import in_bucket
@@ -87,7 +87,7 @@ def run_all(root: Path, engine: Any) -> tuple[str, str]:
         (counted,) = job.jobs(ray_work.count, [Job("one", {"earlier": ""})], step="count", params={}, shared=shared)
         earlier = f"cache/{counted.parent.name}/{counted.name}"
         (counted,) = job.jobs(ray_work.count, [Job("two", {"earlier": earlier})], step="count", params={}, shared=shared)
-    return job.finish().digest, (counted / "count.txt").read_text()
+    return publish(job).digest, (counted / "count.txt").read_text()
 
 
 def test_a_node_without_the_projects_folder_gives_the_same_bytes(server: S3Server, cluster: str, tmp_path: Path) -> None:

@@ -14,11 +14,12 @@ import pyarrow as pa
 from components.core.addresses import lineage_path
 from components.core.check_warnings import CheckWarning, warnings_bytes
 from components.core.ledger import kept, ledger_table
-from components.core.manifest import WARNINGS
+from components.core.manifest import WARNINGS, Manifest
 from components.core.params import Settings, check_settings
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_files import sqlite_backend
 from components.core.stage_output import StageOutput
+from components.core.stored_files import keep_output
 from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.engine import Engine, LocalEngine, call_item
 from components.execution.resources import CORE, Resources
@@ -122,5 +123,12 @@ def make_output(
     for number, rows in enumerate(shards):
         table = pa.Table.from_pylist(list(rows), schema=OUTPUT_SCHEMAS[stage][1])
         job.write_shard(f"{number:05d}", table, ledger_table(kept(r["key"]) for r in rows), media[number] if media else None)
-    job.finish()
+    publish(job)
     return StageOutput(job.out)
+
+
+def publish(job: Stage) -> Manifest:
+    """Finish an output and store its files, as the runner does after the check."""
+    manifest = job.finish()
+    keep_output(job.out, manifest)
+    return manifest

@@ -18,7 +18,7 @@ from components.core.code_digest import syntax_tree
 from components.core.graph import EVERY_CELL, SHARED, TEST_SETS, Graph, load_graph
 from components.core.params import YAML_LOADER
 from components.core.records import OUTPUT_SCHEMAS
-from tests.core.import_graph import files_of_package
+from tests.support.import_graph import files_of_package
 
 STAGES = Path("components") / "stages"
 TESTS = "reports/captioner_tests"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from components.core.graph import load_graph
 from components.tracking.states import CHANGED, FAILED, NOT_RUN, UP_TO_DATE, WARNINGS, OutputState, output_states
-from tests.support import leave_warning, make_output
+from tests.support import PROJECT, leave_warning, make_output
 from tests.support.app.project import fail, finish, new_project
+from tests.support.settings_files import edit_settings
 
 
 @pytest.fixture
@@ -32,17 +34,17 @@ def test_what_has_run_and_passed_is_up_to_date_and_the_rest_has_not_run(root):
 
 
 def test_another_setting_changes_its_stage_alone(root):
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("max_pages: 4000", "max_pages: 4001"))
+    edit_settings(root, lambda content: content["english"]["crawl"]["source"].update(max_pages=4001))
     assert (state(root, "english/crawl").state, state(root, "english/crawl").changes) == (CHANGED, ("settings",))
     assert state(root, "english/filter").state == UP_TO_DATE
 
 
-def test_another_code_changes_its_stage(root):
-    code = root / "components" / "stages" / "filter"
-    code.mkdir(parents=True)
-    for folder in (code, code.parent, code.parent.parent):
-        (folder / "__init__.py").write_text("RULE = 1\n")
+def test_another_code_changes_its_stage(root, monkeypatch):
+    shutil.copytree(PROJECT / "components", root / "components", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("components.core.graph.CODE_ROOT", root)
+    assert state(root, "english/filter").state == UP_TO_DATE
+    with (root / "components" / "stages" / "filter" / "__init__.py").open("a") as file:
+        file.write("RULE = 1\n")
     assert state(root, "english/filter").changes == ("code",)
 
 

@@ -1,7 +1,7 @@
 """Suites, run by Great Expectations in an ephemeral context.
 
 ``expectations/<stage>.json`` holds the type, arguments and reason (``why``) of each expectation, without ids. An entry with
-``"severity": "warning"`` (Great Expectations' own field) does not fail the gate. The context lives in memory; its stores stay
+``"severity": "warning"`` (Great Expectations' own field) does not fail the check. The context lives in memory; its stores stay
 empty.
 """
 

@@ -22,7 +22,7 @@ from components.stages.cluster import SUMMARY, Embedding, Params
 from components.stages.cluster.embedding import count_components, limit_to_posts, project
 from components.stages.cluster.rounds import cluster_rounds
 from components.stages.cluster.run import run
-from tests.support import make_output, make_stage, row
+from tests.support import InlineEngine, make_output, make_stage, row
 
 SPACE = Embedding(variance=0.95, dimensions=3, neighbours=6, min_dist=0.0, metric="correlation", seed=42)
 PARAMS = Params(embedding=SPACE, min_cluster_size=4, min_samples=2, max_cluster_size=0, max_outliers=0.05, max_rounds=3)
@@ -38,15 +38,6 @@ def drawn_image(kind: int, number: int) -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "PNG")
     return buffer.getvalue()
-
-
-class Inline:
-    """An engine without workers: UMAP compiles once for all tests of this process, not once a stage."""
-
-    name = "inline"
-
-    def run(self, work, items, resources=None):
-        return ((index, work(item)) for index, item in enumerate(items))
 
 
 def key(number: int) -> str:
@@ -69,7 +60,7 @@ def cluster(root, images: list[bytes | None], params: Params = PARAMS, shards: i
     media = make_output(root, "crawl", crawled, media=tars)
     source = make_output(root, "hypernymize", rows)
     stage = make_stage(root, "cluster", params=params, inputs={"input": source, "media": media})
-    stage.engine = engine or Inline()
+    stage.engine = engine or InlineEngine()
     run(stage)
     stage.finish()
     return StageOutput(stage.out)

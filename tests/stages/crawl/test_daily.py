@@ -86,7 +86,7 @@ def test_changed_pages_and_images_become_new_records_in_the_last_shard(crawl_day
         first, _, _ = crawl_day(web, "day-1")
         before = first.table().to_pylist()
         web.things[image(3, 0)] = Thing(drawn_image(SCENES[-1], seed=9), "image/jpeg")
-        web.things[f"{HOST}/p004.html"] = Thing(page(4).body.replace(b"Image 4 0", b"Another words for 4"))
+        web.things[f"{HOST}/p004.html"] = Thing(page(4).body.replace(b"Picture 4 0", b"Another words for 4"))
         second, _, _ = crawl_day(web, "day-2", "day-1")
     after = {row["key"]: row for row in second.table().to_pylist()}
     new = {key for key in after if key in set(second.shards[-1].read(["key"])["key"].to_pylist())}

@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from components.cli.main import app
-from components.core.stage_output import StageOutput
 from components.stages.check import check
 from components.stages.evaluate_captioners.inputs import read_set
 from tests.stages.evaluate_captioners.running import compared
@@ -22,7 +21,7 @@ from tests.stages.evaluate_captioners.world import (
     prepared,
     squares,
 )
-from tests.support import PROJECT, leave_warning
+from tests.support import PROJECT, leave_warning, make_output
 from tests.support.settings_files import copy_settings
 
 
@@ -140,7 +139,7 @@ def test_show_prints_the_summary_and_where_the_page_is(evaluated, tmp_path, monk
     copy_settings(tmp_path)
     shutil.copytree(stage_output.path, tmp_path / "data" / "captioners" / "evaluate_captioners")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
-    line = leave_warning(StageOutput(tmp_path / "data" / "english" / "extract_features"))
+    line = leave_warning(make_output(tmp_path, "extract_features", [[]]))
     shown = CliRunner().invoke(app, ["show", "--dataset", "captioners"])
     assert line in shown.output
     assert shown.exit_code == 0, shown.output

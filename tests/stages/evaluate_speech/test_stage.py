@@ -17,6 +17,7 @@ from PIL import Image
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ, to_flac
 from components.speech.recognition.recognizer import INSTALL, Whisper
@@ -52,7 +53,12 @@ def finished(root: Path, spoken: list[tuple[dict[str, Any], bytes]]) -> StageOut
 
 
 def run(root: Path, source: StageOutput, **params: Any) -> StageOutput:
-    stage = make_stage(root, "evaluate_speech", params=evaluate_speech.Params(**PARAMS | params), inputs={"input": source})
+    stage = make_stage(
+        root,
+        "evaluate_speech",
+        params=parse_settings(evaluate_speech.Params, PARAMS | params, "english.evaluate_speech"),
+        inputs={"input": source},
+    )
     run_evaluate_speech(stage)
     stage.finish()
     return StageOutput(stage.out)

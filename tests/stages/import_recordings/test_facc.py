@@ -153,7 +153,7 @@ def test_a_second_run_reads_no_recording_and_a_changed_one_recomputes_its_shard(
 )
 def test_a_missing_corpus_gives_a_one_line_error(project, tmp_path, monkeypatch, break_it, message):
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
-    for name in ("components", "expectations", "dvc.yaml", "params.yaml"):
+    for name in ("components", "expectations", "dvc.yaml", "params.yaml", "datasets"):
         (tmp_path / name).symlink_to((project / name).resolve())
     for name in ("data", "facc", "reports"):
         shutil.copytree(project / name, tmp_path / name)

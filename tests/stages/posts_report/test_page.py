@@ -138,7 +138,7 @@ def test_show_prints_the_summary_of_a_set_that_ends_in_its_analysis(analysed, tm
     copy_settings(tmp_path)
     shutil.copytree(result.path, tmp_path / "data" / "portuguese" / "posts_report")
     monkeypatch.setenv("HEARSIGHT_ROOT", str(tmp_path))
-    line = leave_warning(StageOutput(tmp_path / "data" / "portuguese" / "crawl"))
+    line = leave_warning(make_output(tmp_path, "crawl", [[]], "portuguese"))
     shown = CliRunner().invoke(app, ["show", "--dataset", "portuguese"])
     assert line in shown.output
     assert shown.exit_code == 0, shown.output

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from tests.support import PROJECT
 
-HERE = Path(__file__).parent
+HERE = PROJECT / "tests" / "speech" / "text_normalization"
 
 
 def cases() -> list[tuple[str, str, str, str]]:

@@ -10,7 +10,7 @@ from components.core.ledger import kept, ledger_table
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
-from tests.support import make_output, make_stage, row
+from tests.support import make_output, make_stage, publish, row
 
 ROWS = [[row("crawl", key=f"{shard}-{n}", media=f"{shard:05d}/{shard}-{n}.jpg") for n in range(3)] for shard in range(2)]
 MEDIA = [{f"{shard}-{n}.jpg": f"image {shard} {n}".encode() for n in range(3)} for shard in range(2)]
@@ -29,7 +29,7 @@ def double(table: Any, task: Task) -> ShardOut:
 def filtered(root: Path, source: StageOutput) -> StageOutput:
     job = make_stage(root, "crawl", "next", inputs={"input": source})
     job.map(double, source.shards, step="double", params={})
-    job.finish()
+    publish(job)
     return StageOutput(job.out)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from components.execution.output_lineage import write_lineage
-from tests.support import make_stage
+from tests.support import make_stage, publish
 
 GONE = "gone.sample"
 STAYS = "stays.sample"
@@ -33,7 +33,7 @@ def output(root: Path, stage: str, parent: str, rows: list[dict[str, Any]], figu
     job.write_file("figure.png", figure)
     if parent:
         job.note_parent("input", parent)
-    digest = job.finish().digest
+    digest = publish(job).digest
     write_lineage(job, {}, "")
     return digest
 

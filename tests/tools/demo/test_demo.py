@@ -16,7 +16,7 @@ import yaml
 
 from components.tools.demo.overlay import HEADER
 from flows.progress import LOG
-from tests.flows.served import plain_environment
+from tests.support.flows.served import plain_environment
 
 pytestmark = pytest.mark.long
 

@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 import psutil
 
-from tests.flows.clones import KEYS
 from tests.support import PROJECT, until
+from tests.support.flows.clones import KEYS
 
 
 def free_port() -> int:
