@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -51,11 +52,11 @@ def build_world(folder: Path, *, quick: bool = False) -> World:
 def _noting(counting: list[Strike], compare: Callable[..., None]) -> Callable[..., None]:
     """Return a comparison of inputs that also notes the step at which it began."""
 
-    def noted(watch: InputWatch) -> None:
+    def noted(watch: InputWatch, *given: Any) -> None:
         for strike in counting:
             if strike.command == f"run {watch.stage}":
                 strike.counters.set(COMPARED, strike.counters.get(0))
-        compare(watch)
+        compare(watch, *given)
 
     return noted
 
