@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-import gc
-import importlib
 import multiprocessing
 import os
 import random
 import shutil
-import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -22,7 +18,7 @@ from components.core.code_digest import code_digest, syntax_tree
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from tests.support import PROJECT
-from tests.support.import_graph import file_of, files_of_package, modules, only_describes
+from tests.support.import_graph import files_of_package
 
 DRAWS = 60
 CHANGED = "changed_by_a_test = 1"
@@ -150,68 +146,6 @@ def test_a_changed_statement_of_any_module_that_a_stage_imports_changes_its_key_
         path.write_text(inserted(source, "# a comment", draw))
         assert code_digest(tmp_path, graph.code(stage)) == digests[stage]
         path.write_text(source)
-
-
-def loaded_by(stage: str) -> list[str]:
-    """What of ours a process loads that runs a stage; in a fork, where other packages stay loaded."""
-    ours = [name for name in sys.modules if name.split(".")[0] in ("components", "flows")]
-    for name in ours:
-        del sys.modules[name]
-    importlib.import_module(f"components.stages.{stage}.run")
-    return [name for name in sys.modules if name.split(".")[0] in ("components", "flows")]
-
-
-@pytest.mark.long
-def test_what_python_loads_for_a_stage_is_in_the_code_that_the_stage_lists():
-    graph = load_graph(PROJECT)
-    for stage in graph.stages:
-        importlib.import_module(f"components.stages.{stage}.run")
-    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
-        results = dict(zip(graph.stages, pool.map(loaded_by, graph.stages, chunksize=1), strict=True))
-    for stage, names in results.items():
-        imported = {file_of(name) for name in names if name in modules() and not only_describes(name)}
-        missing = {file for file in imported if not file.startswith(tuple(f"{path}/" for path in graph.code(stage)))}
-        assert not missing, f"{stage} loads {sorted(missing)}"
-
-
-@pytest.mark.long
-def test_threads_that_parse_at_once_all_get_their_trees() -> None:
-    files = sorted((PROJECT / "components").rglob("*.py"))
-    ended: list[str] = []
-
-    class Swept:
-        """Something with a finaliser in a cycle: the collector runs Python in the midst of a parse, where threads then change."""
-
-        def __init__(self) -> None:
-            self.me = self
-
-        def __del__(self) -> None:
-            sum(range(50))
-
-    def parse(depth: int, stop: float) -> None:
-        if depth:
-            return parse(depth - 1, stop)
-        try:
-            while time.monotonic() < stop:
-                Swept()
-                syntax_tree(random.choice(files))
-            ended.append("")
-        except SystemError as error:
-            ended.append(str(error))
-
-    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
-    sys.setswitchinterval(1e-6)
-    gc.set_threshold(50)
-    try:
-        threads = [threading.Thread(target=parse, args=(20 * number, time.monotonic() + 3)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-        gc.set_threshold(*threshold)
-    assert ended == [""] * 4
 
 
 def test_a_process_forked_while_a_thread_parses_can_parse() -> None:

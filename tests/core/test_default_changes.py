@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
 import yaml
 
 from components.core.digests import digest_value
@@ -19,33 +17,11 @@ from components.execution.runner import stage_settings
 from components.execution.stage import ShardOut, Task
 from tests.support import PROJECT, make_output, make_stage, row
 
-CODE = """from components.core.params import Settings
-
-
-class Params(Settings):
-    threshold: float = 0.5
-"""
-
 
 def dvc(root: Path, *arguments: str) -> str:
     done = subprocess.run([sys.executable, "-m", "dvc", *arguments], cwd=root, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-@pytest.mark.long
-def test_dvc_reports_a_stage_whose_default_changed(tmp_path: Path) -> None:
-    code = tmp_path / "components" / "own" / "__init__.py"
-    code.parent.mkdir(parents=True)
-    code.write_text(CODE)
-    (tmp_path / "params.yaml").write_text("english: {own: {}}\n")
-    stage = {"cmd": "echo made > out", "deps": ["components/own"], "params": ["english.own"], "outs": ["out"]}
-    (tmp_path / "dvc.yaml").write_text(yaml.safe_dump({"stages": {"own": stage}}))
-    dvc(tmp_path, "init", "--no-scm", "--quiet")
-    dvc(tmp_path, "repro", "--quiet")
-    assert json.loads(dvc(tmp_path, "status", "--json")) == {}
-    code.write_text(CODE.replace("0.5", "0.6"))
-    assert json.loads(dvc(tmp_path, "status", "--json")) == {"own": [{"changed deps": {"components/own": "modified"}}]}
 
 
 def test_each_stage_depends_on_the_code_of_all_its_settings() -> None:

@@ -68,19 +68,6 @@ def test_a_terminal_gets_no_command_from_what_is_printed(code: str) -> None:
     assert not OBEYED.search(shown.decode().replace("\r", "")), shown
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        pytest.param((), HOSTILE[:-2], marks=pytest.mark.slow, id="alts"),
-        pytest.param(("--posts",), json.dumps(f"#PraCegoVer: {HOSTILE}"), id="posts"),
-    ],
-)
-def test_try_on_a_terminal_prints_no_control_character_of_the_text(words: tuple[str, ...], line: str) -> None:
-    started = ["-c", "from components.cli.main import main; main()", "try", *words]
-    shown = on_a_terminal(started, stdin=line.encode() + b"\n")
-    assert b"A dog" in shown and not OBEYED.search(shown.decode().replace("\r", "")), shown
-
-
 def on_a_terminal(words: list[str], stdin: bytes = b"") -> bytes:
     """What a Python program writes to a terminal, which is its standard output and error."""
     try:

@@ -20,7 +20,7 @@ import pytest
 
 from components.core import result_files
 from components.core.errors import HearsightError
-from components.core.files import publish, publish_bytes, remove_abandoned
+from components.core.files import remove_abandoned
 from components.core.result_cache import ResultCache
 from components.core.result_files import sqlite_backend
 from components.execution import process, ray_node
@@ -98,35 +98,11 @@ def test_a_process_ends_with_a_named_ancestor_behind_a_shell(tmp_path):
     assert gone(child_pid)
 
 
-def test_a_failed_write_keeps_the_old_file_and_leaves_no_temporary_one(tmp_path):
-    path = tmp_path / "file"
-    publish_bytes(path, b"old")
-
-    def fail(temporary: Path) -> None:
-        temporary.write_bytes(b"half")
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        publish(path, fail)
-    assert path.read_bytes() == b"old"
-    assert [p.name for p in tmp_path.iterdir()] == ["file"]
-
-
 def test_what_a_killed_writer_left_is_removed_and_no_other_file(tmp_path):
     for name in (".a.json.12-34.tmp", ".ab.json.12-34.tmp", "a.json", "a.json.tmp"):
         (tmp_path / name).touch()
     remove_abandoned(tmp_path, "a.json")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".ab.json.12-34.tmp", "a.json", "a.json.tmp"]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_gives_a_one_line_error_that_names_it(tmp_path):
-    def write_to_full_disk(temporary: Path) -> None:
-        with Path("/dev/full").open("wb", buffering=0) as handle:
-            handle.write(b"x")
-
-    with pytest.raises(HearsightError, match=r"no space is left on the disk.*run the same command again"):
-        publish(tmp_path / "file", write_to_full_disk)
 
 
 FULL = """

@@ -15,22 +15,15 @@ from components.core.params import read_yaml
 from tests.support import PROJECT
 
 FILES = sorted(["params.yaml", *(f"datasets/{path.name}" for path in (PROJECT / "datasets").glob("*.yaml"))])
-NESTED = "train_captioner.networks"
+# The next test sets every text and number.
 CASES = [
-    ("datasets/english.yaml", "filter.sides_over=200", 200),
     ("datasets/english.yaml", "filter.formats=[JPEG]", ["JPEG"]),
     ("datasets/english.yaml", "crawl.snapshot=2026-01-01", "2026-01-01"),
     ("datasets/english.yaml", "crawl.base=''", ""),
     ("datasets/english.yaml", "crawl.source.sitemaps=true", True),
-    ("datasets/english.yaml", "split.test=0.25", 0.25),
     ("datasets/english.yaml", "train_captioner.training.seeds=[0,1,2]", [0, 1, 2]),
-    ("datasets/english.yaml", f"{NESTED}.rnn1x1.like=transformer", "transformer"),
-    ("datasets/english.yaml", f"+{NESTED}.t2t8x8.learning_rate=1e-05", 1e-05),
-    ("datasets/portuguese.yaml", f"{NESTED}.aoanet.self_critical.samples=5", 5),
-    ("datasets/portuguese.yaml", "dedup.posts.idf=corpus", "corpus"),
+    ("datasets/english.yaml", "+train_captioner.networks.t2t8x8.learning_rate=1e-05", 1e-05),
     ("datasets/stamps.yaml", "crawl.source.languages=[no,'on']", ["no", "on"]),
-    ("datasets/spoken.yaml", "pretrain_retrieval.model.optimisation.epochs=3", 3),
-    ("datasets/captioners.yaml", "shared.small.dropout=0.1", 0.1),
     ("datasets/captioners.yaml", "networks=[rnn1x1,aoanet]", ["rnn1x1", "aoanet"]),
     ("params.yaml", "schedules.daily.cron='30 4 * * *'", "30 4 * * *"),
 ]

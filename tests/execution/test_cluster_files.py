@@ -1,8 +1,4 @@
-"""What infra/ says of clusters agrees with itself, the lock and the settings that docs/cluster.md shows.
-
-KubeRay's own schema is not part of this project: ``RAY_CLUSTER`` is a schema of the fields that the manifest uses, by KubeRay's
-``raycluster_types.go`` and Kubernetes' reference.
-"""
+"""What infra/ says of clusters agrees with itself, the lock and the settings that docs/cluster.md shows."""
 
 from __future__ import annotations
 
@@ -13,7 +9,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 
@@ -23,64 +18,6 @@ from components.training.settings import Hardware
 from tests.support import PROJECT
 
 INFRA = PROJECT / "infra"
-
-
-def closed(required: str = "", **properties: Any) -> dict[str, Any]:
-    """Return the schema of an object with these properties and no others."""
-    return {"type": "object", "additionalProperties": False, "required": required.split(), "properties": properties}
-
-
-def listed(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "minItems": 1, "items": items}
-
-
-TEXT, COUNT, TEXTS = {"type": "string"}, {"type": "integer", "minimum": 0}, listed({"type": "string"})
-AMOUNTS = {"type": "object", "additionalProperties": TEXT}
-PROBE = closed(
-    "exec", exec=closed("command", command=TEXTS), initialDelaySeconds=COUNT, periodSeconds=COUNT, timeoutSeconds=COUNT,
-    failureThreshold=COUNT,
-)  # fmt: skip
-CONTAINER = closed(
-    "name image resources volumeMounts",
-    name=TEXT, image=TEXT, workingDir=TEXT, command=TEXTS, ports=listed(closed("containerPort", containerPort=COUNT, name=TEXT)),
-    resources=closed("requests limits", requests=AMOUNTS, limits=AMOUNTS), livenessProbe=PROBE, readinessProbe=PROBE,
-    volumeMounts=listed(closed("name mountPath", name=TEXT, mountPath=TEXT)),
-    env=listed(closed("name value", name=TEXT, value=TEXT)),
-)  # fmt: skip
-TOLERATION = closed("key", key=TEXT, operator={"enum": ["Exists", "Equal"]}, effect={"enum": ["NoSchedule", "NoExecute"]})
-VOLUME = closed("name", name=TEXT, persistentVolumeClaim=closed("claimName", claimName=TEXT))
-POD = closed(
-    "containers",
-    containers=listed(CONTAINER),
-    volumes=listed(VOLUME),
-    tolerations=listed(TOLERATION),
-    restartPolicy={"enum": ["Never"]},
-)
-TEMPLATE = closed("spec", spec=POD)
-STARTED = {"type": "object", "additionalProperties": TEXT}
-GROUP = closed(
-    "groupName minReplicas maxReplicas rayStartParams template",
-    groupName=TEXT, replicas=COUNT, minReplicas=COUNT, maxReplicas=COUNT, rayStartParams=STARTED, template=TEMPLATE,
-)  # fmt: skip
-RAY_CLUSTER = closed(
-    "apiVersion kind metadata spec",
-    apiVersion={"const": "ray.io/v1"},
-    kind={"const": "RayCluster"},
-    metadata=closed("name", name=TEXT),
-    spec=closed(
-        "headGroupSpec",
-        rayVersion=TEXT,
-        headGroupSpec=closed("rayStartParams template", rayStartParams=STARTED, template=TEMPLATE),
-        workerGroupSpecs=listed(GROUP),
-    ),
-)
-JOB = closed(
-    "apiVersion kind metadata spec",
-    apiVersion={"const": "batch/v1"},
-    kind={"const": "Job"},
-    metadata=closed(generateName=TEXT),
-    spec=closed("template", backoffLimit=COUNT, template=TEMPLATE),
-)
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +47,6 @@ def sbatch() -> dict[str, str]:
     """Option of sbatch → value, of slurm.sh."""
     options = re.findall(r"^#SBATCH --([a-z-]+)(?:=(\S+))?$", (INFRA / "slurm.sh").read_text(), re.MULTILINE)
     return dict(options)
-
-
-def test_the_manifests_have_only_fields_that_kuberay_and_kubernetes_know(manifests: list[dict[str, Any]]) -> None:
-    cluster, job = manifests
-    jsonschema.validate(cluster, RAY_CLUSTER)
-    jsonschema.validate(job, JOB)
-    for group in cluster["spec"]["workerGroupSpecs"]:
-        assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
 
 
 def test_no_work_runs_on_the_head_and_all_see_the_project(manifests: list[dict[str, Any]]) -> None:

@@ -32,9 +32,10 @@ def compare(folder: Path, one: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_nodes_train_what_one_process_trains(cluster: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_several_nodes_train_what_one_process_trains(cluster: Any, tmp_path: Path, nodes: int) -> None:
     one = ray_training.train_on(InlineEngine(), tmp_path, "one")
-    compare(ray_training.train_on(RayEngine(cluster.address), tmp_path, "two", nodes=2), one)
+    compare(ray_training.train_on(RayEngine(cluster.address), tmp_path, "several", nodes=nodes), one)
 
 
 @pytest.mark.slow
@@ -58,9 +59,3 @@ def test_a_node_killed_inside_an_epoch_changes_no_byte(tmp_path: Path, nodes: in
         assert (work / ray_training.HELD).exists()
     for name in ("weights.safetensors", "config.json", "history.csv"):
         assert (killed / name).read_bytes() == (kept / name).read_bytes(), name
-
-
-@pytest.mark.slow
-def test_three_nodes_train_what_one_process_trains(cluster: Any, tmp_path: Path) -> None:
-    one = ray_training.train_on(InlineEngine(), tmp_path, "one")
-    compare(ray_training.train_on(RayEngine(cluster.address), tmp_path, "three", nodes=3), one)

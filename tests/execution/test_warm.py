@@ -9,8 +9,7 @@ import stat
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import psutil
 import pytest
 
 from components.execution.warm_client import SINGLE_THREADED
-from tests.support import PROJECT
+from tests.support import PROJECT, until
 from tests.support.check.boundaries import make
 
 pytestmark = pytest.mark.long
@@ -98,13 +97,6 @@ def toy(tmp_path: Path) -> Iterator[Toy]:
     yield toy
     for server in toy.servers:
         server.kill()
-
-
-def until(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def gone(pid: int) -> bool:

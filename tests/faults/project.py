@@ -16,6 +16,7 @@ from components.core.stage_output import StageOutput
 from tests.support import PROJECT
 from tests.support.crawl.crawls import fixture_block
 from tests.support.crawl.fixture_web import build_fixture_web
+from tests.support.settings_files import write_settings
 
 CHAIN: dict[str, dict[str, str]] = {
     "crawl": {},
@@ -105,7 +106,7 @@ def make_small(root: Path) -> Small:
     from dvc.repo import Repo
 
     root.mkdir(parents=True)
-    (root / "params.yaml").write_text(yaml.safe_dump(params(), sort_keys=False))
+    write_settings(root, params())
     (root / "dvc.yaml").write_text(yaml.safe_dump({"stages": _stages()}, sort_keys=False))
     for name in ("takedown.jsonl", *(f"expectations/{stage}.json" for stage in STAGES), *NONE):
         target = root / name

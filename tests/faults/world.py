@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -18,19 +19,13 @@ from tests.faults.project import STAGES, Small, copy_small, make_small
 
 
 def set_split(root: Path, test: float) -> None:
-    """Change a setting of split in params.yaml, as an editor saves it: a new file in place of the old one."""
-    path = root / "params.yaml"
+    """Change a setting of split, as an editor saves it: a new file in place of the old one."""
+    path = root / "datasets" / "english.yaml"
     content = yaml.safe_load(path.read_text())
-    content["english"]["split"]["test"] = test
-    fresh = path.with_name("params.yaml.new")
+    content["split"]["test"] = test
+    fresh = path.with_name("english.yaml.new")
     fresh.write_text(yaml.safe_dump(content, sort_keys=False))
     fresh.replace(path)
-
-
-def take_down(root: Path) -> None:
-    """Add a page to the takedown list."""
-    with (root / "takedown.jsonl").open("a") as file:
-        file.write('{"kind": "page", "value": "http://a.sample/page-1.html"}\n')
 
 
 EDITS: dict[str, tuple[Edit, str]] = {"split.test": (lambda root: set_split(root, 0.3), "split")}
@@ -51,17 +46,17 @@ def build_world(folder: Path, *, quick: bool = False) -> World:
     # What the uninterrupted run says to MLflow is not of the runs that follow.
     shutil.rmtree(template.root / ".hearsight" / "runs", ignore_errors=True)
     steps = {strike.command: strike.counters.steps() for strike in counting}
-    return World(template, steps, {"": template.manifests()}, {"": template.files()}, folder, quick, dict(EDITS))
+    return World(template, steps, {"": template.manifests()}, {"": template.files()}, folder, quick)
 
 
 def _noting(counting: list[Strike], compare: Callable[..., None]) -> Callable[..., None]:
     """Return a comparison of inputs that also notes the step at which it began."""
 
-    def noted(watch: InputWatch) -> None:
+    def noted(watch: InputWatch, *given: Any) -> None:
         for strike in counting:
             if strike.command == f"run {watch.stage}":
                 strike.counters.set(COMPARED, strike.counters.get(0))
-        compare(watch)
+        compare(watch, *given)
 
     return noted
 
@@ -69,13 +64,13 @@ def _noting(counting: list[Strike], compare: Callable[..., None]) -> Callable[..
 def reference(world: World, variant: str) -> dict[str, bytes]:
     """Return the manifests of an uninterrupted run of a variant; runs it once."""
     if variant not in world.manifests:
-        edit, first = world.edits[variant]
+        edit, first = EDITS[variant]
         project: Small = copy_small(world.template, world.folder / f"variant-{len(world.manifests)}")
         edit(project.root)
         project.forget(first)
         last = first if world.quick else STAGES[-1]
         goal = f"{last}@english"
-        done = commands.dvc(project.root, "repro", goal, **world.environments.get(variant, {}))
+        done = commands.dvc(project.root, "repro", goal)
         assert done.code == 0, done.output
         world.manifests[variant], world.files[variant] = project.manifests(), project.files()
         shutil.rmtree(project.root)

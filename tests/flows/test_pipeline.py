@@ -11,9 +11,7 @@ import yaml
 
 from components.core.errors import HearsightError
 from flows.graph import StageTask, affected_by, read_tasks, seconds
-from flows.schedules import read_schedules
 from flows.show import stage_page
-from tests.flows.processes import FORK, all_gone, pids
 from tests.support import leave_warning, make_output
 from tests.support.flows.clones import Make
 
@@ -54,14 +52,6 @@ def test_the_report_of_a_stage_shows_the_warnings_of_its_check(tmp_path: Path) -
 
 def test_times_are_read_with_their_units() -> None:
     assert [seconds(text) for text in ("90s", "30m", "2h", "1d", 5)] == [90, 1800, 7200, 86400, 5]
-
-
-def test_schedules_are_read_and_a_bad_cron_is_named(make_project: Make) -> None:
-    root = make_project()
-    assert read_schedules(root)["often"].target == "b"
-    (root / "params.yaml").write_text("schedules:\n  often: {cron: 'each day', target: b, snapshots: []}\n")
-    with pytest.raises(HearsightError, match=r"schedules\.often\.cron: 'each day' is not a cron schedule"):
-        read_schedules(root)
 
 
 @pytest.mark.usefixtures("prefect_server")
@@ -120,22 +110,3 @@ class TestFlow:
         stumble = "import os, sys; n = os.path.exists('once'); open('once', 'w'); sys.exit(3) if not n else open('b.txt', 'w')"
         make_project(meta={"b": {"retries": 1}}, b=stumble)
         assert flow.pipeline() == 3
-
-    @pytest.mark.slow
-    def test_a_time_limit_ends_the_stage_and_all_its_processes(self, make_project: Make) -> None:
-        from flows.flow import pipeline
-
-        root = make_project(meta={"a": {"timeout": "30s"}}, a=FORK)
-        with pytest.raises(HearsightError, match="a: ended after its time limit of 30 s; not run: b, c"):
-            pipeline()
-        assert all_gone(pids(root / "pids"))
-
-    @pytest.mark.slow
-    def test_stages_of_one_pool_never_overlap(self, make_project: Make) -> None:
-        from flows.flow import pipeline
-
-        wait = "import time, sys; t = time.time(); time.sleep(1); open('{0}.txt', 'w').write(f'{{t}} {{time.time()}}')"
-        root = make_project(b=wait.format("b"), c=wait.format("c"))
-        pipeline()
-        spans = sorted(tuple(map(float, (root / f"{name}.txt").read_text().split())) for name in "bc")
-        assert spans[0][1] <= spans[1][0]

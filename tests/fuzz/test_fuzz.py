@@ -62,19 +62,8 @@ def test_the_corpus_stays_small():
 def runs(tmp_path_factory):
     """Run every target briefly with a fixed seed, in two processes (interpreted targets are in the second)."""
     folder = tmp_path_factory.mktemp("fuzz")
-    command = [
-        sys.executable,
-        "-m",
-        "tests.fuzz",
-        "--runs",
-        "0",
-        "--seed",
-        "1",
-        "--seconds-per-input",
-        "300",
-        "--found",
-        str(folder),
-    ]
+    words = "-m tests.fuzz --runs 0 --seed 1 --seconds-per-input 300 --found"
+    command = [sys.executable, *words.split(), str(folder)]
     process = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     rows = [json.loads(line) for line in process.stdout.splitlines()]
     return {row["target"]: row for row in rows}, process.stderr

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import torch
 
-from components.models.captioners.aoanet import AoA, AoANet, RefiningLayer
+from components.models.captioners.aoanet import AoANet, RefiningLayer
 from components.models.captioners.interface import CaptionerConfig
 from tests.models.recurrent import GRID, images, tiny, word_rows
 
@@ -27,17 +27,6 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 def arrays(module: torch.nn.Module) -> dict[str, np.ndarray]:
     return {name: value.numpy() for name, value in module.double().state_dict().items()}
-
-
-def test_attention_on_attention_equals_its_equations() -> None:
-    torch.manual_seed(1)
-    block, width = AoA(6).double(), 6
-    result, query = torch.randn(5, 6, dtype=torch.float64), torch.randn(5, 6, dtype=torch.float64)
-    matrix, bias = block.both.weight.detach().numpy(), block.both.bias.detach().numpy()
-    v, q = result.numpy(), query.numpy()
-    information = v @ matrix[:width, :width].T + q @ matrix[:width, width:].T + bias[:width]
-    gate = sigmoid(v @ matrix[width:, :width].T + q @ matrix[width:, width:].T + bias[width:])
-    assert np.abs(block(result, query).detach().numpy() - gate * information).max() < 1e-12
 
 
 def normed(x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from components.models.beam import Written, generate, stable_topk
 from components.models.captioners.interface import CaptionNetwork
 from components.models.vocabulary import END, PAD, START, UNKNOWN
-from tests.support.models.captioning import TableNetwork, plain_beam_search, plain_greedy, tiny_transformer
+from tests.support.models.captioning import TableNetwork, plain_beam_search, tiny_transformer
 
 LENGTH_POWERS = (0.0, 0.7, 1.0, 2.0)
 
@@ -73,16 +73,6 @@ def test_among_equal_finished_captions_the_first_wins() -> None:
     network = TableNetwork(0, vocabulary=6, longest=4, values=1).eval()
     result = generate(network, images_of(network, 1, 0), length_power=1.0, best=4)[0]
     assert [one.words for one in result][:2] == [[], [4]]
-
-
-@pytest.mark.long
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(seed=st.integers(0, 10**6), count=st.integers(1, 5), eager=st.sampled_from([-2.0, 0.0, 2.0]), tied=st.booleans())
-def test_a_beam_of_one_is_greedy_search(seed: int, count: int, eager: float, tied: bool) -> None:
-    network = TableNetwork(seed, eager=eager).eval() if tied else tiny_transformer(seed, eager=eager)
-    images = images_of(network, count, seed)
-    result = generate(network, images, beam=1)
-    assert [one.words for (one,) in result] == [plain_greedy(network, image) for image in images]
 
 
 @pytest.mark.parametrize("beam", [1, 4])

@@ -169,24 +169,6 @@ def test_both_towers_compile_whole_and_run_under_bf16_with_channels_last() -> No
     assert torch.allclose(images, model.embed_images(shown), atol=0.1)
 
 
-@pytest.mark.long
-def test_all_tensors_are_on_the_batchs_device() -> None:
-    # The meta device computes shapes alone; whatever is made on the processor would be refused beside it.
-    for speech, coefficients, padding in (
-        ("convolutions", 6, True),
-        ("inception_resnet_v2", 80, True),
-        ("inception_resnet_v2", 80, False),
-    ):
-        with torch.device("meta"):
-            config = DualEncoderConfig(
-                **TINY | {"coefficients": coefficients}, speech=speech, pool_padding=padding, image="convolutions"
-            )
-            model = DualEncoder(config)
-            clips, lengths = torch.empty(2, coefficients, 90), torch.empty(2, dtype=torch.long)
-            shown = torch.empty(2, 3, 64, 64, dtype=torch.uint8)
-        assert model.embed_speech(clips, lengths).shape == model.embed_images(shown).shape == (2, 4)
-
-
 def test_inception_resnet_v2_comes_from_the_caller_where_it_has_weights() -> None:
     with torch.device("meta"):
         encoder = ImageEncoder("inception_resnet_v2", InceptionResnetV2(classes=0), 299)

@@ -17,7 +17,6 @@ from components.models.inception_resnet_v2 import (
     WIDTH,
     InceptionResnetV2,
     Mixed5b,
-    Mixed6a,
     Residual,
     block8,
     block17,
@@ -162,15 +161,6 @@ def test_every_parameter_learns_and_another_memory_layout_changes_no_more_than_r
     assert all(gradient is not None and torch.isfinite(gradient).all() and gradient.any() for gradient in gradients)
     small.zero_grad(set_to_none=True)
     small.eval()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("block", [block35(), Mixed6a()])
-def test_blocks_compile_as_one_graph(block: nn.Module) -> None:
-    x = torch.randn(1, 320, 7, 7)
-    block.eval()
-    with torch.no_grad():
-        assert torch.equal(torch.compile(block, backend="eager", fullgraph=True)(x), block(x))
 
 
 @pytest.mark.slow

@@ -36,40 +36,11 @@ def test_rows_match_exactly_when_a_chain_of_shared_values_joins_them(rows: list[
     assert result.tolist() == [row.index(True) for row in wanted], "the number of the first row of each"
 
 
-@given(st.permutations(range(40)), st.integers(1, 40))
-def test_a_chain_in_any_order_is_one_component(order: list[int], cut: int) -> None:
-    # Link k joins place k to place k + 1, in one column for even and in the other for odd k.
-    even, odd = [place // 2 for place in range(40)], [(place + 1) // 2 for place in range(40)]
-    odd = [value if place < cut else value + 100 for place, value in enumerate(odd)]
-    result = match_identities(torch.tensor([even[place] for place in order]), torch.tensor([odd[place] for place in order]))
-    # A cut before an odd place parts nothing that the even column does not join again.
-    assert len(result.unique()) == (1 if cut % 2 or cut == 40 else 2)
-
-
 def test_shared_texts_and_shared_images_form_one_component() -> None:
     images, texts, groups = ["p", "p", "q", "r", "s"], ["one", "two", "two", "three", "four"], torch.tensor([0, 1, 2, 3, 3])
     assert match_identities(images, texts).tolist() == [0, 0, 0, 3, 4]
     assert match_identities(images, texts, groups).tolist() == [0, 0, 0, 3, 3]
     assert match_identities(groups).tolist() == [0, 1, 2, 3, 3] and match_identities([]).tolist() == []
-
-
-def test_components_of_200_000_pairs_equal_those_of_a_plain_union() -> None:
-    generator = torch.Generator().manual_seed(0)
-    size = 200_000
-    columns = [torch.randint(0, size, (size,), generator=generator) for _ in range(2)]
-    parent = list(range(2 * size))
-
-    def root(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    for left, right in zip(columns[0].tolist(), columns[1].tolist(), strict=True):
-        parent[root(left)] = root(size + right)
-    first: dict[int, int] = {}
-    wanted = [first.setdefault(root(left), row) for row, left in enumerate(columns[0].tolist())]
-    assert match_identities(*columns).tolist() == wanted
 
 
 def test_the_mask_is_symmetric_with_an_empty_diagonal_and_may_be_a_rectangle() -> None:

@@ -8,12 +8,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 
 from components.models.captioners import build
-from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
+from components.models.captioners.interface import CaptionerConfig
 from components.models.captioners.parts import open_forget_gates
-from components.models.vocabulary import END, PAD, START
+from components.models.vocabulary import END, START
 from tests.models.recurrent import GRID, NAMES, images, tiny, word_rows
 
 
@@ -80,38 +79,16 @@ def test_gradients_reach_every_parameter(name: str) -> None:
         assert bool(value.grad.isfinite().all()), parameter
 
 
-def lstm(entering: int, width: int) -> int:
-    return 4 * (entering * width + width * width + 2 * width)
-
-
-def linear(entering: int, leaving: int) -> int:
-    return entering * leaving + leaving
-
-
-def sizes_by_hand(name: str, f: int, w: int, v: int) -> int:
-    if name != "aoanet":
-        return linear(f, w) + 2 * lstm(w, w) + v * w
-    aoa, norm = linear(2 * w, 2 * w), 2 * w
-    refiner = 6 * (norm + 3 * linear(w, w) + aoa) + norm
-    return linear(f, w) + refiner + 2 * linear(w, w) + v * w + lstm(2 * w, w) + norm + linear(w, w) + aoa
-
-
 @pytest.mark.parametrize(
     ("name", "features", "width", "vocabulary", "known"),
-    [
-        ("rnn1x1", 1536, 512, 25_000, 17_789_440),
-        ("rnn8x8", 1536, 512, 25_000, 17_789_440),
-        ("rnn8x8", 1536, 512, 9_000, 9_597_440),
-        ("aoanet", 2048, 1024, 10_369, 76_739_584),
-        ("aoanet", 1536, 512, 25_000, 29_607_936),
-    ],
+    [("rnn8x8", 1536, 512, 9_000, 9_597_440), ("aoanet", 2048, 1024, 10_369, 76_739_584)],
 )
-def test_the_papers_sizes_have_the_parameter_counts_of_the_formula(
+def test_other_published_sizes_have_their_parameter_counts(
     name: str, features: int, width: int, vocabulary: int, known: int
 ) -> None:
     network = build(CaptionerConfig(name, vocabulary, image_features=features, width=width))
     counted = sum(value.numel() for value in network.parameters())
-    assert counted == sizes_by_hand(name, features, width, vocabulary) == known
+    assert counted == known
 
 
 def test_the_two_recurrent_networks_differ_only_in_their_inputs() -> None:
@@ -161,34 +138,6 @@ def test_keys_and_values_are_stored_once_for_each_image_and_never_copied(rows: i
         for held, made in zip(state.memory, memory, strict=True):
             assert held.data_ptr() == made.data_ptr() and held.shape[0] == 3
     assert state.memory.keys.shape == state.memory.values.shape == (3, 4, GRID, 4)
-
-
-def greedy(network: CaptionNetwork, features: Tensor) -> Tensor:
-    memory = network.encode(features)
-    state, newest, written = network.start(memory, 1), torch.full((len(features),), START), []
-    for _ in range(network.config.longest + 1):
-        newest = network.step(state, newest).argmax(1)
-        written.append(newest)
-    return torch.stack(written, dim=1)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", NAMES)
-def test_eight_captions_are_overfitted(name: str) -> None:
-    network = tiny(name, width=32, dropout=0.0).train()
-    torch.manual_seed(1)
-    features = images(name, 8)
-    words = torch.cat([word_rows(8, 6), torch.full((8, 1), END)], dim=1)
-    words[:, 1:6].masked_fill_(words[:, 1:6] == END, 4)
-    words[::2, 5:] = torch.tensor([END, PAD])
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
-    for _ in range(80):
-        optimiser.zero_grad()
-        network.loss(features, words).backward()
-        optimiser.step()
-    with torch.no_grad():
-        result = greedy(network.eval(), features)
-    assert torch.equal(torch.where(words[:, 1:] == PAD, PAD, result), words[:, 1:])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,8 +15,8 @@ from torch import Tensor
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.sampling import log_probabilities, sample
-from components.models.self_critical import mean_of_others, scored_positions, self_critical_loss, without_dropout
-from components.models.vocabulary import END, NEVER_WRITTEN, PAD, START
+from components.models.self_critical import mean_of_others, self_critical_loss, without_dropout
+from components.models.vocabulary import END, PAD
 
 A, B = 4, 5
 
@@ -50,11 +50,6 @@ def test_the_loss_equals_a_loop_over_words(words: list[list[int]], seed: int) ->
                 break
     result = self_critical_loss(log_probabilities, torch.tensor(words), rewards, baseline)
     assert float(result) == pytest.approx(total / len(words), abs=1e-12)
-
-
-def test_words_count_up_to_and_including_the_first_end() -> None:
-    words = torch.tensor([[A, END, PAD, PAD], [A, B, A, B], [END, A, END, B], [A, B, A, END]])
-    assert scored_positions(words).tolist() == [[True, True, False, False], [True] * 4, [True, False, False, False], [True] * 4]
 
 
 @pytest.mark.parametrize("after", [PAD, A, END])
@@ -142,45 +137,6 @@ def test_lstms_stay_trainable_without_dropout_as_cudnn_wants() -> None:
     with without_dropout(network):
         assert network.encoder.training and network.decoder.training and not network.dropout.training
     assert not network.encoder.training
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("own", ["greedy", "others"])
-def test_training_by_reward_reaches_the_rewarded_caption(own: str) -> None:
-    network, images, rows = tiny(vocabulary=9, width=16, longest=4).train(), 4, 32
-    torch.manual_seed(0)
-    features = torch.randn(images, 1, 4)
-    wanted = torch.tensor([[A, B, END, PAD], [B, B, A, END], [7, END, PAD, PAD], [8, 7, A, B]])
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
-
-    def reward(words: Tensor) -> Tensor:
-        words = torch.nn.functional.pad(words, (0, 4 - words.shape[1]))
-        return (words == wanted.repeat_interleave(len(words) // images, dim=0)).float().mean(1)
-
-    def greedy(memory: Any) -> Tensor:
-        state, newest, written = network.start(memory, 1), torch.full((images,), START), []
-        for _ in range(4):
-            scores = network.step(state, newest)
-            scores[:, list(NEVER_WRITTEN)] = float("-inf")
-            newest = scores.argmax(1)
-            written.append(newest)
-        words = torch.stack(written, dim=1)
-        return words.masked_fill(~scored_positions(words), PAD)
-
-    with torch.no_grad():
-        assert float(reward(greedy(network.encode(features))).mean()) < 0.4
-    for _ in range(100):
-        with without_dropout(network):
-            memory = network.encode(features)
-            words = sample(network, memory, images, rows).words
-            logs = log_probabilities(network, memory, words)
-            with torch.no_grad():
-                base = reward(greedy(memory)).repeat_interleave(rows) if own == "greedy" else mean_of_others(reward(words), rows)
-        optimiser.zero_grad()
-        self_critical_loss(logs, words, reward(words), base).backward()
-        optimiser.step()
-    with torch.no_grad():
-        assert float(reward(greedy(network.encode(features))).mean()) >= 0.75
 
 
 def test_mismatched_shapes_are_refused() -> None:

@@ -14,17 +14,6 @@ from tests.support.models.captioning import tiny_transformer
 WORDS = torch.tensor([[START, 4, 5, 6], [START, 7, 7, 12], [START, 9, 4, 4], [START, 5, 11, 8]])
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("pre_norm", [False, True])
-def test_steps_with_a_cache_score_as_all_words_at_once_do(pre_norm: bool) -> None:
-    network = tiny_transformer(0, pre_norm=pre_norm)
-    memory = network.encode(torch.randn(2, 5, 6, dtype=torch.float64))
-    wanted, state = network.decode(memory, WORDS), network.start(memory, 2)
-    with torch.no_grad():
-        for place in range(4):
-            torch.testing.assert_close(network.step(state, WORDS[:, place]), wanted[:, place])
-
-
 def test_reordered_rows_are_scored_by_their_own_words() -> None:
     network = tiny_transformer(1)
     memory = network.encode(torch.randn(2, 5, 6, dtype=torch.float64))

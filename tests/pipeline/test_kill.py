@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import PROJECT
-from tests.support.pipeline.harness import Project, kill_at, make_project, sample_params, torment, uninterrupted
+from tests.support.pipeline.harness import Project, kill_at, make_project, torment, uninterrupted
 from tests.support.pipeline.whole import add_web, small_params
 
 SEED = 20
@@ -62,20 +61,3 @@ def test_a_run_killed_in_every_stage_ends_with_the_manifests_of_an_uninterrupted
     # A kill that came too late proves nothing: every stage must really have been struck.
     assert set(struck) == set(hurt.stages), struck
     assert "worker" in struck["pretrain_retrieval"]
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(7200)
-def test_the_sample_run_killed_in_every_stage_ends_with_the_same_manifests(tmp_path: Path):
-    if not (PROJECT / "data" / "packages" / "unpacked" / "gimp-help-en").exists():
-        pytest.skip("needs `make data`; `make test` fetches a part of it")
-
-    def add_packages(root: Path) -> None:
-        shutil.copytree(PROJECT / "data" / "packages", root / "data" / "packages", symlinks=True)
-
-    unhurt = make_project(tmp_path / "unhurt", sample_params(), add_packages)
-    took = uninterrupted(unhurt)
-    hurt = make_project(tmp_path / "hurt", sample_params(), add_packages)
-    struck = torment(hurt, took, SEED)
-    assert {s: hurt.manifest(s) for s in hurt.stages} == {s: unhurt.manifest(s) for s in hurt.stages}
-    assert set(struck) == set(hurt.stages), struck

@@ -21,6 +21,12 @@ from components.training.settings import REFERENCE
 from tests.support.retrieval.world import FEATURES, output, spoken_set
 
 
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> SpokenSet:
+    """Eight training images, of one voice and with frozen features."""
+    return spoken_set(tmp_path_factory.mktemp("spoken"))
+
+
 def items_of(one: SpokenSet, split: str = "train", **settings: Any) -> PairItems:
     pairs = read_pairs([one], split, ["image"])
     chosen: dict[str, Any] = {"seed": 1, "frames": 12, "side": 0, "training": split == "train"} | settings
@@ -31,8 +37,7 @@ def same(one: Batch, other: Batch) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_a_batch_depends_on_its_epoch_and_items_only(tmp_path: Path) -> None:
-    one = spoken_set(tmp_path)
+def test_a_batch_depends_on_its_epoch_and_items_only(one: SpokenSet) -> None:
     items, again = items_of(one), items_of(one)
     again.__getitems__([(0, 5), (3, 1)])
     batch = items.__getitems__([(2, item) for item in range(8)])
@@ -41,8 +46,8 @@ def test_a_batch_depends_on_its_epoch_and_items_only(tmp_path: Path) -> None:
     assert not torch.equal(batch.speech, other.speech) and not torch.equal(batch.images, other.images)
 
 
-def test_worker_processes_change_no_batch(tmp_path: Path) -> None:
-    items = items_of(spoken_set(tmp_path))
+def test_worker_processes_change_no_batch(one: SpokenSet) -> None:
+    items = items_of(one)
 
     def batches(workers: int) -> list[Batch]:
         order = EpochBatches(len(items), 3, 0, by_epoch=True)
@@ -51,19 +56,19 @@ def test_worker_processes_change_no_batch(tmp_path: Path) -> None:
     assert all(same(a, b) for a, b in zip(batches(0), batches(2), strict=True))
 
 
-def test_evaluation_crops_start_at_frame_zero_without_padding(tmp_path: Path) -> None:
-    items = items_of(spoken_set(tmp_path), "validation", frames=500)
+def test_evaluation_crops_start_at_frame_zero_without_padding(one: SpokenSet) -> None:
+    items = items_of(one, "validation", frames=500)
     batch = items.__getitems__([(0, 0), (9, 1)])
     for row, (clip, length) in enumerate(zip(batch.speech, batch.lengths, strict=True)):
         assert torch.equal(clip[:, :length], items.coefficients[row].float()) and not clip[:, length:].any()
     assert batch.speech.shape[2] == int(batch.lengths.max()) < 500
-    cropped = items_of(spoken_set(tmp_path), "validation", frames=5, fixed=True).__getitems__([(0, 0), (0, 1)])
+    cropped = items_of(one, "validation", frames=5, fixed=True).__getitems__([(0, 0), (0, 1)])
     assert cropped.speech.shape[2] == 5 and torch.equal(cropped.speech, batch.speech[:, :, :5])
-    assert items_of(spoken_set(tmp_path), "validation", frames=90, fixed=True).__getitems__([(0, 0)]).speech.shape[2] == 90
+    assert items_of(one, "validation", frames=90, fixed=True).__getitems__([(0, 0)]).speech.shape[2] == 90
 
 
-def test_a_training_crop_is_a_part_of_the_clip_with_varying_offsets(tmp_path: Path) -> None:
-    items = items_of(spoken_set(tmp_path))
+def test_a_training_crop_is_a_part_of_the_clip_with_varying_offsets(one: SpokenSet) -> None:
+    items = items_of(one)
     whole = items.coefficients[5].float()
     starts = set()
     for epoch in range(200):
@@ -74,8 +79,7 @@ def test_a_training_crop_is_a_part_of_the_clip_with_varying_offsets(tmp_path: Pa
     assert len(starts) == whole.shape[1] - 11
 
 
-def test_training_uses_every_view_and_evaluation_the_centre_or_the_whole(tmp_path: Path) -> None:
-    one = spoken_set(tmp_path)
+def test_training_uses_every_view_and_evaluation_the_centre_or_the_whole(one: SpokenSet) -> None:
     items = items_of(one)
     views = items.pairs.media.array(0)[:, 0]
     seen = {items.__getitems__([(epoch, 0)]).images[0].numpy().tobytes() for epoch in range(40)}
@@ -98,16 +102,14 @@ def test_images_are_read_as_pixels_for_towers_that_are_trained(tmp_path: Path) -
     assert (whole[0, :, 0] == 255).all() and not (centre[0, :, 0] == 255).all()
 
 
-def test_a_set_without_centre_crops_is_refused_where_they_are_asked_for(tmp_path: Path) -> None:
-    one = spoken_set(tmp_path)
+def test_a_set_without_centre_crops_is_refused_where_they_are_asked_for(one: SpokenSet) -> None:
     items = items_of(one, "test")
     object.__setattr__(items.pairs, "centre", None)
     with pytest.raises(HearsightError, match="centre"):
         items.__getitems__([(0, 0)])
 
 
-def test_coefficients_do_not_depend_on_the_batch_and_are_cached_within_the_limit(tmp_path: Path) -> None:
-    one = spoken_set(tmp_path)
+def test_coefficients_do_not_depend_on_the_batch_and_are_cached_within_the_limit(one: SpokenSet) -> None:
     pairs = read_pairs([one], "train", ["image"])
     rows = {row["key"]: row for row in one.speech.table().to_pylist()}
     kept, anew = Coefficients(pairs, 1), Coefficients(pairs, 0)
@@ -132,8 +134,7 @@ def test_a_damaged_clip_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_a_part_of_a_clip_equals_that_of_the_whole_clip(tmp_path: Path, training: bool) -> None:
-    one = spoken_set(tmp_path)
+def test_a_part_of_a_clip_equals_that_of_the_whole_clip(one: SpokenSet, training: bool) -> None:
     pairs = read_pairs([one], "train", ["image"])
     asked = [(epoch, item) for epoch in range(3) for item in range(len(pairs))]
     for frames in (1, 12, 40):  # of 11 to 27

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,13 @@ def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
         SearchIndex.open(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    indexed(folder, np.ones((40, 3), np.float32), approximate=True)
+    return folder
+
+
 DAMAGES = {
     "missing": lambda data: None,
     "short": lambda data: data[:-5],
@@ -163,8 +171,8 @@ DAMAGES = {
         *(("index.json", how) for how in ("short", "empty")),
     ],
 )
-def test_a_damaged_index_is_refused(name: str, how: str, tmp_path: Path) -> None:
-    indexed(tmp_path, np.ones((40, 3), np.float32), approximate=True)
+def test_a_damaged_index_is_refused(name: str, how: str, whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     path = tmp_path / name
     data = DAMAGES[how](path.read_bytes())
     path.unlink()

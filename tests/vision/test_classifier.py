@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
-from PIL import Image
 
 from components.core.result_cache import Annotator
-from components.vision.classifier import SIDE, classify, decode_image, load_backbone, read_input
+from components.vision.classifier import classify, decode_image, load_backbone
 from components.vision.labels import match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
-from components.web.images.opening import UnreadableImageError
 from tests.support.knowledge.dictionary import extract
 from tests.support.vision import drawn_image
 
@@ -27,24 +23,6 @@ def probabilities(**of: float) -> np.ndarray:
     for name, value in of.items():
         values[globals()[name]] = value
     return values
-
-
-@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P", "1"])
-def test_every_colour_mode_becomes_network_input(mode: str) -> None:
-    tensor = read_input(drawn_image(mode))
-    assert tensor.shape == (3, SIDE, SIDE)
-    assert float(tensor.min()) >= -1 and float(tensor.max()) <= 1
-
-
-def test_transparency_becomes_white() -> None:
-    out = io.BytesIO()
-    Image.new("RGBA", (50, 50), (0, 0, 0, 0)).save(out, "PNG")
-    assert float(read_input(out.getvalue()).min()) == 1.0
-
-
-def test_a_truncated_image_is_unreadable() -> None:
-    with pytest.raises(UnreadableImageError):
-        read_input(drawn_image()[:60])
 
 
 def test_class_probabilities_are_valid_and_reproducible() -> None:

@@ -1,9 +1,7 @@
-"""Images of any size and kind are cropped or padded as the paper of retrieval says, and always come out side × side."""
+"""Images of any size are cropped or padded as the paper of retrieval says, and always come out side × side."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
 from random import Random
 
 import numpy as np
@@ -139,74 +137,8 @@ def test_distortion_keeps_hue_and_is_of_the_strength_stated(raw: bytes, seed: in
     assert (distort(flat, Random(seed)).max(-1) == distort(flat, Random(seed)).min(-1)).all()
 
 
-def saved(image: Image.Image, kind: str = "PNG", **result: object) -> bytes:
-    target = io.BytesIO()
-    image.save(target, kind, **result)
-    return target.getvalue()
-
-
-KINDS: dict[str, Callable[[], bytes]] = {
-    "grey": lambda: saved(Image.new("L", (9, 5), 0)),
-    "grey of 16 bits": lambda: saved(Image.fromarray(np.zeros((5, 9), dtype=np.uint16))),
-    "bits": lambda: saved(Image.new("1", (9, 5), 0)),
-    "palette": lambda: saved(Image.new("RGB", (9, 5), "black").quantize(4)),
-    "palette and transparent": lambda: saved(Image.new("RGB", (9, 5), "black").quantize(4), "GIF", transparency=255),
-    "opaque": lambda: saved(Image.new("RGBA", (9, 5), "black"), "WEBP", lossless=True),
-    "grey and alpha": lambda: saved(Image.new("LA", (9, 5), (0, 255))),
-    "cmyk": lambda: saved(Image.new("CMYK", (9, 5), (0, 0, 0, 255)), "JPEG"),
-    "one pixel": lambda: saved(Image.new("RGB", (1, 1), "black")),
-    "very long": lambda: saved(Image.new("RGB", (20_000, 1), "black")),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_image_is_read_and_its_black_is_black(kind: str) -> None:
-    image = open_image(KINDS[kind](), 16)
-    assert image.mode == "RGB" and evaluation_view(image, 16, "whole").min() <= 8
-    assert training_view(image, 16, Random(0)).shape == (16, 16, 3)
-
-
-def test_a_16_bit_grey_image_keeps_its_shade() -> None:
-    shade = saved(Image.fromarray(np.full((5, 9), 100 * 257, dtype=np.uint16)))
-    assert (evaluation_view(open_image(shade, 16), 16) == 100).all()
-
-
-def test_transparent_pixels_become_white() -> None:
-    clear = Image.new("RGBA", (8, 8), (200, 0, 0, 0))
-    keyed = saved(Image.new("RGB", (8, 8), (200, 0, 0)), transparency=(200, 0, 0))
-    for data in (saved(clear), saved(clear, "WEBP", lossless=True), keyed):
-        assert (evaluation_view(open_image(data, 16), 16) == 255).all()
-
-
-def wide_png() -> bytes:
-    """A head that tells of more pixels than anybody should decode."""
-    data = bytearray(saved(Image.new("L", (4, 4))))
-    data[16:24] = (60_000).to_bytes(4, "big") * 2
-    import zlib
-
-    data[29:33] = zlib.crc32(bytes(data[12:29])).to_bytes(4, "big")
-    return bytes(data)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow's about damaged TIFFs
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
-@given(data=st.data())
-@settings(max_examples=25, deadline=None)
-def test_damaged_images_are_read_or_refused_with_one_line(kind: str, data: st.DataObject) -> None:
-    whole = bytearray(saved(thirds(40, 30), kind))
-    for place in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=4)):
-        whole[place] = data.draw(st.integers(0, 255))
-    part = bytes(whole[: data.draw(st.integers(0, len(whole)))])
-    try:
-        image = open_image(part, 16, "k1")
-    except HearsightError as error:
-        assert "cannot be decoded as an image" in str(error) and "\n" not in str(error)
-    else:
-        assert image.mode == "RGB"
-
-
-@pytest.mark.parametrize("data", [b"", b"no image", wide_png()])
-def test_invalid_and_too_large_images_give_a_one_line_error(data: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", b"no image"])
+def test_invalid_images_give_a_one_line_error(data: bytes) -> None:
     with pytest.raises(HearsightError, match="cannot be decoded as an image") as caught:
         open_image(data, 16, "k1")
     assert "\n" not in str(caught.value)

@@ -5,14 +5,10 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from components.core.digests import sha256_bytes
 from components.web.fetch import Fetcher
-from components.web.gzip_record import decompress_member
 from components.web.store import FetchStore
-from components.web.warc import Entry, build_record, decode_wire, index_headers, parse_entry, select_headers, split_record
+from components.web.warc import decode_wire, index_headers, select_headers
 from tests.support.crawl.crawls import fetch_settings
 from tests.support.web.raw_web import RawWeb, plain
 
@@ -68,25 +64,6 @@ def test_a_location_of_any_bytes_reaches_the_intended_address(tmp_path, target):
     spelled = "/caf%E9" if target.endswith(b"\xe9") and len(target) == 5 else "/caf%C3%A9"
     result, web = crawl(tmp_path, paths | {spelled: plain(b"<p>x", "text/html")})
     assert result["/x"][0].rule == "" and result["/x"][0].final == web.url(spelled)
-
-
-@given(st.binary(max_size=60), st.binary(max_size=40), st.binary(max_size=60), st.binary(max_size=30))
-def test_any_stored_head_is_read_back_equal(value, reason, location, body):
-    came = [
-        ("Content-Type", "text/html"),
-        ("ETag", decode_wire(value)),
-        ("Location", decode_wire(location)),
-        ("X-A", decode_wire(value)),
-    ]
-    entry = Entry("http://a.example/x", 200, sha256=sha256_bytes(body), bytes=len(body), **select_headers(index_headers(came)))
-    member = build_record(entry, body, came, decode_wire(reason))
-    headers, lines, read = split_record(decompress_member(member))
-    again = parse_entry(headers, lines, read, "", 0, 0)
-    assert read == body
-    assert {name: getattr(again, name) for name in ("url", "status", "etag", "location", "type", "sha256")} == {
-        name: getattr(entry, name) for name in ("url", "status", "etag", "location", "type", "sha256")
-    }
-    again.url.encode(), again.etag.encode(), again.location.encode()  # no lone surrogates, which no table takes
 
 
 def test_an_internal_error_affects_one_answer_only(tmp_path, monkeypatch):

@@ -6,9 +6,7 @@ import codecs
 import time
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser
 
 from components.tools.describe.page import find_images
 from components.web.archives.any_input import read_input
@@ -159,22 +157,3 @@ META = st.one_of(
     st.builds(lambda label, quoted, more: f"<meta {more} charset={quoted.format(label)}>", LABELS, QUOTED, TYPE),
     st.builds(lambda label, kind: f'<meta content="text/html; charset={label}" {kind}>', LABELS, TYPE),
 )
-PIECE = st.one_of(
-    META,
-    META.map(lambda meta: f"<!-- {meta} -->"),
-    META.map(lambda meta: "<a title='" + meta.replace("'", "") + "'>"),
-    META.map(lambda meta: f"<!x {meta}"),
-    META.map(lambda meta: meta.replace(" ", "/", 1)),
-    META.map(str.upper),
-    st.sampled_from(
-        ["<!DOCTYPE html>", "<html lang=en>", "</p>", "<!-->", "<!--", "<", "</", "<?x>", "text", "<b a=b/c>", "\n", "é"]
-    ),
-)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(PIECE, max_size=6))
-def test_declarations_are_found_as_by_an_independent_prescan(pieces):
-    document = "".join([*pieces, "é"]).encode()
-    parsed = LexborHTMLParser(document, encoding=True).raw_html.decode()
-    assert decode(document) == parsed

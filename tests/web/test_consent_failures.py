@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from components.web.fetch import Fetcher
 from components.web.request import parse_retry_after
 from components.web.store import FetchStore
-from components.web.urls import is_private
 from tests.support import HANG
 from tests.support.crawl.counting_web import CountingWeb, Thing
 from tests.support.crawl.crawls import fetch_settings
@@ -140,10 +139,3 @@ def make_certificate(folder):
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     (folder / "made.pem").write_bytes(pem + made.public_bytes(serialization.Encoding.PEM))
     return folder / "made.pem"
-
-
-@pytest.mark.parametrize(
-    "address", ["64:ff9b::7f00:1", "64:ff9b::a00:1", "2002:7f00:1::", "2002:a00:1::1", "::ffff:10.0.0.1", "fe80::1%eth0"]
-)
-def test_private_addresses_are_recognised_in_every_notation(address):
-    assert is_private(address) and not is_private("64:ff9b::808:808") and not is_private("2606:4700::1")

@@ -155,3 +155,10 @@ def test_a_replay_equals_the_crawl_and_applies_the_current_limits(tmp_path):
         loose = crawl(tmp_path, web, "loose", alts)
         assert [loose[0][path]["rule"] for path in alts] == ["", "", ""] and loose[2] != first[2]
         assert crawl(tmp_path, web, "loose", alts, min_side=100, max_aspect=2.5)[:2] == first[:2]
+
+
+def test_bytes_after_an_answer_do_not_change_it(tmp_path):
+    smuggled = head(200, "image/jpeg", len(GOOD)).replace(b"Connection: close\r\n", b"")
+    junk = b"HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: 3\r\n\r\nabc"
+    outcomes, _ = fetched(tmp_path, {"/smuggled": lambda _: [smuggled, GOOD + junk]})
+    assert outcomes["/smuggled"].rule == ""

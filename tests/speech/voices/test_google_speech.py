@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.google.cost import total_usage
 from components.speech.voices.google_speech import SpeechRequest
@@ -15,8 +14,6 @@ from components.speech.voices.paid import SILENCE, read_answer
 from tests.speech.voices.google_requests import CAPTION, VOICE, audio, speech, speech_requests
 from tests.support.google.client_calls import QUICK, fail_first
 from tests.support.google.fake_google import (
-    BAD_KEY,
-    DAY_USED_UP,
     DOWN,
     FakeGoogle,
     Reply,
@@ -24,31 +21,7 @@ from tests.support.google.fake_google import (
 )  # fmt: skip
 from tests.support.google.fake_speech import wav
 
-FORBIDDEN = error(403, "PERMISSION_DENIED", "Cloud Text-to-Speech API has not been used in project 1.", "SERVICE_DISABLED")
-
-
 TOO_LONG = error(400, "INVALID_ARGUMENT", "Either `input.text` or `input.ssml` is longer than the limit of 5000 bytes.")
-
-
-@pytest.mark.parametrize(
-    ("reply", "message"),
-    [
-        (BAD_KEY, "Google Text-to-Speech rejects the credentials"),
-        (FORBIDDEN, "Google Text-to-Speech denies access.*enable the service and its billing"),
-        (error(400, "INVALID_ARGUMENT", "Voice 'en-US-Wavenet-C' does not exist. Is it misspelled?"), "remove it from `voices`"),
-        (error(404, "NOT_FOUND", "Not found."), "address"),
-        (DOWN, "Google Text-to-Speech did not answer in 4 tries"),
-        (DAY_USED_UP, "quota is used up"),
-    ],
-)
-def test_failures_that_concern_no_text_stop_the_run_with_one_line(
-    google: FakeGoogle, tmp_path: Path, reply: Reply, message: str
-) -> None:
-    google.script = fail_first(99, reply)
-    with pytest.raises(HearsightError, match=message) as caught:
-        ResultCache(tmp_path).annotate(speech(), speech_requests(9))
-    assert "key-of-a-test" not in str(caught.value) and "\n" not in str(caught.value)
-    assert ResultCache(tmp_path).read_existing(speech(), list(speech_requests(9))) == {}
 
 
 def test_a_text_that_google_refuses_is_refused_permanently_and_alone(google: FakeGoogle, tmp_path: Path) -> None:
@@ -88,13 +61,6 @@ def test_a_text_without_a_valid_answer_is_refused_with_the_reason(google: FakeGo
     refused = [read_answer(stored).refusal for stored in result.values() if read_answer(stored).refusal]
     assert len(refused) == 1 and why in refused[0]
     assert len(google.requests) == 4 + 1 + QUICK.retries
-
-
-def test_a_service_without_valid_audio_stops_the_run_and_no_answer_is_stored(google: FakeGoogle, tmp_path: Path) -> None:
-    google.script = lambda number, path, body: audio(wav(SOUND, rate=24_000))
-    with pytest.raises(HearsightError, match=r"Google Text-to-Speech gives no usable answers.*24000 Hz"):
-        ResultCache(tmp_path).annotate(speech(), speech_requests(9))
-    assert ResultCache(tmp_path).read_existing(speech(), list(speech_requests(9))) == {}
 
 
 @pytest.mark.parametrize("samples", [b"", bytes(8000), np.full(1600, 20, "<i2").tobytes()])

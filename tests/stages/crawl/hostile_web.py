@@ -191,6 +191,20 @@ def images() -> dict[str, Case]:
         "/good.jpg": Case("a sound image", image(good)),
         "/escape.jpg": Case("a sound image", image(good + b"0")),
         "/silent.jpg": Case("never answers", silent, "timeout"),
+        "/trickle.jpg": Case("one byte of the body at a time", trickle(head(200, "image/jpeg", len(good))), "timeout"),
+        "/short.jpg": Case("fewer bytes than its Content-Length", raw(head(200, "image/jpeg", 5000), good[:500]), "connection"),
+        "/part.jpg": Case("a part of it", plain(good, "image/jpeg", 206), "http_status"),
+        "/packed.jpg": Case(
+            "a sound image in gzip", page(gzip.compress(good + b"2"), "Content-Encoding: gzip", kind="image/jpeg")
+        ),
+        "/packed-lie.jpg": Case("no gzip", page(good + b"3", "Content-Encoding: gzip", kind="image/jpeg"), "bad_encoding"),
+        "/swollen.jpg": Case(
+            "a sound beginning and 50 MB in gzip",
+            page(gzip.compress(good + ZEROS, 1), "Content-Encoding: gzip", kind="image/jpeg"),
+            "image_too_large",
+        ),
+        "/said-html.jpg": Case("a sound image said to be a page", plain(good + b"4", "text/html"), "not_an_image"),
+        "/other-type.jpg": Case("a JPEG said to be a PNG", plain(good + b"5", "image/png")),
         "/reset.jpg": Case("resets in the body", raw(head(200, "image/jpeg", 5000), good[:500], None), "connection"),
         "/cut.jpg": Case("cut off", image(good[: len(good) // 2]), "truncated_image"),
         "/html.jpg": Case("a page as an image", image(b"<!doctype html><p>no", "text/html"), "not_an_image"),

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from contextlib import suppress
-from multiprocessing import get_context
-from pathlib import Path
 
 import pytest
 
 from components.core.errors import HearsightError
 from components.web.api import Api, seconds_until_reset
 from components.web.store import FetchStore
-from tests.support import HANG
 from tests.support.crawl.social import SERVER, Answer, read_all_bytes, rows, rules
 
 TOKEN = "s3cret+token/of=ours"
@@ -131,48 +125,6 @@ def test_a_transient_failure_is_retried(social, collect):
     social.order("/statuses", Answer(200, b"<html>"))
     output = collect(social.proxy)
     assert len(rows(output)) == 1 and not rules(output)
-
-
-def _collect(root: Path, proxy: str) -> None:
-    from components.stages.crawl.run import run
-    from tests.support import make_stage
-    from tests.support.crawl.crawls import posts_params
-
-    run(make_stage(root, "crawl", params=posts_params(proxy, per_host=1)))
-
-
-@pytest.mark.long
-def test_a_killed_run_requests_only_missing_answers_when_resumed(social, collect, tmp_path):
-    for at in range(12):
-        social.person(f"p{at}")
-        for number in range(4):
-            social.post(f"p{at}", at * 10 + number)
-    held, killed, real = threading.Event(), threading.Event(), social.answer
-
-    def slow(url, headers):
-        if "/106/statuses" in url and not held.is_set():
-            held.set()
-            killed.wait(HANG)
-        return real(url, headers)
-
-    social.answer = slow
-    process = get_context("fork").Process(target=_collect, args=(tmp_path, social.proxy))
-    process.start()
-    assert held.wait(HANG)
-    time.sleep(0.2)
-    process.kill()
-    process.join()
-    killed.set()
-    assert process.exitcode == -signal.SIGKILL
-    before = social.asked()
-    for _ in range(100):  # the workers it forked die with it, and only then is its lock free
-        with suppress(HearsightError), FetchStore(tmp_path / "data/store/day-1", writer=True) as store:
-            known = {entry.url for entry in store}
-            break
-        time.sleep(0.1)
-    output = collect(social.proxy)
-    assert len(rows(output)) == 48 and len(known) > 5
-    assert not known & set(social.asked()[len(before) :])
 
 
 def test_a_retry_requests_the_failed_listings_again(social, collect, tmp_path):

@@ -140,14 +140,6 @@ def test_a_fatal_api_error_is_one_line_without_the_token_and_the_next_run_resume
     assert len(rows(gather())) == 1
 
 
-def test_a_transient_error_is_retried(social, gather):
-    social.person("museu")
-    social.media("museu", 1, HASHTAG)
-    social.order("business_discovery", error(2, status=500))
-    output = gather()
-    assert len(rows(output)) == 1 and not rules(output)
-
-
 def test_wrong_types_become_ledger_rows(social, gather):
     social.person("museu")
     social.media("museu", 1, HASHTAG, media_type=5)

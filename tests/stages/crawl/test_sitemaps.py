@@ -100,18 +100,6 @@ def test_decompression_bombs_and_huge_sitemaps_stop_at_their_limits(monkeypatch)
     assert len(flood.pages) == MAX_URLS and "50000" in flood.problem
 
 
-@given(
-    st.one_of(
-        st.binary(max_size=200),
-        st.text("<>/urlsetoc &;![]\"'x", max_size=200).map(str.encode),
-        st.binary(max_size=80).map(gzip.compress),
-    )
-)
-def test_any_bytes_can_be_a_sitemap(data):
-    result = read_sitemap(data, f"{A}/sitemap.xml")
-    assert result.pages or result.sitemaps or result.problem
-
-
 @given(st.text("0123456789-:TZ+. ", max_size=30))
 def test_any_text_is_accepted_as_a_date_and_an_invalid_one_never_expires(text):
     assert parse_moment(text).tzinfo is not None

@@ -1,16 +1,11 @@
-"""Archives as a source: the candidates of the live site with their locations, also from truncated files and killed runs."""
+"""Archives as a source: the candidates of the live site with their locations, also from truncated files."""
 
 from __future__ import annotations
 
 import gzip
 import random
 import shutil
-import signal
-import time
-from collections.abc import Callable
-from pathlib import Path
 
-import psutil
 import pytest
 
 from components.core.errors import HearsightError
@@ -21,10 +16,6 @@ from components.stages.crawl import records
 from components.stages.crawl.sources import source_pages
 from components.stages.crawl.sources.inputs import draw_inputs, expand_inputs
 from components.tracking.explain import explain
-from tests.support import HANG
-from tests.support.crawl.crawls import OF_ARCHIVES, fixture_params
-from tests.support.crawl.fixture_web import build_fixture_web
-from tests.support.pipeline.harness import Project, make_project, sample_params
 from tests.support.settings_files import copy_settings
 from tests.support.web.archived import archive_web, record_at, web_pages, write_warc, write_wat
 
@@ -67,12 +58,6 @@ def test_the_first_capture_of_a_page_is_used(crawl, web, tmp_path):
     assert {row["archive"] for row in output.table().to_pylist() if row["page_url"] in {url for url, _ in pages[:4]}} == {
         "a.warc.gz"
     }
-
-
-def test_a_noindex_page_is_dropped(crawl, web, tmp_path):
-    write_warc(tmp_path / "a.warc.gz", web_pages(web)[:2], [("X-Robots-Tag", "noindex")])
-    output = crawl("a.warc.gz")
-    assert {row["rule"] for row in rows(output, "page")} == {"noindex"} and output.table().num_rows == 0
 
 
 def test_a_truncated_part_is_a_ledger_row_and_the_rest_is_read(crawl, web, tmp_path):
@@ -185,72 +170,3 @@ def test_explain_shows_page_archive_and_offset(crawl, web, tmp_path):
         assert history.events[0].detail == f"{row['image_url']} {where}"
         page = [history for history in explain(load_graph(tmp_path), row["page_url"]) if history.kind == "page"]
         assert page[0].events[0].detail.endswith(f"images, in part-00.warc.gz at {row['archive_offset']}")
-
-
-ARCHIVES, PAGES = 8, 48
-
-
-def archived_project(root: Path) -> Project:
-    """Return a project whose crawl reads eight WARC files of a fixture web."""
-    params = sample_params()
-    params["engine"]["workers"] = 2
-    values = OF_ARCHIVES | {"inputs": ["warc/*.warc.gz"], "shard_size": 20, "delay": 0.01}
-    params["english"]["crawl"] = fixture_params(**values).plain()
-
-    def add(folder: Path) -> None:
-        archive_web(build_fixture_web(folder / "web", pages=PAGES, seed=0), folder / "warc", ARCHIVES)
-
-    return make_project(root, params, add)
-
-
-def entries(project: Project, step: str) -> dict[str, int]:
-    return {name: when for name, when in project.cache_entries().items() if f"/{step}/" in name}
-
-
-def kill_when(project: Project, moment: Callable[[], bool]) -> bool:
-    """Start the crawl and kill -9 it at ``moment``; return whether it was still running."""
-    process = project.command("hearsight", "run", "crawl")
-    family = psutil.Process(process.pid)
-    while process.poll() is None:
-        if moment():
-            children = family.children(recursive=True)
-            process.send_signal(signal.SIGKILL)
-            process.wait(timeout=HANG)
-            psutil.wait_procs(children, timeout=HANG)
-            assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
-            return True
-        time.sleep(0.002)
-    return False
-
-
-def strike(project: Project, moment: Callable[[], bool], too_late: Path, *forget: Path) -> None:
-    """Kill the crawl at ``moment``; if ``too_late`` exists by then, delete its results and try again."""
-    for _ in range(5):
-        if kill_when(project, moment) and not too_late.exists():
-            return
-        for folder in forget or (project.root / ".hearsight/cache", project.root / "data"):
-            shutil.rmtree(folder, ignore_errors=True)
-    raise AssertionError("the moment never came")
-
-
-@pytest.mark.slow
-def test_a_crawl_killed_while_reading_fetching_or_writing_ends_with_the_same_manifest(tmp_path):
-    whole = archived_project(tmp_path / "whole")
-    whole.run("hearsight", "run", "crawl")
-    hurt = archived_project(tmp_path / "hurt")
-    out, store = hurt.root / "data/english/crawl", hurt.root / "data/store/fixture"
-
-    strike(hurt, lambda: 0 < len(entries(hurt, "crawl.read")) < ARCHIVES, store / "COMPLETE")
-    read = entries(hurt, "crawl.read")
-    assert 0 < len(read) <= ARCHIVES and not (store / "COMPLETE").exists()
-
-    strike(hurt, lambda: any(path.stat().st_size > 2000 for path in store.glob("segment-*")), store / "COMPLETE", store)
-    read = entries(hurt, "crawl.read") | read
-    assert len(read) == ARCHIVES and not (store / "COMPLETE").exists()
-
-    strike(hurt, lambda: any((out / "shards").glob("*.parquet")), out / "manifest.json", out)
-    assert (store / "COMPLETE").exists() and not (out / "manifest.json").exists()
-
-    hurt.run("hearsight", "run", "crawl")
-    assert entries(hurt, "crawl.read") == read, "an archive that had been read was read again"
-    assert hurt.manifest("crawl") == whole.manifest("crawl")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from PIL import Image
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
@@ -146,20 +145,3 @@ def test_explain_shows_table_and_row(table, tmp_path):
     copy_settings(tmp_path)
     (history,) = explain(load_graph(tmp_path), key)
     assert history.events[0].detail == f"{sets.WEB}/0002.jpg in train.tsv at 2"
-
-
-def test_a_jpeg_with_a_second_image_is_kept_as_a_jpeg_and_a_turned_one_with_its_shown_size(table, tmp_path):
-    folder = sets.images(tmp_path / "images", sets.NAMES[:2])
-    with Image.open(folder / sets.NAMES[0]) as image:
-        exif = Image.Exif()
-        exif[0x0112] = 8
-        image.save(folder / sets.NAMES[0], "MPO", save_all=True, append_images=[image.copy()])
-        sizes = [image.size]
-    with Image.open(folder / sets.NAMES[1]) as image:
-        image.save(folder / sets.NAMES[1], "JPEG", exif=exif)
-        sizes.append(image.size[::-1])
-    rows = [f"{name}#0\tA kite above the sea ." for name in sets.NAMES[:2]]
-    (tmp_path / "captions.token").write_text("\n".join(rows) + "\n")
-    kept = table("flickr30k", "captions.token", image_folder="images").table().to_pylist()
-    assert [(row["format"], row["width"], row["height"]) for row in kept] == [("JPEG", *size) for size in sizes]
-    assert all(row["media"].endswith(".jpg") for row in kept)

@@ -7,15 +7,11 @@ import json
 import os
 import shutil
 import tracemalloc
-from collections import Counter
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.stages.crawl.sources.layouts import layout_named
-from components.stages.crawl.sources.table import row_to_page
 from tests.support.crawl import sets
 from tests.support.crawl.sets import dropped, records
 
@@ -140,53 +136,6 @@ def test_invalid_settings_are_one_line_errors(table, tmp_path, changes, message)
     with pytest.raises(HearsightError, match=message) as caught:
         table(values.pop("layout"), *values.pop("inputs"), **values)
     assert "\n" not in str(caught.value)
-
-
-LINE_LAYOUTS = ["cc3m", "cc3m_labels", "cc12m", "flickr8k", "flickr30k"]
-
-
-@settings(max_examples=150, deadline=None)
-@given(layout=st.sampled_from(LINE_LAYOUTS), lines=st.lists(st.binary(max_size=80) | st.text(alphabet='ab\t|#0 "', max_size=30)))
-def test_any_lines_become_rows_or_one_error(tmp_path_factory, layout, lines):
-    path = tmp_path_factory.mktemp("lines") / "set"
-    content = b"a\tb\n" + b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines)
-    path.write_bytes(content)
-    try:
-        rows = list(layout_named(layout).rows(path, "set"))
-    except HearsightError as error:
-        assert str(error).startswith("set")
-        return
-    numbers = [row.number for row in rows]
-    assert numbers == sorted(set(numbers))
-    if b'"' not in content and b"\0" not in content:  # no row of several lines, no UTF-16
-        assert len(rows) in (content.count(b"\n"), content.count(b"\n") + 1)
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    layout=st.sampled_from(["coco", "karpathy", "pracegover"]),
-    content=st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-        lambda inner: (
-            st.lists(inner, max_size=4)
-            | st.dictionaries(
-                st.sampled_from(["images", "annotations", "id", "image_id", "caption", "filename", "sentences", "raw", "user"]),
-                inner,
-            )
-        ),
-        max_leaves=20,
-    ),
-)
-def test_any_json_becomes_rows_or_one_error(tmp_path_factory, layout, content):
-    path = tmp_path_factory.mktemp("json") / "set"
-    path.write_text(json.dumps(content))
-    try:
-        rows = list(layout_named(layout).rows(path, "set"))
-    except HearsightError as error:
-        assert str(error).startswith("set: line 1")
-        return
-    pages = [row_to_page(row, "set", local=layout != "coco", language="en") for row in rows]
-    assert Counter(page.offset for page in pages) == Counter(range(1, len(rows) + 1))
 
 
 def test_a_very_long_line_uses_bounded_memory(tmp_path):

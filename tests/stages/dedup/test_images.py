@@ -255,17 +255,6 @@ def test_added_posts_give_what_a_rebuild_gives_byte_for_byte_and_only_new_pairs_
     assert before.table().num_rows < 12
 
 
-@pytest.mark.long
-def test_posts_added_under_signal_give_what_a_rebuild_gives(tmp_path):
-    params = settings(posts=POSTS.model_copy(update={"same_image": "signal"}))
-    old, new = [posts(6, 0, "2026-01-01"), posts(6, 1, "2026-01-01", 6)], posts(3, 2, "2026-01-02", 12)
-    before, _ = dedup(tmp_path / "before", old, params, tmp_path / "state")
-    added, stage = dedup(tmp_path / "added", [*old, new], params, tmp_path / "state")
-    rebuilt, _ = dedup(tmp_path / "rebuilt", [*old, new], params, tmp_path / "fresh")
-    assert added.manifest.digest == rebuilt.manifest.digest and stage.annotations.computed == {}
-    assert set(before.table()["key"].to_pylist()) <= set(added.table()["key"].to_pylist())
-
-
 def test_the_export_states_what_other_thresholds_would_drop(tmp_path):
     grid = POSTS.model_copy(update={"grid": [0.02, 0.2]})
     dedup(tmp_path, [posts(16, 0, "2026-01-01")], settings(posts=grid))

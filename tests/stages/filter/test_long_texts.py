@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from components.knowledge.cascade import Knowledge
 from components.language.dictionary import is_listed
 from components.language.parser import LONGEST, LONGEST_RUN, EnglishParser
-from components.language.polarity import EnglishPolarity
-from components.language.profanity import EnglishProfanity
 from components.language.wordnet import load_wordnet
 from components.stages.filter.boilerplate import crop, load_boilerplate
 from components.stages.filter.cascade import evaluate_all, first_failures, make_subject
@@ -92,14 +90,6 @@ def test_a_very_long_word_is_looked_up_in_bounded_time() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("piece", PIECES)
-def test_annotators_answer_to_a_long_text_of_any_kind(piece: str) -> None:
-    text = long(piece)
-    assert -1 <= EnglishPolarity().compute(text) <= 1
-    assert 0 <= EnglishProfanity().compute(text) <= 1
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("piece", [")", "a", ".", *(pytest.param(piece, marks=pytest.mark.slow) for piece in ("(", "'", ":) "))])
 def test_texts_are_parsed_up_to_a_limit_in_runs_of_limited_length(piece: str) -> None:
     parse = EnglishParser().compute(long(piece))
@@ -128,36 +118,3 @@ def test_any_text_gets_a_verdict_and_no_rule_raises(text: str, max_characters: i
     broken = [name for name, finding in result.items() if not finding.passed]
     assert ([failed[""][0]] if failed else []) == broken[:1]
     assert ("max_characters" in broken) == (len(text) > max_characters)
-
-
-@given(st.lists(st.sampled_from("([{}])-,.!a"), max_size=14))
-def test_marks_are_removed_as_by_a_repeated_search_from_the_start(marks: list[str]) -> None:
-    def sentence() -> Sentence:
-        return Sentence([Word(mark, True, mark, "NOUN" if mark == "a" else "PUNCT", "", "", 0) for mark in marks])
-
-    made, asked = sentence(), sentence()
-    tidy_marks(made, Knowledge(load_wordnet(PROJECT)))
-    while place := _first_orphan(asked):
-        asked.strike(place)
-    assert made.alive() == asked.alive()
-
-
-def _first_orphan(sentence: Sentence) -> list[int]:
-    """The first mark that joins or encloses nothing, told without any bookkeeping."""
-    alive = sentence.alive()
-    texts = ["", *(sentence.words[place].text for place in alive), ""]
-    pairs = {"(": ")", "[": "]", "{": "}"}
-    for at, text in enumerate(texts[1:-1], 1):
-        left, right, place = texts[at - 1], texts[at + 1], alive[at - 1]
-        edge = not left or not right or right in (*".!,-",)
-        if text in (*",-",) and (edge or left in pairs or right in pairs.values()):
-            return [place]
-        if text in pairs and right == pairs[text]:
-            return [place, alive[at]]
-        if text in pairs and pairs[text] not in texts[at:]:
-            return [place]
-        if text in pairs.values() and next(mark for mark in pairs if pairs[mark] == text) not in texts[:at]:
-            return [place]
-        if text in (*".!",) and left in ("", text):
-            return [place]
-    return []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import first_failure
@@ -264,12 +262,3 @@ def test_the_mean_evidence_decides_and_without_any_the_stems() -> None:
     assert passes("label_overlap", subject(text, labels=labels, evidence=(likely, unlikely)), overlap="stem")
     assert passes("label_overlap", subject(text, labels=labels), overlap="evidence")
     assert not passes("label_overlap", subject("A dog", labels=labels), overlap="evidence")
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(max_size=80))
-def test_every_text_is_accepted_by_a_rule(text: str) -> None:
-    what = subject(text, parsed=True)
-    for rules in GROUPS.values():
-        for rule in rules:
-            assert rule.test(what, PAPER).passed in (True, False)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
-import pytest
-
-from components.core.result_cache import ResultCache
 from tests.support.filter.candidates import ALTS, dictionary, filtered
 
 __all__ = ["dictionary"]
@@ -21,23 +20,19 @@ def test_every_record_has_one_ledger_row_with_rule_value_and_threshold(tmp_path:
     assert "stock photo" in ledger["cropped"]["detail"]
 
 
-def test_a_changed_threshold_computes_no_annotation_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def stored(folder: Path) -> dict[str, int]:
+    """Store → how many results it holds."""
+    sizes = {}
+    for path in folder.glob("*.sqlite"):
+        with closing(sqlite3.connect(path)) as base:
+            sizes[path.name] = int(base.execute("SELECT count(*) FROM results").fetchone()[0])
+    return sizes
+
+
+def test_a_changed_threshold_computes_no_annotation_again(tmp_path: Path) -> None:
     filtered(tmp_path)
     folder = tmp_path / ".hearsight" / "annotations"
-    before = {path.name: AnnotationSize.of(path) for path in folder.glob("*.sqlite")}
+    before = stored(folder)
     assert len(before) == 5
     filtered(tmp_path, max_aspect_ratio=1.9, min_label_confidence=0.2, max_noun_ratio=0.65)
-    assert {path.name: AnnotationSize.of(path) for path in folder.glob("*.sqlite")} == before
-    assert ResultCache(folder).computed == {}
-
-
-class AnnotationSize:
-    """How many results a store holds."""
-
-    @staticmethod
-    def of(path: Path) -> int:
-        import sqlite3
-        from contextlib import closing
-
-        with closing(sqlite3.connect(path)) as base:
-            return int(base.execute("SELECT count(*) FROM results").fetchone()[0])
+    assert stored(folder) == before

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -139,46 +137,3 @@ def test_a_killed_run_loses_at_most_one_utterance_for_each_worker(tmp_path: Path
     assert 60 <= len(spoken) <= 64
     asked.path.write_text("")
     assert run_over(tmp_path / "fresh", split).digest == result.digest
-
-
-FULL = """
-import subprocess, sys
-from pathlib import Path
-from components.core.stage_output import StageOutput
-from components.core.errors import HearsightError
-from components.stages.synthesize import speech
-from tests.support import WORKERS
-from tests.stages.synthesize.support import Asked, run_over
-split, home, log = StageOutput(Path(sys.argv[1])), Path(sys.argv[2]), Asked(Path(sys.argv[3]))
-speech.speak = log.speak
-try:
-    run_over(home, split, WORKERS)
-except HearsightError as error:
-    print(len(log.lines()), str(error))
-subprocess.run(["mount", "-o", "remount,size=64m", str(home)], check=True)
-print(len(log.lines()), run_over(home, split, WORKERS).digest)
-print(len(log.lines()))
-"""
-
-
-@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
-@pytest.mark.slow
-@pytest.mark.parametrize("size", ["300k", "1400k"])
-def test_a_full_disk_gives_a_one_line_error_and_keeps_synthesised_speech(tmp_path: Path, size: str) -> None:
-    home = tmp_path / "full"
-    home.mkdir()
-    split = split_of(tmp_path, records(f"{number} boats on the sea" for number in range(20)))
-    command = f'mount -t tmpfs -o size={size} none {home} && exec "$0" "$@"'
-    script = ["-c", textwrap.dedent(FULL), str(split.path), str(home), str(tmp_path / "log.txt")]
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", command, sys.executable, *script], capture_output=True, text=True, check=False, cwd=PROJECT
-    )
-    if (done.returncode and "unshare" in done.stderr + done.stdout) or "mount:" in done.stderr:
-        pytest.skip("this host lets no user mount a file system of its own")
-    first, second, third = done.stdout.splitlines()
-    spoken, _, message = first.partition(" ")
-    assert "no space is left on the disk" in message
-    assert int(spoken) > 0
-    rest, digest = second.split()
-    assert int(spoken) + int(third) <= 40 + 2 and rest == "0"
-    assert digest == run_over(tmp_path / "roomy", split).digest

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import asdict
 
 import numpy as np
@@ -11,35 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.errors import HearsightError
 from components.speech.audio.files import RATE_HZ, from_flac, to_flac, to_int16
 from components.speech.audio.measures import measure
 from components.speech.voices.failures import EngineFailure
-from components.speech.voices.speaking import speak
 from components.stages.synthesize.prosody import Prosody, utterance_digest
 from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
-from tests.support import PROJECT
 
 MANNER = Prosody("nanotts-en-us", 1.1, -1.0, 2.0)
-SAY = """
-import hashlib, sys
-from components.stages.synthesize.prosody import Prosody
-from components.stages.synthesize.speech import Speech
-for text in sys.argv[1:]:
-    for name in ("hibari-heart", "nanotts-en-us"):
-        print(text, name, hashlib.sha256(Speech(name).compute((text, Prosody(name, 1.1, -1.0, 2.0)))).hexdigest())
-"""
-
-
-@pytest.mark.slow
-def test_equal_texts_give_equal_bytes_in_any_order_and_process() -> None:
-    texts = ["a red ball", "the moon over 3 mountains", "statue of an elephant"]
-    result = [
-        subprocess.run([sys.executable, "-c", SAY, *order], cwd=PROJECT, capture_output=True, check=True, text=True).stdout
-        for order in (texts, [texts[2], texts[2], texts[0], texts[1]])
-    ]
-    assert len(set(result[0].splitlines())) == 6
-    assert set(result[0].splitlines()) == set(result[1].splitlines())
 
 
 def test_the_measures_kept_are_those_of_the_decoded_file() -> None:
@@ -88,8 +64,3 @@ def test_silence_is_a_result_and_other_failures_are_not() -> None:
         with pytest.raises(Unspoken) as caught:
             failing(reason).compute(("hm", MANNER))
         assert (caught.value.digest, caught.value.reason) == (utterance_digest("hm", MANNER), reason)
-
-
-def test_an_unknown_voice_is_named() -> None:
-    with pytest.raises(HearsightError, match="'alto' is not a voice"):
-        speak("hello", "alto")

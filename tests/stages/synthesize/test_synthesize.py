@@ -13,8 +13,6 @@ import soundfile
 from components.core.errors import HearsightError
 from components.core.records import UTTERANCE
 from components.core.result_cache import ResultCache
-from components.speech.audio.files import RATE_HZ
-from components.speech.audio.shaping import change_prosody
 from components.speech.voices import catalogue
 from components.stages.synthesize import speaking
 from components.stages.synthesize.run import run as run_synthesize
@@ -34,26 +32,6 @@ from tests.stages.synthesize.support import (
 )
 
 __all__ = ["asked"]
-
-
-def tone(seconds: float = 1.0, hertz: float = 150.0) -> np.ndarray:
-    time = np.arange(int(seconds * RATE_HZ)) / RATE_HZ
-    return (0.1 * sum(np.sin(2 * np.pi * hertz * h * time) / h for h in range(1, 6))).astype(np.float32)
-
-
-def pitch_of(samples: np.ndarray) -> float:
-    import parselmouth
-
-    result = parselmouth.Sound(samples.astype(float), RATE_HZ).to_pitch(pitch_floor=60).selected_array["frequency"]
-    return float(np.median(result[result > 0]))
-
-
-def test_rate_pitch_and_gain_have_the_requested_effect() -> None:
-    own = tone()
-    assert len(change_prosody(own, rate=2.0, pitch=0.0, gain=0.0)) == pytest.approx(len(own) / 2, rel=0.05)
-    assert pitch_of(change_prosody(own, rate=1.0, pitch=12.0, gain=0.0)) == pytest.approx(300, rel=0.03)
-    plain, louder = (change_prosody(own, rate=1.0, pitch=0.0, gain=g) for g in (0.0, 6.0))
-    np.testing.assert_allclose(louder, plain * 10 ** (6 / 20), rtol=1e-4, atol=1e-6)
 
 
 def test_every_caption_is_spoken_and_its_record_has_voice_and_prosody(tmp_path: Path, asked: Asked) -> None:

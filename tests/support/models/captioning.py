@@ -117,16 +117,3 @@ def plain_beam_search(network: CaptionNetwork, image: Tensor, beam: int, power: 
         running = [one for one in extensions if one.words[-1] != END][:beam]
     finished.sort(key=lambda pair: -pair[0])
     return [one for _, one in finished]
-
-
-@torch.no_grad()
-def plain_greedy(network: CaptionNetwork, image: Tensor) -> list[int]:
-    """The likeliest word until END or the longest length."""
-    memory, words = network.encode(image[None]), list[int]()
-    while len(words) < network.config.longest:
-        result = next_words(network, memory, words)
-        word = result.index(max(result))
-        if word == END:
-            break
-        words.append(word)
-    return words

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from components.tools.describe.image_tags import Alt, find_image_tags, write_alts
-from components.tools.describe.page import find_images
-
-PIECES = (
-    "<img", "<IMG", " src=a.png", ' alt="x"', " alt", " alt=''", ">", "/>", "text", "<p>", "</p>", "<!-- ", "-->", "<script>",
-    "</script>", "<title>", "</title>", "<template>", "</template>", "<svg>", "</svg>", "<noscript>", "</noscript>", '"', "'",
-    "=", " ", "<", "</", "<!", "<textarea>", "</textarea >", "<table>", "<td>", "\n", "é", "<image src=b.png>", "<style>",
-    "</style>", "<!-->", "--!>", "<select>",
-)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -41,21 +30,6 @@ def test_characters_that_the_charset_lacks_become_references() -> None:
     page = b"<meta charset=iso-8859-1><img src=a>\xe9"
     written = write_alts(page, [Alt(find_image_tags(page)[0], "Pas sûr : 猫", "not-sure")], "cp1252")
     assert b'alt="Pas s\xfbr : &#29483;"' in written and written.endswith(b">\xe9")
-
-
-@given(st.lists(st.sampled_from(PIECES), max_size=30))
-def test_a_page_is_writable_only_where_its_tags_are_the_trees_images(pieces: list[str]) -> None:
-    page = "".join(pieces).encode()
-    images, codec, writable = find_images(page, "http://a.sample/", "utf-8")
-    if not writable:
-        assert all(image.tag is None for image in images)
-        return
-    tags = [(tag, image.position) for image in images for tag in (image.tag, image.twin) if tag is not None]
-    alts = [Alt(tag, f"alt {position}", "proposed") for tag, position in tags]
-    written = write_alts(page, alts, codec)
-    again, *_ = find_images(written, "http://a.sample/", "utf-8")
-    assert not again
-    assert re.sub(rb' ?alt="alt \d+" data-hearsight="proposed"', b"", written) == page
 
 
 @pytest.mark.long

@@ -8,13 +8,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.tools.release import release
-from components.tools.release.changes import Content, Released, compare, compare_speech, match_records
+from components.tools.release.changes import Released, compare_speech, match_records
 from components.tools.takedown.listing import add
 from tests.tools.release.posts_files import files
 from tests.tools.release.posts_project import OWNERS, drawn_image, posts, project
@@ -123,11 +122,6 @@ def test_an_unfit_earlier_release_is_refused_in_one_line(tmp_path: Path, spoil, 
     assert "\n" not in str(caught.value) and not (tmp_path / "two").exists()
 
 
-def test_other_image_bytes_at_the_same_address_are_a_change() -> None:
-    before, now = (Content(records={"a": Released("train", "c", "http://h/x.png", digest)}) for digest in ("1", "2"))
-    assert compare(before, now)["ids"] == {"withdrawn": [], "changed": ["a"], "moved": []}
-
-
 def test_a_release_with_other_image_bytes_reports_every_record_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release(spoken_project(tmp_path / "p"), "mine", tmp_path / "one")
     monkeypatch.setattr(Caption, "shown", property(lambda self: drawn_image(50, "PNG")))
@@ -163,13 +157,3 @@ def test_records_are_matched_one_to_one_and_only_within_an_image_or_identifier(b
     )]  # fmt: skip
     assert not left[0].keys() & left[1].keys()
     assert sorted(pairs) == sorted(match_records(dict(reversed(before.items())), dict(reversed(now.items()))))
-
-
-def test_params_of_the_publishers_reach_every_kind_of_release(tmp_path: Path) -> None:
-    statements = {"creators": "A Lab", "url": "https://example.org/mine", "published": "2026-11-25", "licence": "CC0"}
-    root = spoken_project(tmp_path / "p", params={"release": {"mine": statements}})
-    assert release(root, "mine", tmp_path / "out")["not_stated"] == "nothing"
-    document = json.loads((tmp_path / "out/croissant.json").read_text())
-    assert document["creator"]["name"] == "A Lab" and document["datePublished"] == "2026-11-25"
-    assert document["license"] == "https://creativecommons.org/publicdomain/zero/1.0/"
-    assert yaml.safe_load((tmp_path / "out/README.md").read_text().split("---")[1])["license"] == "cc0-1.0"

@@ -29,10 +29,7 @@ from tests.support.command import hearsight
 from tests.support.crawl.crawls import fixture_params
 from tests.support.crawl.fixture_web import build_fixture_web
 from tests.support.release.project import CHAIN, LABELS, LIST, ROWS, WEB, project
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+from tests.tools.release.posts_files import files
 
 
 def read(path: Path, layout: str) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from components.tools.trial.texts import Trial, read_lines, text_of
@@ -70,44 +70,24 @@ def test_the_size_of_a_chunk_changes_no_answer(trial: Trial) -> None:
     assert list(trial.of(alts, at_a_time=1)) == list(trial.of(alts, at_a_time=5))
 
 
-HOSTILE = [
-    "\U0001f600 A man \u202ewith\u202c a dog on the beach \U0001f3d6\ufe0f",
-    "رجل يركب حصانا في الصحراء",
-    "A\u200b man\u200d with\ufeff a dog on the beach",
-    "A man &amp;amp; a dog &lt;on&gt; the beach &#x1F600;",
-    "A dog on the beach " * 600,
-    "A DOG ON THE BEACH WITH A MAN",
-    "!!! ... --- ???",
-    "Conor O'Brien and Vincent van der Berg-d'Arc at the O’Reilly’s pub in the city",
-    "a\x00b\x07\x1b[31m A man in the house",
-    "A" * 10_000,
-    "(((((((((((((((((((((((((( A man in the house",
-    "“ ‘ A “man‘ in the “house",
-    "1 2 3 4 5 of the 6",
-    "the of and in",
-]
-
-
-@pytest.mark.parametrize("alt", HOSTILE)
-def test_hostile_alt_texts_get_a_verdict(trial: Trial, alt: str) -> None:
-    (result,) = trial.of([alt])
-    assert set(result) == KEYS and result["alt"] == alt and result["verdict"] in ("kept", "dropped")
-    assert (result["caption"] is None) == (result["verdict"] == "dropped") == (result["rule"] is not None)
-    json.dumps(result)
-
-
 _WORDS = """
     A The a an the man men dog Anna O'Neil Paris Paris, UK - | , . ' " “ ” ( ) 's of in at on by and or 5 km 2017 two May
     Monday Museum British Airways A319 is are runs riding “Waves” £20 @x #y &amp; \u200b \U0001f600 ; : – was who which
+    \u202ewith رجل van der Berg-d'Arc ((((( &#x1F600;
 """
 WORDS = st.sampled_from(_WORDS.split())
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@example("A dog on the beach " * 600)
+@example("A" * 10_000)
+@example("a\x00b\x07\x1b[31m A man in the house")
 @given(st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=25).map(" ".join)))
 def test_any_text_gets_a_verdict_and_its_steps_chain(trial: Trial, alt: str) -> None:
     (result,) = trial.of([alt])
-    assert result["verdict"] in ("kept", "dropped")
+    assert set(result) == KEYS and result["alt"] == alt and result["verdict"] in ("kept", "dropped")
+    assert (result["caption"] is None) == (result["verdict"] == "dropped") == (result["rule"] is not None)
+    json.dumps(result)
     for before, after in zip(result["steps"], result["steps"][1:], strict=False):
         assert before["after"] == after["before"]
     if result["verdict"] == "kept" and result["steps"]:

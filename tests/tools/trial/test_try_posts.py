@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -23,14 +20,9 @@ def trial() -> PostTrial:
     return PostTrial(PROJECT, "portuguese")
 
 
-def hearsight(*words: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
-    started = [str(Path(sys.executable).with_name("hearsight")), "try", "--posts", *words]
-    return subprocess.run(started, input=stdin, capture_output=True, cwd=PROJECT, timeout=900)
-
-
 def test_each_line_gives_one_json_object_in_order() -> None:
     captions = ["Oi!\n\n#PraCegoVer: Mulher anda na praia. 🐶\n#sol", "Sem marca.", ""]
-    done = hearsight(stdin="\n".join(map(json.dumps, captions)).encode())
+    done = command.hearsight("try", "--posts", stdin="\n".join(map(json.dumps, captions)).encode())
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert (done.returncode, done.stderr) == (0, b"")
     assert [line["raw"] for line in lines] == captions and all(set(line) == KEYS for line in lines)

@@ -215,12 +215,3 @@ def test_undamaged_records_of_a_damaged_archive_are_read(data, gzipped):
     result = urls(read(bytes(whole)))
     assert result[0] == "http://a.sample/0/p"
     assert result[-1] == "http://a.sample/3/p" and "http://a.sample/2/p" in result
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    st.binary(max_size=400), st.sampled_from([b"", b"WARC/1.0\r\n", b"\x1f\x8b\x08", b"WARC/1.0\r\nContent-Length: 9\r\n\r\n"])
-)
-def test_arbitrary_bytes_never_raise(data, start):
-    for page in read(start + data):
-        assert page.failure

@@ -11,8 +11,7 @@ from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.web.archives.encodings import CODINGS, BadRecord
-from components.web.archives.responses import parse_response
+from components.web.archives.encodings import CODINGS
 from tests.support.web.archive_samples import CHUNKED, OK, PAGE, bare, encoded, read, record, urls
 from tests.support.web.archived import skippable
 
@@ -51,15 +50,6 @@ def test_broken_encodings_are_reported_and_reading_continues(coding, body, trans
     pages = read(record(body=body, status=status) + record())
     assert urls(pages) == ["bad_encoding", "http://a.sample/p"]
     assert pages[0].url == "http://a.sample/p" and pages[0].detail
-
-
-@given(st.binary(max_size=300), st.sampled_from([b"gzip", b"deflate", b"", b"br"]), st.booleans())
-def test_arbitrary_responses_raise_bad_response_only(body, coding, chunked):
-    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: " + coding + (b"\r\nTransfer-Encoding: chunked" if chunked else b"")
-    try:
-        parse_response(head + b"\r\n\r\n" + body).body(1000)
-    except BadRecord as bad:
-        assert bad.failure in ("bad_encoding", "too_large", "bad_record")
 
 
 def zipped(coding, data):
@@ -108,16 +98,3 @@ def test_bodies_in_several_frames_or_decoded_already_are_read(coding, body):
 def test_broken_or_unknown_encodings_are_reported(coding, body):
     status = ("200 OK", [*OK[1], ("Content-Encoding", coding)])
     assert urls(read(record(body=body, status=status) + record())) == ["bad_encoding", "http://a.sample/p"]
-
-
-@given(
-    st.binary(max_size=300),
-    st.lists(st.sampled_from([b"br", b"zstd", b"gzip", b"deflate", b"x"]), max_size=7),
-    st.binary(max_size=9),
-)
-def test_arbitrary_encodings_raise_bad_response_only(body, codings, start):
-    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: " + b",".join(codings) + b"\r\n\r\n"
-    try:
-        parse_response(head + start + body).body(1000)
-    except BadRecord as bad:
-        assert bad.failure in ("bad_encoding", "too_large", "bad_record")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from components.web.html.offers import parse_srcset
-from components.web.html.page import decode, fold, read_page
-from components.web.urls import is_private, make_absolute, normalise
+from components.web.html.page import fold, read_page
+from components.web.urls import is_private
 
 PAGE = "http://a.sample/folder/page.html"
 
@@ -16,71 +14,6 @@ PAGE = "http://a.sample/folder/page.html"
 def one(html: str | bytes, hint: str | None = None):
     (candidate,) = read_page(html, PAGE, hint).candidates
     return candidate
-
-
-@given(
-    st.one_of(st.binary(max_size=400), st.text(max_size=400)),
-    st.sampled_from([None, "utf-8", "idna", "rot13", "nonsense", "utf-16"]),
-)
-def test_arbitrary_pages_never_raise(html, hint):
-    page = read_page(html, PAGE, hint)
-    positions = [c.position for c in page.candidates]
-    assert positions == sorted(set(positions))
-
-
-PIECES = st.sampled_from(
-    [
-        "<img",
-        "<picture>",
-        "<source srcset=",
-        "alt=",
-        "src=",
-        "srcset=",
-        '"',
-        "'",
-        ">",
-        "</",
-        "&",
-        "&#",
-        ";",
-        "&amp",
-        " 2x,",
-        "300w",
-        ",",
-        " ",
-        "\0",
-        "\ud800",
-        "http://",
-        "//[",
-        "]:99999/",
-        "data:,",
-        "<base href=",
-        "<a href=",
-        "é",
-        "%zz",
-        "<svg>",
-        "<template>",
-        "<!--",
-        "<meta charset=",
-        "robots",
-    ]
-)
-
-
-@given(st.lists(PIECES, max_size=40).map("".join))
-def test_arbitrary_markup_never_raises(html):
-    for candidate in read_page(html, PAGE).candidates:
-        assert candidate.image_url is None or normalise(candidate.image_url) == candidate.image_url
-        assert candidate.alt == " ".join(candidate.alt.split())
-    assert all(normalise(link) == link for link in read_page(html, PAGE).links)
-
-
-@given(st.text(max_size=80), st.text(max_size=40))
-def test_joining_addresses_never_raises_and_is_stable(reference, base):
-    url = make_absolute(reference, base)
-    assert url is None or make_absolute(url, "http://other.sample/") == url
-    joined = make_absolute(reference, PAGE)
-    assert joined is None or normalise(joined) == joined
 
 
 def test_broken_entities_are_decoded_as_browsers_do():
@@ -119,6 +52,8 @@ def test_srcset_with_commas_inside_addresses():
         (0, 2.0, "/i,1.png"),
     ]
     assert parse_srcset("a.png, b.png 2x") == [(0, 1.0, "a.png"), (0, 2.0, "b.png")]
+    assert parse_srcset(",,,") == [] and parse_srcset("a,,, b 2x") == [(0, 1.0, "a"), (0, 2.0, "b")]
+    assert parse_srcset("a,\x0bb 3w ,c") == [(3, 1.0, "a,\x0bb"), (0, 1.0, "c")]
 
 
 def test_inline_images_are_marked_unless_they_are_placeholders():
@@ -134,14 +69,6 @@ def test_an_empty_alt_differs_from_a_missing_one():
 
 def test_addresses_that_are_not_http_are_none():
     assert [one(f'<img src="{src}" alt=x>').image_url for src in ("ftp://h/x", "javascript:1", "http://[", "")] == [None] * 4
-
-
-def test_charsets_by_header_meta_and_guess():
-    assert one("<img src=a alt='café'>".encode("latin-1"), "iso-8859-1").alt == "café"
-    assert one("<meta charset=iso-8859-1><img src=a alt='caf\xe9 \x93q\x94'>".encode("latin-1")).alt == "café “q”"
-    assert one("<img src=a alt='café'>".encode()).alt == "café"
-    assert one("<img src=a alt='caf\xe9'>".encode("latin-1")).alt == "café"
-    assert decode("\ufeffé".encode("utf-16-le")) == "é"
 
 
 def test_links_are_absolute_unique_and_respect_nofollow():
@@ -178,9 +105,13 @@ def test_private_addresses_are_recognised_in_every_spelling():
         "64:ff9b:1::1",
         "192.88.99.1",
         "::ffff:192.88.99.1",
+        "64:ff9b::7f00:1",
+        "64:ff9b::a00:1",
+        "2002:7f00:1::",
+        "2002:a00:1::1",
     ):
         assert is_private(host), host
-    for host in ("gimp.sample", "8.8.8.8", "2606:4700::1111", "1e100.net"):
+    for host in ("gimp.sample", "8.8.8.8", "2606:4700::1111", "64:ff9b::808:808", "1e100.net"):
         assert not is_private(host), host
 
 

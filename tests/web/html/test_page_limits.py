@@ -9,8 +9,6 @@ import pickle
 import re
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from components.execution.limits import run_limited
 from components.web.budget import Budget
@@ -22,41 +20,6 @@ from components.web.urls import DEEPEST, LONGEST, make_absolute
 
 PAGE = "http://a.sample/folder/page.html"
 MANY = 250_000
-
-
-def parse_srcset_by_slicing(text):
-    """The definition: after each offer the rest is a text of its own."""
-    offers, rest = [], text
-    while rest := rest.lstrip(" \t\r\n\f,"):
-        url = re.match(r"[^ \t\r\n\f]+", rest).group()
-        rest, words = rest[len(url) :], []
-        if url.endswith(","):
-            url = url.rstrip(",")
-        else:
-            descriptor, _, rest = rest.partition(",")
-            words = descriptor.split()
-        width, density, known = 0, 1.0, True
-        for word in words:
-            value, unit = word[:-1], word[-1]
-            if unit == "w" and value.isascii() and value.isdigit() and len(value) < 7:
-                width = int(value)
-            elif unit == "x" and re.fullmatch(r"\d{1,4}(\.\d{1,6})?", value, re.ASCII):
-                density = float(value)
-            elif unit != "h":
-                known = False
-                break
-        if known and url:
-            offers.append((width, density, url))
-    return offers
-
-
-@given(st.text(max_size=60) | st.text("ab, \t\n\f\r\x0b\xa0,,,123.wxh", max_size=60))
-@example(",,,")
-@example("a,,, b 2x")
-@example("a 1x")
-@example("a,\x0bb 3w ,c")
-def test_the_srcset_parser_equals_the_definition(text):
-    assert parse_srcset(text) == parse_srcset_by_slicing(text)
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from components.web.images.head import FORMATS, Head, read_head
+from components.web.images.head import Head, read_head
 
 OPTIONS = {
     "jpeg": ("JPEG", {}),
@@ -39,50 +39,12 @@ def test_the_size_equals_the_decoders(kind, width, height):
     assert read_head(drawn(kind, width, height)) == Head(OPTIONS[kind][0], width, height)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("kind", OPTIONS)
-def test_the_header_is_final_once_the_size_is_known(kind):
-    """So the verdict cannot depend on the pieces in which a body comes."""
-    data = SAMPLES[kind]
-    result = [read_head(data[:cut]) for cut in range(len(data))]
-    first = next(at for at, head in enumerate(result) if head is not None)
-    assert set(result[:first]) <= {None} and set(result[first:]) == {Head(OPTIONS[kind][0], 37, 21)}
-    assert read_head(data[: first - 1], last=True) in (Head(OPTIONS[kind][0]), Head(""))
-
-
 def test_a_gif_frame_beyond_its_screen_enlarges_it():
     data = bytearray(drawn("gif", 60, 50))
     data[6:10] = b"\x01\0\x01\0"
     with Image.open(io.BytesIO(data)) as image:
         head = read_head(bytes(data))
         assert head is not None and (head.width, head.height) == image.size == (60, 50)
-
-
-STARTS = [b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"GIF89a", b"RIFF\0\0\0\0WEBPVP8", b"\xff\xd8\xff\xff\xff\xff"]
-
-
-@settings(max_examples=400, deadline=None)
-@given(st.sampled_from(STARTS), st.binary(max_size=1500), st.booleans())
-def test_random_bytes_never_raise_and_the_last_ones_decide(start, noise, last):
-    head = read_head(start + noise, last=last)
-    assert head is not None or not last
-    if head is not None:
-        assert (head.width > 0) == (head.height > 0) and (head.width == 0 or head.format in FORMATS)
-
-
-@settings(max_examples=400, deadline=None)
-@given(
-    st.sampled_from(sorted(SAMPLES)),
-    st.lists(st.tuples(st.integers(0, 700), st.binary(min_size=1, max_size=4)), max_size=6),
-    st.data(),
-)
-def test_mutated_headers_never_raise_and_keep_the_verdict_once_it_is_given(kind, changes, data):
-    body = bytearray(SAMPLES[kind])
-    for at, new in changes:
-        body[at : at + len(new)] = new
-    cut = data.draw(st.integers(0, len(body)))
-    early, late = read_head(bytes(body[:cut])), read_head(bytes(body), last=True)
-    assert late is not None and (early is None or early == late)
 
 
 def test_reading_a_jpeg_of_fill_bytes_terminates():
