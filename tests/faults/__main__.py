@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 from components.execution.engine import limit_threads
@@ -26,10 +27,11 @@ def main() -> int:
     parser.add_argument("--loud", action="store_true", help="print what every command said")
     chosen = parser.parse_args()
     limit_threads()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that folders are removed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers and folders are removed
     outcomes: list[Outcome] = []
-    with tempfile.TemporaryDirectory(prefix="hearsight-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hearsight-faults-") as folder, ExitStack() as stack:
         world = build_world(Path(folder), quick=chosen.quick)
+        stack.callback(world.close)
         print(f"the uninterrupted run took {cpu_seconds():.1f} s of a processor", flush=True)
         for seed in range(chosen.seed, chosen.seed + chosen.count):
             begun, used = time.monotonic(), cpu_seconds()
@@ -53,7 +55,7 @@ def cpu_seconds() -> float:
 
 def table(outcomes: list[Outcome]) -> str:
     """Return kinds × outcomes as a Markdown table."""
-    columns = ("absorbed", "named", "named by its check", "killed", "missed")
+    columns = ("absorbed", "named", "named by its check", "named in its ledger", "killed", "missed")
     lines = [f"| kind | faults | {' | '.join(columns)} | followed hints | broken promises |", "|---" * (len(columns) + 4) + "|"]
     for kind in [*KINDS, "all"]:
         chosen = [outcome for outcome in outcomes if kind in (outcome.kind, "all")]

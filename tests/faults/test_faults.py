@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
@@ -21,9 +22,11 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A finished project for faults to strike."""
-    return build_world(tmp_path_factory.mktemp("faults"), quick=not THOROUGH)
+    world = build_world(tmp_path_factory.mktemp("faults"), quick=not THOROUGH)
+    yield world
+    world.close()
 
 
 def hold(world: World, kind: str, seed: int) -> None:
@@ -35,6 +38,12 @@ def hold(world: World, kind: str, seed: int) -> None:
 @pytest.mark.parametrize(("kind", "seed"), QUICK)
 def test_a_run_under_a_fault_ends_as_an_uninterrupted_one(world: World, kind: str, seed: int) -> None:
     hold(world, kind, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", (1, 4, 6))
+def test_a_flow_whose_parts_are_killed_is_finished_by_the_next(world: World, seed: int) -> None:
+    hold(world, "flow", seed)  # the server, a stage, the flow itself: minutes each, since Prefect's client waits
 
 
 @pytest.mark.slow

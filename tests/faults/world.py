@@ -28,6 +28,12 @@ def set_split(root: Path, test: float) -> None:
     fresh.replace(path)
 
 
+def take_down(root: Path) -> None:
+    """Add a page to the takedown list."""
+    with (root / "takedown.jsonl").open("a") as file:
+        file.write('{"kind": "page", "value": "http://a.sample/page-1.html"}\n')
+
+
 EDITS: dict[str, tuple[Edit, str]] = {"split.test": (lambda root: set_split(root, 0.3), "split")}
 """Edit → what it does to a project, and the first stage that reads what it changes."""
 
@@ -46,7 +52,7 @@ def build_world(folder: Path, *, quick: bool = False) -> World:
     # What the uninterrupted run says to MLflow is not of the runs that follow.
     shutil.rmtree(template.root / ".hearsight" / "runs", ignore_errors=True)
     steps = {strike.command: strike.counters.steps() for strike in counting}
-    return World(template, steps, {"": template.manifests()}, {"": template.files()}, folder, quick)
+    return World(template, steps, {"": template.manifests()}, {"": template.files()}, folder, quick, dict(EDITS))
 
 
 def _noting(counting: list[Strike], compare: Callable[..., None]) -> Callable[..., None]:
@@ -64,13 +70,13 @@ def _noting(counting: list[Strike], compare: Callable[..., None]) -> Callable[..
 def reference(world: World, variant: str) -> dict[str, bytes]:
     """Return the manifests of an uninterrupted run of a variant; runs it once."""
     if variant not in world.manifests:
-        edit, first = EDITS[variant]
+        edit, first = world.edits[variant]
         project: Small = copy_small(world.template, world.folder / f"variant-{len(world.manifests)}")
         edit(project.root)
         project.forget(first)
         last = first if world.quick else STAGES[-1]
         goal = f"{last}@english"
-        done = commands.dvc(project.root, "repro", goal)
+        done = commands.dvc(project.root, "repro", goal, **world.environments.get(variant, {}))
         assert done.code == 0, done.output
         world.manifests[variant], world.files[variant] = project.manifests(), project.files()
         shutil.rmtree(project.root)
