@@ -80,17 +80,8 @@ def ours_crawl(seed: str, home: str) -> dict[str, Any]:
         "timeout": 30.0, "min_side": MIN_SIDE["feed"], "max_aspect": MAX_ASPECT, "min_alt": 1, "shard_size": 200,
     }  # fmt: skip
     params = parse_settings(Params, ours, "benchmarks.images")
-    stage = Stage(
-        "crawl",
-        "english",
-        params,
-        project(),
-        {},
-        out,
-        LocalEngine(PROCESSES),
-        Path(home) / ".hearsight",
-        "the code of a benchmark",
-    )
+    where, state = Path(home), Path(home) / ".hearsight"
+    stage = Stage("crawl", "english", params, where, {}, out, LocalEngine(PROCESSES), state, "the code of a benchmark")
     began = time.perf_counter()
     run(stage)
     stage.finish()
