@@ -65,7 +65,7 @@ def make_index(root: Path, images: int) -> dict[str, bytes]:
     for place in range(images):
         host = GONE if place == IMAGES - 1 else STAYS
         where = {"host": host, "page_url": f"http://{host}/{place}", "image_url": f"http://{host}/{place}.png"}
-        sha256 = sha256_bytes(world.image(place))
+        sha256 = sha256_bytes(world.drawn_image(place))
         rows += [row("crawl", key=f"{place:02d}{language}", image_sha256=sha256, **where) for language in ("es", "fr")]
     world.output(root, "crawl", rows, {}, {})
     made = world.spoken_set(root, images) | {"input": world.models(root)}
@@ -142,7 +142,7 @@ def test_an_older_index_is_removed_from_mlflow_and_dvc_and_the_newer_one_answers
     import mlflow
 
     root, client = made.root, connect(made.root)
-    gone = sha256_bytes(world.image(IMAGES - 1))
+    gone = sha256_bytes(world.drawn_image(IMAGES - 1))
     only = {data for path, data in made.old.items() if gone in path or path.startswith(("neighbours", "search/index/items"))}
     only -= set(made.new.values())
     assert f"search/images/{gone}.jpg" in made.old and f"search/images/{gone}.jpg" not in made.new and len(only) >= 2
@@ -180,7 +180,7 @@ def test_an_older_index_is_removed_from_mlflow_and_dvc_and_the_newer_one_answers
 def test_the_scan_reports_a_file_that_still_contains_a_listed_item(made: Made, left: str) -> None:
     root = made.root
     purge(root, apply=True)
-    gone = sha256_bytes(world.image(IMAGES - 1))
+    gone = sha256_bytes(world.drawn_image(IMAGES - 1))
     name = next(path for path in made.old if (gone in path if left == "image" else path.endswith(".parquet")))
     place = root / "mlartifacts/stamps/models/m-0/artifacts" / Path(name).name
     place.parent.mkdir(parents=True)
@@ -193,7 +193,7 @@ def test_an_original_image_or_recording_is_recognised_by_its_bytes(made: Made) -
     purge(root, apply=True)
     stray = root / "data/stamps/build_search_index/audio/unnamed.png"
     stray.parent.mkdir(exist_ok=True)
-    stray.write_bytes(world.image(IMAGES - 1))
+    stray.write_bytes(world.drawn_image(IMAGES - 1))
     assert places(root) == ["data/stamps/build_search_index/audio/unnamed.png"]
 
 
@@ -245,7 +245,7 @@ def test_a_purge_of_a_copied_project_keeps_the_index_of_the_original(
     assert plan.searches
     assert everything(made.root / "mlartifacts") == before
     left = everything(copied / "mlartifacts")
-    gone = sha256_bytes(world.image(IMAGES - 1))
+    gone = sha256_bytes(world.drawn_image(IMAGES - 1))
     assert not [name for name in left if gone in name], left.keys()
     assert [name for name in left if name.endswith(".jpg")]
     assert scan(copied).left == []
