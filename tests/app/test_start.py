@@ -17,6 +17,7 @@ from tests.app.server import OWNER, Running, running, settings_of
 from tests.support import leave_warning
 from tests.support.app.browser import assert_accessible
 from tests.support.app.project import fail, finish, new_project
+from tests.support.settings_files import edit_settings
 
 pytestmark = pytest.mark.long
 
@@ -47,8 +48,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "reports" / "way-out").symlink_to(root / "secret.txt")
     for stage in ("crawl", "filter", "hypernymize", "dedup"):
         finish(root, "english", stage)
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("sides_over: 99 ", "sides_over: 98 "))
+    edit_settings(root, lambda content: content["english"]["filter"].update(sides_over=98))
     shutil.rmtree(root / "data" / "english" / "hypernymize")
     fail(root, "english", "hypernymize", "expect_it")
     leave_warning(StageOutput(root / "data" / "english" / "dedup"))

@@ -66,7 +66,7 @@ def test_faults_of_the_machine_are_distinguished_from_defects(number, message):
 
 FULL = """
 mount -t tmpfs -o size=700k none "$0" && cd "$0" && cp "$1"/takedown.jsonl "$1"/dvc.yaml . && cp "$2" params.yaml &&
-ln -s "$3" web && exec "$4" -m components.cli.entry run crawl --dataset english
+cp -r "$(dirname "$2")/datasets" . && ln -s "$3" web && exec "$4" -m components.cli.entry run crawl --dataset english
 """
 
 

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.faults.fault import Fault, World
 from tests.faults.servers import Cut, Served, serve_folder, serve_s3
 from tests.support.crawl.crawls import fixture_block
+from tests.support.settings_files import edit_settings
 
 STALLED = 2.0
 """Timeout of a request (s), above which it has failed."""
@@ -27,10 +26,7 @@ KEYS = {
 
 def set_crawl(root: Path, block: dict[str, Any]) -> None:
     """Give the project another crawl."""
-    path = root / "params.yaml"
-    content = yaml.safe_load(path.read_text())
-    content["english"]["crawl"] = block
-    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    edit_settings(root, lambda content: content["english"].update(crawl=block))
 
 
 def web_block(proxy: str) -> dict[str, Any]:

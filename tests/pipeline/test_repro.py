@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from components.core.params import dataset_file
 from tests.support.pipeline.harness import ENVIRONMENT, Project
 
 # The first waits for a project in which every stage has run.
@@ -74,11 +75,11 @@ def test_a_changed_comment_changes_no_output(whole: Project):
 def test_a_changed_filter_threshold_computes_no_annotation_and_downloads_nothing(whole: Project):
     project = whole
     known, fetched = annotations(project), fetches(project)
-    path = project.root / "params.yaml"
+    path = dataset_file(project.root, "english")
     before = path.read_text()
     params = yaml.safe_load(before)
     # Stricter, so that fewer records go on: whatever is left has been seen before.
-    params["english"]["filter"]["max_capital_ratio"] = 0.34
+    params["filter"]["max_capital_ratio"] = 0.34
     path.write_text(yaml.safe_dump(params, sort_keys=False))
     try:
         environment = {**ENVIRONMENT, "HEARSIGHT_ROOT": str(project.root)}

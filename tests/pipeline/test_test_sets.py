@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 from dvc.exceptions import ReproductionError
 from dvc.repo import Repo
 from typer.testing import CliRunner
@@ -17,12 +18,15 @@ from components.cli.stages import check_draft
 from components.core.addresses import lineage_path
 from components.core.files import publish_json
 from components.core.graph import TEST_SETS, load_graph
+from components.core.params import dataset_file
 from components.core.stage_output import StageOutput
+from components.core.yaml_edit import edited_yaml
 from components.execution import runner
 from flows.graph import read_tasks
 from tests.support import InlineEngine
 from tests.support.pipeline.drawings import captions, draw
 from tests.support.pipeline.harness import ENVIRONMENT, Project, commit, make_project
+from tests.support.settings_files import write_settings
 
 # A whole run of DVC takes minutes on a busy machine.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
@@ -48,14 +52,12 @@ captioners:
   sets: [drawn]
   tests: []
   networks: [rnn1x1]
+  shared: {{}}
   evaluate_captioners: {{beam: 2, resamples: 20, examples: 2}}
 """
 TESTS = ("coco", "c40", "flickr1k")
-TRAINING = """\
-  train_captioner:
-    training: {seeds: [0], min_count: 1}
-    networks: {rnn1x1: {width: 16, epochs: 2, batch: 8, optimiser: adam, learning_rate: 0.01, self_critical: {epochs: 0}}}
-"""
+NETWORK = {"width": 16, "epochs": 2, "batch": 8, "optimiser": "adam", "learning_rate": 0.01, "self_critical": {"epochs": 0}}
+TRAINING = {"training": {"seeds": [0], "min_count": 1}, "networks": {"rnn1x1": NETWORK}}
 
 
 def add_files(root: Path) -> None:
@@ -90,10 +92,10 @@ def add(root: Path, *words: str) -> str:
 
 def add_sets(root: Path) -> None:
     """Write a training set and three test sets by one command each."""
-    path = root / "params.yaml"
-    path.write_text(PARAMS)
+    write_settings(root, yaml.safe_load(PARAMS))
     add(root, "drawn", "--table", "tsv:drawn.tsv")
-    path.write_text(path.read_text() + TRAINING)
+    with edited_yaml(dataset_file(root, "drawn")) as content:
+        content["train_captioner"] = TRAINING
     karpathy = add(root, "coco", "--table", "karpathy:dataset_coco.json", "--images", "coco", "--test")
     assert "next: dvc repro evaluate_captioners@captioners" in karpathy
     add(root, "c40", "--table", "coco:captions_c40.json", "--images", "c40", "--test")
@@ -182,8 +184,8 @@ def test_a_trained_captioner_is_tested_on_every_added_set_with_all_its_reference
     commit(project)
     table = project.root / "captions_c40.json"
     table.write_text(table.read_text().replace("a red square drawn as number 1", "a small red box"))
-    params = project.root / "params.yaml"
-    params.write_text(params.read_text().replace("snapshot: c40-1", "snapshot: c40-2"))
+    with edited_yaml(dataset_file(project.root, "c40")) as content:
+        content["crawl"]["snapshot"] = "c40-2"
     code, printed = dvc(project, "repro", "evaluate_captioners@captioners")
     assert code == 0, printed[-3000:]
     changed = [f"{stage}@c40" for stage in ("crawl", "split", "extract_features")]

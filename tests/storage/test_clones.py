@@ -17,6 +17,7 @@ from components.core.storage import S3Storage, read_storage
 from components.execution import runner
 from tests.support import InlineEngine
 from tests.support.pipeline.harness import ENVIRONMENT, Project, leave_docs
+from tests.support.settings_files import edit_settings
 from tests.support.storage.projects import git, settings, small_project
 from tests.support.storage.server import S3Server
 
@@ -82,9 +83,7 @@ def test_a_second_clone_pulls_manifests_and_goes_on(server: S3Server, tmp_path: 
         assert sha256_file(output.path / name) == sha256
 
     old = StageOutput(first.root / "data" / "english" / "split").manifest
-    (first.root / "params.yaml").write_text(
-        (first.root / "params.yaml").read_text().replace("by: text", "by: text\n    test: 0.4")
-    )
+    edit_settings(first.root, lambda content: content["english"]["split"].update(test=0.4))
     run(first, "split")
     assert old.digest != StageOutput(first.root / "data" / "english" / "split").digest
     named = {object_key(sha256) for _, sha256 in old.expected_files().values()} | {object_key(old.digest)}

@@ -21,13 +21,13 @@ from tests.support.flows.served import plain_environment
 pytestmark = pytest.mark.long
 
 PIPELINE = {
+    "vars": ["datasets/words.yaml"],
     "stages": {
-        "first": {"foreach": "${words}", "do": {"cmd": "echo ${item.word} > ${key}", "outs": ["${key}"]}},
+        "first": {"foreach": "${list}", "do": {"cmd": "echo ${item.word} > ${key}", "outs": ["${key}"]}},
         "second": {"foreach": "${chain.second}", "do": {"cmd": "sh second.sh", "deps": ["a", "b", "second.sh"], "outs": ["c"]}},
-    }
+    },
 }
 PARAMS = {
-    "words": {"a": {"word": "one"}, "b": {"word": "two"}},
     "chain": {"first": {"a": {}, "b": {}}, "second": {"c": {"input": "a/first", "more": "b/first"}}},
 }
 
@@ -36,7 +36,9 @@ PARAMS = {
 def root(tmp_path: Path) -> Path:
     (tmp_path / "dvc.yaml").write_text(yaml.safe_dump(PIPELINE))
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(PARAMS))
-    (tmp_path / "experiments.yaml").write_text("words: {a: {word: large}}\n")
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "words.yaml").write_text(yaml.safe_dump({"list": {"a": {"word": "one"}, "b": {"word": "two"}}}))
+    (tmp_path / "experiments.yaml").write_text("words: {list: {a: {word: large}}}\n")
     subprocess.run([sys.executable, "-m", "dvc", "init", "-q", "--no-scm"], cwd=tmp_path, check=True)
     return tmp_path
 
@@ -74,13 +76,13 @@ def test_a_failure_is_shown_with_its_log_and_the_same_command_continues(root):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_ends_the_flow_and_its_stages_and_restores_the_settings(root, number):
     (root / "second.sh").write_text("sleep 300 & echo $! > pid; wait\n")
-    before = (root / "params.yaml").read_bytes()
+    before = (root / "datasets" / "words.yaml").read_bytes()
     run = start(root, "experiments")
     pid = root / "pid"
     while not (pid.is_file() and pid.read_text().strip()):
         assert run.poll() is None, run.communicate()[0]
         time.sleep(0.05)
-    assert (root / "params.yaml").read_text().startswith(HEADER)
+    assert (root / "datasets" / "words.yaml").read_text().startswith(HEADER)
     assert (root / "a").read_text() == "large\n"
     family = [psutil.Process(int(pid.read_text())), *psutil.Process(run.pid).children(recursive=True)]
     run.send_signal(number)
@@ -88,4 +90,4 @@ def test_a_signal_ends_the_flow_and_its_stages_and_restores_the_settings(root, n
     assert run.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert not psutil.wait_procs(family, timeout=60)[1]
     if number != signal.SIGKILL:  # then the next command restores them
-        assert (root / "params.yaml").read_bytes() == before
+        assert (root / "datasets" / "words.yaml").read_bytes() == before
