@@ -35,7 +35,7 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project in every state: english/crawl is up to date, filter has changed, hypernymize failed, dedup has warnings."""
+    """A project in every state: english/crawl is up to date, filter has changed, dedup failed, hypernymize has warnings."""
     root = new_project(tmp_path_factory.mktemp("project"))
     for place, text in {
         **PAGES,
@@ -49,9 +49,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for stage in ("crawl", "filter", "hypernymize", "dedup"):
         finish(root, "english", stage)
     edit_settings(root, lambda content: content["english"]["filter"].update(sides_over=98))
-    shutil.rmtree(root / "data" / "english" / "hypernymize")
-    fail(root, "english", "hypernymize", "expect_it")
-    leave_warning(StageOutput(root / "data" / "english" / "dedup"))
+    shutil.rmtree(root / "data" / "english" / "dedup")
+    fail(root, "english", "dedup", "expect_it")
+    leave_warning(StageOutput(root / "data" / "english" / "hypernymize"))
     return root
 
 
@@ -112,7 +112,7 @@ def test_the_state_of_each_output_is_in_the_drawing_and_in_a_table(browser, site
     page = context.new_page()
     site.show(page)
     summary(page, "english").click()  # a <details> opens without a script
-    for stage, state in zip(("crawl", "filter", "hypernymize", "dedup", "split"), states, strict=True):
+    for stage, state in zip(("crawl", "filter", "dedup", "hypernymize", "split"), states, strict=True):
         row = page.locator("tr", has=page.get_by_role("rowheader", name=stage, exact=True)).filter(visible=True)
         assert row.locator("td").first.inner_text().lstrip("✓!↻✗○ ") == state
     drawn = page.locator("svg .node")
@@ -125,9 +125,9 @@ def test_what_checks_found_is_listed_with_its_page(page, site):
     site.show(page)
     found = page.locator("ul.found li")
     assert found.count() == 2
-    assert "english/hypernymize" in found.nth(0).inner_text() and "key expect_it found <3>" in found.nth(0).inner_text()
-    assert found.nth(0).get_by_role("link").get_attribute("href").endswith("data_docs/english/hypernymize/shards.html")
-    assert "english/dedup" in found.nth(1).inner_text()
+    assert "english/dedup" in found.nth(0).inner_text() and "key expect_it found <3>" in found.nth(0).inner_text()
+    assert found.nth(0).get_by_role("link").get_attribute("href").endswith("data_docs/english/dedup/shards.html")
+    assert "english/hypernymize" in found.nth(1).inner_text()
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -42,9 +42,9 @@ PARAMS = f"""\
 engine: {{kind: local, workers: 1}}
 storage: {{kind: local, versioned: ""}}
 chain:
-  crawl:
-  split:
-  extract_features:
+  crawl: {{}}
+  split: {{}}
+  extract_features: {{}}
   evaluate_captioners:
     captioners: {{captioners: every cell}}
 {UNUSED}
