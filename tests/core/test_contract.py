@@ -39,7 +39,8 @@ ONCE = [stage for stage in WORK if stage not in CELLED]
 
 
 def test_stages_records_suites_and_settings_are_consistent():
-    assert problems(PROJECT) == []
+    found = list(problems(PROJECT))
+    assert not found, "\n".join(found)
 
 
 def test_every_missing_suite_is_named(copy):
