@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from components.core.addresses import CODE_ROOT
+from components.core.addresses import code_path
 from flows.guard import ENDED, GRACE, guard
 
 PRELOADED = [
@@ -45,11 +45,10 @@ class DvcServer:
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
-        path = os.pathsep.join(filter(None, [str(CODE_ROOT), os.environ.get("PYTHONPATH", "")]))
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "flows.dvc", str(theirs.fileno())],
-                env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": code_path(os.environ)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()], start_new_session=True,
             )  # fmt: skip
 

@@ -20,7 +20,7 @@ from typing import NoReturn
 
 import psutil
 
-from components.core.addresses import CODE_ROOT
+from components.core.addresses import code_path
 from components.execution.background import MARK
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -47,12 +47,9 @@ def run_guarded(
     in ``on_line`` or in the waiting thread.
     """
     guarded = [sys.executable, "-m", "flows.guard", str(limit), str(os.getpid()), "--", *command]
-    environment = {
-        **env,
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(CODE_ROOT), env.get("PYTHONPATH", "")])),
-    }
     child = subprocess.Popen(
-        guarded, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        guarded, cwd=cwd, env={**env, "PYTHONPATH": code_path(env)},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace", bufsize=1, start_new_session=True,
     )  # fmt: skip
     try:

@@ -9,6 +9,7 @@ becomes the output when it has passed its check.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,6 +52,11 @@ def find_root() -> Path:
         if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
             return folder
     raise HearsightError("no dvc.yaml and params.yaml here or above", where=current, hint="run inside a Hearsight project")
+
+
+def code_path(environment: Mapping[str, str]) -> str:
+    """Return the ``PYTHONPATH`` of a process that runs this code: its folder, then what ``environment`` has there."""
+    return os.pathsep.join(filter(None, [str(CODE_ROOT), environment.get("PYTHONPATH", "")]))
 
 
 def main_project(project: Path) -> Path:

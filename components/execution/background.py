@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from components.core.addresses import CODE_ROOT
+from components.core.addresses import code_path
 
 MARK = "HEARSIGHT_BACKGROUND"
 """Variable in the environment of background processes, which a flow's guard lets live: they end by themselves when idle."""
@@ -21,12 +21,11 @@ def start(module: str, arguments: Sequence[str], *, folder: Path, log: Path, env
         OSError: the process cannot be started.
         subprocess.SubprocessError: it failed before it detached.
     """
-    path = os.pathsep.join(filter(None, [str(CODE_ROOT), os.environ.get("PYTHONPATH", "")]))
     with log.open("ab") as output:
         subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=folder,
-            env={**os.environ, **environment, "PYTHONPATH": path, MARK: module},
+            env={**os.environ, **environment, "PYTHONPATH": code_path(os.environ), MARK: module},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

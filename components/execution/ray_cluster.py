@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from components.core.addresses import CODE_ROOT, code_path
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.machine import usable_cores
@@ -154,8 +155,8 @@ def check_nodes(ray: Any, cpus: float, writer_lock: WriterLock, folders: Sequenc
 def _environment() -> Mapping[str, str]:
     """Return the workers' environment: this code's path, one numeric thread, and the HEARSIGHT variables of this run."""
     inherited = {name: value for name, value in os.environ.items() if name.startswith("HEARSIGHT_")}
-    if "site-packages" not in node.PACKAGE.parts:
-        inherited["PYTHONPATH"] = os.pathsep.join(filter(None, (str(node.PACKAGE.parent), os.environ.get("PYTHONPATH"))))
+    if "site-packages" not in CODE_ROOT.parts:
+        inherited["PYTHONPATH"] = code_path(os.environ)
     return {**dict.fromkeys(THREAD_LIMITS, "1"), "TOKENIZERS_PARALLELISM": "false", **inherited}
 
 
