@@ -107,7 +107,7 @@ def test_a_fork_has_the_clients_question_folder_environment_and_current_code(toy
     first = toy.run("a", "b c", VALUE="1")
     assert (first["folder"], first["words"], first["value"]) == (str(toy.root), ["a", "b c"], "1")
     assert [server.pid for server in toy.servers] == [first["parent"]]
-    (toy.root / "toy" / "work.py").write_text(WORK.replace('"words"', '"edited words"'))
+    (toy.root / "toy" / "work.py").write_text(WORK.replace('"words":', '"edited words":'))
     second = toy.run("d")
     assert (second["edited words"], second["value"]) == (["d"], None)
     assert second["parent"] == first["parent"]
