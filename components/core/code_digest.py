@@ -109,11 +109,6 @@ def _checksum(digest: str) -> str:
     return hashlib.sha256(digest.encode()).hexdigest()
 
 
-def syntax_tree(path: Path) -> ast.Module:
-    """Return the syntax tree of a source file; see :func:`parse`."""
-    return parse(path.read_bytes())
-
-
 def parse(source: bytes) -> ast.Module:
     """Return the syntax tree of source code; only one thread parses at a time.
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from components.core import code_digest as module
-from components.core.code_digest import code_digest, syntax_tree
+from components.core.code_digest import code_digest, parse
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from tests.support import PROJECT
@@ -151,15 +151,15 @@ def test_a_changed_statement_of_any_module_that_a_stage_imports_changes_its_key_
 def test_a_process_forked_while_a_thread_parses_can_parse() -> None:
     largest, over = max((PROJECT / "components").rglob("*.py"), key=lambda path: path.stat().st_size), threading.Event()
 
-    def parse() -> None:
+    def parse_on() -> None:
         while not over.is_set():
-            syntax_tree(largest)
+            parse(largest.read_bytes())
 
     def parse_and_leave() -> None:
-        syntax_tree(largest)
+        parse(largest.read_bytes())
         os._exit(0)  # at once: what earlier tests left to be done at an exit is not this one's
 
-    thread = threading.Thread(target=parse)
+    thread = threading.Thread(target=parse_on)
     thread.start()
     try:
         for _ in range(5):

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from components.core.addresses import CELLS, MATRICES, MATRIX_SETTINGS, parse_output_name
-from components.core.code_digest import syntax_tree
+from components.core.code_digest import parse
 from components.core.graph import EVERY_CELL, SHARED, TEST_SETS, Graph, load_graph
 from components.core.params import YAML_LOADER
 from components.core.records import OUTPUT_SCHEMAS
@@ -54,11 +54,11 @@ def _stage_parts(root: Path, graph: Graph) -> Iterator[str]:
         if not path.is_file():
             yield f"{name}: is missing though dvc.yaml has the stage '{stage}'"
             continue
-        tree = syntax_tree(path)
+        tree = parse(path.read_bytes())
         if "Params" not in _defined(tree):
             yield f"{name}: does not define Params"
         running = path.with_name("run.py")
-        if not running.is_file() or "run" not in _defined(syntax_tree(running)):
+        if not running.is_file() or "run" not in _defined(parse(running.read_bytes())):
             yield f"{STAGES / stage / 'run.py'}: does not define run"
         if not ast.get_docstring(tree):
             yield f"{name}: has no docstring"

@@ -1,4 +1,4 @@
-"""A small spoken set: coloured images as features or files, and short clips that are told apart by their pitch."""
+"""A small spoken set: coloured images as features or files, and short clips of different pitch."""
 
 from __future__ import annotations
 
