@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -47,13 +48,31 @@ def pip_settings(lines: str) -> dict[str, str]:
     return known
 
 
-def uv_environment(environment: Mapping[str, str], pip: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for uv: pip's settings stand in for those of uv's that are not set."""
+def uv_environment(environment: Mapping[str, str], pip: Mapping[str, str], default_index: str = "") -> dict[str, str]:
+    """Return the environment for uv: pip's settings stand in for those of uv's that are not set.
+
+    Args:
+        default_index: pip's index where no setting names one.
+    """
     added = {ours: pip[name].split() for name, ours in FROM_PIP.items() if pip.get(name) and not environment.get(ours)}
+    if "UV_INDEX" in added and not environment.get("UV_DEFAULT_INDEX"):
+        # Of a version that several indexes have, uv takes the files of the first, which may lack the one for this machine.
+        added["UV_INDEX"][:0] = pip.get("index-url", default_index).split()
     # uv separates folders of packages by commas, all else by spaces.
     values = {name: ("," if name == "UV_FIND_LINKS" else " ").join(words) for name, words in added.items()}
     # pip looks for the best version in all indexes; uv would take the first index that has any.
     return {"UV_INDEX_STRATEGY": "unsafe-best-match", **environment, **values}
+
+
+def pip_default_index() -> str:
+    """Return the index that pip takes where no setting names one, from its help text; empty if the text has none."""
+    words = [sys.executable, "-m", "pip", "install", "--help", "--isolated"]
+    found = re.search(r"--index-url <url>.*?\(default\s+(\S+)\)", _output(words), re.DOTALL)
+    return found[1] if found else ""
+
+
+def _output(words: list[str]) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
 def names_a_source(environment: Mapping[str, str], files: list[Path]) -> bool:
@@ -101,9 +120,8 @@ def main() -> int:
     parser.add_argument("locks", nargs="*", type=Path, help="locks with hashes")
     parser.add_argument("--torch", action="store_true", help="install torch as well")
     chosen = parser.parse_args()
-    pip = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(pip, capture_output=True, text=True, check=False).stdout
-    environment = uv_environment(os.environ, pip_settings(listed))
+    pip = pip_settings(_output([sys.executable, "-m", "pip", "config", "list"]))
+    environment = uv_environment(os.environ, pip, pip_default_index())
     for lock in chosen.locks:
         if code := install(["--require-hashes", "--no-deps", "--requirements", str(lock)], environment):
             return code

@@ -85,7 +85,17 @@ def test_settings_of_pip_stand_in_for_those_of_uv_that_are_not_set():
     result = INSTALL.uv_environment({"UV_INDEX": "https://ours.example/", "HOME": "/h"}, pip)
     assert result["UV_FIND_LINKS"] == "/wheels,/more,wheels" and result["UV_DEFAULT_INDEX"] == "https://mirror.example/simple"
     assert result["UV_INDEX"] == "https://ours.example/" and result["SSL_CERT_FILE"] == "/certificates.crt"
-    assert INSTALL.uv_environment({}, pip)["UV_INDEX"] == "https://a.example/ https://b.example/"
+    extra = "https://a.example/ https://b.example/"
+    assert INSTALL.uv_environment({"UV_DEFAULT_INDEX": "https://d.example/"}, pip)["UV_INDEX"] == extra
+
+
+def test_the_main_index_of_pip_is_asked_before_further_ones():
+    further = {"extra-index-url": "https://a.example/"}
+    assert INSTALL.uv_environment({}, further, "https://main.example/")["UV_INDEX"] == "https://main.example/ https://a.example/"
+    named = further | {"index-url": "https://mirror.example/"}
+    assert INSTALL.uv_environment({}, named, "https://main.example/")["UV_INDEX"] == "https://mirror.example/ https://a.example/"
+    assert "UV_INDEX" not in INSTALL.uv_environment({}, {}, "https://main.example/")
+    assert INSTALL.pip_default_index().startswith("https://")
 
 
 @pytest.mark.parametrize(
