@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +12,41 @@ if TYPE_CHECKING:
     from components.core.check_warnings import CheckWarning
 
 
+IMPORT_TORCH = (
+    "build_search_index",
+    "evaluate_captioners",
+    "evaluate_retrieval",
+    "finetune_retrieval",
+    "pretrain_retrieval",
+    "train_captioner",
+)
+"""Stages that run in forks of a process which has imported torch and Lightning: their imports take 2 to 8 seconds."""
+KILLED = 128 + signal.SIGKILL
+"""Exit code of shells for a command that SIGKILL ended."""
+
+
 def run(stage: str, dataset: str) -> int:
     """Run a stage and check its output; return the exit code."""
     from components.execution.process import die_with_ancestor
 
     die_with_ancestor("dvc")  # before the slow imports: a dvc that is killed during them would not be noticed
+    if stage not in IMPORT_TORCH:
+        return run_here(stage, dataset)
+    from components.core.addresses import find_root
+    from components.core.printing import print_error
+    from components.execution.warm_client import ForkLost, run_warm
+
+    server = "components.cli.run_server"
+    try:
+        code = run_warm(find_root(), server, {"stage": stage, "dataset": dataset}, (Path(__file__).with_name("run_server.py"),))
+    except ForkLost:
+        print_error(f"{stage} of {dataset}: its process was killed; look for a lack of memory (dmesg), and run again")
+        return KILLED
+    return run_here(stage, dataset) if code is None else int(code)
+
+
+def run_here(stage: str, dataset: str) -> int:
+    """Run a stage in this process and check its output; return the exit code."""
     from components.core.addresses import find_root
     from components.core.printing import print_line
     from components.execution.runner import run_stage, summary
@@ -61,10 +92,13 @@ def check_warm(root: Path, dataset: str, stage: str, *, draft: bool) -> tuple[di
     """
     from components.core.check_warnings import CheckWarning
     from components.core.errors import HearsightError
-    from components.execution.warm_client import run_warm
+    from components.execution.warm_client import ForkLost, run_warm
 
     question = {"root": str(root), "dataset": dataset, "stage": stage, "draft": draft}
-    answer = run_warm(root, "components.cli.check_server", question, (Path(__file__).with_name("check_server.py"),))
+    try:
+        answer = run_warm(root, "components.cli.check_server", question, (Path(__file__).with_name("check_server.py"),))
+    except ForkLost:
+        answer = None
     answer = answer or answer_here(question)
     if error := answer.get("error"):
         raise HearsightError(error["what"], where=error["where"], hint=error["hint"])

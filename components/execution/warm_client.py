@@ -1,7 +1,7 @@
 """Client that asks a fork of a background process which has imported slow libraries.
 
 Each project and environment has one server (:mod:`components.execution.warm_server`), which listens on a socket in
-``.hearsight/warm`` (mode 0700). After any failure the answer is None and the caller does the work itself.
+``.hearsight/warm`` (mode 0700). When no fork can begin, the caller does the work itself.
 """
 
 from __future__ import annotations
@@ -31,8 +31,12 @@ SINGLE_THREADED = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM
 """Disables threads of numeric libraries in the server, since a process with threads cannot be forked safely."""
 
 
+class ForkLost(Exception):
+    """A fork that had begun ended without an answer: it was killed."""
+
+
 def run_warm(root: Path, server: str, question: Mapping[str, Any], sources: tuple[Path, ...] = ()) -> Any:
-    """Have a fork of the server answer a question.
+    """Have a fork of the server answer a question; the fork writes to this process's output streams.
 
     Args:
         root: the project; its ``.hearsight`` holds the socket.
@@ -41,7 +45,10 @@ def run_warm(root: Path, server: str, question: Mapping[str, Any], sources: tupl
         sources: further source files of the server; an edit starts another server.
 
     Returns:
-        The answer, a JSON value; None when there was none and the work must be done here.
+        The answer, a JSON value; None when no fork began and the work must be done here.
+
+    Raises:
+        ForkLost: see there.
     """
     if sys.platform != "linux" or os.environ.get(SWITCH) == "off":
         return None
@@ -54,7 +61,11 @@ def run_warm(root: Path, server: str, question: Mapping[str, Any], sources: tupl
 
 
 def _environment_digest(sources: list[Path]) -> str:
-    """Return a digest of what server and clients must share: interpreter, installed packages, server code, variables."""
+    """Return a digest of what server and clients must share.
+
+    These are interpreter, installed packages, server code, variables, and what a process hands to its forks: cores, limits, groups
+    of processes that the kernel counts together, and namespaces.
+    """
     installed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages")) and Path(path).is_dir()]
     shared = [
         [sys.executable, sys.prefix, sys.version],
@@ -62,6 +73,9 @@ def _environment_digest(sources: list[Path]) -> str:
         [[path, Path(path).stat().st_mtime_ns] for path in installed],
         [hashlib.sha256(path.read_bytes()).hexdigest() for path in sources],
         sorted((name, value) for name, value in os.environ.items() if name.startswith(AT_IMPORT)),
+        sorted(os.sched_getaffinity(0)) + [os.getpriority(os.PRIO_PROCESS, 0)],
+        [os.readlink(path) for path in sorted(Path("/proc/self/ns").iterdir())],
+        [Path("/proc/self", name).read_text() for name in ("limits", "cgroup")],
     ]
     return hashlib.sha256(json.dumps(shared).encode()).hexdigest()[:16]
 
@@ -100,18 +114,23 @@ def _start(folder: Path, name: str, server: str) -> None:
 
 
 def _request(connection: socket.socket, question: Mapping[str, Any]) -> Any:
+    os.umask(mask := os.umask(0))
     request = {
         "question": question,
+        "umask": mask,
         "folder": str(Path.cwd()),
         "path": sys.path,
-        "environment": {**os.environ, SWITCH: "off"},
+        "environment": dict(os.environ),
     }
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as answer:
         try:
-            socket.send_fds(connection, [b"!"], [writer])
+            socket.send_fds(connection, [b"!"], [writer, 1, 2])
         finally:
             os.close(writer)
         connection.sendall(json.dumps(request).encode() + b"\n")
         # Blocks until the fork has ended in any way: the caller must not do the work at the same time.
-        return json.loads(answer.read())
+        text = answer.read()
+    if text and not text.strip():
+        raise ForkLost
+    return json.loads(text)

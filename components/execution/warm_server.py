@@ -109,20 +109,27 @@ def require_forkable() -> None:
 
 
 def _run_fork(connection: socket.socket, answer: Answer, reloaded: Collection[str]) -> None:
-    """Run the fork: take over the client's environment, send the answer to its question; never returns."""
+    """Run the fork: take over the client's environment and streams, send the answer to its question; never returns."""
+    log = os.fdopen(os.dup(2), "w")
     try:
         die_with_parent(os.getppid())
-        _, (writer,), _, _ = socket.recv_fds(connection, 1, 1)
+        _, (writer, *streams), _, _ = socket.recv_fds(connection, 1, 3)
         os.set_inheritable(writer, False)
+        for number, stream in enumerate(streams, start=1):
+            os.dup2(stream, number)
+            os.close(stream)
         with connection, connection.makefile("rb") as lines:
             request = json.loads(lines.readline())
         _take_over(request, reloaded)
         with os.fdopen(writer, "wb") as sent:
+            sent.write(b"\n")  # JSON ignores it; it tells the client that the work has begun
+            sent.flush()
             sent.write(json.dumps(answer(request["question"])).encode())
-    except BaseException:  # no answer: the client does the work itself
-        traceback.print_exc()
+    except BaseException:  # no answer
+        traceback.print_exc(file=log)
     finally:
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr, log):
+            stream.flush()
         os._exit(0)
 
 
@@ -130,6 +137,7 @@ def _take_over(request: dict[str, Any], reloaded: Collection[str]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
+    os.umask(request["umask"])
     os.chdir(request["folder"])
     sys.path[:] = request["path"]
     for module in [module for module in sys.modules if module.partition(".")[0] in reloaded]:

@@ -38,6 +38,8 @@ import os, time
 
 def work(question):
     mine = {"pid": os.getpid(), "parent": os.getppid(), "folder": os.getcwd(), "words": question["words"]}
+    if "print" in question["words"]:
+        print("a line of the fork", flush=True)
     if "wait" in question["words"]:
         open("waiting", "w").write(f"{os.getpid()} {os.getppid()}")
         time.sleep(600)
@@ -46,9 +48,12 @@ def work(question):
 CLIENT = """
 import json, sys
 from pathlib import Path
-from components.execution.warm_client import run_warm
+from components.execution.warm_client import ForkLost, run_warm
 
-print(json.dumps(run_warm(Path(sys.argv[1]), "toy.server", {"words": sys.argv[2:]})))
+try:
+    print(json.dumps(run_warm(Path(sys.argv[1]), "toy.server", {"words": sys.argv[2:]})))
+except ForkLost:
+    print("lost")
 """
 
 
@@ -113,6 +118,11 @@ def test_a_fork_has_the_clients_question_folder_environment_and_current_code(toy
     assert second["parent"] == first["parent"]
 
 
+def test_a_fork_writes_to_the_clients_output(toy: Toy) -> None:
+    out, _ = toy.start("print").communicate(timeout=120)
+    assert out.splitlines()[0] == "a line of the fork"
+
+
 def test_concurrent_clients_share_one_server(toy: Toy) -> None:
     clients = [toy.start(str(number)) for number in range(3)]
     result = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
@@ -124,8 +134,15 @@ def test_concurrent_clients_share_one_server(toy: Toy) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_each_environment_has_its_own_server(toy: Toy) -> None:
-    assert toy.run()["parent"] != toy.run(GX_SETTING="1")["parent"]
+def test_each_environment_and_set_of_cores_has_its_own_server(toy: Toy) -> None:
+    servers = {toy.run()["parent"], toy.run(GX_SETTING="1")["parent"]}
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        servers.add(toy.run()["parent"])
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert len(servers) == 3 or len(cores) == 1
 
 
 def test_the_fork_of_a_killed_client_ends(toy: Toy) -> None:
@@ -137,11 +154,11 @@ def test_the_fork_of_a_killed_client_ends(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize("victim", ["pid", "parent"])
-def test_a_client_whose_fork_or_server_was_killed_gets_no_answer(toy: Toy, victim: str) -> None:
+def test_a_client_whose_fork_or_server_was_killed_learns_it(toy: Toy, victim: str) -> None:
     client, fork = toy.waiting()
     os.kill(fork[victim], signal.SIGKILL)
     out, _ = client.communicate(timeout=60)
-    assert out == "null\n"
+    assert out == "lost\n"
     until(lambda: gone(fork["pid"]))
     assert (toy.run()["parent"] == fork["parent"]) == (victim == "pid")
 
@@ -181,11 +198,31 @@ def test_a_refused_output_gives_its_line_and_a_corrected_one_passes(tmp_path: Pa
     socket.unlink()  # the server ends
 
 
-def test_a_process_with_the_imports_of_a_check_can_be_forked() -> None:
-    code = """
-        from components.cli.check_server import preload
+@pytest.mark.parametrize("server", ["check_server", "run_server"])
+def test_a_process_with_the_imports_of_a_server_can_be_forked(server: str) -> None:
+    code = f"""
+        from components.cli.{server} import preload
         from components.execution.warm_server import require_forkable
         preload()
         require_forkable()
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=PROJECT, env={**os.environ, **SINGLE_THREADED}, check=True)
+
+
+def test_the_stages_that_import_torch_are_those_that_a_server_runs() -> None:
+    code = """
+        import importlib, pkgutil, sys
+        import components.stages
+        from components.cli.stages import IMPORT_TORCH
+        sys.modules["torch"] = None
+        refused = set()
+        for module in pkgutil.iter_modules(components.stages.__path__):
+            if module.ispkg and importlib.util.find_spec(f"components.stages.{module.name}.run"):
+                try:
+                    importlib.import_module(f"components.stages.{module.name}.run")
+                except ModuleNotFoundError as error:
+                    assert error.name == "torch", error
+                    refused.add(module.name)
+        assert refused == set(IMPORT_TORCH), refused
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=PROJECT, check=True)
