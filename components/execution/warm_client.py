@@ -63,8 +63,8 @@ def run_warm(root: Path, server: str, question: Mapping[str, Any], sources: tupl
 def _environment_digest(sources: list[Path]) -> str:
     """Return a digest of what server and clients must share.
 
-    These are interpreter, installed packages, server code, variables, and what a process hands to its forks: cores, limits, groups
-    of processes that the kernel counts together, and namespaces.
+    These are interpreter, installed packages, server code, variables, and what a process hands to its forks: cores, priority,
+    namespaces, limits and control group.
     """
     installed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages")) and Path(path).is_dir()]
     shared = [
@@ -73,8 +73,8 @@ def _environment_digest(sources: list[Path]) -> str:
         [[path, Path(path).stat().st_mtime_ns] for path in installed],
         [hashlib.sha256(path.read_bytes()).hexdigest() for path in sources],
         sorted((name, value) for name, value in os.environ.items() if name.startswith(AT_IMPORT)),
-        sorted(os.sched_getaffinity(0)) + [os.getpriority(os.PRIO_PROCESS, 0)],
-        [os.readlink(path) for path in sorted(Path("/proc/self/ns").iterdir())],
+        [*sorted(os.sched_getaffinity(0)), os.getpriority(os.PRIO_PROCESS, 0)],
+        [str(path.readlink()) for path in sorted(Path("/proc/self/ns").iterdir())],
         [Path("/proc/self", name).read_text() for name in ("limits", "cgroup")],
     ]
     return hashlib.sha256(json.dumps(shared).encode()).hexdigest()[:16]

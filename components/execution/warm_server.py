@@ -115,9 +115,9 @@ def _run_fork(connection: socket.socket, answer: Answer, reloaded: Collection[st
         die_with_parent(os.getppid())
         _, (writer, *streams), _, _ = socket.recv_fds(connection, 1, 3)
         os.set_inheritable(writer, False)
-        for number, stream in enumerate(streams, start=1):
-            os.dup2(stream, number)
-            os.close(stream)
+        for number, theirs in enumerate(streams, start=1):
+            os.dup2(theirs, number)
+            os.close(theirs)
         with connection, connection.makefile("rb") as lines:
             request = json.loads(lines.readline())
         _take_over(request, reloaded)

@@ -133,7 +133,7 @@ def test_whoever_is_killed_no_process_of_a_stage_is_left_and_the_next_command_ru
     code += "sys.exit(run_dvc(['repro', '-s', 'a'], pathlib.Path.cwd(), environment('', ''), 600)[0])"
     runner = subprocess.Popen([sys.executable, "-c", code], cwd=root, env={**os.environ, "PYTHONPATH": str(PROJECT)})
     stage = pids(root / "pids")
-    parents = psutil.Process(stage[0]).parents()  # a shell may stand between DVC and the stage, so they are counted from the runner
+    parents = psutil.Process(stage[0]).parents()  # counted from the runner, since a shell may stand before the stage
     server, guard, fork = parents[: parents.index(psutil.Process(runner.pid))][:-4:-1]
     {"the process that forks": server, "guard": guard, "dvc": fork, "this process": psutil.Process(runner.pid)}[who].kill()
     ended = {"the process that forks": ENDED, "guard": ENDED, "dvc": 128 + signal.SIGKILL, "this process": -signal.SIGKILL}
