@@ -17,8 +17,8 @@ from components.execution.warm_server import serve
 
 def preload() -> None:
     """Import the libraries of trainings; every fork imports the project's modules again."""
-    # onnxruntime starts a thread, and a process with threads cannot be forked. Lightning's package of metrics would import it for a
-    # metric that no training uses.
+    # onnxruntime starts a thread, and a process with threads cannot be forked. Lightning's package of metrics would import it
+    # for a metric that no training uses.
     sys.modules["onnxruntime"] = stand_in = module_from_spec(ModuleSpec("onnxruntime", None))
     stand_in.InferenceSession = object  # type: ignore[attr-defined]
     import pytorch_lightning
