@@ -20,7 +20,7 @@ import time
 import traceback
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from components.execution import background
 from components.execution.process import die_with_parent, start_time
@@ -118,6 +118,7 @@ def _run_fork(connection: socket.socket, answer: Answer, reloaded: Collection[st
         for number, theirs in enumerate(streams, start=1):
             os.dup2(theirs, number)
             os.close(theirs)
+        sys.stdout, sys.stderr = _reopen(sys.stdout), _reopen(sys.stderr)
         with connection, connection.makefile("rb") as lines:
             request = json.loads(lines.readline())
         _take_over(request, reloaded)
@@ -131,6 +132,11 @@ def _run_fork(connection: socket.socket, answer: Answer, reloaded: Collection[st
         for stream in (sys.stdout, sys.stderr, log):
             stream.flush()
         os._exit(0)
+
+
+def _reopen(stream: TextIO) -> TextIO:
+    """Return a stream of the same descriptor: the old one knows whether the file that was there before can be sought."""
+    return open(stream.fileno(), "w", 1, stream.encoding, stream.errors, closefd=False)
 
 
 def _take_over(request: dict[str, Any], reloaded: Collection[str]) -> None:

@@ -39,7 +39,9 @@ import os, time
 def work(question):
     mine = {"pid": os.getpid(), "parent": os.getppid(), "folder": os.getcwd(), "words": question["words"]}
     if "print" in question["words"]:
-        print("a line of the fork", flush=True)
+        from components.core.streams import open_streams
+        open_streams()
+        print("a line of the fork")
     if "wait" in question["words"]:
         open("waiting", "w").write(f"{os.getpid()} {os.getppid()}")
         time.sleep(600)
