@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from fastapi import FastAPI
 from playwright.sync_api import Page
 
-from components.app.factory import create_app
+from components.app import factory
 from components.app.serve import new_server, open_socket
 from components.app.settings import AppSettings
 from tests.support import until
@@ -47,9 +48,14 @@ class Running:
 
 
 @contextmanager
-def running(settings: AppSettings) -> Iterator[Running]:
-    """Serve an application on a free port of loopback until the block ends."""
-    app, listening = create_app(settings), open_socket("127.0.0.1", 0)
+def running(settings: AppSettings, *, limited: bool = False) -> Iterator[Running]:
+    """Serve an application on a free port of loopback until the block ends.
+
+    Args:
+        limited: limit the requests a minute; on a fast machine a module's tests ask more than a person may.
+    """
+    with patch.object(factory, "LIMITS", factory.LIMITS if limited else {}):
+        app, listening = factory.create_app(settings), open_socket("127.0.0.1", 0)
     app.state.server = server = new_server(app, settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

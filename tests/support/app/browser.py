@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 OPTIONS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--no-first-run",
+    "--no-first-run", "--disable-dev-shm-usage",
 ]  # fmt: skip
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
 """WCAG 2.2 at level AA, and the practices that axe recommends."""
