@@ -1,4 +1,4 @@
-"""The pipeline agrees with the gold set as often as docs/pages-to-captions.md says, leaks nothing, and writes grammatically.
+"""The pipeline agrees with the gold set as often as docs/quality.md says, leaks nothing, and writes grammatically.
 
 Slow: the whole dictionary is needed (``hearsight data --dictionary``), which the other tests do without.
 """

@@ -3,7 +3,7 @@
 With similar images at hand it is the geometric mean of the caption's likelihood a word and its support by their captions
 (``support``); of a caption taken from a similar image, the support by the others; without similar
 images the likelihood a word. The thresholds were chosen with the demo's validation and test tables in view
-(``python -m benchmarks.describe``; docs/describe.md#confidence has the figures).
+(``python -m benchmarks.describe``; ``benchmarks/README.md`` has the figures).
 """
 
 from __future__ import annotations

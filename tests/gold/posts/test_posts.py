@@ -1,4 +1,4 @@
-"""Descriptions agree with the gold cases, letter by letter, as often as docs/posts-to-descriptions.md says."""
+"""Descriptions agree with the gold cases, letter by letter, as often as docs/quality.md says."""
 
 from __future__ import annotations
 
