@@ -18,30 +18,17 @@ from components.metrics.parses import Sentence
 
 
 @dataclass(frozen=True)
-class JudgedMention:
-    """An object as named by a caption, and its counterpart."""
-
-    mention: Mention
-    counterpart: Counterpart | None
-    """None = hallucinated."""
-
-    @property
-    def hallucinated(self) -> bool:
-        """Whether there is no counterpart."""
-        return self.counterpart is None
-
-
-@dataclass(frozen=True)
 class JudgedCaption:
-    """One caption's objects in order, with their positions (``mention.start``, ``mention.end``)."""
+    """One caption's objects in order."""
 
     caption: str
-    mentions: Sequence[JudgedMention]
+    mentions: Sequence[tuple[Mention, Counterpart | None]]
+    """Each with its counterpart; None: it is hallucinated."""
 
     @property
     def hallucinated(self) -> tuple[Mention, ...]:
         """The objects without a counterpart."""
-        return tuple(judged.mention for judged in self.mentions if judged.hallucinated)
+        return tuple(mention for mention, counterpart in self.mentions if counterpart is None)
 
 
 @dataclass(frozen=True)
@@ -104,7 +91,7 @@ def hallucination_rates(captions: Sequence[tuple[int, Sequence[str]]]) -> Rates:
 
 def judge_caption(caption: str, named: Sequence[Mention], evidence: Evidence, lexicon: Lexicon | None) -> JudgedCaption:
     """Judge one caption's objects against its image's evidence."""
-    judged: list[JudgedMention] = []
+    judged: list[tuple[Mention, Counterpart | None]] = []
     spent: set[str] = set()
     named = [mention for mention in named if evidence.covers_people or not mention.person]
     # Equal lemmas are matched first, so that "actor" matches the actor and not another person.
@@ -112,5 +99,5 @@ def judge_caption(caption: str, named: Sequence[Mention], evidence: Evidence, le
         match = find_counterpart(mention, evidence, lexicon, frozenset(spent))
         if match is not None and mention.person:
             spent.add(match.word)
-        judged.append(JudgedMention(mention, match))
-    return JudgedCaption(caption, sorted(judged, key=lambda item: item.mention.start))
+        judged.append((mention, match))
+    return JudgedCaption(caption, sorted(judged, key=lambda item: item[0].start))

@@ -31,8 +31,6 @@ class SpiceScores:
 
     mean: float
     items: list[float]
-    kinds: list[dict[str, float]]
-    """Each item's f by kind of tuple; NaN if neither side has such a tuple."""
 
 
 def spice_jar(folder: str | Path) -> Path:
@@ -72,9 +70,8 @@ def read_spice(output: str, items: int) -> SpiceScores:
     """
     try:
         rows = json.loads(output)
-        by_image = {row["image_id"]: {kind: _number(item["f"]) for kind, item in row["scores"].items()} for row in rows}
-        kinds = [by_image[number] for number in range(items)]
-        scores = [item[ALL] for item in kinds]
+        by_image = {row["image_id"]: _number(row["scores"][ALL]["f"]) for row in rows}
+        scores = [by_image[number] for number in range(items)]
     except json.JSONDecodeError as error:
         raise ValueError(f"its output is not JSON: {error}") from None
     except KeyError as error:
@@ -83,7 +80,7 @@ def read_spice(output: str, items: int) -> SpiceScores:
         raise ValueError("its output is not a list of image_id and scores") from None
     if len(rows) != items:
         raise ValueError(f"its output has {len(rows)} items for {items}")
-    return SpiceScores(math.fsum(scores) / items if items else 0.0, scores, kinds)
+    return SpiceScores(math.fsum(scores) / items if items else 0.0, scores)
 
 
 def _number(value: object) -> float:
@@ -97,7 +94,6 @@ def spice(
     *,
     java: str = "java",
     seconds: float = SECONDS,
-    memory: str = "8G",
 ) -> SpiceScores:
     """Return the scores of all items.
 
@@ -107,7 +103,6 @@ def spice(
         folder: with ``spice-1.0.jar`` and ``lib/``.
         java: the Java program; the jar was written for Java 8.
         seconds: timeout.
-        memory: maximum heap of Java.
 
     Raises:
         ValueError: lengths differ, or an item has no reference.
@@ -116,9 +111,9 @@ def spice(
     if len(candidates) != len(references) or not all(references):
         raise ValueError("one candidate and at least one reference an item are needed")
     path = spice_jar(folder)
-    command = jar_command(java, path, memory)
+    command = jar_command(java, path, "8G")
     if not candidates:
-        return SpiceScores(0.0, [], [])
+        return SpiceScores(0.0, [])
     with tempfile.TemporaryDirectory() as scratch:
         input_path, output_path = Path(scratch, "in.json"), Path(scratch, "out.json")
         input_path.write_text(json.dumps(spice_input(candidates, references)), encoding="utf-8")

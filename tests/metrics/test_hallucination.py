@@ -21,7 +21,7 @@ def rates_of(items: list[JudgedCaption]) -> Rates:
 
 def how(caption: str, *references: str, labels: tuple[str, ...] = (), words=True) -> dict[str, str]:
     (item,) = judged(caption, *references, labels=labels, words=words)
-    return {one.mention.lemma: one.counterpart.how if one.counterpart else "" for one in item.mentions}
+    return {mention.lemma: counterpart.how if counterpart else "" for mention, counterpart in item.mentions}
 
 
 @pytest.mark.long

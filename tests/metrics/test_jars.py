@@ -198,7 +198,7 @@ def test_spice_is_read_by_item_whatever_their_order() -> None:
     result = read_spice(json.dumps([{**ROW, "image_id": 1}, {**ROW, "scores": {"All": {"f": 1}}}]), 2)
     assert result.items == [1.0, pytest.approx(1 / 3)]
     assert result.mean == pytest.approx(2 / 3)
-    assert math.isnan(result.kinds[1]["Color"])
+    assert math.isnan(read_spice(json.dumps([{**ROW, "scores": {"All": {"f": None}}}]), 1).mean)
 
 
 @pytest.mark.parametrize(
