@@ -2,7 +2,7 @@
 
 Input: FEATURES test sets, each named by its dataset, and a ``train_captioner`` output for each cell of the matrix. Each model
 captions every image of each test split by beam search. The best constant caption of the set's training split is the baseline.
-Output: GENERATED_CAPTION records, ``scores.json``, ``cross.csv``, ``compare.html``, ``compare.md``, ``summary.txt``.
+Output: GENERATED_CAPTION records, ``scores.json``, ``cross.csv``, ``compare.html``, ``summary.txt``.
 An item is an image. Its references are the distinct captions of its near-duplicate group in the test split.
 Sources: CC §5.2 to §5.4, tables 5 to 7, figures 3 and 5; PCV §5.4. Not in scope: human raters.
 """
@@ -16,7 +16,7 @@ from pydantic import Field
 from components.core.params import NotNegative, Positive, Settings
 from components.training.settings import Inference
 
-PAGE, MARKDOWN, SUMMARY = "compare.html", "compare.md", "summary.txt"
+PAGE, SUMMARY = "compare.html", "summary.txt"
 
 
 class Params(Settings):

@@ -6,7 +6,7 @@ import logging
 
 from components.core.check_warnings import input_warnings
 from components.execution.stage import Stage
-from components.stages.evaluate_captioners import MARKDOWN, PAGE, SUMMARY, page, tables
+from components.stages.evaluate_captioners import PAGE, SUMMARY, page, tables
 from components.stages.evaluate_captioners.gathering import gather
 from components.stages.evaluate_captioners.inputs import open_inputs
 from components.stages.evaluate_captioners.jobs import score_all, write_all
@@ -26,7 +26,6 @@ def run(stage: Stage) -> None:
     tables.write_records(stage, sets, models, scored)
     html = page.render_page(results, page.read_thumbnails(stage, sets, results), input_warnings(stage.inputs.values()))
     stage.write_file(PAGE, html.encode())
-    stage.write_file(MARKDOWN, tables.render_markdown(results).encode())
     stage.write_file(SUMMARY, tables.render_summary(results).encode())
     stage.write_file("scores.json", tables.scores_json(results).encode())
     stage.write_file("cross.csv", tables.cross_csv(results).encode())

@@ -1,4 +1,4 @@
-"""GENERATED_CAPTION records, and the results as JSON, CSV, Markdown, text and MLflow metrics."""
+"""GENERATED_CAPTION records, and the results as JSON, CSV, text and MLflow metrics."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import pyarrow as pa
 from components.core.csv_text import csv_text
 from components.core.ledger import kept, ledger_table
 from components.core.records import GENERATED_CAPTION
-from components.reporting.values import ABSENT, Value, count, decimal, interval, number, percent, rounded, six_digits
-from components.stages.evaluate_captioners.analyses import Writing
+from components.reporting.values import Value, interval, number, rounded, six_digits
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
-from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table
+from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table, Writing
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored
 
 if TYPE_CHECKING:
@@ -124,56 +123,6 @@ def _csv(results: CaptionerResults, table_rows: Sequence[tuple[Table, Row]]) -> 
 
 def _mean_and_deviation(value: Value | None) -> tuple[str, str]:
     return (six_digits(value.mean), six_digits(value.deviation)) if value else ("", "")
-
-
-def render_markdown(results: CaptionerResults) -> str:
-    """Return the tables of the page as Markdown."""
-    lines = [f"# Evaluation of captioners: {results.dataset}"]
-    for table in results.tables:
-        lines += ["", f"## On {table.name}: {table.items:,} images, {table.references:,} references", ""]
-        lines.append("| network | trained on | " + " | ".join(METRICS[name] for name in table.metrics) + " |")
-        lines.append("|---|---|" + "--:|" * len(table.metrics))
-        for row in table.rows:
-            cells = [
-                f"**{number(row.values[name])}**" if (row.name, name) in table.best else number(row.values[name])
-                for name in table.metrics
-            ]
-            lines.append(f"| {row.network} | {row.training} | " + " | ".join(cells) + " |")
-        if table.constant:
-            caption, values = table.constant
-            lines.append("| best constant caption | | " + " | ".join(number(values[name]) for name in table.metrics) + " |")
-            lines += ["", f"The best constant caption, chosen on the training split: “{caption}”."]
-        lines += [part for line in table.left_out for part in ("", f"Left out: {line}.")]
-    for table in results.tables:
-        lines += ["", f"## Lengths and hallucinated objects on {table.name}", "", *_writing_lines(table)]
-    for pair in results.pairs:
-        lines += ["", f"## The same images, two wordings: {pair.first} and {pair.second}", ""]
-        lines += [f"{METRICS[MAIN]}, and the 95 % interval of the difference.", ""]
-        lines += [
-            f"| network | tested on | trained on {pair.first} | trained on {pair.second} | difference |",
-            "|---|---|--:|--:|--:|",
-        ]
-        for contrast in pair.contrasts:
-            difference = f"{decimal(contrast.difference.mean)} ({interval(contrast.difference)})"
-            first, second = (number(value) for value in (contrast.first, contrast.second) if value)
-            lines.append(f"| {contrast.title} | {contrast.on} | {first} | {second} | {difference} |")
-    return "\n".join(lines) + "\n"
-
-
-def _writing_lines(table: Table) -> list[str]:
-    """Return the table of lengths and hallucinated objects, with a last row for the references."""
-    lines = ["| network | trained on | words a caption | hallucinated objects | captions with any | most frequent |"]
-    lines.append("|---|---|--:|--:|--:|---|")
-    rows = [(row.network, row.training, row.writing) for row in table.rows]
-    for network, training, writing in (*rows, ("references", table.name, table.references_writing)):
-        figures, objects, captions = writing.figures, ABSENT, ABSENT
-        if "captions_with_unsupported" in figures:
-            captions = percent(figures["captions_with_unsupported"])
-            objects = f"{count(figures['objects_unsupported'])} of {count(figures['objects'])}"
-        words = ", ".join(f"{word} {times}" for word, times in writing.unsupported[:FREQUENT])
-        length = f"{figures['words']:.1f} ± {figures['words_sd']:.1f}"
-        lines.append(f"| {network} | {training} | {length} | {objects} | {captions} | {words} |")
-    return lines
 
 
 def render_summary(results: CaptionerResults) -> str:

@@ -1,4 +1,4 @@
-"""The report as HTML, Markdown, CSV and a text summary; ``data`` holds the templates."""
+"""The report as HTML, CSV and a text summary; ``data`` holds the template."""
 
 from __future__ import annotations
 
@@ -23,18 +23,9 @@ DEPTHS = {"r_at_1": "R@1", "r_at_5": "R@5", "r_at_10": "R@10"}
 
 def render_page(report: RunReport, figures: list[dict[str, Any]], warnings: Sequence[str] = ()) -> str:
     """Return the page; its figures are files in ``figures/``."""
-    return _render("report.html", report, warnings, figures=figures)
-
-
-def render_markdown(report: RunReport, warnings: Sequence[str] = ()) -> str:
-    """Return the report as Markdown without images."""
-    return _render("report.md", report, warnings)
-
-
-def _render(template: str, report: RunReport, warnings: Sequence[str], **values: Any) -> str:
     return render(
         Path(__file__).parent / "data",
-        template,
+        "report.html",
         warnings=warnings,
         report=report,
         paper=PAPER,
@@ -44,7 +35,7 @@ def _render(template: str, report: RunReport, warnings: Sequence[str], **values:
         note=size_note(report),
         score_rows=score_rows(report.scores),
         percent_interval=percent_interval,
-        **values,
+        figures=figures,
     )
 
 
