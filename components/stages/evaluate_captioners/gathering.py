@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from components.core.seeded_rng import seeded_rng
 from components.metrics.bootstrap import bootstrap_intervals
+from components.metrics.caption_lengths import CaptionStatistics
+from components.metrics.hallucination import hallucination_rates
 from components.reporting.values import Contrast, Value
-from components.stages.evaluate_captioners.analyses import Writing, measure_lengths, measure_writing
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.jobs import Constant
-from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption, Pair, Row, Table
+from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption, Pair, Row, Table, Writing
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored, find_language_gaps, mean
 
 if TYPE_CHECKING:
@@ -210,3 +211,28 @@ def shuffle_images(images: Sequence[str], seed: int) -> list[str]:
 
 def _caption_at(scored: Scored, at: int) -> ModelCaption:
     return ModelCaption(scored.captions[at], scored.objects[at])
+
+
+def measure_writing(seeds: Sequence[Scored]) -> Writing:
+    """Return the figures of one network, over its seeds."""
+    figures = measure_lengths(caption for scored in seeds for caption in scored.captions)
+    rates = hallucination_rates(
+        [(one.mentioned, one.unsupported) for scored in seeds for one in scored.objects if one.mentioned is not None]
+    )
+    hallucinated = {
+        "objects": rates.named,
+        "objects_unsupported": rates.hallucinated,
+        "unsupported_share": rates.object_rate,
+        "captions_with_unsupported": rates.caption_rate,
+    }
+    if rates.caption_rate is not None:
+        figures |= {name: value for name, value in hallucinated.items() if value is not None}
+    return Writing(figures, rates.words)
+
+
+def measure_lengths(captions: Iterable[str]) -> dict[str, float]:
+    """Return the mean number of words of captions, and its standard deviation."""
+    statistics = CaptionStatistics()
+    for caption in captions:
+        statistics.add(caption)
+    return {"words": statistics.mean, "words_sd": statistics.deviation}

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from components.reporting.values import Contrast, Value, best_of
-from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.inputs import Item
 from components.stages.evaluate_captioners.scoring import METRICS, ObjectMentions
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Figures of one network's captions for one test set, or of its references."""
+
+    figures: dict[str, float]
+    """Name → value; a figure that cannot be computed is left out."""
+    unsupported: Sequence[tuple[str, int]] = ()
+    """Hallucinated lemmas with their counts over all seeds, most frequent first."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.bootstrap import bootstrap_intervals
-from components.stages.evaluate_captioners.analyses import measure_writing
+from components.stages.evaluate_captioners.gathering import measure_writing
 from components.stages.evaluate_captioners.scoring import ObjectMentions, Scored, Scores, score_tokens, tokenize_caption
 
 WORDS = st.lists(st.sampled_from(["a", "dog", "'s", "3.5", "n't", "cão"]), max_size=6)
