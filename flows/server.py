@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
-from components.core.private import MODE, keep_private
+from components.core.files import PRIVATE, keep_private
 from flows.entry import require_server
 from flows.settings import configure_prefect, set_login
 
@@ -79,7 +79,7 @@ def run_server(name: str, command: Sequence[str], health: str, root: Path) -> It
     with suppress(OSError), socket.create_connection((address.hostname, address.port), 5):
         raise HearsightError(f"something already listens at {address.netloc}", hint=f"end it, or choose another port for {name}")
     guarded = [sys.executable, "-m", "flows.guard", "1e9", str(os.getpid()), "--", *command]
-    log.touch(MODE)
+    log.touch(PRIVATE)
     keep_private(log)  # the application prints its token
     with log.open("wb") as handle:
         process = subprocess.Popen(guarded, cwd=root, stdout=handle, stderr=subprocess.STDOUT, start_new_session=True)

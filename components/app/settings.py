@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.core.private import read_private, write_private
+from components.core.files import read_private, write_private
 
 PORT = 8010
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")

@@ -49,7 +49,7 @@ def add(
     from components.execution.runner import stage_settings
     from components.tools.datasets import source_options
     from components.tools.datasets.add import add_dataset
-    from components.tools.datasets.test_sets import make_test_set
+    from components.tools.datasets.source_options import make_test_set
 
     given = [value for value in (site, archive, table, posts) if value]
     if len(given) != 1:

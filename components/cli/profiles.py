@@ -34,8 +34,7 @@ def add(
     contact: Annotated[str, typer.Option(help="URL or mail address that requests name; the open web needs one.")] = "",
 ) -> None:
     """Add a profile's datasets (datasets/*.yaml), and print the next commands."""
-    from components.tools.profiles.add import add_profile
-    from components.tools.profiles.profile import read_profile
+    from components.tools.profiles.profile import add_profile, read_profile
 
     profile = read_profile(name)
     add_profile(find_root(), profile, data, contact)

@@ -93,7 +93,7 @@ def status(
 @app.command()
 def export(dataset: Dataset = "english") -> None:
     """Write the ratings to ratings/DATASET/hearsight.csv, which the stage import_ratings reads. Raters have random numbers."""
-    from components.ratings.export import export_path, export_ratings
+    from components.ratings.running import export_path, export_ratings
 
     root = find_root()
     store, items, _ = _opened(root, dataset)

@@ -29,7 +29,7 @@ def logs(
     last: Annotated[int, typer.Option("--last", "-n", help="Print this many of the last events; 0: all.")] = 50,
 ) -> None:
     """Print the log of runs of stages: one line for each start, shard, step, end and error."""
-    from components.tools.status.reader import event_text, select_events  # here: see above
+    from components.tools.status.history import event_text, select_events  # here: see above
 
     for event in select_events(find_root(), output, failed=failed, run=run, last=last):
         print_result(event, event_text(event))

@@ -20,7 +20,7 @@ from components.providers.registry import make_providers
 from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, make_subject
-from components.tools.calibrate.sweepable_rules import SWEPT
+from components.tools.calibrate.sweep import SWEPT
 from components.web.html.page import fold
 
 LINES = 2000

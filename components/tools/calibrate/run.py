@@ -18,8 +18,7 @@ from components.execution.stage import Stage
 from components.providers.registry import plan_for
 from components.tools.calibrate.measurement import line_shards, measure_shard
 from components.tools.calibrate.result_tables import write_tables
-from components.tools.calibrate.sweep import Sweep
-from components.tools.calibrate.sweepable_rules import Swept, choose_rules
+from components.tools.calibrate.sweep import Sweep, Swept, choose_rules
 from components.tracking import recorder
 
 

@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import publish_bytes, read_private
 from components.core.graph import Graph
-from components.core.private import read_private
 from components.ratings.formats import csv, read_ratings
 
 STAGE = "import_ratings"

@@ -15,8 +15,7 @@ import yaml
 from components.tools.release.changes import REPORT, TEXT
 from components.tools.release.corpus_files import FLICKR_CAPTIONS, FLICKR_SPEAKERS
 from components.tools.release.croissant import NAME as CROISSANT
-from components.tools.release.facts import Facts
-from components.tools.release.licences import hub_licence
+from components.tools.release.facts import Facts, hub_licence
 from components.tools.release.post_facts import count_losses
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, record_file

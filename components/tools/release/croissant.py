@@ -14,8 +14,7 @@ from typing import Any
 
 from components.core.digests import sha256_file
 from components.tools.release.corpus_files import AUDIO
-from components.tools.release.facts import Facts
-from components.tools.release.licences import licence_address
+from components.tools.release.facts import Facts, licence_address
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, Record
 from components.tools.release.speech import FOLDER as SPEECH

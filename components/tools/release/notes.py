@@ -9,10 +9,9 @@ from typing import Any
 
 from components.core.stage_output import StageOutput
 from components.tools.release.card import Card
-from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
+from components.tools.release.files import CONCEPTS, LABELS, NO_ADDRESS, SPLITS, STATISTICS, ReleaseCounts
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.publish import SUMS
-from components.tools.release.selection import NO_ADDRESS
 
 SETTINGS = "settings.json"
 LABELS_ARE = "Labels are made by a classifier for training images; a confidence is 0 to 1."

@@ -11,9 +11,9 @@ from typing import Any
 
 from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.tokens import tokenize
+from components.tools.release.anonymous import find_personal_data
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.instances import Instance
-from components.tools.release.mentions import find_personal_data
 
 WINDOW = 7
 """Days after which a post can be found only through its owner (PCV §4.1)."""

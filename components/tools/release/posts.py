@@ -20,11 +20,10 @@ from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
 from components.tools.release.images import Unreadable, without_metadata
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.instances import Instance, PostOptions, make_instances
+from components.tools.release.instances import Instance, PostOptions, draw_sample, draw_subsets, make_instances
 from components.tools.release.post_facts import PostFacts
 from components.tools.release.records import Record, RecordWriter
 from components.tools.release.speech import Published
-from components.tools.release.subsets import draw_sample, draw_subsets
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
 from components.web.takedown_list import read_takedown

@@ -1,4 +1,4 @@
-"""Reading of the stage logs: the ends of earlier runs, and the run that has begun last."""
+"""Reading of the stage logs: ends of earlier runs, the run that has begun last, and the events that `hearsight logs` prints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from components.core.graph import Graph
+from components.core.errors import HearsightError
+from components.core.graph import Graph, load_graph
+from components.core.params import did_you_mean
+from components.core.progress import duration
 from components.execution.run_log import ENDS, FINISHED, ITEM, KEPT, STARTED, log_file, runs_file
 
 Event = dict[str, Any]
@@ -98,3 +101,50 @@ class History:
             total=int(last[0].get("items", 0)) if last else 0,
             ended=any(event["event"] in ENDS for event in run),
         )
+
+
+SHOWN = ("seconds", "items", "records_in", "records_out", "bytes", "cached", "warnings", "error")
+"""Fields of an event that a terminal shows."""
+
+
+def select_events(root: Path, output: str = "", *, failed: bool = False, run: str = "", last: int = 0) -> list[Event]:
+    """Return events in order of time.
+
+    Args:
+        output: only this one's, as ``english/crawl``; '' for all.
+        failed: only errors.
+        run: only those of this run, or flow run.
+        last: at most this many, the last ones; 0 for all.
+
+    Raises:
+        HearsightError: there is no such output.
+    """
+    graph = load_graph(root)
+    files = {f"{dataset}/{stage}": log_file(root / ".hearsight", dataset, stage) for stage, dataset, _ in graph.outputs()}
+    if output and output not in files:
+        raise HearsightError(f"there is no output '{output}'", where="hearsight logs", hint=did_you_mean(output, list(files)))
+    chosen = [files[output]] if output else files.values()
+    found = sorted((event for file in chosen for event in read_events(file)), key=lambda event: str(event["time"]))
+    found = [event for event in found if not run or run in (event.get("run"), event.get("flow_run"))]
+    return [event for event in found if not failed or event.get("level") == "error"][-last:]
+
+
+def event_text(event: Event) -> str:
+    """Return an event as a line for a terminal."""
+    output = f"{event.get('dataset')}/{event.get('stage')}"
+    at = " ".join(str(event[name]) for name in ("step", "shard") if name in event)
+    shown = []
+    for name in SHOWN:
+        if name in event:
+            value = event[name]
+            shown.append(duration(value) if name == "seconds" and value >= 60 else f"{name} {_plain(value)}")
+    clock = str(event["time"])[:19].replace("T", " ")
+    return "  ".join(filter(None, [clock, output, str(event["event"]), at, ", ".join(shown)]))
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{step} {share}" for step, share in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

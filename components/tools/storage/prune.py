@@ -99,7 +99,7 @@ def _manifests_of(root: Path, revisions: Iterable[str]) -> list[Manifest]:
     if not wanted:
         return []
     # Here: DVC takes a second to import.
-    from components.tools.takedown.purge import open_repo
+    from components.tools.takedown.plan import open_repo
     from components.tools.takedown.versions import open_stores
 
     found: dict[str, bytes] = {}

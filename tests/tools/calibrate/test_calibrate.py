@@ -20,8 +20,7 @@ from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, first_failures
 from components.tools.calibrate.measurement import as_written, line_shards, measured_schema, parse_number
 from components.tools.calibrate.result_tables import rates_tsv
 from components.tools.calibrate.run import measure
-from components.tools.calibrate.sweep import SAMPLES, Sweep
-from components.tools.calibrate.sweepable_rules import SWEPT, choose_rules
+from components.tools.calibrate.sweep import SAMPLES, SWEPT, Sweep, choose_rules
 from components.tools.trial.texts import annotate_group
 from tests.support import PROJECT, command, make_output, make_stage, row
 from tests.support.filter.subjects import PAPER

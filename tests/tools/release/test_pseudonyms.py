@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.tools.release import release
-from components.tools.release.anonymous import KEY_VARIABLE, Pseudonyms
-from components.tools.release.mentions import Mentions
+from components.tools.release.anonymous import KEY_VARIABLE, Mentions, Pseudonyms
 from tests.tools.release.posts_files import files, load, refusal
 from tests.tools.release.posts_project import KEY, OWNERS, project, with_author
 

@@ -23,8 +23,7 @@ from components.ratings.running import ADDRESS, FILE, database_url
 from components.ratings.store import RatingStore
 from components.tools.takedown import ratings
 from components.tools.takedown.evidence import Content, collect_content, find_items
-from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.matcher import Matcher
+from components.tools.takedown.file_search import FileSearch, Matcher
 from components.web.takedown_list import Takedown
 from tests.support import make_output, row
 from tests.support.ratings.made_items import make_items
