@@ -14,10 +14,9 @@ from typing import Any
 
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.entry import explain
 from flows.repository import Repository
 from flows.schedules import Schedule, read_pools, read_schedules
-from flows.server import prefect_server
+from flows.server import explain, prefect_server
 from flows.settings import configure_prefect
 
 

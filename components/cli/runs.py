@@ -106,8 +106,8 @@ def retry(
     ] = "",
 ) -> None:
     """Repeat only the failed requests of a complete snapshot, then mark it complete again."""
-    from components.tools.snapshots.retry import CLASSES
-    from components.tools.snapshots.retry import retry as retry_failed
+    from components.tools.snapshots import CLASSES
+    from components.tools.snapshots import retry as retry_failed
 
     print_line(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()] or CLASSES))
 
@@ -120,7 +120,7 @@ def snapshot_next(
     """Set a new snapshot, based on the last one, in the dataset's settings: the next crawl requests only what changed."""
     from datetime import UTC, date, datetime
 
-    from components.tools.snapshots.next_snapshot import next_snapshot
+    from components.tools.snapshots import next_snapshot
 
     try:
         chosen = date.fromisoformat(day) if day else datetime.now(UTC).date()
