@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from components.core.addresses import draft_path, lineage_path, lock_path, share_main_project, state_folder
+from components.core.addresses import draft_path, lineage_path, lock_path, share_state, state_folder
 from components.core.check_warnings import CheckWarning, warnings_bytes
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
@@ -130,7 +130,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     """
     graph = load_graph(root)
     graph.require(stage, dataset)
-    share_main_project(root)
+    share_state(root)
     with logged_run(root / ".hearsight", dataset, stage) as log:
         return _run_stage(graph, stage, dataset, tracker, check, log)
 

@@ -17,7 +17,7 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.tools.release.anonymous import read_pseudonyms
 from components.tools.release.changes import require_earlier
-from components.tools.release.inputs import find_caption_inputs, find_post_inputs, is_posts_dataset
+from components.tools.release.inputs import find_inputs, is_posts_dataset
 from components.tools.release.instances import PostOptions
 from components.tools.release.kinds import Common, release_captions, release_posts
 from components.tools.release.publish import publish_folder
@@ -61,13 +61,13 @@ def release(
     common = Common(root, dataset, licence, speech, recordings_licence, since)
     if is_posts_dataset(root, dataset):
         options = PostOptions(licence, dict(subsets or {}), mask_mentions)
-        pseudonyms, posts = read_pseudonyms(root, out, key_file), find_post_inputs(root, dataset)
+        pseudonyms, posts = read_pseudonyms(root, out, key_file), find_inputs(root, dataset, posts=True)
         summary, new = publish_folder(out, lambda folder: release_posts(common, posts, pseudonyms, options, folder))
     else:
         if subsets or key_file or mask_mentions:
             what = "is not a set of posts: it has no subsets, users or mentions"
             hint = "leave out --subset, --key-file and --mask-mentions"
             raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
-        inputs = find_caption_inputs(root, dataset)
+        inputs = find_inputs(root, dataset)
         summary, new = publish_folder(out, lambda folder: release_captions(common, inputs, folder))
     return {"release": str(out), "dataset": dataset, **summary, "written": "yes" if new else "no: the same was there"}

@@ -16,8 +16,7 @@ from components.tools.release.facts import Facts
 from components.tools.release.files import select_records, write_all
 from components.tools.release.inputs import ReleaseInputs, find_speech, speech_settings
 from components.tools.release.instances import PostOptions
-from components.tools.release.notes import readme, write_settings
-from components.tools.release.post_notes import write_notes
+from components.tools.release.notes import readme, write_notes, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.sheet import list_unanswered, read_publisher
 from components.tools.release.speech import Lookup, write_speech
