@@ -80,7 +80,7 @@ class Printer:
     """Prints descriptions, writes their speech, and remembers whether anything failed."""
 
     def __init__(self, describer: Describer, out: Path, *, speak: bool, as_json: bool) -> None:
-        from components.tools.describe.result_names import ResultNames
+        from components.tools.describe.folder import ResultNames
 
         self.describer, self.speak, self.as_json, self.failed = describer, speak, as_json, False
         self.names = ResultNames(out)

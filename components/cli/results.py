@@ -148,8 +148,8 @@ def release(
     ] = None,
 ) -> None:
     """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with images, with their speech."""
-    from components.tools.release import release as write_release
     from components.tools.release.instances import parse_subsets
+    from components.tools.release.kinds import release as write_release
 
     summary = write_release(
         find_root(),

@@ -57,13 +57,13 @@ def cost(
 ) -> None:
     """Estimate what a run of filter or synthesize would request from paid providers at most, and the price. Requests nothing."""
     if stage == "synthesize":
-        from components.tools.cost.speech import estimate as estimate_speech
+        from components.tools.cost import estimate_speech
 
         lines = estimate_speech(find_root(), dataset, [name.strip() for name in voices.split(",") if name.strip()])
     elif stage == "filter":
-        from components.tools.cost.filtering import estimate
+        from components.tools.cost import estimate_filter
 
-        lines = estimate(find_root(), dataset, language, vision)
+        lines = estimate_filter(find_root(), dataset, language, vision)
     else:
         raise HearsightError(f"'{stage}' uses no paid provider", where="hearsight cost", hint="give filter or synthesize")
     print_table([line.plain() for line in lines])

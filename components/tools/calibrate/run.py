@@ -17,8 +17,7 @@ from components.execution.runner import make_engine, open_inputs, stage_settings
 from components.execution.stage import Stage
 from components.providers.registry import plan_for
 from components.tools.calibrate.measurement import line_shards, measure_shard
-from components.tools.calibrate.result_tables import write_tables
-from components.tools.calibrate.sweep import Sweep, Swept, choose_rules
+from components.tools.calibrate.sweep import Sweep, Swept, choose_rules, write_tables
 from components.tracking import recorder
 
 

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from components.core.digests import sha256_file
-from components.tools.release.corpus_files import AUDIO
 from components.tools.release.facts import Facts, licence_address
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, Record
+from components.tools.release.speech import AUDIO, MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
 from components.tools.release.speech import FOLDER as SPEECH
-from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
 
 NAME = "croissant.json"
 CONFORMS = "http://mlcommons.org/croissant/1.0"
