@@ -134,6 +134,23 @@ def publish_json(path: Path, value: Any) -> None:
     publish_bytes(path, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
 
 
+def read_json_lines(path: Path, names: set[str]) -> list[dict[str, Any]]:
+    """Return the objects of a JSON lines file that have these names; a torn line, as a killed run leaves it, is left out."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    lines = []
+    for line in text.splitlines():
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict) and names <= set(value):
+            lines.append(value)
+    return lines
+
+
 def link_or_copy(source: Path, target: Path) -> None:
     """Hard-link ``source`` to ``target``, or copy it where the file system has no hard links.
 

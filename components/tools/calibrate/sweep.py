@@ -6,16 +6,15 @@ Rules with a numeric threshold that the paper does not publish can be swept.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.params import did_you_mean
@@ -248,12 +247,12 @@ def rates_tsv(sweep: Sweep, published: Sweep | None = None) -> str:
         for row in rows
     )  # fmt: skip
     lines = ([*(row[name] for name in RATES), *loss] for row, loss in zip(shown, losses, strict=True))
-    return _tsv((*RATES, "published_loss") if published is not None else RATES, lines)
+    return csv_text((*RATES, "published_loss") if published is not None else RATES, lines, "\t")
 
 
 def samples_tsv(sweep: Sweep) -> str:
     """Return a TSV line for each text nearest to a threshold, on its inside (it passes) and its outside."""
-    return _tsv(
+    return csv_text(
         SAMPLE_COLUMNS,
         (
             (curve.swept.rule, curve.swept.setting, f"{threshold:g}", side, f"{text.value:g}", text.text, text.other)
@@ -262,12 +261,5 @@ def samples_tsv(sweep: Sweep) -> str:
             for side, texts in (("inside", curve.inside[threshold]), ("outside", curve.outside[threshold]))
             for text in texts
         ),
+        "\t",
     )
-
-
-def _tsv(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
-    return text.getvalue()

@@ -5,7 +5,6 @@ Names of files that results are written to overwrite no input, nor the result of
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.files import disk_error, publish_bytes
+from components.core.files import disk_error, publish_bytes, read_json_lines
 from components.core.printing import json_line
 from components.tools.describe.describer import Describer
 from components.vision.image_files import read_image_file
@@ -42,7 +41,7 @@ class ResultNames:
         source = str(source.resolve()) if isinstance(source, Path) else source
         if not self._inputs:
             self._inputs = {
-                str(line["result"]): str(line["input"]) for line in read_lines(self._folder / INDEX, {"result", "input"})
+                str(line["result"]): str(line["input"]) for line in read_json_lines(self._folder / INDEX, {"result", "input"})
             }
         first, number = Path(name), 1
         while self._inputs.get(name) != source and (name in self._inputs or os.path.lexists(self._folder / name)):
@@ -53,23 +52,6 @@ class ResultNames:
             self._inputs[name] = source
             append_line(self._folder / INDEX, {"result": name, "input": source})
         return path
-
-
-def read_lines(path: Path, names: set[str]) -> list[dict[str, Any]]:
-    """Return the objects of a JSON lines file that have these names; a torn line, as a killed run leaves it, is left out."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return []
-    lines = []
-    for line in text.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict) and names <= set(value):
-            lines.append(value)
-    return lines
 
 
 def append_line(path: Path, line: dict[str, Any]) -> None:
@@ -124,7 +106,7 @@ def describe_folder(
     Args:
         files: of :func:`find_images`.
     """
-    stored = {(line["file"], line["sha256"]): line for line in read_lines(path, _FIELDS) if _is_of(line, describer)}
+    stored = {(line["file"], line["sha256"]): line for line in read_json_lines(path, _FIELDS) if _is_of(line, describer)}
     by_content = {sha256: line for (_, sha256), line in stored.items()}
     lines = []
     for file in files:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from components.core.files import read_json_lines
 from components.core.graph import Graph, load_graph
 from components.core.params import did_you_mean
 from components.core.progress import duration
@@ -24,21 +24,7 @@ RECENT = 10
 def read_events(path: Path) -> list[Event]:
     """Return the events of a log and of its earlier files, oldest first, without lines that a kill has cut short."""
     files = [path.with_name(f"{path.name}.{number}") for number in range(KEPT, 0, -1)]
-    return [event for file in (*files, path) for event in _read(file)]
-
-
-def _read(path: Path) -> Iterator[Event]:
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return
-    for line in lines:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and "event" in event and "time" in event:
-            yield event
+    return [event for file in (*files, path) for event in read_json_lines(file, {"event", "time"})]
 
 
 def seconds_of(event: Event) -> float:
