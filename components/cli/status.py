@@ -1,4 +1,4 @@
-"""``hearsight status``, ``logs`` and ``doctor``: what runs, failed and would run next, events of runs, what this machine lacks."""
+"""``hearsight status``, ``logs`` and ``doctor``: what runs, failed and would run next, events of runs, what a machine lacks."""
 
 from __future__ import annotations
 

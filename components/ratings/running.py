@@ -6,9 +6,9 @@ import csv
 import os
 from pathlib import Path
 
-from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
 from components.core.files import keep_private, publish, write_private
+from components.core.text_encoding import csv_text
 from components.ratings.formats.csv import COLUMNS
 from components.ratings.items import STAGE, RatingItems
 from components.ratings.store import RatingStore

@@ -221,11 +221,6 @@ class RatingStore:
             campaign = connection.execute(select(CAMPAIGNS.c.id).where(CAMPAIGNS.c.dataset == dataset)).scalar_one()
             self._note(connection, campaign, "exported", detail=f"{ratings} ratings")
 
-    def events(self, dataset: str) -> list[dict[str, Any]]:
-        """Return the audit trail of a campaign."""
-        with self.database.reading() as connection:
-            return summaries.events(connection, dataset)
-
     def item_keys(self) -> list[str]:
         """Return the keys of all items, of retired ones too."""
         with self.database.reading() as connection:

@@ -1,10 +1,11 @@
 """Estimate what the filter and synthesize would request from paid providers, and the price (``hearsight cost``); nothing is sent.
 
-The filter: a group of rules whose answers are all cached decides; where an answer is missing, the candidate counts as passing, so
-the sums are upper bounds. Missing answers of embedded models are free. Hypernymize parses the same texts, so it costs nothing more.
+The filter: a group of rules whose answers are all cached decides; where an answer is missing, the candidate counts as passing,
+so the sums are upper bounds. Missing answers of embedded models are free. Hypernymize parses the same texts, so it costs nothing
+more.
 
-Synthesize: voices are drawn as the stage draws them, so the sum is exact, except for refused requests, which are free. Credentials
-are not needed for the estimate. Optional voices that are not installed are left out, as in a run on this machine.
+Synthesize: voices are drawn as the stage draws them, so the sum is exact, except for refused requests, which are free.
+Credentials are not needed for the estimate. Optional voices that are not installed are left out, as in a run on this machine.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from components.core.csv_text import csv_text
 from components.core.ledger import kept, ledger_table
 from components.core.records import GENERATED_CAPTION
+from components.core.text_encoding import csv_text
 from components.reporting.values import ABSENT, Value, count, decimal, interval, number, percent, rounded, six_digits
 from components.stages.evaluate_captioners.analyses import Writing
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.params import did_you_mean
 from components.core.seeded_rng import seeded_rng
+from components.core.text_encoding import csv_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
