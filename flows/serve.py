@@ -44,8 +44,7 @@ def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -
     # Here: as above.
     from prefect.client.orchestration import get_client
 
-    from flows.automations import end_zombies, notify
-    from flows.catch_up import catch_up
+    from flows.automations import catch_up, end_zombies, notify
     from flows.remote import deploy_pool
 
     ids = {deployment.name: deployment.apply() for deployment in served}

@@ -16,8 +16,8 @@ from sqlalchemy import text
 
 from components.core.errors import HearsightError
 from components.ratings import database
+from components.ratings.assignment import RevokedError
 from components.ratings.faults import DatabaseError, DatabaseFullError
-from components.ratings.revocation import RevokedError
 from components.ratings.store import RatingStore
 from tests.support.ratings.audit import event_kinds
 from tests.support.ratings.postgres import postgres
