@@ -1,4 +1,4 @@
-"""What the Prefect server does for schedules: notifications of their runs, the end of dead ones, one run for all that was missed."""
+"""What the Prefect server does for schedules: notifications of their runs, the end of dead ones, one run for all missed."""
 
 from __future__ import annotations
 

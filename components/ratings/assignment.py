@@ -3,8 +3,8 @@
 Items are given out in a seeded order of the campaign, so that they are completed one after the other however few raters there
 are. Each rater chooses among the first :data:`WINDOW` free ones by an order of their own, so that no two see the same order. An
 item has a free place while its valid ratings and its reservations are fewer than its raters. A reservation ends after
-:data:`HOLD` s without an answer; its item is then given to others, and the rater sees it again only while a place is free. Links and sessions of a
-revoked invitation end at once; the ratings that were given stay.
+:data:`HOLD` s without an answer; its item is then given to others, and the rater sees it again only while a place is free.
+Links and sessions of a revoked invitation end at once; the ratings that were given stay.
 """
 
 from __future__ import annotations

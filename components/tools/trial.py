@@ -1,4 +1,4 @@
-"""Run the filter's text rules and the rewriting, or extract_descriptions, on single texts, with the stages' functions and settings.
+"""Run the filter's text rules and the rewriting, or extract_descriptions, on single texts, as the stages do.
 
 Embedded providers are used. Rules that need an image or the whole corpus (size, labels, frequency of concepts) are not applied.
 Of captions of posts, each line of the input is a JSON string, since they contain line breaks.

@@ -147,7 +147,7 @@ def _sweep(job: Stage, rules: Sequence[Swept], shards: Sequence[ShardRef]) -> Sw
 
 
 def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
-    """Yield each shard's table of measured values (``values.measured_schema``), computed in workers or read from the cache."""
+    """Yield each shard's table of measured values (:func:`measured_schema`), computed in workers or read from the cache."""
     plan = plan_for(job.project, job.params.providers, job.params.language)
     refs = job.map(measure_shard, shards, step="values", params=job.params, shared=plan, publish=False, conserve=False)
     return (ref.read() for ref in refs)
