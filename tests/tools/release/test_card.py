@@ -12,7 +12,7 @@ import yaml
 
 from components.core.params import read_params_file
 from components.core.stage_output import StageOutput
-from components.tools.release.croissant_check import check_croissant, find_missing
+from components.tools.release.croissant import check_croissant, find_missing
 from components.tools.release.facts import hub_licence, licence_address
 from components.tools.release.kinds import release
 from components.tools.release.publish import read_sums
