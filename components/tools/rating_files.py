@@ -88,8 +88,6 @@ def _canonical(ratings: pa.Table) -> pa.Table:
     return pa.table({name: ratings[name] if name in ratings.column_names else empty for name in csv.COLUMNS})
 
 
-
-
 def export_tasks(graph: Graph, dataset: str, out: Path, address: str) -> dict[str, object]:
     """Write a dataset's items as tasks into the folder ``out``: texts and speech apart, each with the tool's configuration.
 
