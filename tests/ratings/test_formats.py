@@ -59,7 +59,7 @@ def test_a_file_that_a_spreadsheet_saved_is_read(encoding: str) -> None:
 @pytest.mark.parametrize("spelling", ["GOOD", "good", " Good ", "1", "true"])
 def test_a_good_verdict_has_many_spellings(spelling: str) -> None:
     read = read_ratings(f"item,rater,verdict\na,r,{spelling}\nb,r,0\n".encode(), "file")[1]
-    assert told(read, "verdict") == [(GOOD,), (BAD,)]
+    assert told(read, "verdict") == [(BAD,), (GOOD,)]
 
 
 def test_times_become_utc_whatever_their_zone() -> None:
