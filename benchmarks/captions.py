@@ -27,7 +27,7 @@ from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, first_failures, make_subject
 from components.stages.filter.image_rules import common_stems
 from components.stages.filter.text_rules import unknown_token
-from components.tools.trial.texts import AT_A_TIME, annotate_group
+from components.tools.trial import AT_A_TIME, annotate_group
 from components.web.html.page import read_page
 
 

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.harness import project, show
-from components.tools.trial.posts import PostTrial
+from components.tools.trial import PostTrial
 
 FUNCTION_WORDS = frozenset(
     re.findall(

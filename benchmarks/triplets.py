@@ -27,7 +27,7 @@ from benchmarks.harness import show
 from components.metrics.bootstrap import bootstrap_interval
 from components.metrics.coco import Captions
 from components.stages.dedup.groups import Groups
-from components.tools.score.scoring import METRICS, score
+from components.tools.score import METRICS, score
 
 PUBLISHED = {"bleu_4": "Bleu_4", "meteor": "METEOR", "rouge_l": "ROUGE_L", "cider": "CIDEr", "cider_r": "CIDEr-R"}
 """Our name of a metric → the authors'."""

@@ -9,11 +9,9 @@ from typing import Any
 
 import yaml
 
-from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.params import YAML_LOADER
+from components.core.graph import LOCK_FILE, read_lock
 
-LOCK_FILE = "dvc.lock"
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -27,19 +25,6 @@ def dvc_lock(root: Path) -> Iterator[None]:
         yield
 
 
-def read_entries(text: str | None, where: str | Path = LOCK_FILE) -> dict[str, Any]:
-    """Return stage address → entry of the text of a dvc.lock; none for a missing file.
-
-    Raises:
-        HearsightError: the text is not a dvc.lock.
-    """
-    try:
-        content = yaml.load(text or "", YAML_LOADER) or {}
-        return dict(content.get("stages") or {})
-    except (yaml.YAMLError, AttributeError, TypeError, ValueError):
-        raise HearsightError("is not a dvc.lock", where=where, hint="restore it with git") from None
-
-
 def lock_text(entries: dict[str, Any]) -> str:
     """Return the text of a dvc.lock with these entries."""
     return str(yaml.dump({"schema": "2.0", "stages": entries}, Dumper=_DUMPER, sort_keys=False, allow_unicode=True))
@@ -47,7 +32,7 @@ def lock_text(entries: dict[str, Any]) -> str:
 
 def take_entries(ours: str | None, theirs: str | None, addresses: Iterable[str]) -> str:
     """Return the text ``ours`` in which the entries of ``addresses`` are those of ``theirs``."""
-    entries, others = read_entries(ours), read_entries(theirs)
+    entries, others = read_lock(ours), read_lock(theirs)
     for address in addresses:
         entries.pop(address, None)
         if address in others:
@@ -57,7 +42,7 @@ def take_entries(ours: str | None, theirs: str | None, addresses: Iterable[str])
 
 def changed_entries(base: str | None, theirs: str | None) -> list[str]:
     """Return the addresses whose entries differ between two texts."""
-    old, new = read_entries(base), read_entries(theirs)
+    old, new = read_lock(base), read_lock(theirs)
     return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
@@ -65,7 +50,7 @@ def take_stages(root: Path, theirs: str | None, addresses: Iterable[str]) -> Non
     """Take entries of another dvc.lock into the project's, under DVC's lock."""
     path = root / LOCK_FILE
     with dvc_lock(root):
-        ours = path.read_text(encoding="utf-8") if path.is_file() else ""
+        ours = path.read_text(encoding="utf-8") if path.is_file() else None
         merged = take_entries(ours, theirs, addresses)
-        if read_entries(merged) != read_entries(ours):
+        if read_lock(merged) != read_lock(ours):
             publish_bytes(path, merged.encode("utf-8"))

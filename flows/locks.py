@@ -14,8 +14,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,26 +31,9 @@ POLL = 2.0
 """Seconds between two looks at the remote's lock."""
 
 
-@contextmanager
-def run_lock(root: Path, patience: float = 0.0) -> Iterator[None]:
-    """Hold the project's run lock, so that no other flow run works in this folder.
-
-    Args:
-        patience: seconds to wait beyond those of :func:`sole_writer`.
-
-    Raises:
-        HearsightError: another run goes on; with its process.
-    """
-    deadline = time.monotonic() + patience
-    with ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(sole_writer(root / ".hearsight" / "run.lock", "the project"))
-                break
-            except HearsightError:
-                if time.monotonic() > deadline:
-                    raise
-        yield
+def run_lock(root: Path, patience: float = 0.0) -> AbstractContextManager[None]:
+    """Hold the project's run lock, so that no other flow run works in this folder; see :func:`sole_writer`."""
+    return sole_writer(root / ".hearsight" / "run.lock", "the project", patience)
 
 
 def clone_id(root: Path) -> str:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.entry import explain
-from flows.server import reach_server
+from flows.server import explain, reach_server
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,8 +18,7 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.entry import explain
-from flows.server import reach_server
+from flows.server import explain, reach_server
 
 POLL = 60.0
 """Seconds between two looks at the progress."""

@@ -26,9 +26,10 @@ from prefect.types.entrypoint import EntrypointType
 from prefect.workers.process import ProcessWorker
 
 from components.core.errors import HearsightError
+from components.core.graph import LOCK_FILE
 from flows.commands import StageFailed, environment, failure, run_dvc
 from flows.graph import StageTask, read_tasks
-from flows.lockfile import LOCK_FILE, dvc_lock, take_entries, take_stages
+from flows.lockfile import dvc_lock, take_entries, take_stages
 from flows.locks import run_lock
 from flows.repository import FLOW_RUN, Move, PushRefused, Repository
 from flows.schedules import Pool

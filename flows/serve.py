@@ -14,10 +14,9 @@ from typing import Any
 
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.entry import explain
 from flows.repository import Repository
 from flows.schedules import Schedule, read_pools, read_schedules
-from flows.server import prefect_server
+from flows.server import explain, prefect_server
 from flows.settings import configure_prefect
 
 
@@ -45,8 +44,7 @@ def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -
     # Here: as above.
     from prefect.client.orchestration import get_client
 
-    from flows.automations import end_zombies, notify
-    from flows.catch_up import catch_up
+    from flows.automations import catch_up, end_zombies, notify
     from flows.remote import deploy_pool
 
     ids = {deployment.name: deployment.apply() for deployment in served}

@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from components.core.private import read_private
+from components.core.files import read_private
 
 PORTS = {"app": 8010, "mlflow": 5000, "prefect": 4200}
 """Option → default port of ``python -m flows.ui`` on loopback."""

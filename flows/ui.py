@@ -20,8 +20,7 @@ from components.core.streams import report_errors, run_program
 from components.tracking.artifact_addresses import follow_move
 from components.tracking.record import artifact_environment
 from components.tracking.recorder import flush_or_warn
-from flows.entry import explain, without_login
-from flows.server import LOOPBACK, prefect_server, run_server
+from flows.server import LOOPBACK, explain, prefect_server, run_server, without_login
 from flows.settings import PORTS, configure_prefect, login_path
 
 ABOUT = {"mlflow": "experiments and models (MLflow)", "prefect": "flow runs (Prefect)"}

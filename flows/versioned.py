@@ -16,11 +16,12 @@ from typing import Any
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.graph import LOCK_FILE
 from components.core.params import FOLDER
 from components.core.printing import print_error
 from flows.commands import environment, error_line, run_dvc
 from flows.graph import StageTask, read_tasks, seconds
-from flows.lockfile import LOCK_FILE, changed_entries, take_stages
+from flows.lockfile import changed_entries, take_stages
 from flows.locks import WAIT, RemoteLock, run_lock
 from flows.repository import FLOW_RUN, Move, PushRefused, Repository
 from flows.schedules import Schedule, tag_time, time_tag

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.entry import explain, require_server
 from flows.repository import FLOW_RUN, Repository
+from flows.server import explain, require_server
 from flows.settings import configure_prefect
 
 

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from components.app import access, pages
-from components.app.owners import Owners
+from components.app.access import Owners
 from components.app.routes import ROUTERS
 from components.app.security import BodyLimit, RateLimit, SecurityHeaders, secure
 from components.app.services import Services

@@ -12,12 +12,11 @@ from fastapi import APIRouter, Depends, Form, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from components.app.access import ForbiddenError, csrf_token, is_owner, protect, require_owner
-from components.app.owners import owners_of
-from components.app.turns import BusyError
+from components.app.access import ForbiddenError, csrf_token, is_owner, owners_of, protect, require_owner
+from components.app.uploads import BusyError
 from components.core.errors import HearsightError
+from components.ratings.assignment import RevokedError
 from components.ratings.faults import DatabaseError, DatabaseFullError
-from components.ratings.revocation import RevokedError
 from components.reporting.pages import FILTERS
 
 TEXTS = Path(__file__).parent / "data" / "translations"

@@ -10,7 +10,7 @@ from fastapi import Request
 from components.app.access import CSRF, ForbiddenError, is_owner
 from components.app.services import Services
 from components.ratings.items import RatingItems
-from components.ratings.running import datasets_with_items, follow, items_folder, open_items
+from components.ratings.running import follow, items_folder, open_items
 from components.ratings.store import RatingStore
 
 RATER = "rater"
@@ -58,18 +58,8 @@ def rating_items(services: Services, dataset: str) -> RatingItems:
     return items
 
 
-def known_datasets(services: Services) -> list[str]:
-    """Return the datasets that can be rated."""
-    return datasets_with_items(services.settings.root)
-
-
-def require_rater(request: Request) -> str:
-    """Return who rates; a dependency of the pages of rating."""
-    return rater_of(request)
-
-
 def rater_of(request: Request) -> str:
-    """Return who rates.
+    """Return who rates; a dependency of the pages of rating.
 
     Raises:
         ForbiddenError: there is no valid invitation in this session.

@@ -15,7 +15,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from components.app.owners import Owners
+from components.app.access import Owners
 
 FILES = "/files/"
 """Path below which the pages that stages wrote are served; they have styles in the page."""

@@ -10,9 +10,8 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.core.private import read_private, write_private
+from components.core.files import read_private, write_private
 
-PORT = 8010
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 SECRET = "HEARSIGHT_APP_SECRET"  # pragma: allowlist secret
 """Environment variable with the key that signs sessions and links; without it, a file of random bytes in ``.hearsight/app``."""

@@ -29,8 +29,8 @@ def repair(
 ) -> None:
     """List damaged results in the caches; with --yes remove them and keep all others. They are computed again when needed."""
     # Here: `hearsight --help` needs no stage.
-    from components.tools.cache.repair import find_damage
-    from components.tools.cache.repair import repair as repair_stores
+    from components.tools.cache import find_damage
+    from components.tools.cache import repair as repair_stores
 
     root = find_root()
     damages = find_damage(root / ".hearsight" / "annotations")

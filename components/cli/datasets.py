@@ -1,4 +1,4 @@
-"""``hearsight dataset``: add a dataset of one's own."""
+"""``hearsight dataset`` and ``hearsight profile``: add a dataset of one's own, or an experiment that is ready to use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.params import FOLDER
-from components.core.printing import print_json, print_text
+from components.core.printing import print_json, print_result, print_text
 
 app = typer.Typer(no_args_is_help=True, help="Datasets of your own.")
 
@@ -49,7 +49,7 @@ def add(
     from components.execution.runner import stage_settings
     from components.tools.datasets import source_options
     from components.tools.datasets.add import add_dataset
-    from components.tools.datasets.test_sets import make_test_set
+    from components.tools.datasets.source_options import make_test_set
 
     given = [value for value in (site, archive, table, posts) if value]
     if len(given) != 1:
@@ -91,3 +91,37 @@ def holdout(
     from components.tools.datasets.holdout import write_holdout  # here: as above
 
     print_json(write_holdout(train, val, out, size, seed))
+
+
+profiles = typer.Typer(no_args_is_help=True, help="Experiments that are ready to use with data of one's own.")
+
+
+@profiles.command("list")
+def list_profiles() -> None:
+    """List the profiles: what each repeats, and the files, devices, disk and time that it needs."""
+    # Here and below: as above.
+    from components.tools.profiles.profile import profile_names, read_profile
+
+    for name in profile_names():
+        profile = read_profile(name)
+        fields = {"profile": name, "title": profile.title, "files": profile.files, "needs": profile.needs}
+        lines = [f"{name}: {profile.title}", *(f"  {file}: {what}" for file, what in profile.files.items())]
+        print_result(fields, "\n".join([*lines, *(f"  {need}" for need in profile.needs)]))
+
+
+@profiles.command("add")
+def profile_add(
+    name: Annotated[str, typer.Argument(help="One of `hearsight profile list`.")],
+    data: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder with the files that the profile needs.")],
+    contact: Annotated[str, typer.Option(help="URL or mail address that requests name; the open web needs one.")] = "",
+) -> None:
+    """Add a profile's datasets (datasets/*.yaml), and print the next commands."""
+    from components.tools.profiles.profile import add_profile, read_profile
+
+    profile = read_profile(name)
+    add_profile(find_root(), profile, data, contact)
+    print_text(f"added {name} to {FOLDER}/")
+    if profile.captioners.sets:
+        print_text(f"{FOLDER}/captioners.yaml now compares: {', '.join(profile.captioners.sets)}")
+    for target in profile.targets:
+        print_text(f"next: dvc repro {target}")

@@ -25,7 +25,7 @@ app = typer.Typer()
 def demo() -> None:
     """Run the whole pipeline on the sample as a Prefect flow with overall progress, then print results and pages."""
     # Here: `hearsight --help` needs no stage.
-    from components.tools.demo.overlay import restore_params
+    from components.tools.demo import restore_params
 
     root = find_root()
     with _sole(root):
@@ -38,7 +38,7 @@ def demo() -> None:
 def experiments() -> None:
     """Run the full experiments (experiments.yaml over datasets/*.yaml); a second call continues."""
     # Imported here: the command alone needs them.
-    from components.tools.demo.overlay import experiment_params
+    from components.tools.demo import experiment_params
 
     root = find_root()
     with _sole(root), experiment_params(root):
@@ -53,7 +53,7 @@ def _sole(root: Path) -> AbstractContextManager[None]:
 def _run(root: Path, kind: str) -> None:
     """Run the flow and print its results; raises typer.Exit with its exit code when it fails."""
     # Imported here: the command alone needs them.
-    from components.tools.demo.closing import opening, results
+    from components.tools.demo import opening, results
 
     graph = load_graph(root)
     typer.echo(f"{opening(graph, kind)}\n")

@@ -1,4 +1,4 @@
-"""``hearsight describe``: captions of images, of a folder's images, and for a page's images without alt-text."""
+"""``hearsight describe`` and ``hearsight feedback``: captions of images, also of a page without alt-texts, and remarks on one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from tqdm import tqdm
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import find_root
-from components.core.printing import escape_controls, json_line, print_error, print_json, print_text
+from components.core.printing import escape_controls, json_line, print_error, print_json, print_result, print_text
 from components.core.progress import print_progress, progress
 
 if TYPE_CHECKING:
     from components.tools.describe.describer import Describer, Description
     from components.tools.describe.page import DescribedPage
+    from components.tools.feedback.guidelines import Remark
+
 
 app = typer.Typer()
 PAGES = (".html", ".htm", ".xhtml")
@@ -78,7 +80,7 @@ class Printer:
     """Prints descriptions, writes their speech, and remembers whether anything failed."""
 
     def __init__(self, describer: Describer, out: Path, *, speak: bool, as_json: bool) -> None:
-        from components.tools.describe.result_names import ResultNames
+        from components.tools.describe.folder import ResultNames
 
         self.describer, self.speak, self.as_json, self.failed = describer, speak, as_json, False
         self.names = ResultNames(out)
@@ -200,3 +202,30 @@ def _show_page(
     written = printer.names.path(f"{name}.{format_}", source)
     publish_bytes(written, data)
     print_error(f"wrote {written}")
+
+
+MARKS = {True: "ok ", False: "NO ", None: "?  "}
+
+
+@app.command()
+def feedback(
+    text: Annotated[str, typer.Argument(help="The alt-text; - reads it from standard input.")] = "-",
+    image: Annotated[
+        Path | None, typer.Option(help="Its image: also compare format, size and content with an English text.")
+    ] = None,
+    language: Annotated[Literal["en", "pt"], typer.Option("--language", "-l", help="The language of the text.")] = "en",
+    notes: Annotated[Literal["en", "pt"], typer.Option(help="The language of the remarks.")] = "en",
+) -> None:
+    """Say which filter rules of the paper an alt-text passes, what it lacks as a description, and what is not checked."""
+    from components.tools.feedback.feedback import feedback as remarks_on
+    from components.vision.image_files import read_image_file
+
+    given = sys.stdin.buffer.read(1 << 20).decode("utf-8", "replace") if text == "-" else text
+    data = read_image_file(image) if image is not None else None
+    for remark in remarks_on(given, language, image=data, root=find_root(), interface=notes, where=str(image)):
+        print_result(remark.plain(), _remark_line(remark))
+
+
+def _remark_line(remark: Remark) -> str:
+    detail = f"   ({remark.detail})" if remark.detail else ""
+    return f"{MARKS[remark.passed]} {remark.text}{detail}   [{remark.source}]"

@@ -19,12 +19,7 @@ from components.cli import (
     datasets,
     demo,
     describe,
-    doctor,
-    feedback,
     knowledge,
-    models,
-    profiles,
-    rating_files,
     ratings,
     results,
     runs,
@@ -65,18 +60,17 @@ def _root(
     pass
 
 
-for group in (runs, status, results, texts, voices, doctor, scoring, search, describe, feedback, demo, application):
+for group in (runs, status, results, texts, voices, scoring, search, describe, demo, application):
     app.add_typer(group.app)
 app.add_typer(ratings.rating)
-ratings.app.add_typer(rating_files.app)
 for name, group_app in {
     "dataset": datasets.app,
-    "profile": profiles.app,
+    "profile": datasets.profiles,
     "takedown": takedown.app,
     "cache": cache.app,
     "storage": storage.app,
     "knowledge": knowledge.knowledge,
-    "models": models.app,
+    "models": results.models,
     "ratings": ratings.app,
 }.items():
     app.add_typer(group_app, name=name)

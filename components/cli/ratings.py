@@ -13,12 +13,13 @@ import typer
 
 from components.cli.options import Dataset
 from components.core.errors import HearsightError
-from components.core.graph import find_root
+from components.core.graph import find_root, load_graph
 from components.core.printing import print_line, print_table
 
 if TYPE_CHECKING:
     from components.ratings.items import RatingItems
     from components.ratings.store import RatingStore
+
 
 app = typer.Typer(no_args_is_help=True, help="Human ratings: invite raters, follow and export what they rate.")
 rating = typer.Typer()
@@ -93,7 +94,7 @@ def status(
 @app.command()
 def export(dataset: Dataset = "english") -> None:
     """Write the ratings to ratings/DATASET/hearsight.csv, which the stage import_ratings reads. Raters have random numbers."""
-    from components.ratings.export import export_path, export_ratings
+    from components.ratings.running import export_path, export_ratings
 
     root = find_root()
     store, items, _ = _opened(root, dataset)
@@ -126,3 +127,39 @@ def _opened(root: Path, dataset: str) -> tuple[RatingStore, RatingItems, dict[st
     items = open_items(root, dataset)
     store = RatingStore(database_url(root))
     return store, items, follow(store, dataset, items)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="CSV, or JSON of Label Studio.")],
+    dataset: Dataset = "english",
+) -> None:
+    """Copy a file of ratings into ratings/DATASET as CSV, with raters' names replaced by pseudonyms."""
+    from components.tools.rating_files import import_file  # here: pyarrow, and --help needs none
+
+    print_line(import_file(load_graph(find_root()), dataset, file))
+
+
+@app.command()
+def tasks(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
+    dataset: Dataset = "english",
+    address: Annotated[
+        str, typer.Option("--address", help="Stands before the paths of images and speech: where the tool finds the folder.")
+    ] = "",
+) -> None:
+    """Write a dataset's items as tasks for Label Studio, with images, speech and its configuration."""
+    from components.tools.rating_files import export_tasks  # here: as above
+
+    print_line(export_tasks(load_graph(find_root()), dataset, out, address))
+
+
+@app.command()
+def write(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
+    dataset: Dataset = "english",
+) -> None:
+    """Write the imported ratings of a dataset as CSV; raters are pseudonyms."""
+    from components.tools.rating_files import export_ratings  # here: as above
+
+    print_line(export_ratings(load_graph(find_root()), dataset, out))

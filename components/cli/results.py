@@ -1,4 +1,4 @@
-"""``hearsight show``, ``drift``, ``explain``, ``lineage``, ``release``, ``verify-release``, ``tracking``: what runs have made."""
+"""``hearsight show``, ``drift``, ``explain``, ``lineage``, ``release``, ``verify-release``, ``tracking``, ``models``: results."""
 
 from __future__ import annotations
 
@@ -148,8 +148,8 @@ def release(
     ] = None,
 ) -> None:
     """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with images, with their speech."""
-    from components.tools.release import release as write_release
-    from components.tools.release.subsets import parse_subsets
+    from components.tools.release.instances import parse_subsets
+    from components.tools.release.kinds import release as write_release
 
     summary = write_release(
         find_root(),
@@ -191,3 +191,31 @@ def tracking_flush() -> None:
         raise HearsightError(
             f"cannot be reached ({line})", where="MLflow", hint="start it and run this again: nothing is lost"
         ) from None
+
+
+models = typer.Typer(no_args_is_help=True, help="Registered models, and which of their versions is the best.")
+
+
+@models.command("list")
+def list_models() -> None:
+    """List the versions of all models: aliases, validation score, spread over seeds, and why `best` moved or not."""
+    from components.tracking.best_alias import listed
+    from components.tracking.record import connect
+    from components.tracking.recorder import flush_or_warn
+
+    flush_or_warn(root := find_root())
+    print_table(listed(connect(root)))
+
+
+@models.command()
+def restore(
+    name: Annotated[str, typer.Argument(help="A registered model, as english-t2t8x8-captioner.")],
+    version: Annotated[str, typer.Option(help="The version that gets the alias. Default: the previous best.")] = "",
+) -> None:
+    """Move the alias `best` back to the previous version, or to any other; a second call undoes it."""
+    from components.tracking.best_alias import restore as restore_best
+    from components.tracking.record import connect
+    from components.tracking.recorder import flush_or_warn
+
+    flush_or_warn(root := find_root())
+    print_line(restore_best(connect(root), name, version))

@@ -57,13 +57,13 @@ def cost(
 ) -> None:
     """Estimate what a run of filter or synthesize would request from paid providers at most, and the price. Requests nothing."""
     if stage == "synthesize":
-        from components.tools.cost.speech import estimate as estimate_speech
+        from components.tools.cost import estimate_speech
 
         lines = estimate_speech(find_root(), dataset, [name.strip() for name in voices.split(",") if name.strip()])
     elif stage == "filter":
-        from components.tools.cost.filtering import estimate
+        from components.tools.cost import estimate_filter
 
-        lines = estimate(find_root(), dataset, language, vision)
+        lines = estimate_filter(find_root(), dataset, language, vision)
     else:
         raise HearsightError(f"'{stage}' uses no paid provider", where="hearsight cost", hint="give filter or synthesize")
     print_table([line.plain() for line in lines])
@@ -106,8 +106,8 @@ def retry(
     ] = "",
 ) -> None:
     """Repeat only the failed requests of a complete snapshot, then mark it complete again."""
-    from components.tools.snapshots.retry import CLASSES
-    from components.tools.snapshots.retry import retry as retry_failed
+    from components.tools.snapshots import CLASSES
+    from components.tools.snapshots import retry as retry_failed
 
     print_line(retry_failed(find_root(), dataset, [name.strip() for name in classes.split(",") if name.strip()] or CLASSES))
 
@@ -120,7 +120,7 @@ def snapshot_next(
     """Set a new snapshot, based on the last one, in the dataset's settings: the next crawl requests only what changed."""
     from datetime import UTC, date, datetime
 
-    from components.tools.snapshots.next_snapshot import next_snapshot
+    from components.tools.snapshots import next_snapshot
 
     try:
         chosen = date.fromisoformat(day) if day else datetime.now(UTC).date()

@@ -14,7 +14,7 @@ from components.core.files import publish_bytes
 from components.core.printing import print_json, print_line, print_table, print_text
 
 if TYPE_CHECKING:
-    from components.tools.score.scoring import Scores
+    from components.tools.score import Scores
 
 app = typer.Typer()
 Candidates = Annotated[Path, typer.Option("--candidates", help='COCO results: [{"image_id", "caption"}].')]
@@ -34,8 +34,8 @@ def score(
 ) -> None:
     """Score captions against references by every metric: one JSON object, or on a terminal a table."""
     # Here: `hearsight --help` needs no metrics.
-    from components.tools.score.scoring import read_captions
-    from components.tools.score.scoring import score as score_them
+    from components.tools.score import read_captions
+    from components.tools.score import score as score_them
 
     if out is not None:
         require_folder(out)
@@ -77,6 +77,6 @@ def submission(
     images: Annotated[Path | None, typer.Option(help="The split's image ids, to check the captions against.")] = None,
 ) -> None:
     """Write the results file of one split for COCO's caption server, and the zip to upload."""
-    from components.tools.score.submission import write_submission  # here: as above
+    from components.tools.score import write_submission  # here: as above
 
     print_line(write_submission(candidates, split, algorithm, out, images))

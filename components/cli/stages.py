@@ -61,13 +61,13 @@ def run_here(stage: str, dataset: str) -> int:
 
 def check(stage: str, dataset: str) -> int:
     """Check a published output again; return the exit code."""
-    from components.core.addresses import share_main_project
+    from components.core.addresses import share_state
     from components.core.graph import find_root, load_graph
     from components.core.printing import print_line
     from components.core.stage_output import StageOutput
 
     root = find_root()
-    share_main_project(root)
+    share_state(root)
     graph = load_graph(root)
     graph.require(stage, dataset)
     StageOutput(graph.output(stage, dataset)).require_unchanged()

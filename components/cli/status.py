@@ -1,4 +1,4 @@
-"""``hearsight status`` and ``hearsight logs``: what runs, failed and would run next, and the events of runs."""
+"""``hearsight status``, ``logs`` and ``doctor``: what runs, failed and would run next, events of runs, what a machine lacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,22 @@ def logs(
     last: Annotated[int, typer.Option("--last", "-n", help="Print this many of the last events; 0: all.")] = 50,
 ) -> None:
     """Print the log of runs of stages: one line for each start, shard, step, end and error."""
-    from components.tools.status.reader import event_text, select_events  # here: see above
+    from components.tools.status.history import event_text, select_events  # here: see above
 
     for event in select_events(find_root(), output, failed=failed, run=run, last=last):
         print_result(event, event_text(event))
+
+
+@app.command()
+def doctor() -> None:
+    """List what this machine lacks, with the command that fixes it; exit code 2 if `make demo` cannot succeed."""
+    # Here: see above.
+    from components.tools.doctor.checks import examine
+    from components.tools.doctor.finding import MISSING
+
+    findings = examine(find_root())
+    for finding in findings:
+        print_result(finding.plain(), finding.text())
+    if missing := [finding.name for finding in findings if finding.state == MISSING]:
+        typer.echo(f"hearsight: `make demo` cannot succeed without: {', '.join(missing)}", err=True)
+        raise typer.Exit(2)

@@ -22,7 +22,7 @@ def use(
     endpoint: Annotated[str, typer.Option(help="The address of a server other than AWS, e.g. https://host:9000.")] = "",
 ) -> None:
     """Keep the files of outputs in a bucket, or on this disk again: set params.yaml:storage and DVC's remote."""
-    from components.tools.storage.switch import LOCAL, use_storage
+    from components.tools.storage.transfer import LOCAL, use_storage
 
     if where == LOCAL and endpoint:
         raise HearsightError("has no endpoint", where="storage use local", hint="leave out --endpoint")

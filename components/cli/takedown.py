@@ -29,9 +29,9 @@ def add(
     in_advance: Annotated[bool, typer.Option("--in-advance", help="List it although it covers nothing yet.")] = False,
 ) -> None:
     """List a URL, host or owner as a hash and print what it covers; the next run drops it. What covers nothing is refused."""
-    from components.tools.takedown.coverage import count_covered
     from components.tools.takedown.listing import add as add_to_list
     from components.tools.takedown.listing import find_listed_settings, normalise
+    from components.tools.takedown.scan import count_covered
     from components.web.takedown_list import NAME, read_takedown
 
     root = find_root()
@@ -64,7 +64,7 @@ def list_entries() -> None:
 @app.command()
 def purge(yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this option, only list it.")] = False) -> None:
     """Remove the data of older runs from caches, DVC's objects and remotes, and MLflow's artefacts."""
-    from components.tools.takedown.purge import purge as purge_older
+    from components.tools.takedown.plan import purge as purge_older
 
     plan = purge_older(find_root(), apply=yes)
     print_table(item.plain() for item in plan.items)

@@ -40,7 +40,7 @@ def try_(
         _try_posts(dataset)
         return
     from components.knowledge.people import count_people, missing_people
-    from components.tools.trial.texts import AT_A_TIME, Trial, read_lines, text_of
+    from components.tools.trial import AT_A_TIME, Trial, read_lines, text_of
 
     trial, at_a_time = Trial(find_root(), dataset or "paper"), 1 if sys.stdin.isatty() else AT_A_TIME
     unknown = 0
@@ -52,7 +52,7 @@ def try_(
 
 
 def _try_posts(dataset: str) -> None:
-    from components.tools.trial.posts import PostTrial, text_of
+    from components.tools.trial import PostTrial, post_text
 
     failed = False
     for answer in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
@@ -60,7 +60,7 @@ def _try_posts(dataset: str) -> None:
             failed = True
             print_error(answer.problem)
         else:
-            print_result(answer.result, text_of(answer.result))
+            print_result(answer.result, post_text(answer.result))
     if failed:
         raise typer.Exit(2)
 

@@ -75,16 +75,12 @@ def state_folder(project: Path) -> Path:
     return main_project(project) / STATE
 
 
-def share_main_project(project: Path) -> None:
-    """Link what git and DVC do not track, caches, answers of the web and the sample, into an experiment's checkout."""
-    main = main_project(project)
-    if main == project:
-        return
-    for name in (STATE, "data/store", "data/packages"):
-        (main / name).mkdir(parents=True, exist_ok=True)
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
+def share_state(project: Path) -> None:
+    """Link the folder of caches, scratch files, locks and logs into an experiment's checkout."""
+    if main_project(project) != project:
+        state_folder(project).mkdir(exist_ok=True)
         with suppress(FileExistsError):
-            (project / name).symlink_to(main / name, target_is_directory=True)
+            (project / STATE).symlink_to(state_folder(project), target_is_directory=True)
 
 
 def installed_file(project: Path, path: str | Path) -> Path:

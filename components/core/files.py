@@ -1,4 +1,4 @@
-"""Atomic writing of files: a killed process leaves no partial file under a final name."""
+"""Atomic writing of files, of some for their owner only: a killed process leaves no partial file under a final name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from components.core.errors import HearsightError
@@ -132,6 +134,23 @@ def publish_json(path: Path, value: Any) -> None:
     publish_bytes(path, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
 
 
+def read_json_lines(path: Path, names: set[str]) -> list[dict[str, Any]]:
+    """Return the objects of a JSON lines file that have these names; a torn line, as a killed run leaves it, is left out."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    lines = []
+    for line in text.splitlines():
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict) and names <= set(value):
+            lines.append(value)
+    return lines
+
+
 def link_or_copy(source: Path, target: Path) -> None:
     """Hard-link ``source`` to ``target``, or copy it where the file system has no hard links.
 
@@ -190,3 +209,46 @@ def disk_error(error: OSError, path: Path) -> HearsightError:
     return HearsightError(
         f"cannot be written ({error.strerror})", where=path, hint="fix the permissions or the disk and run again"
     )
+
+
+PRIVATE = 0o600
+"""Mode of files that only their owner may read: keys, tokens, and databases of ratings."""
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file atomically that nobody else can read, not even for a moment; errors as of :func:`publish`."""
+
+    def write(temporary: Path) -> None:
+        temporary.unlink(missing_ok=True)
+        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE), "wb") as file:
+            file.write(data)
+
+    publish(path, write)
+
+
+def read_private(path: Path, new: Callable[[], str]) -> str:
+    """Return a file's text; the first call writes ``new()``, unless another process was faster.
+
+    Raises:
+        HearsightError: it cannot be written.
+    """
+    if not path.exists():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with NamedTemporaryFile("w", dir=path.parent) as file:  # readable by its owner only
+                file.write(new())
+                file.flush()
+                os.fsync(file.fileno())
+                with suppress(FileExistsError):
+                    os.link(file.name, path)
+        except OSError as error:
+            raise disk_error(error, path) from error
+    keep_private(path)
+    return path.read_text(encoding="utf-8", errors="replace").strip()
+
+
+def keep_private(path: Path) -> None:
+    """Take the rights of others from a file, if there is one and it is this user's; who reads it names other faults."""
+    with suppress(OSError):
+        if path.stat().st_mode & 0o777 != PRIVATE:
+            path.chmod(PRIVATE)

@@ -34,6 +34,7 @@ MADE = (*CODE, "data", "reports")
 """Folders of the code and of what stages write."""
 TEST_SETS = "captioner_test_set"
 """The entry of dvc.yaml that puts the lineage of each test set into a folder; it runs no code of ours."""
+LOCK_FILE = "dvc.lock"
 NONE = "none"
 """Value of an absent input in the chain. DVC has no optional dependencies, so ``data/none`` stands for it."""
 
@@ -232,3 +233,23 @@ def load_graph(root: Path) -> Graph:
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise HearsightError(f"cannot be read ({error})", where=root / "dvc.yaml", hint="restore it with git") from None
     return Graph(root, list(stages), read_params_file(root / "params.yaml"), dependencies)
+
+
+def read_lock(text: str | bytes | None, where: str | Path = LOCK_FILE) -> dict[str, Any]:
+    """Return stage address → entry of the text of a dvc.lock; none without a text, of a missing file.
+
+    Raises:
+        HearsightError: the text is not a dvc.lock.
+    """
+    if text is None:
+        return {}
+    try:
+        return dict(yaml.load(text, YAML_LOADER)["stages"])
+    except (yaml.YAMLError, KeyError, TypeError, ValueError):
+        raise HearsightError("is not a dvc.lock", where=where, hint="restore it with git, or run `dvc repro`") from None
+
+
+def read_lock_of(root: Path) -> dict[str, Any]:
+    """Return stage address → entry of a project's dvc.lock; raises as :func:`read_lock`."""
+    path = root / LOCK_FILE
+    return read_lock(path.read_bytes() if path.is_file() else None, path)

@@ -1,4 +1,4 @@
-"""Hashtags as words: what belongs to one, and the form in which two are compared; the crawl and the extraction share it."""
+"""Hashtags as words and names of accounts: what belongs to one, and the form in which two are compared."""
 
 from __future__ import annotations
 
@@ -45,3 +45,8 @@ def _key(text: str) -> str:
 
 def _without_accents(text: str) -> str:
     return "".join(char for char in text if not unicodedata.combining(char))
+
+
+def normalise_account(owner: str) -> str | None:
+    """Return the account name in NFKC, case folded, without surrounding white space and leading ``@``; None when empty."""
+    return unicodedata.normalize("NFKC", owner).strip().lstrip("@").casefold() or None

@@ -18,8 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from components.core.errors import HearsightError
-from components.core.key_locks import open_key_locks
-from components.core.result_files import REPAIR, CacheBackend, Opener, explain_errors, sqlite_backend
+from components.core.result_files import REPAIR, CacheBackend, Opener, explain_errors, open_key_locks, sqlite_backend
 from components.core.view_arrays import compress, decompress, npy_bytes
 
 BATCH = 64

@@ -1,8 +1,12 @@
-"""The encoding of a text file that a person or a spreadsheet saved: UTF-8 or UTF-16, with or without a byte-order mark."""
+"""Text files: the encoding of one that a person or a spreadsheet saved, UTF-8 or UTF-16 with or without a mark; CSV to write."""
 
 from __future__ import annotations
 
 import codecs
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 HEAD_BYTES = 4096
 """Bytes of the beginning that decide."""
@@ -24,3 +28,12 @@ def find_encoding(head: bytes) -> str:
 def decode_text(data: bytes, errors: str = "strict") -> str:
     """Return a text without its byte-order marks (files that were joined have several); ``errors`` as in ``bytes.decode``."""
     return data.decode(find_encoding(data), errors).lstrip("\ufeff")
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
+    """Return a table as CSV, or with tabs, with LF line ends and minimal quoting."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return buffer.getvalue()

@@ -19,9 +19,8 @@ from typing import Any, Protocol
 from components.core.errors import HearsightError
 from components.core.machine import usable_cores
 from components.core.result_files import Opener, sqlite_backend
-from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.process import die_with_parent
-from components.execution.resources import CORE, Resources, share_gpus, show_gpus
+from components.execution.resources import CORE, Accelerator, Device, Resources, choose_device, share_gpus, show_gpus
 
 THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ATTEMPTS = 3

@@ -143,17 +143,20 @@ def start_time(pid: int) -> str | None:
 
 
 @contextmanager
-def sole_writer(path: Path, what: str) -> Iterator[None]:
+def sole_writer(path: Path, what: str, patience: float = 0.0) -> Iterator[None]:
     """Hold the lock at ``path``. Forked workers inherit it, so it is free only when all of them have ended.
 
     Workers on a cluster hold locks of the :class:`WriterLock` beside it; a new writer waits for these with every engine.
 
+    Args:
+        patience: seconds to wait beyond :data:`LOCK_PATIENCE`.
+
     Raises:
-        HearsightError: another process still writes ``what`` after :data:`LOCK_PATIENCE`.
+        HearsightError: another process still writes ``what`` then.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+") as handle:
-        deadline = time.monotonic() + LOCK_PATIENCE
+        deadline = time.monotonic() + LOCK_PATIENCE + patience
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -23,15 +23,12 @@ from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore
 from components.core.result_files import Opener, sqlite_backend
 from components.core.stored_files import store_of
-from components.execution.devices import Accelerator, Device
 from components.execution.engine import ATTEMPTS, LocalEngine, worker_died
 from components.execution.process import LOCK_PATIENCE
-from components.execution.ray_capacity import COUNT_INTERVAL, Capacity
-from components.execution.ray_cluster import check_nodes, connect, first_line, pin_to_node
+from components.execution.ray_cluster import COUNT_INTERVAL, Capacity, check_nodes, connect, first_line, pin_to_node
 from components.execution.ray_groups import run_groups
-from components.execution.ray_node import CacheServer, run_item
-from components.execution.resources import CORE, Resources
-from components.execution.served_files import ServedFiles
+from components.execution.ray_node import CacheServer, ServedFiles, run_item
+from components.execution.resources import CORE, Accelerator, Device, Resources
 from components.execution.shipping import pack, runs_here
 from components.execution.writer_lock import WriterLock
 

@@ -17,8 +17,7 @@ from typing import Any, Protocol
 
 from components.core.errors import HearsightError
 from components.execution.ranks import Rank
-from components.execution.ray_capacity import Capacity
-from components.execution.ray_cluster import first_line, require_equal
+from components.execution.ray_cluster import Capacity, first_line, require_equal
 from components.execution.ray_node import RankProcess
 from components.execution.resources import Resources
 from components.execution.writer_lock import WriterLock

@@ -1,4 +1,7 @@
-"""Code of ``engine: ray`` that runs on the nodes: the report of a node, the execution of an item, ranks, and the cache server."""
+"""Code of ``engine: ray`` that runs on the nodes: the report of a node, the execution of an item, ranks, and the result caches.
+
+A process of the driver's machine, the cache server, opens the files of the result caches for the workers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import os
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +20,8 @@ from typing import Any
 from components.core.addresses import CODE_ROOT
 from components.core.errors import HearsightError
 from components.core.object_store import ObjectStore
-from components.core.result_files import sqlite_backend
+from components.core.result_cache import BATCH
+from components.core.result_files import CacheBackend, sqlite_backend
 from components.core.shard_cache import machine_id
 from components.execution.engine import call_item, call_pickled
 from components.execution.ranks import Rank, on_checkpoint
@@ -198,3 +203,43 @@ class CacheServer:
                 return list(getattr(backend, method)(items, **options) or ())
 
         return call_item(work, items)
+
+
+ANSWER = 600.0
+"""Seconds a worker waits for the cache server."""
+
+
+@dataclass(frozen=True)
+class ServedFiles:
+    """Opens cache files through the server of a run, :class:`components.execution.ray_node.CacheServer`."""
+
+    server: Any
+    folder: Path | None = None
+    """The driver's folder of the files, for a node that has another one."""
+
+    def __call__(self, path: Path) -> AbstractContextManager[CacheBackend]:
+        return nullcontext(_ServedBackend(self.server, self.folder / path.name if self.folder else path))
+
+
+class _ServedBackend:
+    def __init__(self, server: Any, path: Path) -> None:
+        self.server, self.path = server, path
+
+    def read(self, keys: Sequence[str]) -> Iterable[tuple[str, bytes, int]]:
+        # In batches: an answer must fit into the shared memory of a node.
+        for start in range(0, len(keys), BATCH):
+            yield from self._call("read", keys[start : start + BATCH])
+
+    def has(self, keys: Sequence[str]) -> Iterable[str]:
+        yield from self._call("has", keys)
+
+    def write(self, rows: Sequence[tuple[str, bytes, int]], *, durable: bool = False) -> None:
+        self._call("write", rows, durable=durable)
+
+    def _call(self, method: str, items: Sequence[Any], **options: Any) -> list[Any]:
+        reference = self.server.call.remote(self.path, method, list(items), **options)
+        # Not ray.get: a task that waits in it releases its core, and another task would start on it.
+        succeeded, result = reference.future().result(timeout=ANSWER)
+        if not succeeded:
+            raise result
+        return list(result)

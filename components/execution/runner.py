@@ -18,21 +18,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from components.core.addresses import draft_path, lock_path, share_main_project, state_folder
+from components.core.addresses import draft_path, lineage_path, lock_path, share_state, state_folder
 from components.core.check_warnings import CheckWarning, warnings_bytes
 from components.core.digests import digest_value
 from components.core.errors import HearsightError
-from components.core.files import move_into_place, publish_bytes
+from components.core.files import move_into_place, publish_bytes, publish_json, remove_abandoned
 from components.core.graph import Graph, load_graph
 from components.core.manifest import NAME, WARNINGS, Manifest
 from components.core.params import Settings, parse_settings, place, stage_params
 from components.core.stage_output import StageOutput
 from components.core.storage import parse_storage
-from components.core.stored_files import forget_match, keep_output
+from components.core.stored_files import forget_match, keep_lineage, keep_output
 from components.execution.engine import Engine, LocalEngine, limit_threads
 from components.execution.input_watch import InputWatch
 from components.execution.measure import RunMeter
-from components.execution.output_lineage import write_lineage
 from components.execution.process import sole_writer
 from components.execution.run_log import CHECKED, FINISHED, STARTED, RunLog, logged_run
 from components.execution.stage import Stage
@@ -131,7 +130,7 @@ def run_stage(root: Path, stage: str, dataset: str, tracker: Tracker | None = No
     """
     graph = load_graph(root)
     graph.require(stage, dataset)
-    share_main_project(root)
+    share_state(root)
     with logged_run(root / ".hearsight", dataset, stage) as log:
         return _run_stage(graph, stage, dataset, tracker, check, log)
 
@@ -257,3 +256,27 @@ def summary(result: StageResult) -> dict[str, Any]:
         "dropped": {kind: sum(bucket["dropped"].values()) for kind, bucket in sorted(counts.items()) if bucket["dropped"]},
         "cached": result.cached,
     }
+
+
+def write_lineage(stage: Stage, params: dict[str, Any], params_digest: str) -> dict[str, Any]:
+    """Write and return the lineage of a finished output: digests of output and parents, parameters, code digest, engine."""
+    digest = StageOutput(stage.out).digest
+    content = {
+        "stage": stage.name,
+        "dataset": stage.dataset,
+        "manifest_sha256": digest,
+        "parents": [
+            {"name": name, "output": output.name, "manifest_sha256": output.digest}
+            for name, output in sorted(stage.inputs.items())
+        ]
+        + stage.parents,
+        "params": params,
+        "params_sha256": params_digest,
+        "code_sha256": stage.code,
+        "engine": stage.engine.name,
+    }
+    path = lineage_path(stage.out)
+    remove_abandoned(path.parent, path.name)
+    publish_json(path, content)
+    keep_lineage(stage.out, digest, path.read_bytes())
+    return content

@@ -4,16 +4,35 @@ Items are given out in a seeded order of the campaign, so that they are complete
 are. Each rater chooses among the first :data:`WINDOW` free ones by an order of their own, so that no two see the same order. An
 item has a free place while its valid ratings and its reservations are fewer than its raters. A reservation ends after
 :data:`HOLD` s without an answer; its item is then given to others, and the rater sees it again only while a place is free.
+Links and sessions of a revoked invitation end at once; the ratings that were given stay.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from sqlalchemy import Connection, Integer, and_, bindparam, cast, func, insert, literal, or_, select, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    ForeignKey,
+    Integer,
+    String,
+    Table,
+    and_,
+    bindparam,
+    cast,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 
-from components.ratings.database import ITEMS, PLACES
+from components.core.errors import HearsightError
+from components.ratings.database import ITEMS, METADATA, PLACES
 
 WINDOW = 64
 HOLD = 1800.0
@@ -152,3 +171,38 @@ def progress(connection: Connection, campaign: int, rater: str, items: int | Non
         return Progress(counts.answered, max(counts.held, items - counts.answered))
     left = connection.execute(_LEFT, {"rater": rater, "campaign": campaign}).scalar_one()
     return Progress(counts.answered, counts.held + left)
+
+
+REVOKED = Table(
+    "revoked",
+    METADATA,
+    Column("rater", ForeignKey("raters.id"), primary_key=True),
+    Column("time", String, nullable=False),
+)
+"""Raters whose invitations are void. A table of its own, so that databases of earlier versions get it when they are opened."""
+_FIND = select(REVOKED.c.rater).where(REVOKED.c.rater == bindparam("rater"))
+_RELEASE = update(PLACES).where(PLACES.c.rater == bindparam("who"), PLACES.c.state == SHOWN).values(state=LOST)
+
+
+class RevokedError(HearsightError):
+    """A rater whose invitation was revoked asks for something."""
+
+
+def revoke(connection: Connection, raters: Sequence[str], now: str) -> list[str]:
+    """Make the invitations of raters void and give their reserved items to others; return those that were not void before."""
+    new = [rater for rater in dict.fromkeys(raters) if connection.execute(_FIND, {"rater": rater}).first() is None]
+    for rater in new:
+        connection.execute(insert(REVOKED), {"rater": rater, "time": now})
+        connection.execute(_RELEASE, {"who": rater})
+    return new
+
+
+def revoked(connection: Connection) -> set[str]:
+    """Return all raters whose invitations were revoked."""
+    return set(connection.execute(select(REVOKED.c.rater)).scalars())
+
+
+def require_invited(connection: Connection, rater: str) -> None:
+    """Raise RevokedError when a rater's invitation was revoked."""
+    if connection.execute(_FIND, {"rater": rater}).first() is not None:
+        raise RevokedError("your invitation was revoked", hint="ask for a new one")

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.engine import URL
 
-from components.core.private import MODE, keep_private
+from components.core.files import PRIVATE, keep_private
 from components.ratings.faults import DatabaseError
 
 LOG = "log"
@@ -30,7 +30,7 @@ class SqliteFile:
         file = Path(os.path.realpath(path))  # `Path.resolve` raises RuntimeError for a loop of links
         self.path, self.log = path, file.with_name(f"{file.name}-wal")
         try:
-            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, MODE))  # SQLite would make it readable for others
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))  # SQLite would make it readable for others
         except OSError:
             pass  # it is there, or SQLite says why not
         for private in (file, self.log, file.with_name(f"{file.name}-shm")):

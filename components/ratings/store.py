@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from components.core.errors import HearsightError
-from components.ratings import assignment, revocation, summaries
+from components.ratings import assignment, summaries
 from components.ratings.assignment import SHOWN, VERDICTS, Progress
 from components.ratings.campaigns import erase_items, open_campaign
 from components.ratings.database import CAMPAIGNS, EVENTS, ITEMS, PLACES, RATERS, RATINGS, Database
@@ -99,7 +99,7 @@ class RatingStore:
     def raters(self, dataset: str, invited: bool = False) -> set[str]:
         """Return the identifiers of all raters of a campaign; with ``invited`` without those who were revoked."""
         with self.database.reading() as connection:
-            return summaries.raters(connection, dataset) - (revocation.revoked(connection) if invited else set())
+            return summaries.raters(connection, dataset) - (assignment.revoked(connection) if invited else set())
 
     def dataset_of(self, rater: str) -> str:
         """Return the dataset that a rater was invited to; raises HearsightError for an unknown rater."""
@@ -117,7 +117,7 @@ class RatingStore:
         with self.database.writing(alone=True) as connection:
             for campaign in sorted({campaign for campaign, _ in campaigns.values()}):
                 self._lock(connection, campaign)  # a rating in flight is saved before, or refused after
-            revoked = revocation.revoke(connection, list(campaigns), self._now())
+            revoked = assignment.revoke(connection, list(campaigns), self._now())
             for rater in revoked:
                 self._note(connection, campaigns[rater][0], "revoked", rater)
         return revoked
@@ -125,7 +125,7 @@ class RatingStore:
     def require_invited(self, rater: str) -> None:
         """Raise RevokedError for a rater whose invitation was revoked."""
         with self.database.reading() as connection:
-            revocation.require_invited(connection, rater)
+            assignment.require_invited(connection, rater)
 
     def next_item(self, rater: str) -> str | None:
         """Return the key of the item to show to a rater, reserved for them; None when nothing is free."""
@@ -221,11 +221,6 @@ class RatingStore:
             campaign = connection.execute(select(CAMPAIGNS.c.id).where(CAMPAIGNS.c.dataset == dataset)).scalar_one()
             self._note(connection, campaign, "exported", detail=f"{ratings} ratings")
 
-    def events(self, dataset: str) -> list[dict[str, Any]]:
-        """Return the audit trail of a campaign."""
-        with self.database.reading() as connection:
-            return summaries.events(connection, dataset)
-
     def item_keys(self) -> list[str]:
         """Return the keys of all items, of retired ones too."""
         with self.database.reading() as connection:
@@ -244,7 +239,7 @@ class RatingStore:
         """Give a transaction of an invited rater that no other one of the campaign overlaps."""
         with self.database.writing() as connection:
             self._lock(connection, campaign)
-            revocation.require_invited(connection, rater)
+            assignment.require_invited(connection, rater)
             yield connection
 
     def _lock(self, connection: Connection, campaign: int) -> None:

@@ -1,4 +1,4 @@
-"""What is read from a running rating: how far campaigns are, final ratings, and the audit trail."""
+"""What is read from a running rating: how far campaigns are, final ratings, and raters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Integer, and_, bindparam, case, cast, func, select
 
 from components.ratings.assignment import VERDICTS
-from components.ratings.database import CAMPAIGNS, EVENTS, ITEMS, PLACES, RATERS, RATINGS
+from components.ratings.database import CAMPAIGNS, ITEMS, PLACES, RATERS, RATINGS
 
 _complete = ITEMS.c.answered >= ITEMS.c.raters
 _PROGRESS = (
@@ -40,12 +40,6 @@ _FINAL = (
     .order_by(RATINGS.c.sequence)
 )
 _RATERS = select(RATERS.c.id).join(CAMPAIGNS).where(CAMPAIGNS.c.dataset == bindparam("dataset"))
-_EVENTS = (
-    select(EVENTS.c.sequence, EVENTS.c.kind, EVENTS.c.rater, EVENTS.c.item, EVENTS.c.time, EVENTS.c.detail)
-    .join(CAMPAIGNS, CAMPAIGNS.c.id == EVENTS.c.campaign)
-    .where(CAMPAIGNS.c.dataset == bindparam("dataset"))
-    .order_by(EVENTS.c.sequence)
-)
 
 
 @dataclass(frozen=True)
@@ -85,11 +79,6 @@ def campaigns(connection: Connection) -> list[CampaignProgress]:
 def final_ratings(connection: Connection, dataset: str) -> list[dict[str, Any]]:
     """Return item, rater, verdict, time and seconds of each valid rating."""
     return [dict(row._mapping) for row in connection.execute(_FINAL, {"dataset": dataset})]
-
-
-def events(connection: Connection, dataset: str) -> list[dict[str, Any]]:
-    """Return sequence, kind, rater, item number, time and detail of each event."""
-    return [dict(row._mapping) for row in connection.execute(_EVENTS, {"dataset": dataset})]
 
 
 def raters(connection: Connection, dataset: str) -> set[str]:

@@ -1,1 +1,1 @@
-"""Commands outside the graph of stages, a package each; ``cli`` has their options and help texts."""
+"""Commands outside the graph of stages, a package or module each; ``cli`` has their options and help texts."""

@@ -17,8 +17,8 @@ import torch
 from pytorch_lightning.plugins.environments import LightningEnvironment, TorchElasticEnvironment
 from pytorch_lightning.strategies import DDPStrategy, Strategy
 
-from components.core.csv_text import csv_text
 from components.core.errors import HearsightError
+from components.core.text_encoding import csv_text
 from components.execution.ranks import is_rank, rank_number
 from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
 from components.training.failures import explain_failures

@@ -15,7 +15,7 @@ from torch import nn
 from torch.utils.data import Dataset
 
 from components.core.errors import HearsightError
-from components.execution.devices import forbid_tf32
+from components.execution.resources import forbid_tf32
 from components.training.batches import loader
 from components.training.failures import explain_failures
 from components.training.settings import Inference

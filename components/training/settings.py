@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from components.core.params import NotNegative, Positive, Settings
-from components.execution.devices import Accelerator, Device, choose_device
-from components.execution.resources import Resources
+from components.execution.resources import Accelerator, Device, Resources, choose_device
 
 if TYPE_CHECKING:
     from components.execution.engine import Engine

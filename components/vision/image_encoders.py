@@ -19,8 +19,8 @@ from components.core.addresses import installed_file
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
-from components.execution.devices import forbid_tf32
 from components.execution.process import keep_freed_memory
+from components.execution.resources import forbid_tf32
 from components.vision.classifier import load_backbone
 from components.vision.crops import evaluation_view, training_view
 from components.vision.features import LEAST_AREA, SIDE, ImageFeatures, feature_key, flatten, view

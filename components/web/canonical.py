@@ -12,7 +12,7 @@ import socket
 import unicodedata
 from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
-from components.core.account_names import normalise_account
+from components.core.hashtags import normalise_account
 from components.web.urls import DEFAULT_PORTS, normalise, remove_dots
 
 FOLDER = "file:"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from components.core.account_names import normalise_account
 from components.core.digests import is_digest, sha256_bytes
 from components.core.errors import HearsightError
+from components.core.hashtags import normalise_account
 from components.core.ledger import dropped
 from components.core.text_encoding import decode_text
 from components.web.canonical import FOLDER, canonicalise_host, canonicalise_owner, canonicalise_url, is_folder_image

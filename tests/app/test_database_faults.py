@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from components.app.raters import rating_store
 from components.core.errors import HearsightError
-from components.ratings.export import export_path
+from components.ratings.running import export_path
 from tests.app.rating import RatingApp, csrf_of, invited, item_of, rating_app, start
 from tests.app.server import OWNER
 from tests.support.app.browser import assert_accessible
@@ -141,7 +141,7 @@ def test_every_command_says_in_one_line_that_the_database_is_damaged_or_full(pro
 
 @pytest.mark.parametrize("content", [b"", b"\xff\x00garbage\n\xfe\n", b"item,verdict\n1,GOOD\n", b"rater\n" + b"x" * 200_000])
 def test_an_export_replaces_an_export_only(app, content):
-    from components.ratings.export import export_ratings
+    from components.ratings.running import export_ratings
 
     (rater,) = app.store.invite("english")
     app.store.save(rater, str(app.store.next_item(rater)), "GOOD")
@@ -163,8 +163,8 @@ def test_an_export_replaces_an_export_only(app, content):
 
 
 def test_an_export_that_cannot_be_noted_leaves_no_file(app, monkeypatch):
-    from components.ratings.export import export_ratings
     from components.ratings.faults import DatabaseError
+    from components.ratings.running import export_ratings
 
     (rater,) = app.store.invite("english")
     app.store.save(rater, str(app.store.next_item(rater)), "GOOD")

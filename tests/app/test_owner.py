@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from components.app import owners
+from components.app import access
 from components.app.settings import TOKEN as FILE
 from components.app.settings import write_token
 from tests.app.server import OWNER, TOKEN, Running, running, settings_of
@@ -106,7 +106,7 @@ def test_a_session_ends_after_its_time_however_much_it_is_used(site, owner):
     now = [site.app.state.owners.clock()]
     site.app.state.owners.clock = lambda: now[0]
     for _ in range(3):
-        now[0] += owners.SESSION_SECONDS / 3 - 1
+        now[0] += access.SESSION_SECONDS / 3 - 1
         assert owner.get("/feedback").status_code == 200
     now[0] += 4
     assert owner.get("/feedback").status_code == 403

@@ -17,8 +17,7 @@ import pytest
 from PIL import Image
 
 from components.app.routes import describe
-from components.app.turns import BusyError, Turns, turns_of
-from components.app.uploads import limit_image
+from components.app.uploads import BusyError, Turns, limit_image, turns_of
 from components.core.errors import HearsightError
 from components.tools.describe.describer import Describer, Evidence, _Written
 from tests.app.server import Running, running, settings_of

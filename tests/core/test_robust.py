@@ -25,8 +25,7 @@ from components.core.result_cache import ResultCache
 from components.core.result_files import sqlite_backend
 from components.execution import process, ray_node
 from components.execution.process import sole_writer
-from components.execution.ray_node import CacheServer
-from components.execution.served_files import ServedFiles
+from components.execution.ray_node import CacheServer, ServedFiles
 from tests.support import until
 
 

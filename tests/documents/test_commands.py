@@ -16,7 +16,7 @@ from components.cli.main import app
 from components.cli.reference import TARGET, commands, reference, root_command
 from components.core.graph import Graph, load_graph
 from components.core.params import read_yaml
-from components.tools.trial.texts import Trial, text_of
+from components.tools.trial import Trial, text_of
 from tests.documents.commands import NOT_TESTED, TESTED, Command, documented
 from tests.support import PROJECT
 from tests.support.command import hearsight

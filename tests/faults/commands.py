@@ -59,7 +59,7 @@ class Done:
 
 USED = (
     *("dvc.cli", "dvc.commands.repro", "dvc.repo", "dvc.repo.reproduce", "networkx", "dvc_http", "dvc_objects.fs"),
-    *("components.cli.entry", "components.tracking.recorder", "components.tools.cache.repair", "components.stages.check.suites"),
+    *("components.cli.entry", "components.tracking.recorder", "components.tools.cache", "components.stages.check.suites"),
     *("components.stages.check.tables", "components.stages.check.pages"),
     *(f"components.stages.{stage}.run" for stage in STAGES),
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from components.tools.cache.repair import find_damage
+from components.tools.cache import find_damage
 from tests.faults import commands, kinds_files, kinds_network, kinds_processes, kinds_storage, kinds_tracking
 from tests.faults.commands import Done
 from tests.faults.fault import Fault, World

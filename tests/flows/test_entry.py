@@ -13,7 +13,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.streams import report_errors
-from flows import entry, pipeline, rating, serve, worker
+from flows import pipeline, rating, serve, server, worker
 from flows.server import prefect_server
 from tests.support.flows.clones import another_clone, make_origin
 
@@ -67,7 +67,7 @@ def refusal(url: str) -> str:
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
     with temporary_settings({PREFECT_API_URL: url}), pytest.raises(HearsightError) as caught:
-        entry.require_server()
+        server.require_server()
     return str(caught.value)
 
 
@@ -75,7 +75,7 @@ def refusal(url: str) -> str:
 def test_what_is_at_prefects_address_is_named_in_one_line_and_in_time(
     kind: str, at: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entry, "PATIENCE", 3.0)
+    monkeypatch.setattr(server, "ANSWER", 3.0)
     url, started = at(kind), time.monotonic()
     line = refusal(url)
     assert time.monotonic() - started < 30
@@ -103,7 +103,7 @@ def test_a_port_that_something_holds_is_named_at_once_whatever_it_answers(
 
 
 def test_prefects_own_server_is_accepted() -> None:
-    entry.require_server()
+    server.require_server()
 
 
 def test_every_command_refuses_in_one_line(
@@ -141,7 +141,7 @@ def interrupted() -> None:
 def test_a_server_that_is_lost_meanwhile_is_one_line(
     fault: Callable[[], None], code: int, part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert report_errors(fault, entry.explain) == code
+    assert report_errors(fault, server.explain) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("hearsight: ") and part in line
 
@@ -152,10 +152,10 @@ def test_settings_that_prefect_refuses_are_one_line_and_defects_keep_their_trace
     def settings() -> None:
         Settings.model_validate({"api": {"request_timeout": "soon"}})
 
-    assert report_errors(settings, entry.explain) == 2
+    assert report_errors(settings, server.explain) == 2
     assert "Prefect cannot use its settings" in capsys.readouterr().err
     with pytest.raises(ZeroDivisionError):
-        report_errors(lambda: 1 / 0, entry.explain)
+        report_errors(lambda: 1 / 0, server.explain)
 
 
 def test_a_flow_whose_server_is_gone_ends_with_one_line(

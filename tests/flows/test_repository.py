@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from components.core.errors import HearsightError
-from flows.lockfile import changed_entries, read_entries, take_entries
+from components.core.graph import read_lock
+from flows.lockfile import changed_entries, take_entries
 from flows.locks import LOCK_REF, RemoteLock, run_lock
 from flows.remote import delete_old_refs
 from flows.repository import Move, PushRefused, Repository
@@ -114,11 +115,12 @@ def test_two_changes_of_a_dvc_lock_merge_by_stage() -> None:
 
     base, ours, theirs = lock(a="1", b="1", c="1"), lock(a="2", b="1", c="1"), lock(a="1", b="2")
     assert changed_entries(base, theirs) == ["b", "c"]
-    merged = read_entries(take_entries(ours, theirs, changed_entries(base, theirs)))
+    merged = read_lock(take_entries(ours, theirs, changed_entries(base, theirs)))
     assert merged == {"a": {"cmd": "2"}, "b": {"cmd": "2"}}
-    assert read_entries(None) == {} and read_entries("") == {}
-    with pytest.raises(HearsightError, match=r"is not a dvc\.lock"):
-        read_entries("<<<<<<< ours\n- a")
+    assert read_lock(None) == {}
+    for damaged in ("<<<<<<< ours\n- a", "", "schema: '2.0'\n"):
+        with pytest.raises(HearsightError, match=r"is not a dvc\.lock"):
+            read_lock(damaged)
 
 
 HOLD = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from components.tools.trial.texts import Trial
+from components.tools.trial import Trial
 from tests.gold.judging import FOLDER, HALVES, judge, shares
 from tests.support import PROJECT
 

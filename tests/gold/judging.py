@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.tools.trial.texts import Trial
+from components.tools.trial import Trial
 
 FOLDER = Path(__file__).parent
 HALVES = ("seen", "unseen", "third", "fourth", "fifth")

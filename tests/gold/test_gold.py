@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from components.language.wordnet import wordnet_folder
-from components.tools.trial.texts import Trial
+from components.tools.trial import Trial
 from tests.gold.grammar import faults
 from tests.gold.judging import FOLDER, HALVES, Judgement, cases, judge, shares
 from tests.support import PROJECT

@@ -16,9 +16,10 @@ from sqlalchemy import text
 
 from components.core.errors import HearsightError
 from components.ratings import database
+from components.ratings.assignment import RevokedError
 from components.ratings.faults import DatabaseError, DatabaseFullError
-from components.ratings.revocation import RevokedError
 from components.ratings.store import RatingStore
+from tests.support.ratings.audit import event_kinds
 from tests.support.ratings.postgres import postgres
 
 ITEMS = {f"{number:016x}": 2 for number in range(5)}
@@ -250,7 +251,7 @@ def test_a_rating_in_flight_is_saved_before_the_revocation_or_not_at_all(databas
     order.append("saved")
     revoking.join()
     assert order == ["saving", "saved", "revoked"] or order == ["saving", "revoked", "saved"]
-    kinds = [each["kind"] for each in store.events("english")]
+    kinds = event_kinds(store, "english")
     assert kinds[-1] == "revoked" and len(store.final_ratings("english")) == 1
     with pytest.raises(RevokedError):
         store.save(rater, key, "BAD")

@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from components.core.errors import HearsightError
 from components.ratings.assignment import HOLD
 from components.ratings.store import RatingStore, RefusedRatingError
+from tests.support.ratings.audit import event_kinds
 
 ITEMS = {f"{number:016x}": 2 for number in range(5)}
 
@@ -85,7 +86,7 @@ def test_a_late_answer_is_accepted_while_a_place_is_free_and_refused_when_others
     store.save(two, "a" * 16, "BAD")
     assert store.next_item(one) is None and store.next_item(three) is None
     assert [(r["rater"], r["verdict"]) for r in store.final_ratings("english")] == [(two, "BAD")]
-    assert [event["kind"] for event in store.events("english")][-1] == "refused"
+    assert event_kinds(store, "english")[-1] == "refused"
 
 
 def test_an_item_that_was_not_shown_cannot_be_rated(store):
@@ -176,7 +177,7 @@ def test_every_step_is_in_the_audit_trail(store):
     store.undo(rater)
     store.open_campaign("english", "digest-2", {})
     store.note_export("english", 0)
-    kinds = [event["kind"] for event in store.events("english")]
+    kinds = event_kinds(store, "english")
     assert kinds == ["opened", "invited", "joined", "undone", "items replaced", "exported"]
 
 

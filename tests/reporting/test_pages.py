@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.csv_text import csv_text
+from components.core.text_encoding import csv_text
 from components.reporting import figures, svg
 from components.reporting.pages import data_uri, render
 from tests.support import PROJECT

@@ -15,9 +15,8 @@ from components.core.object_store import OBJECTS
 from components.core.shard_cache import ShardCache
 from components.core.stage_output import StageOutput
 from components.core.stored_files import store_of
-from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.stored import find_copies, find_current, open_bucket
 from components.tools.takedown.versions import find_outdated
 from components.web.erase import erase

@@ -20,9 +20,8 @@ from components.core.records import OUTPUT_SCHEMAS
 from components.core.result_files import sqlite_backend
 from components.core.stage_output import StageOutput
 from components.core.stored_files import keep_output
-from components.execution.devices import Accelerator, Device, choose_device
 from components.execution.engine import Engine, LocalEngine, call_item
-from components.execution.resources import CORE, Resources
+from components.execution.resources import CORE, Accelerator, Device, Resources, choose_device
 from components.execution.stage import Stage
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from components.core.rule_values import allowed, setting_names
 from components.stages.filter import Params
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.image_rules import describe_overlap
-from components.tools.trial.texts import Trial
+from components.tools.trial import Trial
 from components.tracking.history import RULE_SETTINGS
 from components.vision.evidence import Evidence
 from components.vision.labels import Label

@@ -10,16 +10,9 @@ from starlette.responses import RedirectResponse, Response
 from components.app.access import protect, require_owner
 from components.app.invitations import DAYS, invitation, invitation_link
 from components.app.pages import render_page
-from components.app.raters import (
-    RATER,
-    UNTIL,
-    known_datasets,
-    rating_items,
-    rating_store,
-    services_of,
-)
+from components.app.raters import RATER, UNTIL, rating_items, rating_store, services_of
 from components.core.errors import HearsightError
-from components.ratings.running import own_rater
+from components.ratings.running import datasets_with_items, own_rater
 from components.ratings.summaries import CampaignProgress
 
 router = APIRouter(dependencies=[Depends(require_owner)])
@@ -61,7 +54,7 @@ def rate_oneself(request: Request, dataset: Annotated[str, Form()]) -> Response:
 
 def _page(request: Request, **values: Any) -> Response:
     services = services_of(request)
-    datasets = known_datasets(services)
+    datasets = datasets_with_items(services.settings.root)
     for dataset in datasets:
         rating_items(services, dataset)
     found = {campaign.dataset: campaign for campaign in rating_store(services).campaigns()}

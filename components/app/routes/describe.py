@@ -17,16 +17,14 @@ from components.app.access import is_file, protect, require_owner
 from components.app.engines import stamp_of
 from components.app.invitations import sign, verify
 from components.app.pages import language_of, render_page, status_of
-from components.app.turns import BusyError, T, turns_of
-from components.app.uploads import limit_image
+from components.app.uploads import BusyError, T, limit_image, turns_of
 from components.core.errors import HearsightError
 from components.core.printing import json_line
 from components.reporting.pages import data_uri
-from components.tools.describe.describer import Describer, Description
+from components.tools.describe.describer import LANGUAGES, Describer, Description
 from components.tools.describe.page import DescribedPage
 from components.tools.describe.sources import describe_address
 from components.tools.describe.speech import default_voice, say
-from components.tools.describe.wording import LANGUAGES
 
 router = APIRouter(prefix="/describe", dependencies=[Depends(require_owner)])
 SPEECH, SPEECH_SECONDS = "speech", 3600

@@ -12,21 +12,12 @@ from components.app.access import is_owner, protect
 from components.app.files import media_response
 from components.app.invitations import read_invitation
 from components.app.pages import render_page
-from components.app.raters import (
-    RATER,
-    UNTIL,
-    known_datasets,
-    leave,
-    rater_of,
-    rating_items,
-    rating_store,
-    require_rater,
-    services_of,
-)
+from components.app.raters import RATER, UNTIL, leave, rater_of, rating_items, rating_store, services_of
+from components.ratings.running import datasets_with_items
 from components.ratings.store import RefusedRatingError
 
 router = APIRouter()
-Rater = Annotated[str, Depends(require_rater)]
+Rater = Annotated[str, Depends(rater_of)]
 TASK = "/rate/task"
 GUIDED, KEYS_OFF = "guided", "keys_off"
 """Keys of the session: the guidelines were read; single keys are switched off."""
@@ -138,7 +129,7 @@ def _media(request: Request, key: str, media_type: str) -> Response:
         rater = rater_of(request)
         datasets = [store.dataset_of(rater)] if store.was_shown(rater, key) else []
     else:
-        datasets = known_datasets(services) if is_owner(request) else []
+        datasets = datasets_with_items(services.settings.root) if is_owner(request) else []
     for dataset in datasets:
         items = rating_items(services, dataset)
         if key in items and (data := items.image(key) if media_type.startswith("image") else items.audio(key)):

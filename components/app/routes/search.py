@@ -12,8 +12,7 @@ from starlette.responses import Response
 from components.app.access import is_file, protect, require_owner
 from components.app.engines import Engines, SearchEngine
 from components.app.pages import language_of, render_page, status_of
-from components.app.turns import turns_of
-from components.app.uploads import limit_image, limit_sound
+from components.app.uploads import limit_image, limit_sound, turns_of
 from components.core.errors import HearsightError
 from components.reporting.pages import data_uri
 from components.search.queries import Query, parse_query

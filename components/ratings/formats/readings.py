@@ -22,14 +22,6 @@ SOURCES = ("hearsight", "label_studio", "csv")
 """The tools that a rating can come from."""
 PSEUDONYM = r"^[^\s@]{1,64}$"
 """The identifier of a rater: no space and no @, so neither a full name nor an address of e-mail."""
-_VERDICTS = {spelling: verdict for verdict, spellings in SPELLINGS.items() for spelling in spellings}
-
-
-def read_verdict(value: object) -> str:
-    """Return GOOD or BAD for a verdict as files spell it (text, number or boolean); an empty string for anything else."""
-    return _VERDICTS.get(str(value).strip().lower(), "")
-
-
 READ = pa.schema(
     [
         pa.field("item", pa.string()),

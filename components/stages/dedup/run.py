@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.csv_text import csv_text
+from components.core.text_encoding import csv_text
 from components.execution.stage import Stage
 from components.stages.dedup import Params
 from components.stages.dedup.close_pairs import Pairs

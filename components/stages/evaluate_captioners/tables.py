@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from components.core.csv_text import csv_text
 from components.core.ledger import kept, ledger_table
 from components.core.records import GENERATED_CAPTION
+from components.core.text_encoding import csv_text
 from components.reporting.values import Value, interval, number, rounded, six_digits
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table, Writing

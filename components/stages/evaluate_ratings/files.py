@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from components.core.csv_text import csv_text
+from components.core.text_encoding import csv_text
 from components.ratings.tables import paper
 from components.ratings.tables.estimates import Estimate
 from components.ratings.tables.recall import RecallRow

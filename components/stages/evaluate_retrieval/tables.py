@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from components.core.csv_text import csv_text
+from components.core.text_encoding import csv_text
 from components.reporting.values import decimal, interval, rounded, six_digits
 from components.stages.evaluate_retrieval.claims import reported, verdict
 from components.stages.evaluate_retrieval.columns import Cell

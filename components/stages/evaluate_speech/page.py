@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.core.csv_text import csv_text
+from components.core.text_encoding import csv_text
 from components.metrics.word_errors import ErrorRate
 from components.reporting.pages import render
 from components.reporting.values import percent, percent_interval

@@ -13,7 +13,7 @@ from typing import Literal
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
-from components.execution.devices import Accelerator
+from components.execution.resources import Accelerator
 
 
 class Encoder(Settings):

@@ -25,12 +25,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from components.core.csv_text import csv_text
 from components.core.digests import canonical_json, sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.stage_output import ShardRef
+from components.core.text_encoding import csv_text
 from components.execution.stage import ShardOut, Stage, Task
 from components.knowledge.cascade import Knowledge
 from components.knowledge.people import count_people

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.core.csv_text import csv_text
+from components.core.text_encoding import csv_text
 from components.reporting.pages import render
 from components.reporting.values import percent, percent_interval, ratio
 from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport

@@ -6,9 +6,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 
-from components.core.account_names import normalise_account
 from components.core.addresses import main_project
 from components.core.errors import HearsightError
+from components.core.hashtags import normalise_account
 from components.core.ledger import dropped, kept
 from components.core.seeded_rng import seeded_rng
 from components.execution.stage import Stage

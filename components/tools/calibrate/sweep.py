@@ -1,19 +1,96 @@
-"""Sweep thresholds over measured values in constant memory: counts for every threshold, and the texts nearest to some."""
+"""Sweep thresholds over measured values in constant memory: counts for every threshold, and the texts nearest to some;
+write both as tables.
+
+Rules with a numeric threshold that the paper does not publish can be swept.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from components.core.params import did_you_mean
 from components.core.seeded_rng import seeded_rng
-from components.tools.calibrate.sweepable_rules import Swept
+from components.core.text_encoding import csv_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+GRID = 60
+"""Steps of the curve."""
+
+
+class Swept(NamedTuple):
+    """A rule and the setting that holds its threshold."""
+
+    rule: str
+    """Name in the ledger."""
+    setting: str
+    """Field of ``filter.Params``."""
+    sign: str
+    """Relation of the value to the threshold for a candidate to pass: ``<=``, ``>=`` or ``<``."""
+    low: float
+    high: float
+    """Range of the sweep."""
+    shown: tuple[float, ...]
+    """Thresholds for which samples are shown, beside the present one."""
+
+    def allows(self, values: np.ndarray, threshold: float) -> np.ndarray:
+        """Return a mask of the values that pass; a text without a value (without words) passes, as in the rule."""
+        if self.sign == "<=":
+            stays = values <= threshold
+        elif self.sign == ">=":
+            stays = values >= threshold
+        else:
+            stays = values < threshold
+        return stays | np.isnan(values)
+
+    def samples_at(self, present: float) -> list[float]:
+        """Return the thresholds for which samples are shown, including the current one."""
+        return sorted({*self.shown, present})
+
+    def grid(self, present: float) -> list[float]:
+        """The thresholds of the curve."""
+        steps = [round(self.low + (self.high - self.low) * at / GRID, 4) for at in range(GRID + 1)]
+        return sorted({*steps, *self.samples_at(present)})
+
+
+_TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+SWEPT = (
+    Swept("capital_ratio", "max_capital_ratio", "<=", 0, 1, _TENTHS),
+    Swept("unknown_token", "min_zipf_unlisted", ">=", 0, 6, (0.5, 1, 1.5, 2, 2.5, 3, 3.5)),
+    Swept("language", "min_language", ">=", 0, 1, (0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8)),
+    Swept("profanity", "profanity_from", "<", 0, 1, (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9)),
+    Swept("polarity_low", "min_polarity", ">=", -1, 0, (-0.95, -0.9, -0.7, -0.6, -0.5, -0.3)),
+    Swept("polarity_high", "max_polarity", "<=", 0, 1, (0.3, 0.5, 0.6, 0.7, 0.9, 0.95)),
+    Swept("noun_ratio", "max_noun_ratio", "<=", 0, 1, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
+    Swept("token_repetition", "max_repetition", "<=", 0, 1, (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5)),
+    Swept("unique_words", "min_unique_ratio", ">=", 0, 1, (0.4, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0)),
+)
+"""In the order in which the filter applies the rules."""
+
+
+def choose_rules(rules: Sequence[str]) -> list[Swept]:
+    """Return the rules with the given names; all when none is given.
+
+    Raises:
+        HearsightError: a rule cannot be swept.
+    """
+    known = {swept.rule: swept for swept in SWEPT}
+    for name in rules:
+        if name not in known:
+            hint = did_you_mean(name, known, f"these can: {', '.join(known)}")
+            raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", hint=hint)
+    return [swept for swept in SWEPT if not rules or swept.rule in rules]
+
 
 SAMPLES = 3
 """Texts shown on each side of a threshold."""
@@ -136,3 +213,53 @@ def _best(samples: list[Sample]) -> list[Sample]:
     for sample in sorted(samples):
         by_text.setdefault(sample.text, sample)
     return list(by_text.values())[:SAMPLES]
+
+
+RATES = ("rule", "setting", "value", "passed", "rate", "left", "left_rate", "present")
+SAMPLE_COLUMNS = ("rule", "setting", "threshold", "side", "value", "text", "also_dropped_by")
+
+
+def write_tables(sweep: Sweep, out: Path, published: Sweep | None = None) -> tuple[Path, Path]:
+    """Write ``rates.tsv`` and ``samples.tsv`` into ``out``, each atomically; return their paths.
+
+    Args:
+        sweep: of the candidates.
+        published: of captions that should pass; None for none.
+    """
+    rates, samples = out / "rates.tsv", out / "samples.tsv"
+    publish_bytes(rates, rates_tsv(sweep, published).encode())
+    publish_bytes(samples, samples_tsv(sweep).encode())
+    return rates, samples
+
+
+def rates_tsv(sweep: Sweep, published: Sweep | None = None) -> str:
+    """Return a TSV line for each threshold of each rule.
+
+    ``passed``: candidates that pass this rule; ``rate``: their share of all candidates. ``left``: candidates that pass all text
+    rules; ``left_rate``: their share of those that pass all other text rules.
+    With ``published``, ``published_loss`` is the share of published captions that fail this rule.
+    """
+    rows = list(sweep.rates())
+    losses = [[f"{1 - row['rate']:.4f}"] for row in published.rates()] if published is not None else [[] for _ in rows]
+    shown = (
+        row | {"value": f"{row['value']:g}", "present": "yes" if row["present"] else "no"}
+        | {name: f"{row[name]:.4f}" for name in ("rate", "left_rate")}
+        for row in rows
+    )  # fmt: skip
+    lines = ([*(row[name] for name in RATES), *loss] for row, loss in zip(shown, losses, strict=True))
+    return csv_text((*RATES, "published_loss") if published is not None else RATES, lines, "\t")
+
+
+def samples_tsv(sweep: Sweep) -> str:
+    """Return a TSV line for each text nearest to a threshold, on its inside (it passes) and its outside."""
+    return csv_text(
+        SAMPLE_COLUMNS,
+        (
+            (curve.swept.rule, curve.swept.setting, f"{threshold:g}", side, f"{text.value:g}", text.text, text.other)
+            for curve in sweep.curves
+            for threshold in curve.inside
+            for side, texts in (("inside", curve.inside[threshold]), ("outside", curve.outside[threshold]))
+            for text in texts
+        ),
+        "\t",
+    )

@@ -15,8 +15,7 @@ from components.core.files import publish_bytes
 from components.core.graph import NONE, Graph, load_graph
 from components.core.params import OWN_CHAIN, dataset_file
 from components.core.yaml_edit import edited_yaml, yaml_text
-from components.tools.datasets.source_options import NewDataset
-from components.tools.datasets.test_sets import CAPTIONERS, captioner_evaluations
+from components.tools.datasets.source_options import CAPTIONERS, NewDataset, captioner_evaluations
 
 _KEYS = ("chain", "engine", "pools", "schedules", "storage", "item", "key", *MATRICES)
 """Keys of params.yaml, names of dvc.yaml's loops, and files that hold no dataset."""

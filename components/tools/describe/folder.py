@@ -1,7 +1,11 @@
-"""Describe the images of a folder, one JSON line each, so that a second run describes only new and changed ones."""
+"""Describe the images of a folder, one JSON line each, so that a second run describes only new and changed ones.
+
+Names of files that results are written to overwrite no input, nor the result of another input.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +13,56 @@ from typing import Any
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.files import publish_bytes
+from components.core.files import disk_error, publish_bytes, read_json_lines
 from components.core.printing import json_line
 from components.tools.describe.describer import Describer
-from components.tools.describe.result_names import append_line, read_lines
 from components.vision.image_files import read_image_file
+
+INDEX = ".inputs.jsonl"
+"""File beside the results that names the input of each."""
+
+
+class ResultNames:
+    """The names of results in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._inputs: dict[str, str] = {}
+
+    def path(self, name: str, source: str | Path) -> Path:
+        """Return where the result ``name`` of an input is written: where it was before, or a new file, numbered if necessary.
+
+        Args:
+            source: the input: a path, or an address.
+
+        Raises:
+            HearsightError: the folder cannot be written.
+        """
+        source = str(source.resolve()) if isinstance(source, Path) else source
+        if not self._inputs:
+            self._inputs = {
+                str(line["result"]): str(line["input"]) for line in read_json_lines(self._folder / INDEX, {"result", "input"})
+            }
+        first, number = Path(name), 1
+        while self._inputs.get(name) != source and (name in self._inputs or os.path.lexists(self._folder / name)):
+            number += 1
+            name = str(first.with_name(f"{first.stem}-{number}{first.suffix}"))
+        path = self._folder / name
+        if name not in self._inputs:
+            self._inputs[name] = source
+            append_line(self._folder / INDEX, {"result": name, "input": source})
+        return path
+
+
+def append_line(path: Path, line: dict[str, Any]) -> None:
+    """Append a line to a JSON lines file; raise HearsightError if it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as handle:
+            handle.write(json_line(line) + "\n")
+    except OSError as error:
+        raise disk_error(error, path) from error
+
 
 RESULTS = "descriptions.jsonl"
 _FIELDS = {"file", "sha256", "model", "version", "language"}
@@ -57,7 +106,7 @@ def describe_folder(
     Args:
         files: of :func:`find_images`.
     """
-    stored = {(line["file"], line["sha256"]): line for line in read_lines(path, _FIELDS) if _is_of(line, describer)}
+    stored = {(line["file"], line["sha256"]): line for line in read_json_lines(path, _FIELDS) if _is_of(line, describer)}
     by_content = {sha256: line for (_, sha256), line in stored.items()}
     lines = []
     for file in files:

@@ -138,7 +138,6 @@ def find_images(
     charset: str | None = None,
     *,
     empty: bool = False,
-    budget: Budget | None = None,
     most: int = MOST_IMAGES,
 ) -> tuple[list[PageImage], str, bool]:
     """Return the images that need an alt-text, the page's codec, and whether its source can be written.
@@ -151,7 +150,7 @@ def find_images(
     Raises:
         HearsightError: the page exceeds the limits of a crawl, or has too many such images.
     """
-    limits = budget or Budget()
+    limits = Budget()
 
     def read() -> tuple[Page, list[TreeImage]]:
         return read_page(page, url, charset, most_images=limits.page_images, most_links=0), read_tree_images(page, charset)

@@ -11,7 +11,6 @@ from components.tools.doctor.finding import MISSING, Finding
 
 CHECKS: tuple[tuple[str, Callable[[Path], list[Finding]]], ...] = (
     ("python", machine.python),
-    ("text encoding", machine.encoding),
     ("git", machine.git),
     ("dvc", machine.dvc),
     ("compiler", machine.compiler),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import locale
 import os
 import platform
 import shutil
@@ -34,14 +33,6 @@ def python(root: Path) -> list[Finding]:
     if not PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
         return [Finding(MISSING, "python", f"{version}; Hearsight needs 3.11 to 3.13", "rm -rf .venv; make setup")]
     return [Finding(OK, "python", f"{version} in {sys.prefix}")]
-
-
-def encoding(root: Path) -> list[Finding]:
-    """Check that file names and files are UTF-8."""
-    names, contents = sys.getfilesystemencoding(), locale.getpreferredencoding(False)
-    if {names.lower().replace("-", ""), contents.lower().replace("-", "")} == {"utf8"}:
-        return [Finding(OK, "text encoding", "UTF-8")]
-    return [Finding(WARNING, "text encoding", f"{names}, {contents}: other letters may be damaged", "export PYTHONUTF8=1")]
 
 
 def git(root: Path) -> list[Finding]:

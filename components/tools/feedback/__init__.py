@@ -1,5 +1,5 @@
 """Feedback on an alt-text: which filter rules of the paper it passes, and what it lacks (``hearsight feedback``).
 
-``feedback`` collects the remarks; ``filter_rules`` states CC's rules in plain words, ``guidelines`` checks for what
-#PraCegoVer's descriptions contain.
+``feedback`` collects the remarks and states CC's rules in plain words; ``guidelines`` checks for what #PraCegoVer's descriptions
+contain.
 """

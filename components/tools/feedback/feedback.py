@@ -1,13 +1,33 @@
-"""Feedback on one alt-text: the remarks of all checks."""
+"""Feedback on one alt-text: the remarks of all checks.
+
+The filter rules of CC, on the text and on its image, in plain words; for Portuguese those of PCV's extraction; then guidelines.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from components.core.errors import HearsightError
-from components.core.graph import find_root
-from components.tools.feedback.filter_rules import english_remarks, image_remarks, portuguese_remarks
+from components.core.graph import find_root, load_graph
+from components.core.params import YAML_LOADER, stage_params
+from components.core.rule_values import allowed, setting_names
+from components.language.identification import language_probability
+from components.language.parser import EnglishParser
+from components.language.words import words_of
+from components.providers.registry import EmbeddedLabels
+from components.stages import extract_descriptions
+from components.stages import filter as filtering
+from components.stages.filter.boilerplate import load_boilerplate
+from components.stages.filter.cascade import RULE_SETTINGS, make_subject
+from components.stages.filter.image_rules import OVERLAP_RULES, RECORD_RULES, describe_overlap
 from components.tools.feedback.guidelines import Remark, check_guidelines
+from components.tools.trial import Trial
+from components.vision.image_files import require_image
 from components.web.html.page import fold
 
 LANGUAGES = ("en", "pt")
@@ -52,3 +72,80 @@ def feedback(
     if image is not None:
         remarks += image_remarks(root, folded, image, interface, where)
     return remarks + check_guidelines(text, language, interface)
+
+
+DATASET = "paper"
+"""The dataset whose settings apply: those that CC publishes."""
+SURE = 0.5
+"""Probability from which a text counts as Portuguese. The stage, which drops what is surely foreign, has a lower one."""
+
+
+@cache
+def load_rules() -> dict[str, dict[str, str]]:
+    """Return the rules in plain words."""
+    rules: dict[str, dict[str, str]] = yaml.load(
+        (Path(__file__).parent / "data" / "rules.yaml").read_text(encoding="utf-8"), YAML_LOADER
+    )
+    return rules
+
+
+@cache
+def _trial(root: Path) -> Trial:
+    return Trial(root, DATASET)
+
+
+def english_remarks(root: Path, text: str, interface: str) -> list[Remark]:
+    """Return a remark for each text rule of CC's filter that asks for something, whether an earlier one failed or not."""
+    (result,) = _trial(root).of([text], explain_all=True)
+    # A rule that asks for at least 0 asks for nothing, and says nothing about the text.
+    asked = (rule for rule in result["rules"] if rule["rule"] != "page_language" and rule["threshold"] != ">= 0")
+    return [_remark(interface=interface, **rule) for rule in asked]
+
+
+def image_remarks(root: Path, text: str, image: bytes, interface: str, where: str = "the image") -> list[Remark]:
+    """Return a remark for each rule that needs the image: format, size, shape, and whether what is named is recognised.
+
+    Raises:
+        HearsightError: the image is unusable.
+    """
+    opened = require_image(image, where)
+    params: Any = stage_params(root / "params.yaml", load_graph(root).params, DATASET, "filter", filtering.Params)
+    subject = make_subject(text, load_boilerplate(params.language), params.max_characters)
+    subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
+    parse = subject.parse = EnglishParser().compute(subject.text)
+    provider = EmbeddedLabels()
+    stored = provider.annotator.compute(image)
+    nouns = [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]
+    subject.kinds, subject.labels = provider.kinds(nouns, stored, params), provider.labels(stored, params)
+    subject.evidence = provider.evidence(nouns, stored) if params.overlap == "evidence" else ()
+    remarks = []
+    for rule in (*RECORD_RULES, *OVERLAP_RULES):
+        found, setting = rule.test(subject, params), setting_names(DATASET, "filter", RULE_SETTINGS[rule.name])
+        remark = _remark(rule.name, found.passed, found.value, found.threshold, setting, interface)
+        if rule in OVERLAP_RULES:
+            remark = remark._replace(detail=describe_overlap(subject, params))
+        remarks.append(remark)
+    return remarks
+
+
+def portuguese_remarks(text: str, interface: str) -> list[Remark]:
+    """Return a remark for each rule of PCV's extraction that a description alone can break (PCV §4.3)."""
+    params, words = extract_descriptions.Params(), words_of(text)
+    probability = language_probability(text, params.language)
+    stated = {
+        "en": ("The text has more than {} words.", "The text is in Portuguese.", "The text is not too long."),
+        "pt": ("O texto tem mais de {} palavras.", "O texto está em português.", "O texto não é longo demais."),
+    }[interface]
+    most, source = params.max_characters, "PCV §4.3"
+    return [
+        Remark("rule", "too_short", len(words) > params.min_words, stated[0].format(params.min_words), str(len(words)), source),
+        Remark("rule", "not_portuguese", probability >= SURE, stated[1], f"{probability:.2f} (>= {SURE})", source),
+        Remark("rule", "too_long", len(text) <= most, stated[2], f"{len(text)} (<= {most})", source),
+    ]
+
+
+def _remark(rule: str, passed: bool, value: Any, threshold: Any, setting: str, interface: str) -> Remark:
+    plain = load_rules()[rule][interface]
+    shown = f"{value:.2f}" if isinstance(value, float) else str(value)
+    detail = "; ".join(part for part in (shown, allowed(str(threshold), setting)) if part)
+    return Remark("rule", rule, passed, plain, detail, "CC §3")

@@ -1,18 +1,23 @@
-"""Read the profiles that come with the program."""
+"""Read the profiles that come with the program, and add one: files of settings, and stages in the user's chain."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import Field
 
+from components.core.addresses import parse_output_name
 from components.core.errors import HearsightError
-from components.core.params import YAML_LOADER, Settings, did_you_mean
-
-# yaml is loaded with the settings above.
-import yaml  # isort: skip
+from components.core.graph import EVERY_CELL, NONE, Graph, load_graph, merge_settings
+from components.core.params import YAML_LOADER, Settings, dataset_file, did_you_mean
+from components.core.yaml_edit import edited_yaml
+from components.execution.runner import stage_settings
+from components.tools.datasets.add import write_datasets
 
 _FOLDER = files("components.tools.profiles") / "data"
 DATA, CONTACT = "{data}", "{contact}"
@@ -81,3 +86,60 @@ def read_profile(name: str) -> Profile:
     head, _, settings = (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8").partition("\n---\n")
     facts: dict[str, Any] = yaml.load(head, YAML_LOADER)
     return Profile.model_validate(facts | {"name": name, "settings": settings})
+
+
+CAPTIONERS = "captioners"
+HEAD = "# Of the profile {}, by `hearsight profile add` (docs/experiments.md).\n"
+
+
+def add_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> None:
+    """Write a profile's settings and chain to the files of the user's datasets.
+
+    Args:
+        data: the folder with the profile's files; stored relative to the project if it is inside.
+        contact: the address that requests to the open web name.
+
+    Raises:
+        HearsightError: the folder, a file or the contact is missing, a dataset exists already, one that the profile reads does
+            not, or a setting is invalid; nothing is written then.
+    """
+    graph = load_graph(root)
+    _require_files(profile, data)
+    folder = data.resolve()
+    text = profile.settings_text(str(folder.relative_to(root) if folder.is_relative_to(root) else folder), contact)
+    blocks: dict[str, Any] = yaml.load(text, YAML_LOADER)
+    for name in blocks:
+        if name in graph.params or name in graph.datasets:
+            raise HearsightError(f"there is a dataset '{name}' already", where=dataset_file(root, name), hint="remove it there")
+    meant = merge_settings(graph.params, {"chain": profile.chain}) | blocks
+    # All lists, also empty ones: another profile's test sets may not fit these networks.
+    compared = profile.captioners.plain() if profile.captioners.sets else {}
+    meant[CAPTIONERS] = (graph.params.get(CAPTIONERS) or {}) | compared
+    _check(Graph(root, graph.stages, meant), profile, blocks)
+    write_datasets(root, profile.chain, blocks, HEAD.format(profile.name))
+    if compared:
+        with edited_yaml(dataset_file(root, CAPTIONERS)) as content:
+            content.update(compared)
+
+
+def _require_files(profile: Profile, data: Path) -> None:
+    if not data.is_dir():
+        raise HearsightError("is no folder", where=data, hint=f"give the folder with {', '.join(profile.files)}")
+    for name, what in profile.files.items():
+        if next(data.glob(name), None) is None:
+            raise HearsightError(f"is missing, which profile {profile.name} needs: {what}", where=data / name, hint="bring it")
+
+
+def _check(graph: Graph, profile: Profile, blocks: Mapping[str, Any]) -> None:
+    """Require that every input is written by some stage, and that all settings are valid."""
+    for stage, takers in profile.chain.items():
+        for dataset, inputs in takers.items():
+            for value in inputs.values():
+                source, written_by = parse_output_name(value)
+                if value not in (NONE, EVERY_CELL) and source not in graph.chain.get(written_by, {}):
+                    what = f"profile {profile.name} reads {value}, which no stage writes"
+                    raise HearsightError(what, where=f"chain.{stage}.{dataset}", hint=f"add the profile '{source}' first")
+    for stage, takers in graph.chain.items():
+        for dataset in takers:
+            if dataset in blocks or (dataset in graph.cells and graph.cells[dataset].set in blocks):
+                stage_settings(graph, stage, dataset)

@@ -13,15 +13,13 @@ from typing import Any
 import yaml
 
 from components.tools.release.changes import REPORT, TEXT
-from components.tools.release.corpus_files import FLICKR_CAPTIONS, FLICKR_SPEAKERS
 from components.tools.release.croissant import NAME as CROISSANT
-from components.tools.release.facts import Facts
-from components.tools.release.licences import hub_licence
+from components.tools.release.facts import Facts, hub_licence
 from components.tools.release.post_facts import count_losses
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, record_file
+from components.tools.release.speech import FLICKR_CAPTIONS, FLICKR_SPEAKERS, MANIFESTS, VOICES_FILE
 from components.tools.release.speech import FOLDER as SPEECH
-from components.tools.release.speech import MANIFESTS, VOICES_FILE
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 LARGER = "10M<n<100M"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -148,15 +148,6 @@ def is_posts_dataset(root: Path, dataset: str) -> bool:
     return False
 
 
-def find_caption_inputs(root: Path, dataset: str) -> ReleaseInputs:
-    """Return the finished split of a dataset of captions, and the outputs before it.
-
-    Raises:
-        HearsightError: an output is not finished, did not pass its check, or is not the one that the next was made from.
-    """
-    return _trace_back(root, dataset, STAGES, required=("split",))
-
-
 def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
     """Return corpus name (``english-synthetic``) → each finished speech that reads the split, whatever dataset it is of.
 
@@ -193,13 +184,15 @@ def _without_folders(value: Any) -> Any:
     return Path(value).name if isinstance(value, str) and value.startswith("/") else value
 
 
-def find_post_inputs(root: Path, dataset: str) -> ReleaseInputs:
-    """Return the inputs of a release of posts; errors as for :func:`find_caption_inputs`."""
-    return _trace_back(root, dataset, POST_STAGES, required=POST_STAGES)
+def find_inputs(root: Path, dataset: str, *, posts: bool = False) -> ReleaseInputs:
+    """Return the finished split of a dataset of captions, or of posts, and the outputs before it, along their lineages.
 
-
-def _trace_back(root: Path, dataset: str, stages: Collection[str], required: Sequence[str]) -> ReleaseInputs:
-    """Follow lineages from the split back through ``stages``; those of ``required`` must be there."""
+    Raises:
+        HearsightError: an output is not finished, did not pass its check, or is not the one that the next was made from; a stage
+            is missing that posts need.
+    """
+    stages = POST_STAGES if posts else STAGES
+    required = POST_STAGES if posts else ("split",)
     graph = load_graph(root)
     graph.require("split", dataset)
     output = StageOutput(graph.output("split", dataset))

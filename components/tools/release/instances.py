@@ -1,14 +1,19 @@
-"""Make the posts of a release: the anonymised records of a split, without those that are taken down."""
+"""Make the posts of a release, the anonymised records of a split without those that are taken down; draw subsets of them.
+
+Draws are keyed by the posts' keys, so that repeated releases draw the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from components.tools.release.anonymous import Pseudonyms
+from components.core.errors import HearsightError
+from components.core.seeded_rng import seeded_rng
+from components.tools.release.anonymous import Mentions, Pseudonyms
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.mentions import Mentions
 from components.web.images.image import FORMATS
 from components.web.takedown_list import Takedown
 
@@ -79,3 +84,62 @@ def make_instances(
             )
         )
     return sorted(instances), mentions.masked, len(rows) - len(instances)
+
+
+SAMPLE = 5
+"""Instances of the sample (PCV §3)."""
+_NAME = re.compile(r"[#A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def parse_subsets(given: Iterable[str]) -> dict[str, int]:
+    """Parse ``NAME=N`` options into name → N.
+
+    Raises:
+        HearsightError: an option is not of that form, or a name is repeated.
+    """
+    subsets: dict[str, int] = {}
+    for option in given:
+        name, _, number = option.rpartition("=")
+        if not _NAME.fullmatch(name) or not re.fullmatch(r"[1-9][0-9]{0,11}", number):
+            raise HearsightError(f"'{option}' names no subset", where="--subset", hint="give NAME=N, as in set-63K=100000")
+        if name in subsets:
+            raise HearsightError(f"'{name}' is given twice", where="--subset", hint="give each subset a name of its own")
+        subsets[name] = int(number)
+    return subsets
+
+
+def draw_subsets(subsets: Mapping[str, int], collected: Collection[str], seed: int) -> dict[str, set[str]]:
+    """Return the keys of each subset: N of the collected posts, before any cleaning (PCV §5.4).
+
+    A subset is the first N keys of one random order, so a larger subset contains every smaller one.
+
+    Raises:
+        HearsightError: a subset asks for more posts than there are.
+    """
+    for name, number in subsets.items():
+        if number > len(collected):
+            raise HearsightError(
+                f"'{name}' asks for {number} of {len(collected)} collected posts", where="--subset", hint="ask for fewer"
+            )
+    if not subsets:
+        return {}
+    order = sorted(collected, key=lambda key: (seeded_rng(seed, key, "subset").random(), key))
+    return {name: set(order[:number]) for name, number in subsets.items()}
+
+
+def draw_sample(posts: Sequence[tuple[str, str]], seed: int) -> list[int]:
+    """Draw five (key, user) pairs: owners first, then one post each, and a second round when there are too few owners.
+
+    Returns:
+        Indices of ``posts``, ascending.
+    """
+    posts_of: dict[str, list[tuple[float, str, int]]] = {}
+    for index, (key, user) in enumerate(posts):
+        posts_of.setdefault(user, []).append((seeded_rng(seed, key, "sample").random(), key, index))
+    candidates: list[tuple[int, float, str, int]] = []
+    for owned in posts_of.values():
+        ranked = sorted(owned)[:SAMPLE]
+        # One draw per owner, so that many posts do not make an owner more likely.
+        order = seeded_rng(seed, min(key for _, key, _ in owned), "sample owner").random()
+        candidates += [(number, order, key, index) for number, (_, key, index) in enumerate(ranked)]
+    return sorted(index for *_, index in sorted(candidates)[:SAMPLE])

@@ -1,32 +1,32 @@
-"""Write the two kinds of release, captions and posts, from their data to their metadata."""
+"""Write a release of one of two kinds, captions and posts, from its data to its metadata."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from components.tools.release.anonymous import Pseudonyms
+from components.core.errors import HearsightError
+from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
 from components.tools.release.card import Card, make_card
-from components.tools.release.changes import Identify, write_changes
+from components.tools.release.changes import Identify, require_earlier, write_changes
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts
-from components.tools.release.files import write_all
-from components.tools.release.inputs import ReleaseInputs, find_speech, speech_settings
+from components.tools.release.files import select_records, write_all
+from components.tools.release.inputs import ReleaseInputs, find_inputs, find_speech, is_posts_dataset, speech_settings
 from components.tools.release.instances import PostOptions
-from components.tools.release.notes import readme, write_settings
-from components.tools.release.post_notes import write_notes
+from components.tools.release.notes import readme, write_notes, write_settings
 from components.tools.release.posts import write_posts
-from components.tools.release.selection import select_records
+from components.tools.release.publish import publish_folder
 from components.tools.release.sheet import list_unanswered, read_publisher
 from components.tools.release.speech import Lookup, write_speech
 
 
 @dataclass(frozen=True)
 class Common:
-    """The options that both kinds have; see ``release``."""
+    """The options that both kinds have; see :func:`release`."""
 
     root: Path
     dataset: str
@@ -109,3 +109,53 @@ def _finish(
 
 def _write_readme(folder: Path, text: str) -> None:
     (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def release(
+    root: Path,
+    dataset: str,
+    out: Path,
+    licence: str = "",
+    *,
+    subsets: Mapping[str, int] | None = None,
+    key_file: Path | None = None,
+    mask_mentions: bool = False,
+    speech: bool = True,
+    recordings_licence: str = "",
+    since: Path | None = None,
+) -> dict[str, Any]:
+    """Write the release of ``dataset`` into ``out``; equal data (and, for posts, an equal key) give equal bytes.
+
+    Args:
+        licence: the captions' licence; without one, the release says that none is stated.
+        subsets: for posts, name → number of collected posts to draw; see ``subsets``.
+        key_file: for posts, the file with the key for hashing accounts; without one, the key is in the environment.
+        mask_mentions: for posts, mask all accounts that captions mention, not only those of the dataset.
+        speech: whether finished speech of the captions is released.
+        recordings_licence: the licence under which the speakers agreed to publish their recordings; without one, recordings of
+            people are left out.
+        since: folder of an earlier release, to report the differences to.
+
+    Returns:
+        The folder, the examples of each split, other counts, and whether it was written or there already.
+
+    Raises:
+        HearsightError: the dataset is not finished, or its stages are of different runs; no row can be released; ``out`` holds
+            another release, or something else; there is no key; an option does not fit the kind of dataset; ``since`` is no
+            whole release of the dataset.
+    """
+    if since:
+        require_earlier(since, dataset)
+    common = Common(root, dataset, licence, speech, recordings_licence, since)
+    if is_posts_dataset(root, dataset):
+        options = PostOptions(licence, dict(subsets or {}), mask_mentions)
+        pseudonyms, posts = read_pseudonyms(root, out, key_file), find_inputs(root, dataset, posts=True)
+        summary, new = publish_folder(out, lambda folder: release_posts(common, posts, pseudonyms, options, folder))
+    else:
+        if subsets or key_file or mask_mentions:
+            what = "is not a set of posts: it has no subsets, users or mentions"
+            hint = "leave out --subset, --key-file and --mask-mentions"
+            raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
+        inputs = find_inputs(root, dataset)
+        summary, new = publish_folder(out, lambda folder: release_captions(common, inputs, folder))
+    return {"release": str(out), "dataset": dataset, **summary, "written": "yes" if new else "no: the same was there"}

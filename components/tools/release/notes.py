@@ -1,18 +1,22 @@
-"""Write README.md and settings.json of a release of captions: content, statistics, licence, citations; the stages' settings."""
+"""Write the notes of a release: README.md, settings.json, and of posts the statistics and the datasheet."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from components.core.stage_output import StageOutput
-from components.tools.release.card import Card
-from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
+from components.reporting.pages import render
+from components.tools.release.card import Card, markdown_table
+from components.tools.release.files import CONCEPTS, LABELS, NO_ADDRESS, SPLITS, STATISTICS, ReleaseCounts
 from components.tools.release.inputs import ReleaseInputs
+from components.tools.release.instances import PostOptions
+from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS
-from components.tools.release.selection import NO_ADDRESS
+from components.tools.release.sheet import QUESTIONS, SECTIONS, Answer, SheetData, answer_questions
 
 SETTINGS = "settings.json"
 LABELS_ARE = "Labels are made by a classifier for training images; a confidence is 0 to 1."
@@ -98,3 +102,72 @@ def _of_pages(hypernymized: StageOutput, counts: ReleaseCounts, name: str) -> di
 def fill_template(file: str, **values: Any) -> str:
     """Return a text of the folder ``data`` with the values in its braces."""
     return (Path(__file__).parent / "data" / file).read_text(encoding="utf-8").format_map(values)
+
+
+def write_notes(
+    inputs: ReleaseInputs, facts: PostFacts, folder: Path, options: PostOptions, publisher: Mapping[str, str], card: Card
+) -> None:
+    """Write README.md, the statistics, and the datasheet (Markdown and HTML) of a release of posts."""
+    data = SheetData(
+        inputs.dataset, facts, inputs.settings, publisher, options.mask_mentions, f"Hearsight {version('hearsight')}"
+    )
+    answers = answer_questions(data)
+    (folder / STATISTICS).write_text(statistics_tsv(facts, inputs.dataset), encoding="utf-8")
+    (folder / "datasheet.md").write_text(as_markdown(inputs.dataset, answers), encoding="utf-8")
+    (folder / "datasheet.html").write_text(as_page(inputs.dataset, answers), encoding="utf-8")
+    (folder / "README.md").write_text(posts_readme(data, card), encoding="utf-8")
+
+
+def as_markdown(dataset: str, answers: Mapping[str, Answer]) -> str:
+    """Return the datasheet as Markdown."""
+    lines = [f"# Datasheet of {dataset}", "", "After Gebru et al. 2021; questions are numbered as in #PraCegoVer section 6.", ""]
+    for number, answer in answers.items():
+        if number.endswith(".1") and number.count(".") == 2:
+            section = number.rpartition(".")[0]
+            lines += [f"## {section} {SECTIONS[section]}", ""]
+        lines += [f"### {number} {QUESTIONS[number]}", ""]
+        for text in answer.paragraphs:
+            lines += [text, ""]
+        if answer.table:
+            head, *rows = answer.table
+            lines += [markdown_table(head, rows), ""]
+    return "\n".join(lines)
+
+
+def as_page(dataset: str, answers: Mapping[str, Answer]) -> str:
+    """Return the datasheet as a page."""
+    templates = Path(__file__).parent / "data"
+    return render(templates, "datasheet.html", dataset=dataset, answers=answers, sections=SECTIONS, questions=QUESTIONS)
+
+
+def posts_readme(data: SheetData, card: Card) -> str:
+    """Return the text of README.md of a release of posts."""
+    facts, name = data.facts, data.dataset
+    rows = "\n".join(
+        f"| {subset or name} | {parts[''].posts:,} | {' | '.join(f'{parts[split].posts:,}' for split in SPLITS)} "
+        f"| {len(parts[''].users):,} | {parts[''].captions.unique:,} "
+        f"| {parts[''].captions.mean:.1f} | {parts[''].captions.deviation:.1f} |"
+        for subset, parts in facts.parts.items()
+    )
+    subsets = "".join(
+        f"| `subsets/{subset}/` | the same for a subset: what was left of the posts drawn for it |\n"
+        for subset in facts.parts
+        if subset
+    )
+    stated = " ".join(data.publisher["contact"].split())
+    contact = f"Requests go to: {stated}." if stated else "The publishers state no contact: ask whoever gave you this."
+    others = "masked too" if data.mask_mentions else "as their authors wrote them"
+    return fill_template(
+        "readme_posts.md",
+        front=card.front,
+        sections=card.sections,
+        name=name,
+        posts=facts.whole.posts,
+        subsets=subsets,
+        statistics=STATISTICS,
+        sums=SUMS,
+        rows=rows,
+        others=others,
+        contact=contact,
+        licence=" ".join(data.publisher["licence"].split()) or NO_LICENCE,
+    )

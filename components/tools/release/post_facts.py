@@ -11,9 +11,10 @@ from typing import Any
 
 from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.tokens import tokenize
+from components.tools.release.anonymous import find_personal_data
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.instances import Instance
-from components.tools.release.mentions import find_personal_data
+from components.tools.release.records import SPLITS
 
 WINDOW = 7
 """Days after which a post can be found only through its owner (PCV §4.1)."""
@@ -147,7 +148,7 @@ class PostFacts:
 
     def add(self, subset: str, instances: Sequence[Instance]) -> None:
         """Count a subset, or with '' the whole dataset."""
-        parts = self.parts[subset] = {split: Part() for split in ("", "train", "validation", "test")}
+        parts = self.parts[subset] = {split: Part() for split in ("", *SPLITS)}
         for instance in instances:
             for part in (parts[""], parts[instance.split]):
                 part.captions.add(instance.caption)
@@ -176,7 +177,7 @@ class PostFacts:
     def plain(self) -> dict[str, Any]:
         """Return the main counts as a flat mapping."""
         parts = self.parts[""]
-        sizes = {split: parts[split].posts for split in ("train", "validation", "test")}
+        sizes = {split: parts[split].posts for split in SPLITS}
         subsets = {name: parts[""].posts for name, parts in self.parts.items() if name}
         return {
             **sizes,

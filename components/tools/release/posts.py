@@ -20,16 +20,14 @@ from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
 from components.tools.release.images import Unreadable, without_metadata
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.instances import Instance, PostOptions, make_instances
+from components.tools.release.instances import Instance, PostOptions, draw_sample, draw_subsets, make_instances
 from components.tools.release.post_facts import PostFacts
-from components.tools.release.records import Record, RecordWriter
+from components.tools.release.records import SPLITS, Record, RecordWriter
 from components.tools.release.speech import Published
-from components.tools.release.subsets import draw_sample, draw_subsets
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
 from components.web.takedown_list import read_takedown
 
-SPLITS = ("train", "validation", "test")
 DATASET = "dataset.json"
 IMAGES = "images.tar.gz"
 FOLDER = "images"
@@ -49,7 +47,7 @@ class Posts:
 
 
 def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions) -> Posts:
-    """Write the data into ``folder``; the notes are left to ``post_notes``.
+    """Write the data into ``folder``; the notes are left to ``notes``.
 
     Raises:
         HearsightError: there is nothing to release, an image is damaged, or a subset asks for more posts than there are.

@@ -19,6 +19,7 @@ from pydantic import Field, create_model
 from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER, Settings, dotted, parse_settings, read_params_file
 from components.tools.release.post_facts import WINDOW, PostFacts
+from components.tools.release.records import SPLITS
 
 SHEET = yaml.load((Path(__file__).parent / "data" / "datasheet.yaml").read_text(encoding="utf-8"), YAML_LOADER)
 SECTIONS: dict[str, str] = SHEET["sections"]
@@ -41,7 +42,6 @@ PUBLISHED_SETTINGS = ("kind", "layout", "language", "provider", "server", "tag",
 """Settings of ``crawl.source`` that are published: none of them names an account."""
 WORDS: dict[str, list[list[str]]] = SHEET["words"]
 """The words of PCV tables 3 (``offensive``) and 4 (``body``), with their forms."""
-SPLITS = ("train", "validation", "test")
 Table = Sequence[Sequence[str]]
 
 

@@ -25,7 +25,7 @@ from components.speech.audio.files import RATE_HZ, read_sound
 from components.stages.crawl.sources.layouts import layout_named
 from components.stages.import_recordings.corpora import Recording, open_corpus
 from components.tools.release.croissant import NAME as CROISSANT
-from components.tools.release.croissant_check import check_croissant, find_missing
+from components.tools.release.croissant import check_croissant, find_missing
 from components.tools.release.files import SPLITS as TABLES
 from components.tools.release.notes import SETTINGS
 from components.tools.release.posts import DATASET, FOLDER, IMAGES

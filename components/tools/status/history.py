@@ -1,16 +1,19 @@
-"""Reading of the stage logs: the ends of earlier runs, and the run that has begun last."""
+"""Reading of the stage logs: ends of earlier runs, the run that has begun last, and the events that `hearsight logs` prints."""
 
 from __future__ import annotations
 
-import json
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from components.core.graph import Graph
+from components.core.errors import HearsightError
+from components.core.files import read_json_lines
+from components.core.graph import Graph, load_graph
+from components.core.params import did_you_mean
+from components.core.progress import duration
 from components.execution.run_log import ENDS, FINISHED, ITEM, KEPT, STARTED, log_file, runs_file
 
 Event = dict[str, Any]
@@ -21,21 +24,7 @@ RECENT = 10
 def read_events(path: Path) -> list[Event]:
     """Return the events of a log and of its earlier files, oldest first, without lines that a kill has cut short."""
     files = [path.with_name(f"{path.name}.{number}") for number in range(KEPT, 0, -1)]
-    return [event for file in (*files, path) for event in _read(file)]
-
-
-def _read(path: Path) -> Iterator[Event]:
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return
-    for line in lines:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and "event" in event and "time" in event:
-            yield event
+    return [event for file in (*files, path) for event in read_json_lines(file, {"event", "time"})]
 
 
 def seconds_of(event: Event) -> float:
@@ -98,3 +87,50 @@ class History:
             total=int(last[0].get("items", 0)) if last else 0,
             ended=any(event["event"] in ENDS for event in run),
         )
+
+
+SHOWN = ("seconds", "items", "records_in", "records_out", "bytes", "cached", "warnings", "error")
+"""Fields of an event that a terminal shows."""
+
+
+def select_events(root: Path, output: str = "", *, failed: bool = False, run: str = "", last: int = 0) -> list[Event]:
+    """Return events in order of time.
+
+    Args:
+        output: only this one's, as ``english/crawl``; '' for all.
+        failed: only errors.
+        run: only those of this run, or flow run.
+        last: at most this many, the last ones; 0 for all.
+
+    Raises:
+        HearsightError: there is no such output.
+    """
+    graph = load_graph(root)
+    files = {f"{dataset}/{stage}": log_file(root / ".hearsight", dataset, stage) for stage, dataset, _ in graph.outputs()}
+    if output and output not in files:
+        raise HearsightError(f"there is no output '{output}'", where="hearsight logs", hint=did_you_mean(output, list(files)))
+    chosen = [files[output]] if output else files.values()
+    found = sorted((event for file in chosen for event in read_events(file)), key=lambda event: str(event["time"]))
+    found = [event for event in found if not run or run in (event.get("run"), event.get("flow_run"))]
+    return [event for event in found if not failed or event.get("level") == "error"][-last:]
+
+
+def event_text(event: Event) -> str:
+    """Return an event as a line for a terminal."""
+    output = f"{event.get('dataset')}/{event.get('stage')}"
+    at = " ".join(str(event[name]) for name in ("step", "shard") if name in event)
+    shown = []
+    for name in SHOWN:
+        if name in event:
+            value = event[name]
+            shown.append(duration(value) if name == "seconds" and value >= 60 else f"{name} {_plain(value)}")
+    clock = str(event["time"])[:19].replace("T", " ")
+    return "  ".join(filter(None, [clock, output, str(event["event"]), at, ", ".join(shown)]))
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{step} {share}" for step, share in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

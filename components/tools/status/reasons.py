@@ -14,12 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.core.addresses import lineage_path, stage_address
-from components.core.errors import HearsightError
-from components.core.graph import Graph
-from components.core.params import FOLDER, YAML_LOADER
+from components.core.graph import Graph, read_lock_of
+from components.core.params import FOLDER, dotted
 
 IGNORED_FOLDERS, IGNORED_SUFFIXES = ("__pycache__", ".hearsight", ".venv"), (".pyc", ".so")
 """As in ``.dvcignore``."""
@@ -30,16 +27,7 @@ class Locked:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        try:
-            content = yaml.load((graph.root / "dvc.lock").read_text(encoding="utf-8"), YAML_LOADER)
-            self.stages: dict[str, Any] = dict(content["stages"])
-        except FileNotFoundError:
-            self.stages = {}
-        except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-            where = graph.root / "dvc.lock"
-            raise HearsightError(
-                f"cannot be read ({error})", where=where, hint="restore it with git, or run `dvc repro`"
-            ) from None
+        self.stages = read_lock_of(graph.root)
         self.digest = cache(self._digest)
 
     def why_run(self, stage: str, dataset: str) -> list[str]:
@@ -115,14 +103,7 @@ def _kind(path: str) -> str:
     return f"{'input' if path.startswith('reports/') else 'file'} {path}"
 
 
-def _flat(value: Any, name: str) -> dict[str, Any]:
-    """Return dotted name → value of all settings in a block, as deep as it has mappings."""
-    if not isinstance(value, Mapping) or not value:
-        return {name: value}
-    return {dotted: leaf for key, inner in value.items() for dotted, leaf in _flat(inner, f"{name}.{key}").items()}
-
-
 def _changed(before: Any, now: Any, name: str) -> list[str]:
     """Return the dotted names of the settings that differ."""
-    old, new = _flat(before, name), _flat(now, name)
+    old, new = dict(dotted({name: before})), dict(dotted({name: now}))
     return [each for each in {**old, **new} if each not in old or each not in new or old[each] != new[each]]

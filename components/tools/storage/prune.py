@@ -10,13 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.core.errors import HearsightError, ObjectMissing
-from components.core.graph import load_graph
+from components.core.graph import load_graph, read_lock
 from components.core.manifest import NAME, Manifest, parse_manifest
 from components.core.object_store import OBJECTS
-from components.core.params import YAML_LOADER
 from components.core.shard_cache import SHARED, read_shared
 from components.core.stored_files import LINEAGES
 from components.tools.storage.transfer import chosen_outputs, require_store
@@ -91,15 +88,14 @@ def _manifests_of(root: Path, revisions: Iterable[str]) -> list[Manifest]:
     for revision in revisions:
         if not _git(root, "ls-tree", "--name-only", revision, "dvc.lock").strip():
             continue
-        lock = yaml.load(_git(root, "show", f"{revision}:dvc.lock"), YAML_LOADER) or {}
-        for entry in (lock.get("stages") or {}).values():
+        for entry in read_lock(_git(root, "show", f"{revision}:dvc.lock"), f"{revision}:dvc.lock").values():
             for out in entry.get("outs", []):
                 if out["path"].endswith(f"/{NAME}") and "md5" in out:
                     wanted.setdefault(out["md5"], f"{revision}: {out['path']}")
     if not wanted:
         return []
     # Here: DVC takes a second to import.
-    from components.tools.takedown.purge import open_repo
+    from components.tools.takedown.plan import open_repo
     from components.tools.takedown.versions import open_stores
 
     found: dict[str, bytes] = {}

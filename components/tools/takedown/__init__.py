@@ -4,12 +4,12 @@ The crawl reads the list, drops listed items and clears its fetch store (``compo
 This package does the rest:
 
     listing                          add entries to the list
-    matcher  file_search             recognise a listed item in bytes, and in files of any kind
+    file_search                      recognise a listed item in bytes, and in files of any kind
     evidence                         keys and content digests of the removed records
     caches  versions                 what older runs left in Hearsight's caches and in DVC's stores
     ratings                          what is left in people's ratings: files and the database of a running rating
     tracked  searchable              what they left in MLflow: artefacts, parameters, models, search indexes
-    plan  purge                      list everything to delete; delete it
+    plan                             list everything to delete; delete it
     scan                             search every file and report what is left
 
 Not in scope: copies elsewhere (a colleague's clone, git's history, a published dataset); a purge names them only.

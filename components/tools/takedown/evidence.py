@@ -24,7 +24,7 @@ from components.speech.voices.paid import cache_keys
 from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.stages.filter import boilerplate
 from components.tools.takedown import stored
-from components.tools.takedown.matcher import Matcher
+from components.tools.takedown.file_search import Matcher
 from components.web.snapshot_chain import read_chain
 from components.web.store import FetchStore
 from components.web.takedown_journal import read_removals

@@ -1,4 +1,4 @@
-"""Search every file of the project for listed items and report what is left.
+"""Search every file of the project for listed items and report what is left; count what an entry of the list covers now.
 
 The search goes by the list's hashes, or by a plain value, which is searched literally in all bytes. Nothing is changed.
 """
@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.core.graph import load_graph
+from components.core.graph import Graph, load_graph
+from components.core.manifest import NAME as MANIFEST
+from components.core.stage_output import StageOutput
 from components.tools.takedown import evidence, ratings, searchable, stored, versions
-from components.tools.takedown.file_search import FileSearch, may_hold_crawl_addresses
-from components.tools.takedown.matcher import Matcher
-from components.tools.takedown.plan import current_digests, find_maybe_tainted
-from components.tools.takedown.purge import open_repo
+from components.tools.takedown.evidence import list_snapshots
+from components.tools.takedown.file_search import ADDRESS_COLUMNS, FileSearch, Matcher, may_hold_crawl_addresses
+from components.tools.takedown.plan import current_digests, find_maybe_tainted, open_repo
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
+from components.web.erase import count_affected
 from components.web.takedown_journal import JOURNAL
 from components.web.takedown_list import NAME, read_takedown
 
@@ -117,3 +119,25 @@ def _scan_mlflow(root: Path, tracker: Tracker, search: FileSearch, tainted: set[
         report.left.append({"where": model.name, "what": "a search index made from it"})
     models = tracker.find_tainted_models(tainted, maybe_tainted)
     report.models = [{"model": f"{name}/{version}", "tainted": grade} for (name, version), grade in sorted(models.items())]
+
+
+def count_covered(graph: Graph, kind: str, value: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Return dataset → records of its crawl, and snapshot → stored answers, that an entry covers; those with none are left out.
+
+    Raises:
+        HearsightError: the value is not of its kind, or an output is damaged.
+    """
+    matcher = Matcher.from_plain([(kind, value)])
+    records = {}
+    for stage, dataset, folder in graph.outputs():
+        if stage == "crawl" and (folder / MANIFEST).is_file():
+            shards = StageOutput(folder).shards
+            records[dataset] = sum(
+                matcher.covers(row) for shard in shards for row in shard.read(list(ADDRESS_COLUMNS)).to_pylist()
+            )
+    answers = {folder.name: count_affected(folder, matcher.listed) for folder in list_snapshots(graph.root)}
+    return _present(records), _present(answers)
+
+
+def _present(counts: dict[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}

@@ -16,11 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-import yaml
-
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.params import YAML_LOADER
+from components.core.graph import read_lock_of
 from components.core.records import MODEL_STAGES
 from components.tools.takedown.file_search import FileSearch
 
@@ -125,14 +123,12 @@ def open_stores(repo: Repo) -> Iterator[Objects]:
 
 def find_current_objects(root: Path, cache: Objects) -> set[str]:
     """Return the ids of all objects that ``dvc.lock`` refers to, including the files of folders."""
-    try:
-        stages = yaml.load((root / "dvc.lock").read_text(encoding="utf-8"), YAML_LOADER)["stages"]
-    except FileNotFoundError:
-        return set()
-    except (yaml.YAMLError, KeyError, TypeError):
-        raise HearsightError("cannot be read", where=root / "dvc.lock", hint="run `dvc repro`") from None
     oids = {
-        item["md5"] for entry in stages.values() for part in ("deps", "outs") for item in entry.get(part, []) if "md5" in item
+        item["md5"]
+        for entry in read_lock_of(root).values()
+        for part in ("deps", "outs")
+        for item in entry.get(part, [])
+        if "md5" in item
     }
     for oid in [oid for oid in oids if oid.endswith(".dir")]:
         with suppress(FileNotFoundError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.tools.trial.posts import PostTrial
+from components.tools.trial import PostTrial
 from tests.gold.posts.judging import FILES, cases, judge
 from tests.support import PROJECT
 

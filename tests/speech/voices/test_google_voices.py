@@ -90,12 +90,12 @@ def run(root: Path, shaped_there: bool = False, **spread: float) -> tuple[StageO
 
 
 def estimated(root: Path, **settings: Any) -> tuple[int, int, int, int, float]:
-    from components.tools.cost.speech import estimate
+    from components.tools.cost import estimate_speech
 
     content = read_params_file(root / "params.yaml")
     content["english"]["synthesize"] |= settings
     write_settings(root, content)
-    line, total = estimate(root, "english")
+    line, total = estimate_speech(root, "english")
     assert (total.provider, total.requests, total.units, total.usd) == ("all", line.requests, line.units, line.usd)
     assert (line.provider, line.feature) == ("Google Text-to-Speech", "speech_wavenet")
     return line.items, line.cached, line.requests, line.units, line.usd
@@ -165,14 +165,14 @@ def test_a_quota_exhausted_during_a_run_reports_the_cost_and_the_next_run_equals
 
 
 def test_the_cost_of_other_voices_can_be_asked_and_free_ones_cost_nothing(project: Path, google: FakeGoogle) -> None:
-    from components.tools.cost.speech import estimate
+    from components.tools.cost import estimate_speech
 
-    (free,) = estimate(project, "english", ["nanotts-en-us"])
+    (free,) = estimate_speech(project, "english", ["nanotts-en-us"])
     assert (free.requests, free.usd) == (0, 0.0)
-    half = estimate(project, "english", ["nanotts-en-us", SIX[0]])[0]
+    half = estimate_speech(project, "english", ["nanotts-en-us", SIX[0]])[0]
     assert 0 < half.units < estimated(project)[3] and not google.requests
     with pytest.raises(HearsightError, match="'alto' is not a voice"):
-        estimate(project, "english", ["alto"])
+        estimate_speech(project, "english", ["alto"])
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.core.params import read_params_file, read_yaml
 from components.core.yaml_edit import edited_yaml
-from components.tools.snapshots.next_snapshot import next_snapshot
+from components.tools.snapshots import next_snapshot
 from tests.support.command import hearsight
 from tests.support.settings_files import copy_settings
 

@@ -128,7 +128,7 @@ def test_a_transient_failure_is_retried(social, collect):
 
 
 def test_a_retry_requests_the_failed_listings_again(social, collect, tmp_path):
-    from components.tools.snapshots.retry import retry_snapshot
+    from components.tools.snapshots import retry_snapshot
     from tests.support import make_stage
     from tests.support.crawl.crawls import posts_params
 

@@ -9,7 +9,7 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.params import check_settings, parse_settings, read_params_file
 from components.stages.crawl import Params
-from components.tools.snapshots.next_snapshot import next_snapshot
+from components.tools.snapshots import next_snapshot
 from tests.support.crawl.crawls import fixture_params, posts_block, posts_params
 from tests.support.settings_files import copy_settings
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from components.tools.takedown.caches import find_cache_entries
-from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Matcher
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, RULE, read_takedown
 from tests.support.crawl.social import MEDIA, SERVER, Social, read_all_bytes, rows, rules

@@ -13,7 +13,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.params import read_params_file
-from components.tools.snapshots.retry import class_of, matches, retry_snapshot
+from components.tools.snapshots import class_of, matches, retry_snapshot
 from components.web.store import FetchStore
 from components.web.warc import Entry
 from tests.support import HANG, PROJECT, make_stage
@@ -134,7 +134,7 @@ KILLED = """
 import json, os, signal, sys
 from pathlib import Path
 import components.web.store as store_module
-from components.tools.snapshots.retry import retry_snapshot
+from components.tools.snapshots import retry_snapshot
 from components.stages.crawl import Params
 from tests.stages.crawl.conftest import crawled
 from tests.support import make_stage

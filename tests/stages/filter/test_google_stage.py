@@ -22,7 +22,7 @@ from components.stages import filter as filtering
 from components.stages import hypernymize
 from components.stages.filter.run import run as run_filter
 from components.stages.hypernymize.run import run as run_hypernymize
-from components.tools.cost.filtering import estimate
+from components.tools.cost import estimate_filter
 from tests.support import PROJECT, make_output, make_stage, row
 from tests.support.command import hearsight
 from tests.support.google.fake_google import BAD_TEXT, DAY_USED_UP, FakeGoogle, label
@@ -125,7 +125,7 @@ def test_filter_and_hypernymize_run_on_googles_answers(project: Path, google: Fa
 
 
 def test_a_dry_run_sends_no_request_and_a_run_costs_at_most_its_estimate(project: Path, google: FakeGoogle) -> None:
-    result = estimate(project, "english")
+    result = estimate_filter(project, "english")
     assert not google.requests and not list((project / ".hearsight" / "annotations").glob("google*"))
     metrics = filter_output(project)[1]
     for line in result[:-1]:
@@ -133,7 +133,7 @@ def test_a_dry_run_sends_no_request_and_a_run_costs_at_most_its_estimate(project
     assert 0 < metrics["google_usd"] <= result[-1].usd
     # Of three texts that an answer dropped, nothing more was asked: the bound is not reached.
     assert metrics["google_units_label_detection"] < next(line.units for line in result if line.feature == "label_detection")
-    again = estimate(project, "english")
+    again = estimate_filter(project, "english")
     assert [(line.units, line.requests, line.usd) for line in again] == [(0, 0, 0.0)] * len(again)
     assert next(line for line in again if line.feature == "sentiment").cached == metrics["google_units_sentiment"]
 
@@ -199,7 +199,7 @@ def test_language_and_vision_providers_are_independent_and_embedded_labels_have_
 
 def test_an_unknown_provider_is_named(project: Path) -> None:
     with pytest.raises(HearsightError, match="input should be 'embedded' or 'google'"):
-        estimate(project, "english", language="goggle")
+        estimate_filter(project, "english", language="goggle")
 
 
 def command(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -16,7 +16,7 @@ from components.stages.filter.boilerplate import crop, load_boilerplate
 from components.stages.filter.cascade import evaluate_all, first_failures, make_subject
 from components.stages.hypernymize.sentence import Sentence, Word
 from components.stages.hypernymize.tidy import tidy_marks
-from components.tools.trial.texts import Trial
+from components.tools.trial import Trial
 from tests.support import PROJECT
 from tests.support.filter.subjects import PAPER
 

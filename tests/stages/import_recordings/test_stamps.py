@@ -13,9 +13,8 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages import crawl, import_recordings, split
 from components.stages.crawl.sources.layouts import layout_named
-from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import NAME, read_takedown
 from tests.support import make_stage
 from tests.support.crawl.crawls import fixture_params

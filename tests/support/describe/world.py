@@ -18,7 +18,7 @@ from components.core.digests import digest_value, sha256_bytes, sha256_file
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.output_lineage import write_lineage
+from components.execution.runner import write_lineage
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig
 from components.models.trained_captioner import ImageCaptioner, save_trained

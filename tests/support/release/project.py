@@ -11,7 +11,7 @@ import pyarrow as pa
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.output_lineage import write_lineage
+from components.execution.runner import write_lineage
 from tests.support import PROJECT, make_stage, row
 
 WEB = "http://meadow.sample/images"

@@ -17,8 +17,7 @@ from components.core.digests import digest_value, sha256_bytes, sha256_file
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.output_lineage import write_lineage
-from components.execution.runner import clear
+from components.execution.runner import clear, write_lineage
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.dual_encoder_files import save_dual_encoder
 from components.speech.audio.files import to_flac

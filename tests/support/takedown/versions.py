@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from components.execution.output_lineage import write_lineage
+from components.execution.runner import write_lineage
 from tests.support import make_stage, publish
 
 GONE = "gone.sample"

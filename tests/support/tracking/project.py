@@ -10,8 +10,7 @@ from components.core.digests import digest_value, sha256_file
 from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.output_lineage import write_lineage
-from components.execution.runner import StageResult
+from components.execution.runner import StageResult, write_lineage
 from tests.support import make_stage, row
 
 FEATURES = 8

@@ -21,8 +21,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.core.result_files import sqlite_backend
-from components.tools.cache.repair import find_damage
-from components.tools.cache.salvage import PAGE, salvage_rows
+from components.tools.cache import PAGE, find_damage, salvage_rows
 from tests.support import PROJECT
 from tests.support.settings_files import copy_settings
 

@@ -17,12 +17,9 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, first_failures, make_subject
-from components.tools.calibrate.measurement import as_written, line_shards, measured_schema, parse_number
-from components.tools.calibrate.result_tables import rates_tsv
-from components.tools.calibrate.run import measure
-from components.tools.calibrate.sweep import SAMPLES, Sweep
-from components.tools.calibrate.sweepable_rules import SWEPT, choose_rules
-from components.tools.trial.texts import annotate_group
+from components.tools.calibrate.run import as_written, line_shards, measure, measured_schema, parse_number
+from components.tools.calibrate.sweep import SAMPLES, SWEPT, Sweep, choose_rules, rates_tsv
+from components.tools.trial import annotate_group
 from tests.support import PROJECT, command, make_output, make_stage, row
 from tests.support.filter.subjects import PAPER
 

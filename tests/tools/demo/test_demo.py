@@ -14,7 +14,7 @@ import psutil
 import pytest
 import yaml
 
-from components.tools.demo.overlay import HEADER
+from components.tools.demo import HEADER
 from flows.progress import LOG
 from tests.support.flows.served import plain_environment
 

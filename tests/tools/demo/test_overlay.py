@@ -10,7 +10,7 @@ import pytest
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import read_params_file
-from components.tools.demo.overlay import OVERLAY, experiment_params, restore_params
+from components.tools.demo import OVERLAY, experiment_params, restore_params
 from tests.support import PROJECT
 from tests.support.contract import problems
 from tests.support.settings_files import copy_settings, texts

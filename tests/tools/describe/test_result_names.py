@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from components.tools.describe.describer import Describer
-from components.tools.describe.folder import RESULTS, describe_folder
-from components.tools.describe.result_names import INDEX, ResultNames
+from components.tools.describe.folder import INDEX, RESULTS, ResultNames, describe_folder
 from tests.support.command import hearsight
 from tests.support.describe.world import drawn_image
 

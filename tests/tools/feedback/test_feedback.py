@@ -11,8 +11,7 @@ from PIL import Image
 
 from components.core.errors import HearsightError
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS
-from components.tools.feedback.feedback import feedback
-from components.tools.feedback.filter_rules import load_rules
+from components.tools.feedback.feedback import feedback, load_rules
 from components.tools.feedback.guidelines import CHECKS, Remark, load_guidelines
 from tests.support import PROJECT
 from tests.support.command import hearsight

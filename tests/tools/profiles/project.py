@@ -7,8 +7,7 @@ from typing import Any
 
 from components.core.graph import Graph, load_graph
 from components.execution.runner import stage_settings
-from components.tools.profiles.add import add_profile
-from components.tools.profiles.profile import profile_names, read_profile
+from components.tools.profiles.profile import add_profile, profile_names, read_profile
 from tests.support.datasets import project
 
 PROFILES = profile_names()

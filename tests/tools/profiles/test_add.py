@@ -16,8 +16,7 @@ from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import OWN_CHAIN, YAML_LOADER, read_params_file, read_yaml
-from components.tools.profiles.add import add_profile
-from components.tools.profiles.profile import read_profile
+from components.tools.profiles.profile import add_profile, read_profile
 from tests.support.contract import chain_problems
 from tests.support.datasets import project
 from tests.support.settings_files import texts

@@ -12,8 +12,7 @@ from components.cli.stages import check_draft
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from components.execution import runner
-from components.tools.profiles.add import add_profile
-from components.tools.profiles.profile import read_profile
+from components.tools.profiles.profile import add_profile, read_profile
 from tests.support import InlineEngine
 from tests.support.datasets import project
 from tests.support.pipeline.drawings import captions, draw

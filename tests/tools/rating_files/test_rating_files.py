@@ -12,8 +12,7 @@ import yaml
 from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.ratings.formats import read_ratings
-from components.tools.rating_files.exporting import export_ratings, export_tasks
-from components.tools.rating_files.importing import import_file, read_salt
+from components.tools.rating_files import export_ratings, export_tasks, import_file, read_salt
 from tests.support import make_output
 from tests.support.command import hearsight
 from tests.support.ratings.rated import item, key, use, votes_of

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from components.tools.release import release
 from components.tools.release.anonymous import KEY_VARIABLE
+from components.tools.release.kinds import release
 from tests.tools.release.posts_project import KEY, project
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from components.core.errors import HearsightError
-from components.tools.release import release
+from components.tools.release.kinds import release
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.params import read_params_file
 from components.core.records import CAPTION, OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.output_lineage import write_lineage
+from components.execution.runner import write_lineage
 from tests.support import PROJECT, make_stage, row
 from tests.support.settings_files import write_settings
 

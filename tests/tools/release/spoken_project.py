@@ -17,7 +17,7 @@ from components.core.digests import sha256_bytes
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.output_lineage import write_lineage
+from components.execution.runner import write_lineage
 from components.speech.audio.files import to_flac
 from components.speech.audio.measures import measure
 from tests.support import PROJECT, make_stage, row

@@ -12,9 +12,9 @@ import yaml
 
 from components.core.params import read_params_file
 from components.core.stage_output import StageOutput
-from components.tools.release import release
-from components.tools.release.croissant_check import check_croissant, find_missing
-from components.tools.release.licences import hub_licence, licence_address
+from components.tools.release.croissant import check_croissant, find_missing
+from components.tools.release.facts import hub_licence, licence_address
+from components.tools.release.kinds import release
 from components.tools.release.publish import read_sums
 from tests.support.settings_files import write_settings
 from tests.tools.release.posts_files import files

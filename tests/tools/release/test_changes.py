@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.tools.release import release
 from components.tools.release.changes import Released, compare_speech, match_records
+from components.tools.release.kinds import release
 from components.tools.takedown.listing import add
 from tests.tools.release.posts_files import files
 from tests.tools.release.posts_project import OWNERS, drawn_image, posts, project

@@ -12,9 +12,9 @@ from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
-from components.execution.output_lineage import write_lineage
-from components.tools.release import release
+from components.execution.runner import write_lineage
 from components.tools.release.inputs import Cleaning
+from components.tools.release.kinds import release
 from tests.support import make_stage, row
 from tests.tools.release.spoken_project import CAPTIONS, SETTINGS, candidate, spoken_project
 

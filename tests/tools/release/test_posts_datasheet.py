@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.tools.release import release
+from components.tools.release.kinds import release
 from components.tools.release.sheet import METADATA, QUESTIONS, Publisher
 from tests.tools.release.posts_files import refusal
 from tests.tools.release.posts_project import project

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.tools.release import release
-from components.tools.release.anonymous import KEY_VARIABLE, Pseudonyms
-from components.tools.release.mentions import Mentions
+from components.tools.release.anonymous import KEY_VARIABLE, Mentions, Pseudonyms
+from components.tools.release.kinds import release
 from tests.tools.release.posts_files import files, load, refusal
 from tests.tools.release.posts_project import KEY, OWNERS, project, with_author
 

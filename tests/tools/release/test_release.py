@@ -20,8 +20,8 @@ from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.tokens import tokenize
 from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import layout_named
-from components.tools.release import release
 from components.tools.release.files import ReleaseCounts, label_cells
+from components.tools.release.kinds import release
 from components.tools.release.publish import publish_folder
 from components.web.html.page import fold
 from tests.support import make_stage

@@ -20,7 +20,8 @@ from components.stages.import_recordings.corpora import open_corpus
 from components.stages.import_recordings.run import run as run_import
 from components.stages.split import ByText
 from components.stages.split.run import run as run_split
-from components.tools.release import corpus_files, release
+from components.tools.release import speech
+from components.tools.release.kinds import release
 from components.tools.takedown.listing import add
 from tests.support import make_stage
 from tests.support.crawl.crawls import fixture_params
@@ -132,7 +133,7 @@ def test_damaged_audio_leaves_no_release(tmp_path: Path) -> None:
 
 
 def test_shards_are_cut_by_size_and_equal_data_give_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_files, "SHARD_BYTES", 2 * len(spoken(CAPTIONS[0], VOICES, "synthetic")["audio"]) + 2000)
+    monkeypatch.setattr(speech, "SHARD_BYTES", 2 * len(spoken(CAPTIONS[0], VOICES, "synthetic")["audio"]) + 2000)
     release(spoken_project(tmp_path / "p"), "mine", tmp_path / "one")
     release(spoken_project(tmp_path / "q"), "mine", tmp_path / "two")
     assert files(tmp_path / "one") == files(tmp_path / "two")

@@ -13,7 +13,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.shards import add_member
-from components.tools.release import release
+from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
 from components.tools.release.verify import SHOWN, verify_release
 from tests.support.command import hearsight

@@ -13,7 +13,7 @@ import pytest
 from components.cli.main import main
 from components.metrics.coco import Captions
 from components.metrics.jars import find_packaged_file
-from components.tools.score.scoring import METRICS, score
+from components.tools.score import METRICS, score
 
 PHOTOS = {
     139: (

@@ -15,7 +15,7 @@ from components.core.addresses import lock_path
 from components.core.errors import HearsightError
 from components.execution.process import sole_writer
 from components.execution.run_log import FINISHED, ITEM, STARTED, RunLog, logged_run
-from components.tools.status.reader import event_text, select_events
+from components.tools.status.history import event_text, select_events
 from components.tools.status.report import project_status, text_of
 from tests.support.app.project import new_project
 from tests.support.command import hearsight

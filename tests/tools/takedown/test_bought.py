@@ -17,8 +17,7 @@ from components.speech.voices.google_speech import GoogleSpeech, answer_key
 from components.speech.voices.paid import cache_keys, speech_request
 from components.tools.takedown.caches import delete_annotations, find_annotations
 from components.tools.takedown.evidence import Content, collect_content
-from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.matcher import Matcher
+from components.tools.takedown.file_search import FileSearch, Matcher
 from components.web.takedown_list import read_takedown
 from tests.support import row
 

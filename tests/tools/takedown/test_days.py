@@ -10,7 +10,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.stages.crawl.run import run
-from components.tools.snapshots.retry import retry_snapshot
+from components.tools.snapshots import retry_snapshot
 from components.tools.takedown.listing import add
 from components.web import erase as erasing
 from components.web import store as storing

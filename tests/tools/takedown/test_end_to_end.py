@@ -20,7 +20,7 @@ from components.execution.run_log import FAILED, RunLog, log_file, runs_file
 from components.execution.runner import StageResult
 from components.ratings.items import RatingItems
 from components.tools.takedown.listing import add
-from components.tools.takedown.purge import purge
+from components.tools.takedown.plan import purge
 from components.tools.takedown.scan import scan
 from components.tracking.lineage import trace_lineage
 from tests.support import InlineEngine

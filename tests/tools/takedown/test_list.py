@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
+from components.tools.takedown.file_search import Matcher
 from components.tools.takedown.listing import add, find_listed_settings
-from components.tools.takedown.matcher import Matcher
 from components.web.takedown_list import EMPTY_LIST, NAME, Takedown, read_takedown
 
 HOST = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?(\.[a-z]([a-z0-9-]{0,8}[a-z0-9])?){1,3}", fullmatch=True)

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.shards import write_table
-from components.tools.takedown.file_search import PIECE, FileSearch, may_hold_crawl_addresses
-from components.tools.takedown.matcher import Matcher
+from components.tools.takedown.file_search import PIECE, FileSearch, Matcher, may_hold_crawl_addresses
 from components.web.redaction import redact_row
 from components.web.takedown_list import EMPTY_LIST, Entry, Takedown, canonicalise_host, hash_value
 

@@ -23,10 +23,10 @@ from components.ratings.running import ADDRESS, FILE, database_url
 from components.ratings.store import RatingStore
 from components.tools.takedown import ratings
 from components.tools.takedown.evidence import Content, collect_content, find_items
-from components.tools.takedown.file_search import FileSearch
-from components.tools.takedown.matcher import Matcher
+from components.tools.takedown.file_search import FileSearch, Matcher
 from components.web.takedown_list import Takedown
 from tests.support import make_output, row
+from tests.support.ratings.audit import event_kinds
 from tests.support.ratings.made_items import make_items
 from tests.support.ratings.postgres import postgres
 
@@ -158,7 +158,7 @@ def test_a_running_rating_loses_the_items_and_no_rating_leads_to_them(tmp_path: 
         assert ratings.find_running_items(tmp_path, search(gone)) == ([], "")
         with closing(RatingStore(database_url(tmp_path))) as store:
             assert [rating["item"] for rating in store.final_ratings("english")] == [stays]
-            assert "erased" in {event["kind"] for event in store.events("english")}
+            assert "erased" in event_kinds(store, "english")
     assert not [file for file in tmp_path.rglob("*.sqlite*") if gone.encode() in file.read_bytes()]
 
 

@@ -11,7 +11,7 @@ from components.core.errors import HearsightError
 from components.core.params import read_params_file
 from components.core.stage_output import StageOutput
 from components.tools.takedown.listing import add
-from components.tools.takedown.purge import purge
+from components.tools.takedown.plan import purge
 from components.tools.takedown.scan import scan
 from components.web.erase import erase
 from components.web.store import FetchStore

@@ -19,7 +19,7 @@ from components.core.digests import sha256_bytes, sha256_file
 from components.core.stage_output import StageOutput
 from components.execution.runner import StageResult
 from components.tools.takedown.listing import add
-from components.tools.takedown.purge import purge
+from components.tools.takedown.plan import purge
 from components.tools.takedown.scan import scan
 from components.tracking.record import connect
 from components.tracking.recorder import record_run

@@ -13,9 +13,8 @@ from components.core.stage_output import StageOutput
 from components.stages.crawl.run import run
 from components.stages.filter.boilerplate import crop, load_boilerplate
 from components.tools.takedown.evidence import Content, collect_content
-from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Matcher
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from tests.support.crawl import sets

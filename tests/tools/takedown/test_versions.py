@@ -11,9 +11,8 @@ import pytest
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.tools.takedown.file_search import FileSearch
+from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
-from components.tools.takedown.matcher import Matcher
 from components.tools.takedown.versions import find_current_objects, find_outdated, open_stores
 from components.web.takedown_list import NAME, read_takedown
 from tests.support import row

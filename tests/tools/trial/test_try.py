@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from components.tools.trial.texts import Trial, read_lines, text_of
+from components.tools.trial import Trial, read_lines, text_of
 from tests.support import PROJECT, command
 from tests.support.knowledge.dictionary import EXTRACT
 

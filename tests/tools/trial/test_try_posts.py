@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.printing import json_line
-from components.tools.trial.posts import PostTrial, text_of
+from components.tools.trial import PostTrial, post_text
 from tests.support import PROJECT, command
 
 KEYS = {"raw", "description", "reason", "steps"}
@@ -62,7 +62,7 @@ def test_any_json_string_is_answered_with_one_line_of_utf_8(trial: PostTrial, ca
         assert answer.result is not None and answer.problem == ""
         line = json_line(answer.result)
         assert "\n" not in line and json.loads(line.encode())["raw"] == json.loads(spelled)
-        text_of(answer.result)
+        post_text(answer.result)
 
 
 @given(st.binary())

@@ -1,7 +1,7 @@
-"""Repeat the failed requests of a complete snapshot, by class of failure.
+"""Name the next snapshot of a dataset, and repeat the failed requests of a complete one, by class of failure.
 
-New answers are appended to the WARC and become valid when a new ``COMPLETE`` replaces the old one, so a killed retry has
-no effect.
+The caller (a person, a schedule) gives the day of the next one; no stage reads a clock. New answers of a retry are
+appended to the WARC and become valid when a new ``COMPLETE`` replaces the old one, so a killed retry has no effect.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from components.core.addresses import main_project, state_folder
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
+from components.core.params import dataset_file
+from components.core.yaml_edit import edited_yaml
 from components.execution.engine import LocalEngine
 from components.execution.runner import stage_settings
 from components.execution.stage import Stage
@@ -26,6 +29,32 @@ from components.web.snapshot_chain import find_dependents
 from components.web.store import FetchStore
 from components.web.takedown_list import RULE
 from components.web.warc import Entry
+
+_DAY = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+
+def next_snapshot(root: Path, dataset: str, day: date) -> dict[str, Any]:
+    """Set ``<dataset>.crawl.snapshot`` to that of ``day``, with the present snapshot as its base.
+
+    An incomplete snapshot has to be finished first, so it is kept. A second call for one day changes nothing.
+
+    Returns:
+        The snapshot and base that the settings name now, and whether they are new.
+
+    Raises:
+        HearsightError: the dataset takes no crawl, or its parameters are not valid.
+    """
+    params: Params = stage_settings(load_graph(root), "crawl", dataset)
+    name = f"{_DAY.sub('', params.snapshot)}-{day.isoformat()}"
+    now = {"dataset": dataset, "snapshot": params.snapshot, "base": params.base}
+    if not (root / STORE / params.snapshot / "COMPLETE").is_file():
+        return {**now, "moved": False, "why": "it is not complete yet"}
+    if name == params.snapshot:
+        return {**now, "moved": False, "why": "it is of this day"}
+    with edited_yaml(dataset_file(root, dataset)) as content:
+        content["crawl"] |= {"snapshot": name, "base": params.snapshot}
+    return {"dataset": dataset, "snapshot": name, "base": params.snapshot, "moved": True}
+
 
 CLASSES = ("timeout", "connection", "http_5xx", "host_failing")
 """Failures that may be temporary; retried by default."""

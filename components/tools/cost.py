@@ -1,12 +1,16 @@
-"""Estimate what the filter would request from paid providers, and the price (``hearsight cost``); nothing is sent.
+"""Estimate what the filter and synthesize would request from paid providers, and the price (``hearsight cost``); nothing is sent.
 
-A group of rules whose answers are all cached decides; where an answer is missing, the candidate counts as passing, so the sums
-are upper bounds. Missing answers of embedded models are free. Hypernymize parses the same texts, so it costs nothing more.
+The filter: a group of rules whose answers are all cached decides; where an answer is missing, the candidate counts as passing,
+so the sums are upper bounds. Missing answers of embedded models are free. Hypernymize parses the same texts, so it costs nothing
+more.
+
+Synthesize: voices are drawn as the stage draws them, so the sum is exact, except for refused requests, which are free.
+Credentials are not needed for the estimate. Optional voices that are not installed are left out, as in a run on this machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,10 +27,17 @@ from components.google.cost import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
 from components.providers.registry import ProviderParams, make_providers, plan_for
+from components.speech.text_normalization import NormalisedText
+from components.speech.voices.bill import estimate_cost
+from components.speech.voices.catalogue import Voice, installed, voice_named
+from components.speech.voices.google_speech import SpeechRequest
+from components.speech.voices.paid import speech_request
 from components.stages.filter import Params
 from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Subject, first_failure
+from components.stages.synthesize import Params as SpeechParams
+from components.stages.synthesize.planning import plan_utterances
 
 
 @dataclass
@@ -49,7 +60,7 @@ class Tally:
             requests = 0
 
 
-def estimate(root: Path, dataset: str, language: str = "", vision: str = "") -> list[CostLine]:
+def estimate_filter(root: Path, dataset: str, language: str = "", vision: str = "") -> list[CostLine]:
     """Return the most that a run of ``dataset``'s filter requests, one line per feature, and the total.
 
     Args:
@@ -112,3 +123,38 @@ def _count_missing(
         item = annotator.item(alive[key].text) if annotator.service == "language" else "image"  # type: ignore[attr-defined]
         tally.missing[contents[key]] = annotator.units(item) if item else {}
     return missing
+
+
+def estimate_speech(root: Path, dataset: str, voices: Sequence[str] = ()) -> list[CostLine]:
+    """Return what a run of ``dataset``'s synthesize requests, and the total.
+
+    Args:
+        voices: replace ``synthesize.voices``; empty keeps them.
+
+    Raises:
+        HearsightError: the parameters are not valid, a name is no voice, or the stage's input is not finished.
+    """
+    graph = load_graph(root)
+    params: SpeechParams = stage_settings(graph, "synthesize", dataset)
+    source = StageOutput(graph.inputs("synthesize", dataset)["input"])
+    if not source.path.is_dir():
+        raise HearsightError("is not there yet", where=source.path, hint=f"run the split of '{dataset}' first")
+    named = [voice_named(name) for name in voices or params.voices]
+    drawn = [voice for voice in named if voice.paid or not voice.extra or installed(voice)]
+    if not any(voice.paid for voice in drawn):
+        return [CostLine("voices of this machine", "all", 0, 0, 0, 0, 0.0)]
+    records = (record for shard in source.shards for record in shard.read().to_pylist())
+    lines = [estimate_cost(root, _wishes(records, params, drawn))]
+    return [*lines, sum_lines(lines)]
+
+
+def _wishes(records: Iterator[Mapping[str, Any]], params: SpeechParams, voices: Sequence[Voice]) -> Iterator[SpeechRequest]:
+    by_language: dict[str, list[str]] = {}
+    for voice in voices:
+        by_language.setdefault(voice.language, []).append(voice.name)
+    paid = {voice.name for voice in voices if voice.paid}
+    for _, said, manners in plan_utterances(records, by_language, params.plain()):
+        for manner in manners:
+            if isinstance(said, NormalisedText) and manner.voice in paid:
+                how = {"rate": manner.rate, "pitch": manner.pitch, "gain": manner.gain}
+                yield speech_request(said.text, manner.voice, **how, shaped_there=params.google_shapes)

@@ -1,16 +1,90 @@
-"""Texts printed before and after the demo: size and time, results, pages."""
+"""What ``hearsight demo`` and ``hearsight experiments`` add to the flow: an opening, settings of the large tables, results.
+
+``experiments.yaml`` is merged over the settings of datasets while the large tables run; the files are put back afterwards.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
-from components.core.graph import Graph
+from components.core.files import publish_bytes
+from components.core.graph import Graph, load_graph, merge_settings
+from components.core.params import FOLDER, dataset_file, did_you_mean, read_yaml
 from components.core.stage_output import StageOutput
+from components.core.yaml_edit import yaml_text
 from components.execution.runner import stage_settings
+
+OVERLAY = "experiments.yaml"
+"""In the project's root: the settings of each dataset that differ from those in its file."""
+HEADER = f"# With {OVERLAY} over it, for `hearsight experiments`. Changes are lost: `hearsight demo` restores the file.\n"
+_ORIGINAL = ".orig"
+"""Ending of the original of a file while the large tables run."""
+
+
+@contextmanager
+def experiment_params(root: Path) -> Iterator[None]:
+    """Write the merged settings to the files of the datasets for the duration of the ``with`` block.
+
+    Raises:
+        HearsightError: a file is missing or unreadable, or the merged settings are not valid; the files are then as they were.
+    """
+    restore_params(root)
+    merged = {}
+    for name, over in read_yaml(root / OVERLAY).items():
+        path = dataset_file(root, str(name))
+        if not path.is_file():
+            known = [file.stem for file in path.parent.glob("*.yaml")]
+            raise HearsightError("is no dataset", where=f"{OVERLAY}: {name}", hint=did_you_mean(str(name), known))
+        merged[path] = _merge(read_yaml(path), over, f"{OVERLAY}: {name}")
+    try:
+        for path, content in merged.items():
+            publish_bytes(path.with_name(path.name + _ORIGINAL), path.read_bytes())
+            publish_bytes(path, (HEADER + yaml_text(content)).encode())
+        if (root / "dvc.yaml").is_file():
+            _check(root)
+        yield
+    finally:
+        restore_params(root)
+
+
+def _merge(base: Mapping[str, Any], over: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the merged settings of one dataset; the names of settings are checked by the stage's own class."""
+    for stage, settings in over.items():
+        if stage not in base:
+            raise HearsightError("is not in the dataset's file", where=f"{where}.{stage}", hint=did_you_mean(str(stage), base))
+        if isinstance(base[stage], Mapping) != isinstance(settings, Mapping):
+            raise HearsightError("has another shape than in the dataset's file", where=f"{where}.{stage}", hint="write it alike")
+    return merge_settings(base, over)
+
+
+def _check(root: Path) -> None:
+    """Validate every block against its stage's settings before a long run; raise HearsightError for the first invalid one."""
+    graph = load_graph(root)
+    for stage, takers in graph.chain.items():
+        for dataset in takers:
+            with suppress(ModuleNotFoundError):  # a stage that is a command of another program has no settings
+                stage_settings(graph, stage, dataset)
+
+
+def restore_params(root: Path) -> bool:
+    """Put the original files back if a run of the large tables left its own there; return whether it did.
+
+    A file without the header was restored by hand and stays as it is.
+    """
+    restored = False
+    for original in sorted((root / FOLDER).glob(f"*.yaml{_ORIGINAL}")):
+        path = original.with_suffix("")
+        if path.is_file() and path.read_bytes().startswith(HEADER.encode()):
+            publish_bytes(path, original.read_bytes())
+            restored = True
+        original.unlink()
+    return restored
+
 
 MINUTES = {"demo": 8, "experiments": 50}
 """Minutes on two idle cores with nothing cached: the demo as measured by `make bare`, the experiments from 80 min of CPU."""

@@ -1,1 +1,0 @@
-"""Find damaged results in the result caches and delete only these."""

@@ -1,1 +1,0 @@
-"""Estimate the requests to paid providers and their price, without sending any."""
