@@ -35,7 +35,7 @@ def modules() -> dict[str, Path]:
 def file_of(module: str) -> str:
     """Return the file of a module, relative to the root."""
     path = module.replace(".", "/")
-    return f"{path}/__init__.py" if (PROJECT / path).is_dir() else f"{path}.py"
+    return package if (PROJECT / (package := f"{path}/__init__.py")).is_file() else f"{path}.py"
 
 
 def files_of_package(package: str) -> set[str]:
