@@ -71,7 +71,7 @@ def ask(page: Page, site: Running, **values: Path | str) -> None:
 
 def test_a_spoken_file_finds_itself_first_and_focus_goes_to_the_results(page, site, root):
     ask(page, site, file=root / "query.flac")
-    assert page.evaluate("document.activeElement.id") == "results"
+    expect(page.locator("#results")).to_be_focused()
     lists = page.locator("ol.cards")
     assert [each.locator("> li").count() for each in lists.all()] == [5, 5]
     assert "<es> & caption 3" in lists.nth(1).locator("li").first.inner_text()
