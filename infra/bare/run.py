@@ -76,6 +76,7 @@ def main() -> int:
                 _run_all(root, cases, results, keep=chosen.keep)
     finally:
         _table(results)
+        chosen.roots.mkdir(parents=True, exist_ok=True)
         (chosen.roots / "results.json").write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
     return 0 if len(results) == len(chosen.cases) and all(result.passed for result in results) else 1
 
