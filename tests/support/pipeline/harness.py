@@ -197,7 +197,15 @@ def uninterrupted(project: Project) -> dict[str, float]:
     return took
 
 
-def family(process: psutil.Process) -> Iterator[tuple[str, psutil.Process]]:
+def forks(root: Path) -> list[psutil.Process]:
+    """The fork of the server of runs that runs a stage, and its workers; they are no descendants of dvc."""
+    found = [each for each in psutil.process_iter(["cmdline", "cwd", "ppid"]) if each.info["cwd"] == str(root.resolve())]
+    found = [each for each in found if "components.cli.run_server" in (each.info["cmdline"] or [])]
+    pids = {each.pid for each in found}
+    return sorted(found, key=lambda each: each.info["ppid"] in pids)
+
+
+def family(process: psutil.Process, root: Path) -> Iterator[tuple[str, psutil.Process]]:
     """The living processes of a run by the part they play: parent (dvc), runner (hearsight) and its workers."""
     yield "parent", process
     runner = None
@@ -209,6 +217,7 @@ def family(process: psutil.Process) -> Iterator[tuple[str, psutil.Process]]:
         if "hearsight run" in line:
             yield ("runner" if runner is None else "worker"), child
             runner = runner or child
+    yield from (("worker", each) for each in forks(root)[1:])
 
 
 Moment = Callable[[float], bool]
@@ -228,10 +237,10 @@ def kill_at(project: Project, stage: str, target: str, moment: Moment, patience:
     struck = False
     while process.poll() is None and time.monotonic() < deadline:
         parts: dict[str, psutil.Process] = {}
-        for part, member in family(root):
+        for part, member in family(root, project.root):
             parts.setdefault(part, member)
         if target in parts and "runner" in parts and moment(age(parts["runner"])):
-            everyone = [root, *root.children(recursive=True)]
+            everyone = [root, *root.children(recursive=True), *forks(project.root)]
             try:
                 parts[target].send_signal(signal.SIGKILL)
             except psutil.NoSuchProcess:
