@@ -39,6 +39,7 @@ def mlflow_server(root: Path, port: int) -> Iterator[str]:
     url = f"http://{LOOPBACK}:{port}"
     names = [f"{host}:{port}" for host in (LOOPBACK, "localhost")]
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store, "--workers", "1"]
+    command += ["--app-name", "hearsight"]  # components.tracking.pages
     # MLflow's own defaults accept every address of a private network, and pages of every port of this machine.
     command += ["--allowed-hosts", ",".join(names), "--cors-allowed-origins", ",".join(f"http://{name}" for name in names)]
     command += ["--x-frame-options", "DENY"]

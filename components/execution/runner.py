@@ -72,14 +72,16 @@ class StageResult:
     metrics: list[tuple[str, float, int | None]]
     cached: dict[str, str]
     """Step → share of its items that were cached, e.g. ``7 of 8``."""
-    rows: list[tuple[str, dict[str, str], dict[str, float]]] = field(default_factory=list)
-    """Rows of a table: name, parameters, figures."""
+    scores: list[tuple[str, dict[str, float]]] = field(default_factory=list)
+    """Model → its scores; see :meth:`components.execution.stage.Stage.score`."""
     started: float = 0.0
     """Start time in seconds since the epoch, for the tracker only."""
     usage: dict[str, float] = field(default_factory=dict)
     """Figures of the run: seconds, records, memory, cost ... (:class:`components.execution.measure.RunMeter`)."""
     warnings: Sequence[CheckWarning] = ()
     """The warnings of its check."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """The settings that the dataset's file gives; the others have their defaults."""
 
 
 Check = Callable[[Path, str, str], Sequence[CheckWarning]]
@@ -164,8 +166,9 @@ def _run_stage(graph: Graph, stage: str, dataset: str, tracker: Tracker | None, 
             usage = meter.figures(job, manifest)
             cached = job.cache_summary()
             result = StageResult(
-                root, dataset, stage, draft, manifest, lineage, job.metrics, cached, job.rows, started, usage, warnings
-            )
+                root, dataset, stage, draft, manifest, lineage, job.metrics, cached, job.scores, started, usage, warnings,
+                _given(graph, stage, dataset),
+            )  # fmt: skip
             if tracker:
                 tracker.record_run(result)
             watch.require_unchanged(code == graph.code_digest(stage))
@@ -213,6 +216,11 @@ def stage_settings(graph: Graph, stage: str, dataset: str) -> Any:
             of_network = place(graph.root, block, stage, "network")
             error.where = re.sub(rf"^{re.escape(of_network)}(?=\.|$)", f"{of_network}s.{cell.network}", error.where)
         raise
+
+
+def _given(graph: Graph, stage: str, dataset: str) -> Mapping[str, Any]:
+    content, block = graph.block(stage, dataset)
+    return (content[block] or {}).get(stage) or {}
 
 
 @contextmanager

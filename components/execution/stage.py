@@ -65,7 +65,7 @@ class Stage:
     """The digest of the code that dvc.yaml lists for the stage; part of the key of each step without a version."""
     parents: list[dict[str, str]] = field(default_factory=list)
     metrics: list[tuple[str, float, int | None]] = field(default_factory=list)
-    rows: list[tuple[str, dict[str, str], dict[str, float]]] = field(default_factory=list)
+    scores: list[tuple[str, dict[str, float]]] = field(default_factory=list)
     cached: dict[str, int] = field(default_factory=dict)
     """Step → number of cached items."""
     done: dict[str, int] = field(default_factory=dict)
@@ -270,9 +270,13 @@ class Stage:
         """Add a metric for the experiment tracker."""
         self.metrics.append((name, float(value), step))
 
-    def row(self, name: str, params: Mapping[str, str], metrics: Mapping[str, float]) -> None:
-        """Add a row of a table for the experiment tracker: a nested run of this stage's run."""
-        self.rows.append((name, dict(params), {metric: float(value) for metric, value in metrics.items()}))
+    def score(self, model: str, scores: Mapping[str, float]) -> None:
+        """Add scores of a model for the experiment tracker, which writes them to the model's own run.
+
+        Args:
+            model: named as in tables: ``<training set>-<network>-<seed>`` or ``<row>-<seed>``; '' for the dataset that was rated.
+        """
+        self.scores.append((model, {name: float(value) for name, value in scores.items()}))
 
     def progress(self, iterable: Iterable[Any], total: int | None = None, desc: str = "") -> Iterator[Any]:
         """Yield the items with a progress bar; see :func:`components.core.progress.progress`."""

@@ -23,6 +23,7 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import YAML_LOADER
 from components.tracking.lineage_records import Step, locked_lineages, sort_nearest_first, tag, verify_records
+from components.tracking.model_runs import MODEL
 from components.tracking.record import TAG, connect, dataset_of, run_name
 
 if TYPE_CHECKING:
@@ -66,10 +67,20 @@ class LineageWalk:
             )
         self._verify_weights(version, name, weights)
         steps = self._trace(digest, f"model {name}")
-        if version.run_id not in {run.info.run_id for run in self._runs("output_digest", digest)}:
+        if not self._registered_by_its_run(version, digest, weights):
             what = f"the model was registered by run {version.run_id[:8]}, which did not make output {digest[:8]}"
             raise HearsightError(what, where=name, hint="train again")
         return [replace(steps[0], model=name), *steps[1:]]
+
+    def _registered_by_its_run(self, version: Any, digest: str, weights: str) -> bool:
+        """Return whether the run of a version is that of its weights; in older stores, that of its output."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            run = self.client.get_run(version.run_id)
+        except MlflowException:
+            return False
+        return tag(run, "weights_sha256") == weights if MODEL in run.data.tags else tag(run, "output_digest") == digest
 
     def _find_by_name(self, target: str) -> Any:
         """Return the registered version; raises HearsightError when it is unknown."""
@@ -191,9 +202,10 @@ class LineageWalk:
         return sort_nearest_first(visited.values())
 
     def _runs(self, tag: str, value: str) -> list[Run]:
-        """Return the finished runs with a tag, newest first."""
+        """Return the finished runs of stages with a tag, newest first."""
         query = f"tags.`{TAG}{tag}` = '{value}' and attributes.status = 'FINISHED'"
-        return list(self.client.search_runs(self.experiments, query, order_by=["attributes.start_time DESC"]))
+        runs = self.client.search_runs(self.experiments, query, order_by=["attributes.start_time DESC"])
+        return [run for run in runs if MODEL not in run.data.tags]
 
     def _step(self, run: Run, digest: str) -> Step:
         """Return the step of a run; raises HearsightError unless its records agree."""

@@ -19,7 +19,8 @@ from components.core.records import MODEL
 from components.core.shards import read_table
 from components.core.stored_files import provide_all
 from components.tracking.best_alias import NOTE, Score, move, offer
-from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of
+from components.tracking.model_runs import complete, validated_on
+from components.tracking.record import TAG, Record
 from components.tracking.served import BEAM, CAPTIONED
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ PARAMS: dict[str, tuple[str, Any]] = {
 """Parameters of a query: name → type and default."""
 
 
-def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> None:
-    """Log and register every model of a training output; existing versions are kept."""
+def log_models(client: MlflowClient, root: Path, stage_run: str, out: Path, record: Record) -> None:
+    """Complete the run of every model of a training output, and log and register the model there; existing versions are kept."""
     rows: list[dict[str, Any]] = []
     provide_all(out)
     for shard in sorted((out / "shards").glob("*.parquet")):
@@ -59,13 +60,15 @@ def log_models(client: MlflowClient, run_id: str, out: Path, record: Record) -> 
     for row in rows:
         scores[row["key"]] = Score.of(row, rows, _validation_data(out / Path(row["weights"]).with_name("config.json")))
         tags = model_tags(row, Path(row["weights"]).name, record) | scores[row["key"]].tags()
+        run_id = complete(client, root, record, out, row, stage_run)
         log = partial(_log, client, run_id, out, record, row, tags)
         versions[row["key"]] = version_of(client, run_id, record.dataset, row["kind"], tags, log)
+        client.set_terminated(run_id, "FINISHED", int(record.ended * 1000))
     for kind in sorted({row["kind"] for row in rows}):
         best = max((row for row in rows if row["kind"] == kind), key=lambda row: (row["validation"], -row["seed"]))
         note = offer(client, registered_name(record.dataset, kind), versions[best["key"]], scores[best["key"]])
         if note:
-            client.set_tag(run_id, NOTE, note)
+            client.set_tag(stage_run, NOTE, note)
 
 
 def names_encoder(config: Path) -> bool:
@@ -122,10 +125,8 @@ def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict
     if reads_images:
         about["signature"] = captioner_signature()
     model_id = log_folder(run_id, folder, (*NEEDS, *IMAGES_NEED) if reads_images else NEEDS, **about)
-    parents = {parent["name"]: parent for parent in record.parents}
-    name, digest = dataset_of(parents["input"]) if "input" in parents else (record.dataset, "")
-    shared = {"step": row["best_epoch"], "dataset_name": name, "dataset_digest": digest[:DATASET_DIGEST]}
-    client.log_metric(run_id, f"{row['key']}/selected", row["validation"], model_id=model_id, **shared)
+    data, digest = validated_on(record)
+    client.log_metric(run_id, "best_validation", row["validation"], model_id=model_id, dataset_name=data, dataset_digest=digest)
     return model_id
 
 

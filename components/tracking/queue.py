@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -87,7 +86,7 @@ def flush(root: Path, tracker: str = "") -> list[str]:
             for path in paths:
                 record = _read(path)
                 logged.append(log_record(client, root, record))
-                trainings.adopt(client, root, record, logged[-1])
+                trainings.remove(root, record)
                 path.unlink(missing_ok=True)
                 shutil.rmtree(path.with_suffix(".files"), ignore_errors=True)
     for folder in _folder(root).glob("*.files"):
@@ -139,4 +138,4 @@ def _failure(root: Path) -> Path:
 
 
 def _read(path: Path) -> Record:
-    return Record(**json.loads(path.read_text(encoding="utf-8")))
+    return Record.parse(path.read_text(encoding="utf-8"))

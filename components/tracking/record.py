@@ -5,10 +5,11 @@ Records are logged by :mod:`components.tracking.runs`, at the times that :mod:`c
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 TAG = "hearsight."
+KIND, TRAINING = "mlflow.experimentKind", "custom_model_development"
+"""The tag by which MLflow's pages show an experiment as one of models, not of language models' traces."""
 DATASET_DIGEST = 32
 """Characters of a dataset's digest, of which MLflow takes 36; the dataset's source holds the full digest."""
 
@@ -37,17 +40,20 @@ class Record:
     lineage_md5: str = ""
     """The MD5 of the lineage's file, by which ``dvc.lock`` names it."""
     params: dict[str, Any] = field(default_factory=dict)
+    """The effective settings."""
+    given: dict[str, Any] = field(default_factory=dict)
+    """Those that the dataset's file gives; the others have their defaults."""
     upstream: dict[str, Any] = field(default_factory=dict)
-    """The parameters of the stages before, so that runs can be compared by any setting of the chain."""
+    """The effective settings of the stages before."""
     params_sha256: str = ""
     code_sha256: str = ""
     parents: list[dict[str, str]] = field(default_factory=list)
     counts: dict[str, Any] = field(default_factory=dict)
     metrics: list[tuple[str, float, int | None]] = field(default_factory=list)
-    rows: list[tuple[str, dict[str, str], dict[str, float]]] = field(default_factory=list)
-    """Rows of a table, each a nested run: name, parameters, figures."""
+    scores: list[tuple[str, dict[str, float]]] = field(default_factory=list)
+    """Model → its scores; those of the dataset that was rated have no model's name."""
     subjects: list[dict[str, str]] = field(default_factory=list)
-    """Outputs whose models or records the rows' figures are about, as parents (:mod:`components.tracking.rated_models`)."""
+    """Outputs whose models or records the scores are about, as parents (:mod:`components.tracking.model_scores`)."""
     commit: str = ""
     dirty: bool = False
     flow_run: str = ""
@@ -64,6 +70,12 @@ class Record:
     started: float = 0.0
     ended: float = 0.0
     error: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Record:
+        """Return a record from JSON; fields of an older version of this project are left out."""
+        known = {each.name for each in fields(cls)}
+        return cls(**{name: value for name, value in json.loads(text).items() if name in known})
 
     @property
     def name(self) -> str:
@@ -131,12 +143,14 @@ def experiment_id(client: MlflowClient, root: Path, dataset: str) -> str:
     """Return the id of a dataset's experiment; creates it when it is missing."""
     name = experiment_name(dataset)
     if experiment := client.get_experiment_by_name(name):
+        if KIND not in experiment.tags:  # made by an older version of this project
+            client.set_experiment_tag(experiment.experiment_id, KIND, TRAINING)
         return str(experiment.experiment_id)
     local = tracking_uri(root).startswith("sqlite:")
     artifacts = (main_project(root) / FOLDER / name).resolve().as_uri() if local else None
     if local and isinstance(storage := read_storage(root), S3Storage):
         artifacts = f"{storage.url}/mlflow/{name}"
-    return str(client.create_experiment(name, artifact_location=artifacts))
+    return str(client.create_experiment(name, artifact_location=artifacts, tags={KIND: TRAINING}))
 
 
 def dataset_of(parent: Mapping[str, str]) -> tuple[str, str]:

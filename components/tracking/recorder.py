@@ -24,9 +24,9 @@ from components.core.errors import HearsightError
 from components.core.records import MODEL_STAGES
 from components.tracking import trainings
 from components.tracking.logger import ensure_logger
+from components.tracking.model_scores import find_subjects
 from components.tracking.queue import flush as flush
 from components.tracking.queue import is_waiting, last_failure, one_line, put, sole_client, tracker_key, waiting
-from components.tracking.rated_models import find_parents
 from components.tracking.record import TAG, Record, connect, experiment_id, run_name
 from components.tracking.runs import files_to_log, log_study
 
@@ -72,14 +72,15 @@ def record_run(result: StageResult) -> str | None:
         manifest_md5=hashlib.md5(manifest.to_bytes(), usedforsecurity=False).hexdigest(),
         lineage_md5=hashlib.md5(lineage_path(result.out).read_bytes(), usedforsecurity=False).hexdigest(),
         params=lineage["params"],
+        given=dict(result.given),
         upstream=_upstream(result.root, result.dataset, lineage["parents"]),
         params_sha256=lineage["params_sha256"],
         code_sha256=lineage["code_sha256"],
         parents=lineage["parents"],
-        subjects=find_parents(result.root, result.stage, lineage["parents"]),
+        subjects=find_subjects(result.root, result.stage, lineage["parents"]),
         counts=manifest.counts,
         metrics=list(result.metrics),
-        rows=list(result.rows),
+        scores=list(result.scores),
         usage=dict(result.usage),
         trainings=trainings.progress_files(result.root, result.dataset, result.stage),
         engine=lineage["engine"],

@@ -1,29 +1,36 @@
-"""Writing of a stage's run to MLflow: name, tags, parameters, metrics, datasets and files."""
+"""Writing of a stage's run to MLflow: name, tags, settings, figures, datasets and files.
+
+Its parameters are the settings that the dataset's file gives, and its metrics the first of its figures; what trained models are
+and score is on their own runs (:mod:`components.tracking.model_runs`).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.core.addresses import LINEAGE, lineage_path
+from components.core.addresses import LINEAGE
 from components.core.digests import canonical_json, digest_value, sha256_file
-from components.core.params import dotted
 from components.core.records import MODEL_STAGES, SEARCH_STAGE
+from components.core.text_encoding import csv_text
+from components.tracking.model_scores import log_scores
 from components.tracking.models import log_models, log_search
-from components.tracking.rated_models import log_ratings
-from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of, experiment_id, run_name
+from components.tracking.record import TAG, Record, experiment_id, run_name
+from components.tracking.writing import MOST, SETTINGS, log_batches, log_inputs, log_lineage, log_settings, source_tags
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
     from components.core.manifest import Manifest
 
-FIGURES = (".png", ".svg", ".html", ".md", ".csv", ".tsv", ".json")
+FILES = (".png", ".svg", ".html", ".md", ".csv", ".tsv", ".json")
 """Suffixes of the files of an output that are logged, up to :data:`MAX_FILE_BYTES` each."""
 USAGE = "operations/"
 """Prefix of the metrics of a run's costs; MLflow shows them as one group of charts."""
+FIGURES = "figures.csv"
+"""The artifact with every figure of a run, those that are no metrics too."""
 MAX_FILE_BYTES = 20_000_000
 
 
@@ -33,6 +40,7 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
     identity = record.identity
     if known := _find_logged(client, experiment, identity):
         _log_usage(client, known, record)  # the same result again: a further point over time
+        log_scores(client, known, record)  # a model's scores are those of the last evaluation
         return known
     parent = {"mlflow.parentRunId": record.pipeline_run} if record.pipeline_run else {}
     tags = {f"{TAG}identity": identity, **_tags(record), **parent}
@@ -43,16 +51,14 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
     if record.error:
         client.set_terminated(run_id, "FAILED", int(record.ended * 1000))
         return run_id
-    _log_inputs(client, run_id, record)
-    _log_rows(client, experiment, run_id, record)
-    if record.subjects:
-        log_ratings(client, run_id, record)
+    log_inputs(client, run_id, record)
+    log_scores(client, run_id, record)
     out = root / (record.files or f"data/{record.dataset}/{record.stage}")
     manifest = out / "manifest.json"
     if manifest.is_file() and sha256_file(manifest) == record.digest:
         _log_files(client, run_id, out)
         if record.stage in MODEL_STAGES:
-            log_models(client, run_id, out, record)
+            log_models(client, root, run_id, out, record)
         if record.stage == SEARCH_STAGE:
             log_search(client, run_id, out, record)
     else:
@@ -80,6 +86,7 @@ def log_study(
     run = client.create_run(experiment, run_name=run_name(dataset, name, digest), tags=tags)
     run_id, now = str(run.info.run_id), int(run.info.start_time)
     log_batches(client, run_id, params, metrics, now)
+    client.log_dict(run_id, dict(params), SETTINGS)
     for path in files:
         client.log_artifact(run_id, str(path), "files")
     client.set_terminated(run_id, "FINISHED")
@@ -101,13 +108,7 @@ def _tags(record: Record) -> dict[str, str]:
         "dirty": "yes" if record.dirty else "no",
         "error": record.error,
     }
-    source = {
-        "mlflow.source.git.commit": record.commit,
-        "mlflow.source.name": f"hearsight run {record.stage} --dataset {record.dataset}",
-    }
-    return {f"{TAG}{name}": value for name, value in tags.items() if value} | {
-        name: value for name, value in source.items() if value
-    }
+    return {f"{TAG}{name}": value for name, value in tags.items() if value} | source_tags(record)
 
 
 def _find_logged(client: MlflowClient, experiment: str, identity: str) -> str:
@@ -119,26 +120,21 @@ def _find_logged(client: MlflowClient, experiment: str, identity: str) -> str:
     return ""
 
 
-def log_batches(
-    client: MlflowClient, run_id: str, settings: Mapping[str, Any], numbers: Sequence[tuple[str, float, int | None]], now: int
-) -> None:
-    """Log parameters and metrics within MLflow's limits of length, and of 100 and 1000 for each request."""
-    from mlflow.entities import Metric, Param  # here: takes seconds
-
-    params = [Param(name[:250], value[:6000]) for name, value in flatten(settings)]
-    metrics = [Metric(metric_name(name), value, now, step or 0) for name, value, step in numbers]
-    for start in range(0, len(params), 100):
-        client.log_batch(run_id, params=params[start : start + 100])
-    for start in range(0, len(metrics), 1000):
-        client.log_batch(run_id, metrics=metrics[start : start + 1000])
-
-
 def _log_numbers(client: MlflowClient, run_id: str, record: Record) -> None:
-    numbers = list(record.metrics)
-    for kind, bucket in record.counts.items():
-        numbers.append((f"{kind}.kept", float(bucket["kept"]), None))
-        numbers += [(f"{kind}.dropped.{rule}", float(count), None) for rule, count in bucket["dropped"].items()]
-    log_batches(client, run_id, {**record.upstream, **record.params}, numbers, int(record.ended * 1000))
+    """Log the settings that the dataset gives, the first figures as metrics, and all of them as a table."""
+    numbers = [(f"{kind}.kept", float(bucket["kept"]), None) for kind, bucket in record.counts.items()] + list(record.metrics)
+    shown = list(dict.fromkeys(name for name, _, _ in numbers))[: MOST - len(record.usage)]
+    shown_numbers = [number for number in numbers if number[0] in shown]
+    log_batches(client, run_id, record.given, shown_numbers, int(record.ended * 1000))
+    log_settings(client, run_id, record)
+    dropped = [
+        (f"{kind}.dropped.{rule}", float(count), None)
+        for kind, bucket in record.counts.items()
+        for rule, count in bucket["dropped"].items()
+    ]
+    lines = [[name, f"{value:.6g}", "" if step is None else step] for name, value, step in (*numbers, *dropped)]
+    if lines:
+        client.log_text(run_id, csv_text(["figure", "value", "step"], lines), FIGURES)
 
 
 def _log_usage(client: MlflowClient, run_id: str, record: Record) -> None:
@@ -150,43 +146,6 @@ def _log_usage(client: MlflowClient, run_id: str, record: Record) -> None:
         log_batches(client, run_id, {}, points, now)
 
 
-def _log_rows(client: MlflowClient, experiment: str, run_id: str, record: Record) -> None:
-    """Log each row of the record as a finished run nested under ``run_id``, so that the UI compares rows."""
-    now = int(record.ended * 1000)
-    for name, params, figures in record.rows:
-        tags = {"mlflow.parentRunId": run_id, f"{TAG}row_of": record.digest, f"{TAG}stage": f"{record.stage} row"}
-        row = client.create_run(experiment, start_time=now, run_name=name, tags=tags)
-        log_batches(client, row.info.run_id, params, [(metric, value, 0) for metric, value in figures.items()], now)
-        client.set_terminated(row.info.run_id, "FINISHED", now)
-
-
-def metric_name(name: str) -> str:
-    """Return a name that MLflow accepts: letters, digits and ``_-./ :`` (``R@10`` becomes ``R_at_10``)."""
-    return "".join(c if c.isalnum() or c in "_-./ :" else "_at_" if c == "@" else "_" for c in name)[:250]
-
-
-def flatten(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield nested settings as (``a.b``, text), so that the UI compares runs by setting."""
-    for name, value in dotted(params):
-        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _log_inputs(client: MlflowClient, run_id: str, record: Record) -> None:
-    from mlflow.entities import Dataset, DatasetInput, InputTag  # here: takes seconds
-
-    inputs = []
-    for parent in record.parents:
-        name, digest = dataset_of(parent)
-        source = canonical_json({"digest": digest, "uri": f"data/{name}/manifest.json" if "output" in parent else name})
-        inputs.append(
-            DatasetInput(
-                Dataset(name, digest[:DATASET_DIGEST], "local", source), [InputTag("mlflow.data.context", parent["name"])]
-            )
-        )
-    if inputs:
-        client.log_inputs(run_id, inputs)
-
-
 def files_to_log(stage: str, manifest: Manifest) -> list[str]:
     """Return the relative paths of the files of an output that :func:`log_record` reads."""
     all_files = stage in MODEL_STAGES or stage == SEARCH_STAGE
@@ -196,13 +155,12 @@ def files_to_log(stage: str, manifest: Manifest) -> list[str]:
 
 
 def _is_figure(path: str, size: int) -> bool:
-    return Path(path).suffix in FIGURES and size <= MAX_FILE_BYTES
+    return Path(path).suffix in FILES and size <= MAX_FILE_BYTES
 
 
 def _log_files(client: MlflowClient, run_id: str, out: Path) -> None:
     client.log_artifact(run_id, str(out / "manifest.json"), "output")
-    lineage = out / LINEAGE if (out / LINEAGE).is_file() else lineage_path(out)
-    client.log_text(run_id, lineage.read_text(encoding="utf-8"), f"output/{LINEAGE}")
+    log_lineage(client, run_id, out)
     for entry in json.loads((out / "manifest.json").read_bytes())["files"]:
         path = out / entry["path"]
         if _is_figure(entry["path"], entry["bytes"]) and path.is_file():

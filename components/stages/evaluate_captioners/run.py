@@ -33,5 +33,5 @@ def run(stage: Stage) -> None:
     stage.export("table.csv", tables.own_set_csv(results).encode())
     for name, value in tables.tracking_metrics(results):
         stage.metric(name, value)
-    for row in tables.tracking_rows(results):
-        stage.row(*row)
+    for model, scores in tables.tracking_scores(results).items():
+        stage.score(model, scores)

@@ -76,28 +76,24 @@ def _rounded_figures(writing: Writing) -> Iterator[tuple[str, float]]:
 
 
 def tracking_metrics(results: CaptionerResults) -> Iterator[tuple[str, float]]:
-    """Yield MLflow metrics: ``<test>/<training>-<network>/<metric>``, ``_sd`` of several seeds, ``<test>/constant/…``."""
+    """Yield the main metric of each cell on its own set's test split, and of the constant caption: ``<test>/<cell>/<metric>``."""
     for table in results.tables:
         for row in table.rows:
-            for name, value in row.values.items():
-                yield f"{table.name}/{row.name}/{name}", value.mean
-                if value.deviation is not None:
-                    yield f"{table.name}/{row.name}/{name}_sd", value.deviation
-            yield from ((f"{table.name}/{row.name}/{name}", value) for name, value in _rounded_figures(row.writing))
-        for name, value in (table.constant[1] if table.constant else {}).items():
-            yield f"{table.name}/constant/{name}", value.mean
+            if row.training == table.name:
+                yield f"{table.name}/{row.name}/{MAIN}", row.values[MAIN].mean
+        if table.constant:
+            yield f"{table.name}/constant/{MAIN}", table.constant[1][MAIN].mean
 
 
-def tracking_rows(results: CaptionerResults) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
-    """Yield a row of the MLflow table per cell: name, settings, and ``<test>/<metric>`` of every test set (CC tables 5 to 7)."""
-    for training, network in results.shown:
-        values: dict[str, float] = {}
-        for table in results.tables:
-            row = table.row(training, network)
-            if row is not None:
-                values |= {f"{table.name}/{name}": value.mean for name, value in row.values.items()}
-        settings = {"training": training, "network": network, "seeds": str(len(results.shown[training, network]))}
-        yield f"{training}-{network}", settings, values
+def tracking_scores(results: CaptionerResults) -> dict[str, dict[str, float]]:
+    """Return model → ``test/<test set>/<metric>`` → value, for every test set (CC tables 5 to 7)."""
+    scores: dict[str, dict[str, float]] = {}
+    for table in results.tables:
+        for row in table.rows:
+            for model, values in row.seeds.items():
+                of_model = scores.setdefault(model, {})
+                of_model |= {f"test/{table.name}/{name}": value for name, value in values.items() if name in METRICS}
+    return scores
 
 
 def cross_csv(results: CaptionerResults) -> str:

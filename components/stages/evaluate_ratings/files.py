@@ -11,7 +11,7 @@ from components.ratings.tables import paper
 from components.ratings.tables.estimates import Estimate
 from components.ratings.tables.recall import RecallRow
 from components.ratings.tables.shares import ShareRow
-from components.ratings.tables.uses import DATASET, MODEL, RETRIEVAL
+from components.ratings.tables.uses import DATASET, MODEL, RETRIEVAL, TRUTH
 from components.reporting.values import decimal, rounded, six_digits
 from components.stages.evaluate_ratings.results import RatingResults
 
@@ -136,23 +136,16 @@ def _shown(value: Estimate) -> str:
 
 
 def tracking_metrics(results: RatingResults) -> Iterator[tuple[str, float]]:
-    """Yield (name, value) of the run's metrics: every figure of every row, and what was rated."""
+    """Yield (name, value) of the run's metrics: what was rated, and how well raters agree."""
     yield from (("items", results.items), ("ratings", results.ratings), ("raters", results.raters))
     for table, alpha in results.agreement.items():
         yield f"{table}/alpha", alpha.mean
-    for about, figures, _ in figures_of(results):
-        for name, value in figures.items():
-            yield f"{name_of(about)}/{name}", value.mean
-        yield f"{name_of(about)}/incomplete", about["incomplete"]
 
 
-def tracking_rows(results: RatingResults) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
-    """Yield a nested run for each row: its name, what it is, and its figures with the ends of their intervals."""
+def tracking_scores(results: RatingResults) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield the figures of each row for the tracker: those of a model by its name, those of the rated dataset by ''."""
     for about, figures, _ in figures_of(results):
-        metrics = {"counted": float(about["counted"]), "incomplete": float(about["incomplete"])}
-        for name, value in figures.items():
-            ends = {f"{name}_low": value.low, f"{name}_high": value.high}
-            metrics |= {name: value.mean} | {end: number for end, number in ends.items() if number is not None}
-        metrics |= automatic_of(results, about)
-        settings = {name: str(value) for name, value in about.items() if name not in ("counted", "incomplete") and value != ""}
-        yield name_of(about), settings, metrics
+        of_model = about["table"] in (MODEL, RETRIEVAL)
+        part = about["direction"] or (f"{about['table']}_{about['crop']}" if about["table"] == TRUTH else "")
+        prefix = f"human/{part}/" if part else "human/"
+        yield about["source"] if of_model else "", {f"{prefix}{name}": value.mean for name, value in figures.items()}

@@ -118,8 +118,8 @@ def run(stage: Stage) -> None:
     stage.export("ratings.csv", files.plot_csv(results).encode())
     for name, value in files.tracking_metrics(results):
         stage.metric(name, value)
-    for row in files.tracking_rows(results):
-        stage.row(*row)
+    for source, figures in files.tracking_scores(results):
+        stage.score(source, figures)
 
 
 def _warn(results: RatingResults) -> None:

@@ -38,5 +38,5 @@ def run(stage: Stage) -> None:
     stage.write_file(PAGE, page.render_page(results, input_warnings(stage.inputs.values())).encode())
     for name, value in tables.tracking_metrics(results):
         stage.metric(name, value)
-    for row in tables.tracking_rows(results):
-        stage.row(*row)
+    for model, recalls in tables.tracking_scores(results).items():
+        stage.score(model, recalls)

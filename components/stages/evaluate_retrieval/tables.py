@@ -110,25 +110,22 @@ def render_summary(results: RetrievalResults) -> str:
 
 
 def tracking_metrics(results: RetrievalResults) -> Iterator[tuple[str, float]]:
-    """Yield MLflow metrics: ``<row>/<direction>/r_at_<k>``, and those of chance."""
+    """Yield MLflow metrics: the deepest recall of each row and of chance, ``<row>/<direction>/r_at_<k>``."""
     for direction, name, recalls in _any_hit(results):
-        yield from ((f"{name}/{direction}/{metric}", recall) for metric, recall in recalls.items())
+        metric, recall = list(recalls.items())[-1]
+        yield f"{name}/{direction}/{metric}", recall
 
 
-def tracking_rows(results: RetrievalResults) -> Iterator[tuple[str, dict[str, str], dict[str, float]]]:
-    """Yield the rows of the MLflow table: R@k in both directions with interval ends and deviation over seeds."""
+def tracking_scores(results: RetrievalResults) -> dict[str, dict[str, float]]:
+    """Return model → ``test/<dataset>/<direction>_r_at_<k>`` → value; other crops precede the direction."""
+    scores: dict[str, dict[str, float]] = {}
     for row in results.rows:
-        metrics: dict[str, float] = {}
-        for crop in results.params.crops:
-            prefix = "" if crop == results.crop else f"{crop}/"
-            for direction in DIRECTIONS:
-                for depth in results.params.depths:
-                    name, value = metric_name(depth), row.values[Cell(crop, direction, depth)]
-                    ends = {"low": value.low, "high": value.high, "sd": value.deviation}
-                    metrics[f"{prefix}{direction}/{name}"] = value.mean
-                    metrics |= {f"{prefix}{direction}/{name}_{end}": number for end, number in ends.items() if number is not None}
-        settings = {"row": row.name, "what": row.words, "seeds": str(len(row.models)), "training_pairs": str(row.pairs)}
-        yield row.name, settings | {"split": results.params.split, "crop": results.crop}, metrics
+        for cell, recall in row.values.items():
+            crop = "" if cell.crop == results.crop else f"{cell.crop}_"
+            name = f"test/{results.dataset}/{crop}{cell.direction}_{metric_name(cell.depth)}"
+            for model, value in zip(row.models, recall.seeds, strict=True):
+                scores.setdefault(model, {})[name] = value
+    return scores
 
 
 def _any_hit(results: RetrievalResults) -> Iterator[tuple[str, str, dict[str, float]]]:

@@ -34,4 +34,4 @@ def run(stage: Stage) -> None:
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
     resources = params.hardware.resources(stage.engine)
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=1, resources=resources)
-    publish(stage, jobs, folders, rows=True)
+    publish(stage, jobs, folders)

@@ -25,4 +25,4 @@ def run(stage: Stage) -> None:
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
     resources = params.hardware.resources(stage.engine)
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=1, resources=resources)
-    publish(stage, jobs, folders, rows=True)
+    publish(stage, jobs, folders)

@@ -93,12 +93,18 @@ def test_the_plot_has_each_cell_on_its_set_and_the_cross_table_all_pairs(evaluat
     assert len(list(csv.DictReader(io.StringIO(stage_output.file("cross.csv").read_text())))) == 15
 
 
-def test_every_cell_is_tracked_under_a_unique_name(evaluated):
+def test_every_model_has_its_scores_on_every_test_set_and_the_stage_each_cells_on_its_own(evaluated):
     stage = evaluated[2][2]
     result = {name: value for name, value, _ in stage.metrics}
-    assert len(result) == len(stage.metrics)
-    assert {"english/cleaned-small1x1/cider_d", "english/cleaned-small1x1/cider_d_sd", "english/constant/bleu_4"} <= set(result)
-    assert "english/constant/bleu_4_sd" not in result and all(math.isfinite(value) for value in result.values())
+    assert len(result) == len(stage.metrics) and all(math.isfinite(value) for value in result.values())
+    assert {"english/english-small1x1/cider_d", "english/constant/cider_d"} <= set(result)
+    assert "english/cleaned-small1x1/cider_d" not in result
+    told = dict(stage.scores)
+    scores = json.loads(evaluated[2][1]["scores.json"])
+    assert set(told) == set(scores["english"]["models"])
+    for model, values in told.items():
+        for test in ("english", "cleaned", "portuguese"):
+            assert values[f"test/{test}/cider_d"] == pytest.approx(scores[test]["models"][model]["cider_d"], abs=1e-6)
 
 
 def test_the_scores_hold_the_lengths_and_objects_of_cells_and_references(evaluated):

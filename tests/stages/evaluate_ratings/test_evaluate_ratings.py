@@ -146,11 +146,8 @@ def test_csv_plot_metrics_and_rows_have_the_figures_of_the_json(tmp_path: Path) 
     stage = evaluated(tmp_path)
     table = list(csv.DictReader(io.StringIO(StageOutput(stage.out).file("table.csv").read_text())))
     assert any(r["figure"] == "good_2_of_3" and r["paper"] == "0.903000" and r["value"] == "0.500000" for r in table)
-    metrics = {name: value for name, value, _ in stage.metrics}
-    assert metrics["dataset/english/good_2_of_3"] == 0.5 and metrics["dataset/english/incomplete"] == 1
-    told = {name: (params, figures) for name, params, figures in stage.rows}
-    params, figures = told[f"retrieval/{DUAL}/speech_to_image"]
-    assert params["source"] == DUAL and figures["human_r_at_1"] == 0.5 and figures["all_known_r_at_5"] == 0.5
+    told = {(source, figure): value for source, figures in stage.scores for figure, value in figures.items()}
+    assert told["", "human/good_2_of_3"] == 0.5 and told[DUAL, "human/speech_to_image/human_r_at_1"] == 0.5
     exported = json.loads((tmp_path / "reports/english/ratings.json").read_text())
     assert exported["dataset/english"]["good_1_of_3"] == 1.0
     assert "dataset/english,0.500000" in (tmp_path / "reports/english/ratings.csv").read_text()

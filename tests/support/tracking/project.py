@@ -44,10 +44,10 @@ def finish(root: Path, stage: str, inputs: dict[str, str], rows: list[dict[str, 
     params = more.get("params", {"seed": 1, "nested": {"rate": 0.5, "names": ["a"]}})
     manifest = job.finish()
     lineage = write_lineage(job, params, digest_value(params))
-    metrics = more.get("metrics", [])
     return StageResult(
-        root=root, dataset="english", stage=stage, out=job.out, manifest=manifest, lineage=lineage, metrics=metrics, cached={}
-    )
+        root=root, dataset="english", stage=stage, out=job.out, manifest=manifest, lineage=lineage,
+        metrics=more.get("metrics", []), cached={}, scores=more.get("scores", []), given={"nested": {"names": ["a"]}},
+    )  # fmt: skip
 
 
 def weights(folder: Path, seed: int) -> dict[str, Path]:
@@ -58,6 +58,7 @@ def weights(folder: Path, seed: int) -> dict[str, Path]:
     from components.models.captioners.interface import CaptionerConfig
     from components.models.trained_captioner import ImageCaptioner, save_trained
     from components.models.vocabulary import SPECIAL
+    from components.stages.train_captioner.settings import CaptionerSettings
 
     torch.manual_seed(seed)
     vocabulary = [*SPECIAL, "dog", "runs"]
@@ -65,8 +66,13 @@ def weights(folder: Path, seed: int) -> dict[str, Path]:
         "t2t8x8", len(vocabulary), image_features=FEATURES, width=8, heads=2, layers=1, feedforward=16, longest=4
     )
     folder.mkdir(parents=True)
-    save_trained(folder, ImageCaptioner(build(config)).state_dict(), vocabulary, {"network": config.plain()})
-    return {f"models/captioner-{seed}/{name}": folder / name for name in ("weights.safetensors", "config.json")}
+    settings = CaptionerSettings(learning_rate=0.001 * (seed + 1)).plain()
+    content = {"kind": "captioner", "seed": seed, "network": config.plain(), "settings": settings}
+    save_trained(folder, ImageCaptioner(build(config)).state_dict(), vocabulary, content)
+    (folder / "history.csv").write_text(
+        "epoch,phase,loss,validation,reward\n0,cross_entropy,2.5,0.1,\n1,cross_entropy,1.5,0.3,\n"
+    )
+    return {f"models/captioner-{seed}/{name}": folder / name for name in ("weights.safetensors", "config.json", "history.csv")}
 
 
 def train_rows(files: dict[str, Path]) -> list[dict[str, Any]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from components.tracking.rated_models import find_parents
+from components.tracking.model_scores import find_subjects
 from components.tracking.record import connect
 from components.tracking.recorder import record_run
 from tests.support import row
@@ -26,14 +25,12 @@ def test_figures_are_metrics_of_the_rated_model_and_dataset(root: Path) -> None:
     finish(root, "evaluate_retrieval", {"input": "english/pretrain_retrieval"}, [row("evaluate_retrieval", key="q.0")])
     inputs = {name: f"english/{stage}" for name, stage in
               (("input", "import_ratings"), ("items", "build_rating_items"), ("retrieval", "evaluate_retrieval"))}  # fmt: skip
-    place = {"table": "retrieval", "source": "mms-48-0", "direction": "image_to_speech"}
-    rows = [
-        ("retrieval/mms-48-0/image_to_speech", place, {"human_r_at_1": 0.25}),
-        ("retrieval/other-0/image_to_speech", place | {"source": "other-0"}, {"human_r_at_1": 0.5}),
-        ("dataset/english", {"table": "dataset", "source": "english"}, {"good_2_of_3": 0.75}),
-        ("truth/english/centre", {"table": "truth", "source": "english", "crop": "centre"}, {"good_5_of_5": 0.5}),
+    scores = [
+        ("mms-48-0", {"human/image_to_speech/human_r_at_1": 0.25}),
+        ("other-0", {"human/image_to_speech/human_r_at_1": 0.5}),
+        ("", {"human/good_2_of_3": 0.75, "human/truth_centre/good_5_of_5": 0.5}),
     ]
-    rated = replace(finish(root, "evaluate_ratings", inputs, [row("evaluate_ratings", key="i")]), rows=rows)
+    rated = finish(root, "evaluate_ratings", inputs, [row("evaluate_ratings", key="i")], scores=scores)
     assert record_run(trained)
     run_id = record_run(rated)
     client = connect(root)
@@ -41,7 +38,7 @@ def test_figures_are_metrics_of_the_rated_model_and_dataset(root: Path) -> None:
     model = client.get_logged_model(str(version.source).removeprefix("models:/"))
     metrics = {metric.key: metric for metric in model.metrics or []}
     found = metrics["human/image_to_speech/human_r_at_1"]
-    assert (found.value, found.dataset_name, found.run_id) == (0.25, "english/split", run_id)
+    assert (found.value, found.dataset_name, found.run_id) == (0.25, "english/split", version.run_id)
     assert found.dataset_digest == split.manifest.digest[:32]
     logged = client.get_run(str(run_id)).data.metrics
     assert logged["human/good_2_of_3"] == 0.75 and logged["human/truth_centre/good_5_of_5"] == 0.5
@@ -50,7 +47,7 @@ def test_figures_are_metrics_of_the_rated_model_and_dataset(root: Path) -> None:
 def test_a_lineage_of_another_output_is_no_parent(root: Path) -> None:
     evaluated = finish(root, "evaluate_retrieval", {}, [row("evaluate_retrieval", key="q.0")])
     parent = {"name": "retrieval", "output": "english/evaluate_retrieval", "manifest_sha256": "0" * 64}
-    assert find_parents(root, "evaluate_ratings", [parent]) == []
-    assert find_parents(root, "evaluate_ratings", [parent | {"manifest_sha256": evaluated.manifest.digest}]) == []
-    assert find_parents(root, "evaluate_ratings", [parent | {"output": "english/missing"}]) == []
-    assert find_parents(root, "split", [parent]) == []
+    assert find_subjects(root, "evaluate_ratings", [parent]) == []
+    assert find_subjects(root, "evaluate_ratings", [parent | {"manifest_sha256": evaluated.manifest.digest}]) == []
+    assert find_subjects(root, "evaluate_ratings", [parent | {"output": "english/missing"}]) == []
+    assert find_subjects(root, "split", [parent]) == []
