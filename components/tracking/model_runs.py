@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.params import dotted
-from components.tracking.record import DATASET_DIGEST, TAG, Record, dataset_of, experiment_id
+from components.tracking.record import CAPTIONERS, DATASET_DIGEST, RETRIEVAL, TAG, Record, dataset_of, experiment_id
 from components.tracking.writing import log_batches, log_inputs, log_lineage, log_settings, source_tags
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-CAPTIONERS, RETRIEVAL = "captioner-models", "retrieval-models"
-"""The experiments, one for each kind of model."""
 MODEL = f"{TAG}model"
 """The tag that only runs of models have: ``<dataset>/<stage>/<key>``."""
 TRAINING, WEIGHTS = f"{TAG}training", f"{TAG}weights_sha256"

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 TAG = "hearsight."
-KIND, TRAINING = "mlflow.experimentKind", "custom_model_development"
-"""The tag by which MLflow's pages show an experiment as one of models, not of language models' traces."""
+CAPTIONERS, RETRIEVAL = "captioner-models", "retrieval-models"
+"""The experiments of trained models."""
+ABOUT = {
+    CAPTIONERS: "One run for each trained captioner: select some and press Compare.",
+    RETRIEVAL: "One run for each trained dual encoder of speech and images: select some and press Compare.",
+}
+ABOUT_OTHERS = "The runs of this dataset's stages, with records kept, yield and time."
+"""What MLflow's list of experiments says of each."""
 DATASET_DIGEST = 32
 """Characters of a dataset's digest, of which MLflow takes 36; the dataset's source holds the full digest."""
 
@@ -142,15 +148,17 @@ def artifact_environment(root: Path) -> dict[str, str]:
 def experiment_id(client: MlflowClient, root: Path, dataset: str) -> str:
     """Return the id of a dataset's experiment; creates it when it is missing."""
     name = experiment_name(dataset)
+    tags = {"mlflow.experimentKind": "custom_model_development", "mlflow.note.content": ABOUT.get(name, ABOUT_OTHERS)}
     if experiment := client.get_experiment_by_name(name):
-        if KIND not in experiment.tags:  # made by an older version of this project
-            client.set_experiment_tag(experiment.experiment_id, KIND, TRAINING)
+        for tag, value in tags.items():
+            if tag not in experiment.tags:  # made by an older version of this project
+                client.set_experiment_tag(experiment.experiment_id, tag, value)
         return str(experiment.experiment_id)
     local = tracking_uri(root).startswith("sqlite:")
     artifacts = (main_project(root) / FOLDER / name).resolve().as_uri() if local else None
     if local and isinstance(storage := read_storage(root), S3Storage):
         artifacts = f"{storage.url}/mlflow/{name}"
-    return str(client.create_experiment(name, artifact_location=artifacts, tags={KIND: TRAINING}))
+    return str(client.create_experiment(name, artifact_location=artifacts, tags=tags))
 
 
 def dataset_of(parent: Mapping[str, str]) -> tuple[str, str]:

@@ -179,6 +179,25 @@ def test_broken_tags_of_a_model_are_refused(project: Project) -> None:
     trace_lineage(project.root, BEST)
 
 
+def test_a_version_of_another_models_run_is_refused(project: Project) -> None:
+    client = connect(project.root)
+    run_id = client.get_model_version_by_alias("english-captioner", "best").run_id
+    weights = client.get_run(run_id).data.tags["hearsight.weights_sha256"]
+    client.set_tag(run_id, "hearsight.weights_sha256", "1" * 64)
+    assert "the model was registered by run" in refused(project)
+    client.set_tag(run_id, "hearsight.weights_sha256", weights)
+    trace_lineage(project.root, BEST)
+
+
+def test_a_version_of_an_older_store_which_its_stages_run_registered_has_its_lineage(project: Project) -> None:
+    client = connect(project.root)
+    version = client.get_model_version_by_alias("english-captioner", "best")
+    stage_run = client.get_run(version.run_id).data.tags["hearsight.stage_run"]
+    client.create_registered_model("older")
+    client.create_model_version("older", version.source, stage_run, tags=version.tags)
+    assert trace_lineage(project.root, "older/1")[0].digest == project.digest("pretrain_retrieval")
+
+
 def lock(project: Project, **wrong: str) -> Path:
     import hashlib
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from components.tracking.lineage import trace_lineage
-from components.tracking.model_runs import OF_CAPTIONERS, OF_RETRIEVAL, RETRIEVAL, model_name
-from components.tracking.record import connect
+from components.tracking.model_runs import OF_CAPTIONERS, OF_RETRIEVAL, model_name
+from components.tracking.record import RETRIEVAL, connect
 from components.tracking.recorder import record_run
 from components.tracking.writing import MOST
 from tests.support import row

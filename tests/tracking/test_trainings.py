@@ -13,9 +13,8 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.tracking import trainings
-from components.tracking.model_runs import RETRIEVAL
 from components.tracking.queue import is_waiting, sole_client, tracker_key
-from components.tracking.record import connect
+from components.tracking.record import RETRIEVAL, connect
 from components.tracking.recorder import flush, record_failure, record_run, record_start
 from components.training import reporting
 from components.training.progress import ProgressLog, open_progress

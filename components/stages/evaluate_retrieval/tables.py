@@ -19,6 +19,11 @@ def metric_name(depth: int) -> str:
     return f"r_at_{depth}"
 
 
+def main_depth(results: RetrievalResults) -> int:
+    """Return the depth whose recall stands for the others: 10, or the first."""
+    return 10 if 10 in results.params.depths else results.params.depths[0]
+
+
 def scores_json(results: RetrievalResults) -> str:
     """Return all results as JSON with six digits: ``rows`` by crop, direction and recall, ``models``, and ``chance``."""
     content: dict[str, Any] = {
@@ -91,7 +96,7 @@ def recall_csv(results: RetrievalResults) -> str:
 
 def render_summary(results: RetrievalResults) -> str:
     """Return a text summary: R@10 (or the first depth) of each row, and the verdicts on the paper's claims."""
-    depth = 10 if 10 in results.params.depths else results.params.depths[0]
+    depth = main_depth(results)
     text = [
         f"any-hit R@{depth} of {results.dataset}, {results.params.split} split, {results.crop} of the images, 95 % over queries"
     ]
@@ -110,10 +115,9 @@ def render_summary(results: RetrievalResults) -> str:
 
 
 def tracking_metrics(results: RetrievalResults) -> Iterator[tuple[str, float]]:
-    """Yield MLflow metrics: the deepest recall of each row and of chance, ``<row>/<direction>/r_at_<k>``."""
-    for direction, name, recalls in _any_hit(results):
-        metric, recall = list(recalls.items())[-1]
-        yield f"{name}/{direction}/{metric}", recall
+    """Yield MLflow metrics: R@10 (or the first depth) of each row and of chance, ``<row>/<direction>/r_at_10``."""
+    metric = metric_name(main_depth(results))
+    yield from ((f"{name}/{direction}/{metric}", recalls[metric]) for direction, name, recalls in _any_hit(results))
 
 
 def tracking_scores(results: RetrievalResults) -> dict[str, dict[str, float]]:

@@ -29,9 +29,10 @@ class Project:
 
 
 def finish(root: Path, stage: str, inputs: dict[str, str], rows: list[dict[str, Any]], **more: Any) -> StageResult:
-    """Write one output with its lineage, as the runner does."""
+    """Write one output with its lineage, as the runner does; of the dataset ``english``, or of ``dataset``."""
+    dataset = more.get("dataset", "english")
     parents = {name: StageOutput(root / "data" / path) for name, path in inputs.items()}
-    job = make_stage(root, stage, inputs=parents)
+    job = make_stage(root, stage, dataset, inputs=parents)
     import pyarrow as pa
 
     for name, path in more.get("files", {}).items():
@@ -45,7 +46,7 @@ def finish(root: Path, stage: str, inputs: dict[str, str], rows: list[dict[str, 
     manifest = job.finish()
     lineage = write_lineage(job, params, digest_value(params))
     return StageResult(
-        root=root, dataset="english", stage=stage, out=job.out, manifest=manifest, lineage=lineage,
+        root=root, dataset=dataset, stage=stage, out=job.out, manifest=manifest, lineage=lineage,
         metrics=more.get("metrics", []), cached={}, scores=more.get("scores", []), given={"nested": {"names": ["a"]}},
     )  # fmt: skip
 
