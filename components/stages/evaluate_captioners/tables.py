@@ -86,13 +86,17 @@ def tracking_metrics(results: CaptionerResults) -> Iterator[tuple[str, float]]:
 
 
 def tracking_scores(results: CaptionerResults) -> dict[str, dict[str, float]]:
-    """Return model → ``test/<test set>/<metric>`` → value, for every test set (CC tables 5 to 7)."""
+    """Return model → score → value: the main metric on its own set's test split by name alone, which MLflow lists near the top,
+    and ``test/<test set>/<metric>`` of every test set (CC tables 5 to 7).
+    """
     scores: dict[str, dict[str, float]] = {}
     for table in results.tables:
         for row in table.rows:
             for model, values in row.seeds.items():
                 of_model = scores.setdefault(model, {})
                 of_model |= {f"test/{table.name}/{name}": value for name, value in values.items() if name in METRICS}
+                if row.training == table.name:
+                    of_model[MAIN] = values[MAIN]
     return scores
 
 

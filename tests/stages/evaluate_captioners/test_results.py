@@ -105,6 +105,7 @@ def test_every_model_has_its_scores_on_every_test_set_and_the_stage_each_cells_o
     for model, values in told.items():
         for test in ("english", "cleaned", "portuguese"):
             assert values[f"test/{test}/cider_d"] == pytest.approx(scores[test]["models"][model]["cider_d"], abs=1e-6)
+        assert values["cider_d"] == values[f"test/{model.partition('-')[0]}/cider_d"], "on its own set"
 
 
 def test_the_scores_hold_the_lengths_and_objects_of_cells_and_references(evaluated):
