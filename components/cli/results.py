@@ -21,7 +21,7 @@ app.add_typer(tracking, name="tracking")
 
 @app.command()
 def show(dataset: Dataset = "english") -> None:
-    """Print a dataset's results: records kept and dropped by stage, scores, warnings, and where its pages are."""
+    """Print the results of a run, finished or not: records kept and dropped by stage, scores, and where its pages are."""
     from components.tracking.overview import overview, pages, results
     from components.tracking.recorder import flush_or_warn
 
