@@ -55,7 +55,11 @@ RATES = (
     Rate("dedup: pHash within 6 bits", CAPTIONS, 15.62e-6, "benchmarks/README.md", "| 1,000,000 | 389,179 | 3 | 15.62 |"),
     Rate("synthesize", CAPTIONS, 51 * 3600 / 3.3e6, "benchmarks/README.md", "51 core-hours"),
     Rate(
-        "extract_features: 2.75 views", CAPTIONS, 20 * 60 / 8_000, "benchmarks/README.md", "two processes | 11 min 9 s, 20 CPU minutes"
+        "extract_features: 2.75 views",
+        CAPTIONS,
+        20 * 60 / 8_000,
+        "benchmarks/README.md",
+        "two processes | 11 min 9 s, 20 CPU minutes",
     ),
 )
 BYTES = (
