@@ -53,15 +53,19 @@ RATES = (
     Rate("filter: labels of images", LOOKED_AT, 1 / 9.3, "benchmarks/README.md", "9.3 images a CPU second"),
     Rate("hypernymize: parse and rewrite", REWRITTEN, 1 / 391, "benchmarks/README.md", "391 captions a CPU second"),
     Rate("dedup: pHash within 6 bits", CAPTIONS, 15.62e-6, "benchmarks/README.md", "| 1,000,000 | 389,179 | 3 | 15.62 |"),
-    Rate("synthesize", CAPTIONS, 51 * 3600 / 3.3e6, "docs/captions-to-speech.md", "51 core-hours"),
+    Rate("synthesize", CAPTIONS, 51 * 3600 / 3.3e6, "benchmarks/README.md", "51 core-hours"),
     Rate(
-        "extract_features: 2.75 views", CAPTIONS, 20 * 60 / 8_000, "docs/results.md", "two processes | 11 min 9 s, 20 CPU minutes"
+        "extract_features: 2.75 views",
+        CAPTIONS,
+        20 * 60 / 8_000,
+        "benchmarks/README.md",
+        "two processes | 11 min 9 s, 20 CPU minutes",
     ),
 )
 BYTES = (
     ("fetch store: images of 44 KB, not compressed further", FETCHED, 44e3, "benchmarks/README.md", "the packages' JPEGs (44 KB"),
-    ("speech (FLAC)", CAPTIONS, 142e9 / 3.3e6, "docs/captions-to-speech.md", "142 GB of FLAC"),
-    ("features", CAPTIONS, 0.44e9 / 8_000, "docs/results.md", "features on disk | .44 GB"),
+    ("speech (FLAC)", CAPTIONS, 142e9 / 3.3e6, "benchmarks/README.md", "142 GB of FLAC"),
+    ("features", CAPTIONS, 0.44e9 / 8_000, "benchmarks/README.md", "features on disk | .44 GB"),
 )
 """What is stored, share of the candidates, bytes of each, document and text."""
 FILES_OF_A_SHARD = 3

@@ -39,13 +39,8 @@ def reference() -> str:
     """Return the Markdown text of docs/cli.md."""
     listed = list(commands())
     epilog = " ".join((root_command().epilog or "").split())
-    index = "\n".join(f"- [`{name}`](#{name.replace(' ', '-')}): {_sentence(command)}" for name, command in listed)
+    index = " ·\n".join(f"[`{name.removeprefix('hearsight ')}`](#{name.replace(' ', '-')})" for name, _ in listed) + "\n"
     return "\n".join([HEADER, epilog + "\n", index, *(_section(name, command) for name, command in listed)])
-
-
-def _sentence(command: Any) -> str:
-    """Return the first sentence of a help text."""
-    return " ".join((command.help or "").split()).partition(". ")[0].rstrip(".")
 
 
 def _section(name: str, command: Any) -> str:

@@ -110,7 +110,7 @@ def explain(
 def lineage(
     target: Annotated[str, typer.Argument(help="A registered model (name@alias or name/version), a weights file, or dvc.lock.")],
 ) -> None:
-    """Trace a model back to the pages it was made from, verifying digests; fail when one does not match."""
+    """Trace a model back to its crawl: each output with digest, run and commit, verified; fail when a digest does not match."""
     from components.tracking.lineage import trace_lineage
     from components.tracking.recorder import flush_or_warn
 

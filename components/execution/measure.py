@@ -97,7 +97,7 @@ class RunMeter:
         return time.monotonic() - self.began
 
     def figures(self, stage: Ran, manifest: Manifest) -> dict[str, float]:
-        """Return the figures of a finished run, by name. Names are the same for every stage; docs/observability.md lists them."""
+        """Return the figures of a finished run, by name. Names are the same for every stage."""
         seconds, counts = self.seconds, manifest.counts
         kept = sum(bucket["kept"] for bucket in counts.values())
         entered = kept + sum(sum(bucket["dropped"].values()) for bucket in counts.values())

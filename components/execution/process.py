@@ -57,7 +57,7 @@ def keep_freed_memory() -> None:
     """Have glibc's malloc keep memory that is freed, instead of returning it to the kernel (elsewhere a no-op).
 
     A network's layers allocate and free large arrays, and the kernel clears each page anew: for EfficientNet-lite0 a quarter of
-    the time of an image (docs/results.md).
+    the time of an image (benchmarks/README.md).
     """
     _keep_at_most(KEPT)
 

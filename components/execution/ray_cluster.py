@@ -70,7 +70,7 @@ def connect(address: str, workers: int) -> Any:
         import ray  # here: optional and slow to import
     except ImportError:
         raise HearsightError(
-            "the package ray is not installed", where="params.yaml: engine.kind", hint="pip install 'hearsight[ray]'"
+            "the package ray is not installed", where="params.yaml: engine.kind", hint="pip install --editable '.[ray]'"
         ) from None
     for left in range(STARTS if address == "local" else 1)[::-1]:
         try:

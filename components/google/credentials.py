@@ -29,7 +29,7 @@ def find_credentials() -> Any:
         raise HearsightError(f"{KEY} contains a blank or a non-ASCII character", where=WHERE, hint="copy the key again")
     if not _installed():
         what = "Google's client libraries are not installed"
-        raise HearsightError(what, where=WHERE, hint="run `pip install 'hearsight[google]'`")
+        raise HearsightError(what, where=WHERE, hint="run `pip install --editable '.[google]'`")
     # Imported on use: an optional extra.
     import google.auth
     import google.auth.api_key

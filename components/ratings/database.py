@@ -159,7 +159,7 @@ class Database:
             with self.writing(alone=True) as connection:
                 METADATA.create_all(connection)
         except ModuleNotFoundError as error:
-            hint = "pip install 'hearsight[postgres]'"
+            hint = "pip install --editable '.[postgres]'"
             raise HearsightError(f"needs the package {error.name}", where=self.where, hint=hint) from None
 
     # SQLite wakes waiting writers late, so the writers of one process queue here instead.

@@ -63,7 +63,7 @@ def test_ray_is_imported_only_when_a_run_takes_it():
 def test_a_missing_ray_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     line = refusal(RayEngine("auto"), tmp_path / "lock", [tmp_path])
-    assert line.endswith("ray is not installed — pip install 'hearsight[ray]'")
+    assert line.endswith("ray is not installed — pip install --editable '.[ray]'")
 
 
 def test_the_lock_timeout_is_longer_than_rays_reconnect_time():

@@ -66,7 +66,7 @@ def _filters() -> NDArray[np.float32]:
     return (np.clip(np.minimum(rising, falling), 0.0, None) * height[:, None]).astype(np.float32)
 
 
-INSTALL = "pip install 'hearsight[asr]'"
+INSTALL = "pip install --editable '.[asr]'"
 """The command that installs every recogniser."""
 BEAM = 5
 """Beam width: Whisper's default."""
