@@ -67,12 +67,12 @@ def test_an_output_with_records_or_without_any_row_has_no_reason(tmp_path: Path)
 def test_the_failed_check_of_a_real_crawl_says_what_dropped_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = project(tmp_path)
     (root / "a.jpg").write_bytes(drawn_image(("red", "kite", "on the blue sea")))
-    (root / "captions.tsv").write_text("\ta.jpg\n\ta.jpg\nA kite\tlost.jpg\n")
+    (root / "captions.tsv").write_text("\ta.jpg\n\ta.jpg\nA kite\tcaptions.tsv\n")
     source = {"kind": "table", "layout": "tsv", "inputs": ["captions.tsv"], "language": "en"}
     edit_settings(root, lambda content: content["stamps"].update(crawl={"snapshot": "mine-1", "source": source}))
     monkeypatch.setattr(runner, "make_engine", lambda *_: InlineEngine())
     with pytest.raises(
-        HearsightError, match=r"crawl of stamps kept none of 3 records: empty_alt dropped 2, missing_file dropped 1"
+        HearsightError, match=r"crawl of stamps kept none of 3 records: empty_alt dropped 2, not_an_image dropped 1"
     ):
         runner.run_stage(root, "crawl", "stamps", check=check_draft)
     assert not (root / "data" / "stamps" / "crawl").exists()

@@ -7,7 +7,6 @@ untrusted: nothing outside the folder is read.
 from __future__ import annotations
 
 import os
-import stat
 from abc import abstractmethod
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
@@ -65,16 +64,15 @@ def _read(url: str, home: Path, limit: int) -> tuple[Entry, bytes]:
         path = (home / name).resolve()
         if not path.is_relative_to(home):
             return Entry(url, 0, "outside_folder", f"{name[:200]} leads out of the folder"), b""
-        # Non-blocking, so that a named pipe in the folder cannot block the crawl.
+        if not path.is_file():  # a folder, or a named pipe
+            raise FileNotFoundError
+        # Non-blocking, so that what has become a pipe meanwhile cannot block the crawl.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError, RuntimeError):
         return Entry(url, 0, "missing_file", f"{name[:200]} is no file that can be read"), b""
     with os.fdopen(handle, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return Entry(url, 0, "missing_file", "not a file"), b""
-        if status.st_size > limit:
-            return Entry(url, 0, "too_large", f"{status.st_size} bytes"), b""
+        if (size := os.fstat(file.fileno()).st_size) > limit:
+            return Entry(url, 0, "too_large", f"{size} bytes"), b""
         return Entry(url, 200, type="application/octet-stream"), file.read(limit)
 
 
