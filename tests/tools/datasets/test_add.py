@@ -10,9 +10,7 @@ import yaml
 from dvc.utils.serialize import load_yaml, modify_yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import OWN_CHAIN, YAML_LOADER, read_params_file, read_yaml
@@ -20,7 +18,7 @@ from components.execution.runner import stage_settings
 from components.tools.datasets.add import AFTER, add_dataset, check_name
 from components.tools.datasets.source_options import of_site
 from tests.support.contract import problems
-from tests.support.datasets import project
+from tests.support.datasets import add, project
 from tests.support.settings_files import texts, write_settings
 
 TESTS = {
@@ -37,14 +35,6 @@ KINDS = {
     "posts": ["--posts", "https://example.social#pracegover"],
     "exported posts": ["--posts", "export/posts.jsonl#pracegover"],
 }
-
-
-def add(root: Path, *words: str) -> str:
-    done = CliRunner().invoke(app, ["dataset", "add", *words], env={"HEARSIGHT_ROOT": str(root)})
-    if isinstance(done.exception, HearsightError):
-        return str(done.exception)
-    assert done.exit_code == 0, done.output
-    return done.output
 
 
 @pytest.mark.long

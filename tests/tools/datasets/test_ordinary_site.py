@@ -27,9 +27,8 @@ from components.stages.filter.rules import first_failure
 from components.tools.datasets.source_options import ORDINARY
 from tests.support import InlineEngine
 from tests.support.crawl.fixture_web import drawn_image
-from tests.support.datasets import project
+from tests.support.datasets import add, project
 from tests.support.filter.subjects import PAPER, subject
-from tests.tools.datasets.test_add import add
 
 SIZES = {
     "hero.webp": (640, 360), "teaser.jpg": (320, 180), "pin.jpg": (400, 600), "object.jpg": (380, 480), "shot.png": (300, 200),
