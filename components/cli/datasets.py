@@ -30,7 +30,10 @@ def add(
     ] = "",
     language: Annotated[str, typer.Option(help="The language of a table's captions, ISO 639-1.")] = "en",
     images: Annotated[str, typer.Option(metavar="FOLDER", help="The folder of a table's images, if not its own.")] = "",
-    posts: Annotated[str, typer.Option(metavar="SERVER#TAG", help="The posts of a hashtag on a Mastodon server.")] = "",
+    posts: Annotated[
+        str, typer.Option(metavar="SERVER#TAG", help="The posts of a hashtag: on a Mastodon server, or in a file (FILE#TAG).")
+    ] = "",
+    train: Annotated[bool, typer.Option("--train", help="A captioner is trained and tested on it too.")] = False,
     test: Annotated[bool, typer.Option("--test", help="A table that only tests: every captioner is tested on it.")] = False,
     retrieval: Annotated[
         str,
@@ -43,13 +46,14 @@ def add(
     ] = "",
     stages: Annotated[str, typer.Option(help="Stages, with commas between, instead of the usual ones.")] = "",
     contact: Annotated[str, typer.Option(help="URL or mail address that requests name; the open web needs one.")] = "",
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Ask addresses of private networks too: localhost, 10.0.0.1.")
+    ] = False,
 ) -> None:
     """Add a dataset (datasets/<name>.yaml), with its stages in the chain, and print the next command."""
     # Imported here: `hearsight --help` needs no stage.
-    from components.execution.runner import stage_settings
-    from components.tools.datasets import source_options
+    from components.tools.datasets import models, source_options
     from components.tools.datasets.add import add_dataset
-    from components.tools.datasets.source_options import make_test_set
 
     given = [value for value in (site, archive, table, posts) if value]
     if len(given) != 1:
@@ -60,6 +64,8 @@ def add(
     if (is_test and not table) or (listed and not is_test):
         what, hint = ("--list", "add --test or --retrieval") if table else ("--test, --retrieval and --list", "give --table")
         raise HearsightError(f"{what} cannot be used alone", where="hearsight dataset add", hint=hint)
+    if train and is_test:
+        raise HearsightError("--train and a test set exclude each other", where="hearsight dataset add", hint="add two datasets")
     root = find_root()
     if site:
         new = source_options.of_site(site)
@@ -68,15 +74,19 @@ def add(
     else:
         new = source_options.of_table(table, language, images) if table else source_options.of_posts(posts, name)
     if is_test:
-        new = make_test_set(name, table, new, load_graph(root), captioners=test, model=retrieval, listed=listed)
+        new = models.make_test_set(name, table, new, load_graph(root), captioners=test, model=retrieval, listed=listed)
+    if train:
+        new = models.make_training_set(name, new, load_graph(root))
+    if allow_private:
+        new.crawl["allow_private"] = True
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
     last = add_dataset(root, name, new, chosen, contact)
     print_text(f"added {FOLDER}/{name}.yaml (see its settings by: hearsight params crawl -d {name} --changed)")
-    try:
-        stage_settings(load_graph(root), "crawl", name)
-    except HearsightError as error:
-        print_text(f"first correct {error}")
     print_text(f"next: dvc repro {last}")
+    print_text(f"then: hearsight show --dataset {models.CAPTIONERS if test else name}")
+    if train:
+        cell = new.inputs["evaluate_captioners"][models.CAPTIONERS].rpartition("/")[2]
+        print_text(f"      hearsight describe photo.jpg --model {cell}")
 
 
 @app.command()

@@ -101,7 +101,7 @@ def check_warm(root: Path, dataset: str, stage: str, *, draft: bool) -> tuple[di
         answer = None
     answer = answer or answer_here(question)
     if error := answer.get("error"):
-        raise HearsightError(error["what"], where=error["where"], hint=error["hint"])
+        raise _why_empty(root, dataset, stage, draft=draft) or HearsightError(**error)
     return answer["summary"], [CheckWarning(**warning) for warning in answer["warnings"]]
 
 
@@ -119,6 +119,18 @@ def answer_here(question: dict[str, Any]) -> dict[str, Any]:
     return {"summary": passed.summary(), "warnings": [asdict(warning) for warning in passed.warnings]}
 
 
+def _why_empty(root: Path, dataset: str, stage: str, *, draft: bool) -> Exception | None:
+    """Return the error that says what dropped every record, by the ledger; None for an output with records."""
+    from components.core.addresses import draft_path
+    from components.core.graph import load_graph
+    from components.core.stage_output import StageOutput
+    from components.tracking.emptied import why_empty
+
+    graph = load_graph(root)
+    folder = graph.output(stage, dataset)
+    return why_empty(graph, stage, StageOutput(draft_path(folder) if draft else folder))
+
+
 def _print_warnings(root: Path, stage: str, dataset: str, warnings: Sequence[CheckWarning]) -> None:
     """Print a line on standard error for each warning."""
     from components.core.addresses import docs_folder
@@ -127,3 +139,5 @@ def _print_warnings(root: Path, stage: str, dataset: str, warnings: Sequence[Che
     page = docs_folder(root, dataset, stage) / "index.html"
     for warning in warnings:
         print(escape_controls(f"hearsight: warning: {warning.text}; see {page}"), file=sys.stderr)
+    if warnings and (why := _why_empty(root, dataset, stage, draft=False)):
+        print(f"hearsight: warning: {why}", file=sys.stderr)

@@ -22,8 +22,9 @@ from components.core.params import OWN_CHAIN, YAML_LOADER, did_you_mean, place, 
 
 __all__ = ["Cell", "Graph", "find_root", "load_graph"]
 
-EVERY_CELL = "every cell"
-"""Value of an input in params.yaml:chain: every cell of the matrix of that name, the sets that cells read, and its test sets."""
+EVERY_CELL = f"{next(iter(MATRICES))}/{CELLS}"
+"""Value of an input in the chain: every cell of the matrix, the sets that they read, and its test sets. A cell's own dataset name
+stands for it alone, its set, and the test sets."""
 CODE = ("components", "flows")
 """Folders of the code."""
 LIKE = "like"
@@ -93,11 +94,12 @@ class Graph:
     def _expand_cells(self, inputs: dict[str, str]) -> dict[str, str]:
         expanded: dict[str, str] = {}
         for name, value in inputs.items():
-            if value == EVERY_CELL:
-                cells = [cell for cell in self.cells.values() if cell.matrix == name]
-                sets = [*(cell.set for cell in cells), *self.test_sets(name)]
-                expanded.update({dataset: f"{dataset}/{MATRICES[name][1]}" for dataset in sets})
-                expanded.update({cell.name: f"{cell.dataset}/{MATRICES[name][0]}" for cell in cells})
+            if value.startswith(EVERY_CELL):
+                matrix = value.partition("/")[0]
+                cells = [cell for cell in self.cells.values() if value in (EVERY_CELL, cell.dataset)]
+                sets = [*(cell.set for cell in cells), *self.test_sets(matrix)]
+                expanded.update({dataset: f"{dataset}/{MATRICES[matrix][1]}" for dataset in sets})
+                expanded.update({cell.name: f"{cell.dataset}/{MATRICES[matrix][0]}" for cell in cells})
             elif value != NONE:
                 expanded[name] = value
         return expanded

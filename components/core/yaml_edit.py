@@ -34,9 +34,20 @@ def edited_yaml(path: Path) -> Iterator[dict[str, Any]]:
     publish_bytes(path, text.getvalue().encode("utf-8"))
 
 
-def yaml_text(content: Mapping[str, Any]) -> str:
-    """Return settings as YAML, one value a line, so that DVC can read the file again after it has changed it."""
-    return yaml.dump(content, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=10_000)
+def yaml_text(content: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
+    """Return settings as YAML, one value a line, so that DVC can read the file again after it has changed it.
+
+    Args:
+        comments: setting, with dots between the keys (``filter.sides_over``) → what stands beside it.
+    """
+    lines: list[str] = []
+    keys: list[str] = []
+    for line in yaml.dump(content, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=10_000).splitlines():
+        indent, key = (len(line) - len(line.lstrip())) // 2, line.strip().partition(":")[0]
+        keys = [*keys[:indent], key]
+        comment = (comments or {}).get(".".join(keys))
+        lines.append(f"{line}   # {comment}" if comment else line)
+    return "".join(f"{line}\n" for line in lines)
 
 
 class _Plain(yaml.SafeDumper):

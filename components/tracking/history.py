@@ -8,11 +8,12 @@ from typing import Any
 
 from components.core.ledger import DROPPED
 from components.core.rule_values import RuleValue, allowed, setting_names
-from components.stages import evaluate_speech, extract_descriptions, hypernymize
+from components.stages import crawl, evaluate_speech, extract_descriptions, hypernymize
 from components.stages.filter import cascade
 from components.tracking.listings import NOT_DRAWN
 
 RULE_SETTINGS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "crawl": crawl.RULE_SETTINGS,
     "filter": cascade.RULE_SETTINGS,
     "hypernymize": hypernymize.RULE_SETTINGS,
     "extract_descriptions": extract_descriptions.RULE_SETTINGS,

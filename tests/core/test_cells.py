@@ -19,7 +19,7 @@ PARAMS = {
             "posts": {"input": "posts/split"},
             "coco": {"input": "coco/split"},
         },
-        "evaluate_captioners": {"captioners": {"captioners": "every cell"}},
+        "evaluate_captioners": {"captioners": {"captioners": "captioners/cells"}},
     },
     "english": {"train_captioner": {"training": {"seeds": [0]}, "networks": {"rnn": {"width": 8}, "t2t": {"width": 16}}}},
     "posts": {"train_captioner": {"training": {"seeds": [1]}, "networks": {"rnn": {"width": 4}}}},

@@ -126,7 +126,7 @@ def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     assert f"params.yaml: {of}.{stage} is missing though the chain takes it" in problems(copy)
 
 
-@pytest.mark.parametrize("folder", ["reports/lineage/captioners/cells", "reports/captioner_tests"])
+@pytest.mark.parametrize("folder", ["reports/lineage/${item.captioners}", "reports/captioner_tests"])
 def test_a_matrix_without_its_lineages_as_dependencies_is_named(copy, folder):
     edit(copy / "dvc.yaml", lambda content: content["stages"]["evaluate_captioners"]["do"]["deps"].remove(folder))
     assert f"dvc.yaml: evaluate_captioners does not depend on {folder}" in problems(copy)

@@ -132,6 +132,12 @@ TESTED = {
     r"hearsight dataset add .*--test": (
         "tests/tools/datasets/test_add.py::test_a_test_set_fits_the_project_and_reaches_every_captioner_in_twelve_lines"
     ),
+    r"hearsight dataset add .*--train": (
+        "tests/pipeline/test_test_sets.py::test_one_command_leads_from_a_table_to_a_trained_evaluated_and_registered_captioner"
+    ),
+    r"hearsight dataset add (?!.*--(test|retrieval|train)).*": (
+        "tests/tools/datasets/test_add.py::test_a_dataset_of_each_kind_fits_the_project_in_few_lines_which_dvc_can_change"
+    ),
     r"hearsight ratings import.*": (
         "tests/tools/rating_files/test_rating_files.py::test_the_commands_import_a_file_write_tasks_and_write_ratings"
     ),
@@ -214,7 +220,7 @@ NOT_TESTED = {
     r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
     r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",
-    r"dvc repro .*(facc|mine|<dataset>).*|hearsight (dataset add(?!.*--(test|retrieval))|params)( .*)?": (
+    r"dvc repro .*(facc|mine|site|local|archive|posts|tagged|<dataset>)|hearsight dataset add|hearsight params( .*)?": (
         "own data: a dataset the reader adds"
     ),
     r"dvc repro (-f|--force) -s (filter|hypernymize|synthesize)@english": "the machine: recomputes a stage, whose run is tested",

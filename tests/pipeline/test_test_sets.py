@@ -46,7 +46,7 @@ chain:
   split: {{}}
   extract_features: {{}}
   evaluate_captioners:
-    captioners: {{captioners: every cell}}
+    captioners: {{captioners: captioners/cells}}
 {UNUSED}
 captioners:
   sets: [drawn]
@@ -193,3 +193,28 @@ def test_a_trained_captioner_is_tested_on_every_added_set_with_all_its_reference
     assert re.findall(r"^Running stage '(.+)'", printed, re.MULTILINE) == [*changed, *tested]
     records = StageOutput(project.root / "data" / "captioners" / "evaluate_captioners").table(["test", "references"]).to_pylist()
     assert any("a small red box" in record["references"] for record in records if record["test"] == "c40")
+
+
+def test_one_command_leads_from_a_table_to_a_trained_evaluated_and_registered_captioner(tmp_path: Path, monkeypatch) -> None:
+    def extra(root: Path) -> None:
+        write_settings(root, yaml.safe_load(PARAMS))
+        names = [f"d{n}.jpg" for n in range(24)]
+        draw(root / "drawn", names)
+        (root / "drawn.tsv").write_text("".join(f"{captions(n, 1)[0]}\tdrawn/{name}\n" for n, name in enumerate(names)))
+        add(root, "drawn", "--table", "tsv:drawn.tsv")
+        with edited_yaml(dataset_file(root, "drawn")) as content:
+            content["train_captioner"] = TRAINING
+        assert "next: dvc repro evaluate_captioners@own\n" in add(root, "own", "--table", "tsv:drawn.tsv", "--train")
+
+    project = make_project(tmp_path / "project", {}, extra)
+    code, printed = dvc(project, "repro", "evaluate_captioners@own")
+    assert code == 0, printed[-3000:]
+    stages = ["crawl@own", "split@own", "extract_features@own", "train_captioner@own-rnn1x1", "evaluate_captioners@own"]
+    assert re.findall(r"^Running stage '(.+)'", printed, re.MULTILINE) == stages
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(project.root))
+    shown = CliRunner().invoke(app, ["show", "--dataset", "own"])
+    assert shown.exit_code == 0 and "own-rnn1x1" in shown.output and "constant caption" in shown.output
+    described = CliRunner().invoke(
+        app, ["describe", "--outputs", "--model", "own-rnn1x1", str(project.root / "drawn" / "d1.jpg")]
+    )
+    assert described.exit_code == 0 and json.loads(described.output)["model"] == "own-rnn1x1"

@@ -164,8 +164,8 @@ def _inputs(graph: Graph, stage: str, deps: list[str]) -> Iterator[str]:
     takers = (graph.params.get("chain") or {}).get(stage) or {}
     values = {name: value for wired in takers.values() for name, value in (wired or {}).items()}
     for name, value in sorted(values.items()):
-        if value == EVERY_CELL:  # its lineages name each model
-            for folder in (f"reports/lineage/{name}/{CELLS}", TESTS):
+        if value.startswith(EVERY_CELL):  # its lineages name each model
+            for folder in (f"reports/lineage/${{item.{name}}}", TESTS):
                 if folder not in deps:
                     yield f"dvc.yaml: {stage} does not depend on {folder}"
             continue

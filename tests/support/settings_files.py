@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from components.core.params import FOLDER, OWN_CHAIN, dataset_file, read_params_file
+from components.core.params import FOLDER, OWN_CHAIN, dataset_file, read_params_file, read_yaml
+from components.core.yaml_edit import edited_yaml
 from tests.support import PROJECT
 
 SHARED = ("chain", "engine", "google", "pools", "release", "schedules", "storage")
@@ -35,10 +36,18 @@ def edit_settings(root: Path, change: Any) -> None:
 
 
 def copy_settings(root: Path, source: Path = PROJECT) -> None:
-    """Copy a project's dvc.yaml and settings."""
+    """Copy a project's dvc.yaml and settings, without the datasets that its user has added."""
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(source / name, root / name)
     shutil.copytree(source / FOLDER, root / FOLDER, dirs_exist_ok=True)
+    takers = (read_yaml(root / OWN_CHAIN).get("chain") or {}).values() if (root / OWN_CHAIN).is_file() else ()
+    if own := {name for datasets in takers for name in datasets or {}}:
+        (root / OWN_CHAIN).write_text("chain: {}\n")
+        for name in own:
+            dataset_file(root, name).unlink(missing_ok=True)
+        with edited_yaml(dataset_file(root, "captioners")) as content:
+            for name in ("sets", "tests"):
+                content[name] = [dataset for dataset in content[name] if dataset not in own]
 
 
 def texts(root: Path) -> dict[str, str]:

@@ -18,6 +18,28 @@ from components.web.settings import FetchSettings, OpenWeb, Web
 NOT_NEGATIVE = ("delay", "retries", "backoff", "min_alt", "fresh_for", "max_retry_after", "min_side", "max_aspect")
 LIMITS = ("shard_size", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
 
+RULE_SETTINGS: dict[str, tuple[str, ...]] = {
+    "private_address": ("allow_private",),
+    "no_consent": ("consent", "consenting"),
+    "crawl_delay": ("budget.crawl_delay",),
+    "host_failing": ("budget.host_failures",),
+    "timeout": ("timeout",),
+    "retry_later": ("max_retry_after",),
+    "page_limit": ("source.max_pages",),
+    "depth": ("source.depth",),
+    "no_hashtag": ("source.tag", "source.variants"),
+    "missing_file": ("source.image_folder",),
+    "outside_folder": ("source.image_folder",),
+    "unclear_quotes": ("source.quotes",),
+    "empty_alt": ("min_alt",),
+    "alt_too_long": ("budget.alt_characters",),
+    "too_large": ("max_image_bytes",),
+    "page_too_large": ("max_page_bytes",),
+    "image_side": ("min_side",),
+    "image_ratio": ("max_aspect",),
+}
+"""Rule of the ledger → the settings of ``Params`` that set its threshold; the other rules have none."""
+
 
 class Params(FetchSettings):
     """What is crawled and how."""
@@ -71,7 +93,13 @@ class Params(FetchSettings):
             again = dict.fromkeys(tags_of(kind)["kind"] for kind in SOURCES if kind.takes_base)
             raise wrong("base", f"is set, but only sources of kind {' and '.join(again)} are crawled again", "empty it")
         source.check_within(self, where)
-        if self.web.kind == "open" and not self.contact and not source.is_local:
-            raise wrong("contact", "is empty; a crawl of the open web must give a contact", "give a URL or a mail address")
+        if not source.is_local:
+            self.require_contact(where)
         if self.web.kind == "folder" and not self.web.root:
             raise wrong("web.root", "is empty", "name the folder of <host>/ folders")
+
+    def require_contact(self, where: str) -> None:
+        """Raise HearsightError if the open web is asked without a contact."""
+        if self.web.kind == "open" and not self.contact:
+            what, hint = "is empty; a crawl of the open web must give a contact", "give a URL or a mail address"
+            raise HearsightError(what, where=f"{where}.contact", hint=hint)

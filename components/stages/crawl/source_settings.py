@@ -253,6 +253,13 @@ class ExportedSettings(Hashtag, Files):
 
     provider: Literal["jsonl"] = "jsonl"
     """Exported posts, one a line."""
+    image_folder: str = ""
+    """The folder of the images that posts name as files, relative to the project; empty for the posts' own folder."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether no web server is asked: so unless a post names an image by its address."""
+        return True
 
     def check_within(self, params: Any, where: str) -> None:
         """Require that there is no base."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ import yaml
 from components.core.addresses import CELLS, MATRICES, stage_address
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.graph import NONE, Graph, load_graph
+from components.core.graph import NONE, Graph, load_graph, merge_settings
 from components.core.params import OWN_CHAIN, dataset_file
 from components.core.yaml_edit import edited_yaml, yaml_text
-from components.tools.datasets.source_options import CAPTIONERS, NewDataset, captioner_evaluations
+from components.execution.runner import stage_settings
+from components.tools.datasets.models import CAPTIONERS, TRAIN, captioner_evaluations
+from components.tools.datasets.source_options import NewDataset
 
 _KEYS = ("chain", "engine", "pools", "schedules", "storage", "item", "key", *MATRICES)
 """Keys of params.yaml, names of dvc.yaml's loops, and files that hold no dataset."""
@@ -81,18 +83,40 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
     graph = load_graph(root)
     check_name(name, graph)
     wiring = wire(name, list(dict.fromkeys(["crawl", *(stages or new.stages)])), graph) | new.inputs
-    evaluations = captioner_evaluations(graph) if new.tests_captioners else []
+    evaluations = captioner_evaluations(graph) if new.joins == "tests" else []
     if missing := sorted(new.needs(name) - set(wiring)):
-        raise HearsightError(f"a test set needs {' and '.join(missing)}", where="--stages", hint="name it too")
+        raise HearsightError(f"it needs {' and '.join(missing)}", where="--stages", hint="name it too")
     crawl = {"snapshot": f"{name}-1", **new.crawl, **({"contact": contact} if contact else {})}
-    block = {stage: crawl if stage == "crawl" else new.settings.get(stage, {}) for stage in wiring}
-    write_datasets(root, wiring={stage: {name: inputs} for stage, inputs in wiring.items()}, blocks={name: block})
-    if new.tests_captioners:
+    blocks = {stage: new.settings.get(stage, {}) for stage in (*wiring, *((TRAIN,) if new.joins == "sets" else ()))}
+    block = blocks | {"crawl": crawl}
+    chain = {stage: {name: inputs} for stage, inputs in wiring.items()}
+    captioners = graph.params.get(CAPTIONERS) or {}
+    joined = {new.joins: [*(captioners.get(new.joins) or []), name]} if new.joins else {}
+    added = {"chain": chain, name: block, **({CAPTIONERS: joined} if joined else {})}
+    try:
+        check_settings(Graph(root, graph.stages, merge_settings(graph.params, added)), [name])
+    except HearsightError as error:
+        error.where = OPTION_OF.get(error.where.partition(f" {name}.")[2], error.where)
+        raise
+    write_datasets(root, chain, {name: block}, comments=new.comments)
+    if joined:
         with edited_yaml(dataset_file(root, CAPTIONERS)) as content:
-            content["tests"] = [*graph.test_sets(CAPTIONERS), name]
+            content.update(joined)
     last = [stage_address(dataset, "evaluate_captioners") for dataset in evaluations]
     last += [stage_address(name, stage) for stage in new.inputs]
     return " ".join(last or [stage_address(name, list(wiring)[-1])])
+
+
+OPTION_OF = {"crawl.contact": "--contact", "crawl.source.image_folder": "--images", "crawl.source.language": "--language"}
+"""Setting that a kind of source may need → the option that sets it."""
+
+
+def check_settings(graph: Graph, datasets: Collection[str]) -> None:
+    """Raise HearsightError for the first setting of these datasets, or of captioners trained on them, that is not valid."""
+    for stage, takers in graph.chain.items():
+        for dataset in takers:
+            if dataset in datasets or (dataset in graph.cells and graph.cells[dataset].set in datasets):
+                stage_settings(graph, stage, dataset)
 
 
 def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, str]]:
@@ -118,16 +142,23 @@ def wire(name: str, stages: Sequence[str], graph: Graph) -> dict[str, dict[str, 
     return wiring
 
 
-def write_datasets(root: Path, wiring: Mapping[str, Mapping[str, Any]], blocks: Mapping[str, Any], head: str = "") -> None:
+def write_datasets(
+    root: Path,
+    wiring: Mapping[str, Mapping[str, Any]],
+    blocks: Mapping[str, Any],
+    head: str = "",
+    comments: Mapping[str, str] | None = None,
+) -> None:
     """Write the settings of datasets to files of their own, and their stages to the user's chain.
 
     Args:
         wiring: stage → dataset → inputs.
         blocks: dataset → settings.
         head: a comment at the top of each file.
+        comments: setting → what stands beside it.
     """
     for name, block in blocks.items():
-        publish_bytes(dataset_file(root, name), (head + yaml_text(block)).encode("utf-8"))
+        publish_bytes(dataset_file(root, name), (head + yaml_text(block, comments)).encode("utf-8"))
     if not (root / OWN_CHAIN).is_file():
         publish_bytes(root / OWN_CHAIN, b"chain: {}\n")
     with edited_yaml(root / OWN_CHAIN) as content:

@@ -16,8 +16,7 @@ from components.core.errors import HearsightError
 from components.core.graph import EVERY_CELL, NONE, Graph, load_graph, merge_settings
 from components.core.params import YAML_LOADER, Settings, dataset_file, did_you_mean
 from components.core.yaml_edit import edited_yaml
-from components.execution.runner import stage_settings
-from components.tools.datasets.add import write_datasets
+from components.tools.datasets.add import check_settings, write_datasets
 
 _FOLDER = files("components.tools.profiles") / "data"
 DATA, CONTACT = "{data}", "{contact}"
@@ -139,7 +138,4 @@ def _check(graph: Graph, profile: Profile, blocks: Mapping[str, Any]) -> None:
                 if value not in (NONE, EVERY_CELL) and source not in graph.chain.get(written_by, {}):
                     what = f"profile {profile.name} reads {value}, which no stage writes"
                     raise HearsightError(what, where=f"chain.{stage}.{dataset}", hint=f"add the profile '{source}' first")
-    for stage, takers in graph.chain.items():
-        for dataset in takers:
-            if dataset in blocks or (dataset in graph.cells and graph.cells[dataset].set in blocks):
-                stage_settings(graph, stage, dataset)
+    check_settings(graph, blocks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.stages.crawl.records import Judge
+from components.stages.crawl.sources.local_images import SCHEME, file_url
 from components.stages.crawl.sources.source_pages import (
     MAX_SHOWN_ADDRESS,
     MAX_SHOWN_TEXT,
@@ -12,7 +13,6 @@ from components.stages.crawl.sources.source_pages import (
     candidate_key,
     describe_location,
 )
-from components.stages.crawl.sources.table import SCHEME, file_url
 from components.web.budget import Budget
 from components.web.html.page import Candidate
 from components.web.urls import LONGEST

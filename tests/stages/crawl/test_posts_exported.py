@@ -6,10 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.stages.crawl.posts.exported import read_export
+from tests.support import make_stage
+from tests.support.crawl.crawls import crawled, posts_params
 from tests.support.crawl.exported import TEXT, line
+from tests.support.crawl.fixture_web import drawn_image
 from tests.support.crawl.social import MEDIA, rows, rules
 
 
@@ -74,3 +79,58 @@ def test_a_file_of_another_format_is_a_one_line_error(tmp_path):
         path.write_bytes(content)
         with pytest.raises(HearsightError):
             list(read_export(path, "x.jsonl", ["pracegover"]))
+
+
+def export(tmp_path: Path, folder: str, *images: dict, **changes):
+    """Crawl a file of one post for each image, in ``folder`` with a readable image in ``fotos``, without any server."""
+    (tmp_path / folder / "fotos").mkdir(parents=True, exist_ok=True)
+    (tmp_path / folder / "fotos" / "um barco.jpg").write_bytes(drawn_image(("red", "kite", "on the blue sea")))
+    write(tmp_path / folder / "posts.jsonl", *(line(number, images=[image]) for number, image in enumerate(images)))
+    values = {"provider": "jsonl", "server": "", "inputs": [f"{folder}/posts.jsonl"], "web": "open", "contact": ""}
+    return crawled(make_stage(tmp_path, "crawl", params=posts_params("", **(values | changes))))
+
+
+def test_images_beside_the_posts_are_records_without_a_request_or_a_contact(tmp_path):
+    output = export(tmp_path, "meu", {"file": "fotos/um barco.jpg", "alt": "Um barco", "url": f"{MEDIA}/lost.jpg"})
+    (record,) = rows(output)
+    assert (record["image_url"], record["figcaption"], record["owner"]) == ("file:fotos/um%20barco.jpg", "Um barco", "museu")
+    assert record["page_url"] == "https://www.instagram.com/p/0/" and record["width"] > 100
+    assert output.read_media(record["media"]) == (tmp_path / "meu" / "fotos" / "um barco.jpg").read_bytes()
+    again = export(tmp_path, "meu", {"file": "fotos/um barco.jpg", "alt": "Um barco", "url": f"{MEDIA}/lost.jpg"})
+    assert rows(again) == [record]
+
+
+def test_posts_name_images_of_another_folder_that_is_set(tmp_path):
+    export(tmp_path, "imagens", {"file": "fotos/um barco.jpg"})
+    (tmp_path / "data").rename(tmp_path / "first")
+    (record,) = rows(export(tmp_path, "meu", {"file": "um barco.jpg"}, image_folder="imagens/fotos"))
+    assert record["image_url"] == "file:um%20barco.jpg"
+
+
+def test_files_outside_the_folder_are_never_read(tmp_path):
+    (tmp_path / "secret.jpg").write_bytes(drawn_image(("red", "kite", "on the blue sea")))
+    (tmp_path / "meu" / "fotos").mkdir(parents=True)
+    (tmp_path / "meu" / "fotos" / "link.jpg").symlink_to(tmp_path / "secret.jpg")
+    names = ["fotos/um barco.jpg", "../secret.jpg", str(tmp_path / "secret.jpg"), "fotos/link.jpg", "fotos", "fotos/lost.jpg"]
+    output = export(tmp_path, "meu", *({"file": name} for name in names), {"url": "file:///etc/passwd"}, {"url": "file:fotos/a"})
+    assert [record["post"] for record in rows(output)] == ["p0"]
+    assert sorted(row["rule"] for row in output.ledger().to_pylist() if row["rule"]) == [
+        "missing_file", "missing_file", "outside_folder", "outside_folder", "outside_folder", "unusable_url", "unusable_url",
+    ]  # fmt: skip
+
+
+@given(st.text(max_size=30))
+def test_any_name_of_a_file_gives_an_address_below_the_folder_or_none(tmp_path_factory, name):
+    path = write(tmp_path_factory.mktemp("posts") / "x.jsonl", line(1, images=[{"file": name}]))
+    pages = list(read_export(path, "meu/x.jsonl", ["pracegover"], "meu"))
+    assert len(pages) == 1
+    for candidate in pages[0].candidates:
+        assert candidate.image_url is None or candidate.image_url.startswith("file:")
+        assert not candidate.data_uri
+
+
+def test_an_image_on_the_web_needs_a_contact_and_a_wrong_folder_is_named(tmp_path):
+    with pytest.raises(HearsightError, match="contact: is empty"):
+        export(tmp_path, "meu", {"file": "fotos/um barco.jpg"}, {"url": "https://example.org/a.jpg"})
+    with pytest.raises(HearsightError, match=r"has none of the 1 images that the posts names, the first being 'a\.jpg'"):
+        export(tmp_path, "other", {"file": "a.jpg"}, snapshot="day-2")

@@ -13,7 +13,7 @@ from components.core.params import parse_settings
 from components.stages.crawl import Params
 from tests.support import PROJECT
 
-TEXT = (PROJECT / "docs" / "your-own-dataset.md").read_text(encoding="utf-8")
+TEXT = (PROJECT / "docs" / "sources.md").read_text(encoding="utf-8")
 BLOCKS = [yaml.safe_load(dedent(block)) for block in re.findall(r"^ *```yaml\n(.*?)^ *```", TEXT, re.DOTALL | re.MULTILINE)]
 CRAWLS: dict[str, Any] = {
     dataset: block["crawl"] for blocks in BLOCKS for dataset, block in blocks.items() if dataset != "chain" and "crawl" in block
@@ -21,7 +21,7 @@ CRAWLS: dict[str, Any] = {
 
 
 def test_each_kind_of_source_has_an_example() -> None:
-    assert {"mine", "site", "archive", "table", "posts"} <= set(CRAWLS)
+    assert {"site", "archive", "table", "posts", "export"} <= set(CRAWLS)
 
 
 @pytest.mark.parametrize("dataset", list(CRAWLS))

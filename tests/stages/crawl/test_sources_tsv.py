@@ -80,7 +80,7 @@ def test_an_absolute_table_path_does_not_appear_in_image_addresses(crawled, tmp_
     assert captions(output) == CAPTIONS
     assert output.table()["image_url"][0].as_py() == "file:images/0%20%C3%BC.jpg"
     pets(tmp_path / "more")
-    with pytest.raises(HearsightError, match="some tables by relative and others by absolute paths"):
+    with pytest.raises(HearsightError, match="some files by relative and others by absolute paths"):
         crawled(str(table), "more/captions.tsv", snapshot="mixed")
 
 

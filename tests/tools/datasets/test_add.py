@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,7 @@ import yaml
 from dvc.utils.serialize import load_yaml, modify_yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import OWN_CHAIN, YAML_LOADER, read_params_file, read_yaml
@@ -19,7 +18,7 @@ from components.execution.runner import stage_settings
 from components.tools.datasets.add import AFTER, add_dataset, check_name
 from components.tools.datasets.source_options import of_site
 from tests.support.contract import problems
-from tests.support.datasets import project
+from tests.support.datasets import add, project
 from tests.support.settings_files import texts, write_settings
 
 TESTS = {
@@ -34,15 +33,8 @@ KINDS = {
     "archive": ["--archive", "warc/*.warc.gz"],
     "table": ["--table", "tsv:captions.tsv"],
     "posts": ["--posts", "https://example.social#pracegover"],
+    "exported posts": ["--posts", "export/posts.jsonl#pracegover"],
 }
-
-
-def add(root: Path, *words: str) -> str:
-    done = CliRunner().invoke(app, ["dataset", "add", *words], env={"HEARSIGHT_ROOT": str(root)})
-    if isinstance(done.exception, HearsightError):
-        return str(done.exception)
-    assert done.exit_code == 0, done.output
-    return done.output
 
 
 @pytest.mark.long
@@ -66,9 +58,56 @@ def test_a_dataset_of_each_kind_fits_the_project_in_few_lines_which_dvc_can_chan
         assert load_yaml(str(root / name)) == read_yaml(root / name) == yaml.load(after[name], YAML_LOADER)
 
 
-def test_a_site_without_a_contact_is_added_and_the_missing_setting_is_named(tmp_path: Path) -> None:
-    result = add(project(tmp_path), "mine", "--site", "https://example.org/")
-    assert "first correct" in result and "mine.yaml: crawl.contact: is empty" in result and "next: dvc repro" in result
+def test_a_site_states_each_loosened_threshold_with_the_papers_value_beside_it(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    add(root, "mine", *KINDS["site"], "--contact", "mail@example.org")
+    text = texts(root)["datasets/mine.yaml"]
+    for setting, value in (
+        ("sides_over: 99", "400"),
+        ("formats:", "JPEG"),
+        ("max_aspect_ratio: 3.0", "2"),
+        ("test: 0.15", ".0067"),
+    ):
+        assert re.search(rf"^ *{re.escape(setting)}   # .*CC .*{re.escape(value)}$", text, re.MULTILINE), setting
+    graph = load_graph(root)
+    kept, paper = (stage_settings(graph, "filter", name) for name in ("mine", "paper"))
+    assert set(kept.formats) > set(paper.formats) and kept.sides_over < paper.sides_over
+    assert kept.max_aspect_ratio > paper.max_aspect_ratio and kept.min_evidence < paper.min_evidence
+    assert stage_settings(graph, "hypernymize", "mine").min_concept_count == 1
+
+
+@pytest.mark.parametrize("words", [(), ("--allow-private",)])
+def test_private_addresses_are_asked_only_with_their_option(tmp_path: Path, words: tuple[str, ...]) -> None:
+    root = project(tmp_path)
+    add(root, "mine", *KINDS["site"], "--contact", "mail@example.org", *words)
+    assert stage_settings(load_graph(root), "crawl", "mine").allow_private == bool(words)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_training_set_joins_the_captioners_and_one_of_them_is_tested_on_it_alone(tmp_path: Path, kind: str) -> None:
+    root = project(tmp_path)
+    result = add(root, "mine", *KINDS[kind], "--contact", "mail@example.org", "--train")
+    assert "next: dvc repro evaluate_captioners@mine\n" in result and "--model mine-rnn1x1\n" in result
+    assert problems(root) == []
+    graph = load_graph(root)
+    assert graph.inputs("evaluate_captioners", "mine") == {
+        "mine": graph.output("extract_features", "mine"),
+        "mine-rnn1x1": graph.output("train_captioner", "captioners/cells/mine-rnn1x1"),
+    }
+    for cell in (name for name, cell in graph.cells.items() if cell.set == "mine"):
+        settings = stage_settings(graph, "train_captioner", cell)
+        assert (settings.network.epochs, settings.network.width, settings.training.min_count) == (40, 128, 1)
+    every = graph.inputs("evaluate_captioners", "captioners")
+    assert {"mine", "mine-rnn1x1", "mine-t2t8x8", "english-rnn1x1"} <= set(every)
+
+
+def test_a_test_set_reaches_the_captioner_of_ones_own_too(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    add(root, "mine", *KINDS["table"], "--train")
+    add(root, "other", *TESTS["c40"][0], "--test")
+    graph = load_graph(root)
+    assert set(graph.inputs("evaluate_captioners", "mine")) == {"mine", "mine-rnn1x1", "other"}
 
 
 @pytest.mark.long
@@ -146,7 +185,7 @@ def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_uncha
     root = project(tmp_path_factory.mktemp("project"))
     before = read_params_file(root / "params.yaml")
     try:
-        add_dataset(root, "mine", of_site("https://example.org/"), stages)
+        add_dataset(root, "mine", of_site("https://example.org/"), stages, "mail@example.org")
     except HearsightError as error:
         assert "needs one of" in str(error)
         assert read_params_file(root / "params.yaml") == before
@@ -169,9 +208,16 @@ def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_uncha
         (["mine", "--table", "csv:a.csv"], "'csv:a.csv' names no table"),
         (["mine", "--posts", "https://example.social"], "names no hashtag"),
         (["mine", "--site", "https://example.org/", "--stages", "report"], "'report' cannot be added this way"),
+        (["mine", "--site", "https://example.org/"], "--contact: is empty"),
+        (["mine", "--table", "flickr30k:results.csv"], "--images: is empty"),
+        (["mine", "--table", "tsv:a.tsv", "--language", "english"], "--language: 'english' is no language"),
+        (["mine", "--table", "tsv:a.tsv", "--train", "--test"], "--train and a test set exclude each other"),
+        (["mine", "--table", "tsv:a.tsv", "--train", "--stages", "split"], "it needs extract_features"),
+        (["mine", "--posts", "#pracegover"], "names no hashtag"),
+        (["mine", "--posts", "posts.jsonl"], "names no hashtag"),
         (["mine", "--site", "https://example.org/", "--test"], "--test, --retrieval and --list cannot be used alone"),
         (["mine", "--table", "tsv:a.tsv", "--list", "a.txt"], "--list cannot be used alone"),
-        (["mine", "--table", "tsv:a.tsv", "--test", "--stages", "split"], "a test set needs extract_features"),
+        (["mine", "--table", "tsv:a.tsv", "--test", "--stages", "split"], "it needs extract_features"),
         (["mine", "--table", "tsv:a.tsv", "--retrieval", "spoken/pretrain"], "did you mean 'spoken/pretrain_retrieval'?"),
         (["mine", "--site", "https://example.org/", "--stages", "evaluate_speech"], "'evaluate_speech' needs one of synthesize"),
     ],

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from components.core.ledger import dropped, kept
 from components.stages.crawl.posts.post import Media, Owner, Post, apply_rules
+from components.stages.crawl.sources.local_images import file_url
 from components.stages.crawl.sources.source_pages import SourcePage, candidate_key, record_key
 from components.web.html.figures import CAPTION_LIMIT
 from components.web.html.page import Candidate
@@ -92,9 +93,10 @@ def list_row_keys(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]
 
 
 def _candidate(post: Post, media: Media, location: int) -> Candidate:
-    url = normalise(media.url)
-    data = media.url.lstrip().lower().startswith("data:")
-    return Candidate(url, post.caption, location, media.url[:200], data_uri=data, figcaption=media.alt[:CAPTION_LIMIT])
+    url = file_url(media.file) if media.file else normalise(media.url)
+    data = not media.file and media.url.lstrip().lower().startswith("data:")
+    spelled = (media.file or media.url)[:200]
+    return Candidate(url, post.caption, location, spelled, data_uri=data, figcaption=media.alt[:CAPTION_LIMIT])
 
 
 def _other_key(post: Post, media: Media, location: int) -> str:

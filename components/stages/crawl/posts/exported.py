@@ -1,8 +1,8 @@
 """Exported posts: a JSON lines file with one post per line (``provider: jsonl``, docs/posts-to-descriptions.md).
 
-A line has ``id``, ``url``, ``owner``, ``posted``, ``collected`` and ``caption``, and ``images``: a list of objects with ``url``
-and optionally ``alt`` and ``type`` (image or video). Optional: ``language`` and ``visibility`` (public, unlisted, private ...).
-Each line that does not fit is a ledger row with its line number.
+A line has ``id``, ``url``, ``owner``, ``posted``, ``collected`` and ``caption``, and ``images``: a list of objects with ``file``
+(relative to the posts' own folder) or ``url``, and optionally ``alt`` and ``type`` (image or video). Optional: ``language`` and
+``visibility`` (public, unlisted, private ...). Each line that does not fit is a ledger row with its line number.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from components.stages.crawl.posts.fields import (
     read_time,
 )
 from components.stages.crawl.posts.post import Media, Post, apply_rules
-from components.stages.crawl.sources.inputs import FileSource, input_path, write_found
+from components.stages.crawl.sources.inputs import input_path, write_found
 from components.stages.crawl.sources.layouts.lines import read_lines
 from components.stages.crawl.sources.layouts.quotes import Line
+from components.stages.crawl.sources.local_images import ImageFolderSource, name_below
 from components.stages.crawl.sources.source_pages import SourcePage
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
@@ -40,13 +41,21 @@ PUBLIC = ("public", "unlisted", "")
 """Values of ``visibility`` that are collected."""
 
 
-class ExportedSource(FileSource):
+class ExportedSource(ImageFolderSource):
     """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
     layout_settings = ("tags",)
 
+    @property
+    def beside(self) -> bool:
+        return not self.source.image_folder
+
+    def settings(self) -> dict[str, Any]:
+        folder = self.source.image_folder
+        return super().settings() | ({"image_folder": folder} if folder else {})
+
     def read(self, jobs: list[Job]) -> list[Path]:
-        return self.run_jobs(read_export_job, jobs, tags=self.source.tags)
+        return self.run_jobs(read_export_job, jobs, tags=self.source.tags, folder=self.image_folder if self.beside else "")
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Yield the posts in the order of the lines, each post once."""
@@ -59,11 +68,18 @@ class ExportedSource(FileSource):
 
 def read_export_job(spec: dict[str, str], task: Task, folder: Path) -> None:
     """Job: write the posts of one file as source pages."""
-    write_found(folder, task, read_export(Path(input_path(spec, task)), spec["name"], task.params["tags"]))
+    pages = read_export(Path(input_path(spec, task)), spec["name"], task.params["tags"], task.params["folder"])
+    write_found(folder, task, pages)
 
 
-def read_export(path: Path, label: str, tags: Sequence[str]) -> Iterator[SourcePage]:
-    """Yield the posts of a file, line by line; ``label`` names it in messages and records.
+def read_export(path: Path, label: str, tags: Sequence[str], images: str = "") -> Iterator[SourcePage]:
+    """Yield the posts of a file, line by line.
+
+    Args:
+        path: of the file.
+        label: its name in messages and records.
+        tags: the hashtags of which a post must have one.
+        images: the folder that images get names in, if those in the file are relative to its own folder; '' leaves the names.
 
     Raises:
         HearsightError: none of its first lines is a JSON object, or it is not a complete gzip file.
@@ -72,7 +88,7 @@ def read_export(path: Path, label: str, tags: Sequence[str]) -> Iterator[SourceP
     for line in read_lines(path, label):
         if not line.text.strip() and not line.fault:
             continue
-        pages, is_object = _parse_line(line, label, tags)
+        pages, is_object = _parse_line(line, label, tags, images)
         objects += is_object
         if line.number >= PROBED_LINES and not objects:
             break
@@ -85,7 +101,7 @@ def read_export(path: Path, label: str, tags: Sequence[str]) -> Iterator[SourceP
         )
 
 
-def _parse_line(line: Line, label: str, tags: Sequence[str]) -> tuple[list[SourcePage], bool]:
+def _parse_line(line: Line, label: str, tags: Sequence[str], images: str) -> tuple[list[SourcePage], bool]:
     """Return the source pages of a line, and whether it is a JSON object."""
     number, text, fault = line
     origin: dict[str, Any] = {"archive": label, "offset": number}
@@ -99,6 +115,8 @@ def _parse_line(line: Line, label: str, tags: Sequence[str]) -> tuple[list[Sourc
             raise Unfit("not_json", "no JSON", "JSON") from None
         is_object = isinstance(value, dict)
         owner, post = _parse_post(value)
+        if images:
+            post = replace(post, media=tuple(replace(media, file=name_below(images, label, media.file)) for media in post.media))
     except Unfit as unfit:
         return [SourcePage.drop(f"{label}:{number}", *unfit.reason, f"in {label} at {number}", **origin)], is_object
     pages = []
@@ -127,4 +145,4 @@ def _parse_media(value: Any, number: int) -> Media:
     record = read_object(value, "an image")
     media_type = read_text(record, "type", required=False).lower() or "image"
     kind = media_type if media_type in ("image", "video") else "other"
-    return Media(str(number), kind, read_text(record, "url", required=False), read_text(record, "alt", required=False))
+    return Media(str(number), kind, *(read_text(record, name, required=False) for name in ("url", "alt", "file")))

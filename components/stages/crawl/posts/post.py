@@ -35,6 +35,8 @@ class Media:
     """Address as spelled; '' for none."""
     alt: str = ""
     """Its description by the author, where the server keeps one."""
+    file: str = ""
+    """Name in the folder of the images, of an export that has it as a file; '' for one on the web."""
 
 
 @dataclass(frozen=True)

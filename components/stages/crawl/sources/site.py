@@ -40,6 +40,8 @@ PAGES_PER_BATCH, BYTES_PER_BATCH = 64, 1 << 24
 """Upper limits of the pages, and approximately of their bytes, that one child process parses."""
 UNREACHABLE = ("connection", "timeout", "dns", "tls", "robots_unreachable")
 """Ledger rules of requests that did not reach the host."""
+PRIVATE = "private_address"
+"""Ledger rule of addresses of private networks."""
 Ensure = Callable[[Collection[str], int], None]
 """Called with the URLs of a level and its distance from the seeds in links; -1 for sitemaps."""
 
@@ -114,6 +116,12 @@ def walk(
         over_limit += [(url, "page_limit", max_pages) for url in refused]
         ensure(admitted, step)
         outcomes = [answers.outcome(url, allowed, page=True) for url in admitted]
+        if step == 0 and outcomes and all(outcome.rule == PRIVATE for outcome in outcomes[: len(seed_urls)]):
+            raise HearsightError(
+                f"{outcomes[0].value} is a private address, which is not asked",
+                where="crawl.allow_private",
+                hint="set it to true in the dataset's file; `hearsight dataset add --allow-private` writes it",
+            )
         if step == 0 and outcomes and all(_is_unreachable(answers, outcome) for outcome in outcomes[: len(seed_urls)]):
             raise HearsightError(
                 "none of the seeds can be reached",
