@@ -74,7 +74,7 @@ class LineageWalk:
 
     def _registered_by_its_run(self, version: Any, digest: str, weights: str) -> bool:
         """Return whether the run of a version is that of its weights; in older stores, that of its output."""
-        from mlflow.exceptions import MlflowException
+        from mlflow.exceptions import MlflowException  # here: takes seconds
 
         try:
             run = self.client.get_run(version.run_id)
