@@ -19,14 +19,11 @@ from tests.support.filter.subjects import PAPER, subject
 from tests.support.knowledge.dictionary import EXTRACT
 
 NAMED = [(stage, rule, names) for stage, rules in RULE_SETTINGS.items() for rule, names in rules.items()]
-WITHOUT = {"boilerplate_pattern", "cut_off", "first_capital", "inconsistent", "title_case"}
-"""Rules whose threshold nobody sets."""
 
 
 @pytest.mark.parametrize(("stage", "rule", "names"), NAMED, ids=[f"{stage}-{rule}" for stage, rule, _ in NAMED])
 def test_each_rule_names_existing_settings_of_its_stage_or_none(stage: str, rule: str, names: tuple[str, ...]) -> None:
     assert set(names) <= set(resolve_name(f"components.stages.{stage}:Params").model_fields)
-    assert bool(names) == (rule not in WITHOUT)
 
 
 def test_each_setting_of_the_filter_but_its_providers_is_a_rules() -> None:

@@ -1,7 +1,7 @@
 """Sweep thresholds over measured values in constant memory: counts for every threshold, and the texts nearest to some;
 write both as tables.
 
-Rules with a numeric threshold that the paper does not publish can be swept.
+A rule is swept if its entry names a range of thresholds.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from components.core.files import publish_bytes
 from components.core.params import did_you_mean
 from components.core.seeded_rng import seeded_rng
 from components.core.text_encoding import csv_text
+from components.stages.filter.cascade import GROUPS, TEXT_GROUPS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +30,7 @@ GRID = 60
 
 
 class Swept(NamedTuple):
-    """A rule and the setting that holds its threshold."""
+    """A rule that says by which thresholds it is swept, and the setting that holds its threshold."""
 
     rule: str
     """Name in the ledger."""
@@ -41,7 +42,7 @@ class Swept(NamedTuple):
     high: float
     """Range of the sweep."""
     shown: tuple[float, ...]
-    """Thresholds for which samples are shown, beside the present one."""
+    """Thresholds for which samples are shown, beside the present one; empty for the tenths of the range."""
 
     def allows(self, values: np.ndarray, threshold: float) -> np.ndarray:
         """Return a mask of the values that pass; a text without a value (without words) passes, as in the rule."""
@@ -55,25 +56,18 @@ class Swept(NamedTuple):
 
     def samples_at(self, present: float) -> list[float]:
         """Return the thresholds for which samples are shown, including the current one."""
-        return sorted({*self.shown, present})
+        return sorted({*(self.shown or self._steps(10)), present})
 
     def grid(self, present: float) -> list[float]:
         """The thresholds of the curve."""
-        steps = [round(self.low + (self.high - self.low) * at / GRID, 4) for at in range(GRID + 1)]
-        return sorted({*steps, *self.samples_at(present)})
+        return sorted({*self._steps(GRID), *self.samples_at(present)})
+
+    def _steps(self, count: int) -> list[float]:
+        return [round(self.low + (self.high - self.low) * at / count, 4) for at in range(count + 1)]
 
 
-_TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-SWEPT = (
-    Swept("capital_ratio", "max_capital_ratio", "<=", 0, 1, _TENTHS),
-    Swept("unknown_token", "min_zipf_unlisted", ">=", 0, 6, (0.5, 1, 1.5, 2, 2.5, 3, 3.5)),
-    Swept("language", "min_language", ">=", 0, 1, (0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8)),
-    Swept("profanity", "profanity_from", "<", 0, 1, (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9)),
-    Swept("polarity_low", "min_polarity", ">=", -1, 0, (-0.95, -0.9, -0.7, -0.6, -0.5, -0.3)),
-    Swept("polarity_high", "max_polarity", "<=", 0, 1, (0.3, 0.5, 0.6, 0.7, 0.9, 0.95)),
-    Swept("noun_ratio", "max_noun_ratio", "<=", 0, 1, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
-    Swept("token_repetition", "max_repetition", "<=", 0, 1, (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5)),
-    Swept("unique_words", "min_unique_ratio", ">=", 0, 1, (0.4, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0)),
+SWEPT = tuple(
+    Swept(rule.name, rule.settings[0], *rule.sweep) for name in TEXT_GROUPS for rule in GROUPS[name] if rule.sweep is not None
 )
 """In the order in which the filter applies the rules."""
 

@@ -5,33 +5,30 @@ The filter rules of CC, on the text and on its image, in plain words; for Portug
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.params import YAML_LOADER, stage_params
+from components.core.params import stage_params
 from components.core.rule_values import allowed, setting_names
 from components.language.identification import language_probability
 from components.language.parser import EnglishParser
 from components.language.words import words_of
-from components.providers.registry import EmbeddedLabels
+from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.stages import extract_descriptions
 from components.stages import filter as filtering
+from components.stages.filter.annotation import GROUP_ROLES, set_annotation
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import RULE_SETTINGS, make_subject
-from components.stages.filter.image_rules import OVERLAP_RULES, RECORD_RULES, describe_overlap
-from components.tools.feedback.guidelines import Remark, check_guidelines
+from components.stages.filter.cascade import GROUPS, RULES, TEXT_GROUPS, make_subject
+from components.tools.feedback.guidelines import LANGUAGES, OUTCOMES, Remark, check_guidelines
 from components.tools.trial import Trial
 from components.vision.image_files import require_image
 from components.web.html.page import fold
 
-LANGUAGES = ("en", "pt")
-"""Of texts and remarks (ISO 639-1)."""
 MOST = 10_000
 """Characters of a text."""
 
@@ -45,7 +42,7 @@ def feedback(
     interface: str = "en",
     where: str = "the image",
 ) -> list[Remark]:
-    """Return remarks on an alt-text: filter rules, then guidelines, then what is not checked.
+    """Return remarks on an alt-text, by their outcome: failed, could be better, passed, not checked.
 
     Args:
         language: of the text: en or pt.
@@ -71,7 +68,8 @@ def feedback(
     remarks = english_remarks(root, folded, interface) if language == "en" else portuguese_remarks(folded, interface)
     if image is not None:
         remarks += image_remarks(root, folded, image, interface, where)
-    return remarks + check_guidelines(text, language, interface)
+    remarks += check_guidelines(text, language, interface)
+    return sorted(remarks, key=lambda remark: OUTCOMES.index(remark.outcome))
 
 
 DATASET = "paper"
@@ -80,13 +78,24 @@ SURE = 0.5
 """Probability from which a text counts as Portuguese. The stage, which drops what is surely foreign, has a lower one."""
 
 
-@cache
-def load_rules() -> dict[str, dict[str, str]]:
-    """Return the rules in plain words."""
-    rules: dict[str, dict[str, str]] = yaml.load(
-        (Path(__file__).parent / "data" / "rules.yaml").read_text(encoding="utf-8"), YAML_LOADER
-    )
-    return rules
+HEADINGS = {
+    "en": dict(zip(OUTCOMES, ("Not met", "Could be better", "Passes", "Not checked"), strict=True)),
+    "pt": dict(zip(OUTCOMES, ("Não cumprido", "Pode melhorar", "Passa", "Não verificado"), strict=True)),
+}
+
+
+def remarks_text(remarks: Sequence[Remark], interface: str, *, every: bool = False) -> str:
+    """Return remarks as text: those on what to change; of the others the numbers, or with ``every`` all."""
+    lines, numbers = [], []
+    for outcome, heading in HEADINGS[interface].items():
+        chosen = [remark for remark in remarks if remark.outcome == outcome]
+        if chosen and (every or outcome in ("failed", "advice")):
+            lines.append(heading)
+            for remark in chosen:
+                lines.append(f"  {remark.text}{f' ({remark.detail})' if remark.detail else ''} [{remark.source}]")
+        elif chosen:
+            numbers.append(f"{heading}: {len(chosen)}")
+    return "\n".join([*lines, *([f"{'. '.join(numbers)}. (--all)"] if numbers else [])])
 
 
 @cache
@@ -103,7 +112,7 @@ def english_remarks(root: Path, text: str, interface: str) -> list[Remark]:
 
 
 def image_remarks(root: Path, text: str, image: bytes, interface: str, where: str = "the image") -> list[Remark]:
-    """Return a remark for each rule that needs the image: format, size, shape, and whether what is named is recognised.
+    """Return a remark for each rule that needs the image, as its format, size, and whether what is named is recognised.
 
     Raises:
         HearsightError: the image is unusable.
@@ -112,19 +121,16 @@ def image_remarks(root: Path, text: str, image: bytes, interface: str, where: st
     params: Any = stage_params(root / "params.yaml", load_graph(root).params, DATASET, "filter", filtering.Params)
     subject = make_subject(text, load_boilerplate(params.language), params.max_characters)
     subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
-    parse = subject.parse = EnglishParser().compute(subject.text)
-    provider = EmbeddedLabels()
-    stored = provider.annotator.compute(image)
-    nouns = [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]
-    subject.kinds, subject.labels = provider.kinds(nouns, stored, params), provider.labels(stored, params)
-    subject.evidence = provider.evidence(nouns, stored) if params.overlap == "evidence" else ()
-    remarks = []
-    for rule in (*RECORD_RULES, *OVERLAP_RULES):
-        found, setting = rule.test(subject, params), setting_names(DATASET, "filter", RULE_SETTINGS[rule.name])
-        remark = _remark(rule.name, found.passed, found.value, found.threshold, setting, interface)
-        if rule in OVERLAP_RULES:
-            remark = remark._replace(detail=describe_overlap(subject, params))
-        remarks.append(remark)
+    subject.parse = EnglishParser().compute(subject.text)
+    providers, remarks = make_providers(plan_for(root, ProviderParams(), params.language)), []
+    for group in (group for group in GROUPS if group not in TEXT_GROUPS):
+        for role in GROUP_ROLES.get(group, ()):
+            provider = getattr(providers, role)
+            set_annotation(subject, role, provider, provider.annotator.compute(image), params)
+        for rule in GROUPS[group]:
+            found, setting = rule.test(subject, params), setting_names(DATASET, "filter", rule.settings)
+            remark = _remark(rule.name, found.passed, found.value, found.threshold, setting, interface)
+            remarks.append(remark._replace(detail=rule.describe(subject, params)) if rule.describe else remark)
     return remarks
 
 
@@ -145,7 +151,7 @@ def portuguese_remarks(text: str, interface: str) -> list[Remark]:
 
 
 def _remark(rule: str, passed: bool, value: Any, threshold: Any, setting: str, interface: str) -> Remark:
-    plain = load_rules()[rule][interface]
+    plain = RULES[rule].meaning if interface == "en" else RULES[rule].portuguese
     shown = f"{value:.2f}" if isinstance(value, float) else str(value)
     detail = "; ".join(part for part in (shown, allowed(str(threshold), setting)) if part)
     return Remark("rule", rule, passed, plain, detail, "CC §3")
