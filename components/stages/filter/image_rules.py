@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from components.language.words import stem, words_of
 from components.stages.filter import Params
-from components.stages.filter.rules import Finding, Rule, Subject, at_least, at_most, below, rule
+from components.stages.filter.rules import Finding, Rule, Subject, compare, rule
 from components.vision.evidence import Evidence, mean_evidence
 
 RECORD_RULES: list[Rule] = []
@@ -42,13 +42,13 @@ def image_side(subject: Subject, params: Params) -> Finding:
 def aspect_ratio(subject: Subject, params: Params) -> Finding:
     """The image is not too narrow, by its larger side over its smaller side."""
     ratio = max(subject.width, subject.height) / max(1, min(subject.width, subject.height))
-    return at_most(ratio, params.max_aspect_ratio)
+    return compare(ratio, "<=", params.max_aspect_ratio)
 
 
 @rule(IMAGE_RULES, "pornography_from", portuguese="A imagem não é pornográfica.")
 def pornography(subject: Subject, params: Params) -> Finding:
     """The image is not pornographic."""
-    return below(subject.pornography, params.pornography_from)
+    return compare(subject.pornography, "<", params.pornography_from)
 
 
 def head_of(name: str) -> str:
@@ -109,12 +109,9 @@ def _describe(evidence: Evidence) -> str:
     describe=describe_overlap,
 )
 def label_overlap(subject: Subject, params: Params) -> Finding:
-    """What the text names is recognised in the image.
-
-    The nouns must be likely of the image, or by ``stem`` a word must name a label, or a noun's hypernym be recognised.
-    """
+    """What the text names is recognised in the image: its nouns are likely, or by ``stem`` a word or a hypernym is a label."""
     if _by_evidence(subject, params):
-        return at_least(mean_evidence(subject.evidence), params.min_evidence)
+        return compare(mean_evidence(subject.evidence), ">=", params.min_evidence)
     names = [name for label in subject.labels for name in label.names]
     shared = common_stems(subject.words, names) or list(subject.kinds)
     return Finding(bool(shared), shared or [label.names[0] for label in subject.labels], "a stem or kind in common")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
-from components.stages.filter.rules import Finding, Rule, Subject, Sweep, at_least, at_most, rule
+from components.stages.filter.rules import Finding, Rule, Subject, Sweep, compare, rule
 
 PARTS: dict[str, tuple[str, ...]] = {"determiner": ("DET",), "noun": ("NOUN", "PROPN"), "preposition": ("ADP",)}
 """Parts of speech that ``require`` may name, as universal tags."""
@@ -60,7 +60,7 @@ def noun_ratio(subject: Subject, params: Params) -> Finding:
         tag for at, (word, tag) in enumerate(words) if tag not in SILENT and not (at and tag == "PROPN" and word[:1].isupper())
     ]
     ratio = sum(tag in PARTS["noun"] for tag in tags) / max(1, len(tags))
-    return at_most(ratio, params.max_noun_ratio)
+    return compare(ratio, "<=", params.max_noun_ratio)
 
 
 @rule(PARSE_RULES, portuguese="O texto não está escrito como um título.")
@@ -87,28 +87,32 @@ def title_case(subject: Subject, params: Params) -> Finding:
     return Finding(not titled, " ".join(titled[:SHOWN]), threshold)
 
 
-@rule(PARSE_RULES, "max_repetition", portuguese="As palavras não se repetem muito.", sweep=Sweep("<="))
+@rule(
+    PARSE_RULES,
+    "max_repetition",
+    portuguese="Substantivos, verbos, adjetivos e advérbios não se repetem muito.",
+    sweep=Sweep("<="),
+)
 def token_repetition(subject: Subject, params: Params) -> Finding:
-    """Words are not repeated much.
-
-    Of the nouns, verbs, adjectives and adverbs the share that occurred before must not exceed the threshold.
-    """
+    """Nouns, verbs, adjectives and adverbs are not repeated much: by the share of those that occurred before."""
     lemmas = [lemma for _, lemma in _content_lemmas(subject)]
     ratio = 1 - len(set(lemmas)) / len(lemmas) if lemmas else 0.0
-    return at_most(ratio, params.max_repetition)
+    return compare(ratio, "<=", params.max_repetition)
 
 
-@rule(PARSE_RULES, "min_unique_ratio", portuguese="Substantivos, verbos e adjetivos são diferentes entre si.", sweep=Sweep(">="))
+@rule(
+    PARSE_RULES,
+    "min_unique_ratio",
+    portuguese="Em cada classe (substantivos, verbos, …) as palavras são diferentes entre si.",
+    sweep=Sweep(">="),
+)
 def unique_words(subject: Subject, params: Params) -> Finding:
-    """Nouns, verbs and adjectives differ from each other.
-
-    The share of distinct lemmas must reach the threshold in every open word class.
-    """
+    """The words of each open class differ from each other: by the share of distinct nouns, verbs, adjectives or adverbs."""
     lemmas: dict[str, list[str]] = {}
     for pos, lemma in _content_lemmas(subject):
         lemmas.setdefault(pos, []).append(lemma)
     ratio = min((len(set(words)) / len(words) for words in lemmas.values()), default=0.0)
-    return at_least(ratio, params.min_unique_ratio)
+    return compare(ratio, ">=", params.min_unique_ratio)
 
 
 def _tags(subject: Subject) -> list[str]:

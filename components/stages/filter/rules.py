@@ -8,6 +8,7 @@ Source: CC §3; CC12M's published variants where the setting's docstring says so
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -59,19 +60,14 @@ class Finding(NamedTuple):
     threshold: Any
 
 
-def at_most(value: float, most: float) -> Finding:
-    """Return the finding of a rule that allows values up to a bound."""
-    return Finding(value <= most, value, f"<= {most}")
+Sign = Literal["<=", ">=", "<"]
+SIGNS: dict[Sign, Callable[[Any, Any], Any]] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt}
+"""Relation of a value to a threshold → its test, also of arrays."""
 
 
-def at_least(value: float, least: float) -> Finding:
-    """Return the finding of a rule that allows values from a bound."""
-    return Finding(value >= least, value, f">= {least}")
-
-
-def below(value: float, bound: float) -> Finding:
-    """Return the finding of a rule that allows values below a bound."""
-    return Finding(value < bound, value, f"< {bound}")
+def compare(value: float, sign: Sign, threshold: float) -> Finding:
+    """Return the finding of a rule that allows the values on one side of a threshold."""
+    return Finding(SIGNS[sign](value, threshold), value, f"{sign} {threshold}")
 
 
 Test = Callable[[Subject, Params], Finding]
@@ -80,7 +76,7 @@ Test = Callable[[Subject, Params], Finding]
 class Sweep(NamedTuple):
     """Thresholds that ``hearsight calibrate`` tries: of the first of the rule's settings, a number."""
 
-    sign: Literal["<=", ">=", "<"]
+    sign: Sign
     """Relation of the value to the threshold for a candidate to pass."""
     low: float = 0.0
     high: float = 1.0

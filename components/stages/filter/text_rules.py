@@ -12,7 +12,7 @@ from components.language.identification import identify
 from components.language.words import words_of
 from components.stages.filter import Params
 from components.stages.filter.boilerplate import find_drop_pattern, load_boilerplate
-from components.stages.filter.rules import Finding, Rule, Subject, Sweep, at_least, at_most, below, rule
+from components.stages.filter.rules import Finding, Rule, Subject, Sweep, compare, rule
 from components.stages.filter.vocabulary import unknown_token
 
 UNFINISHED = frozenset({"a", "an", "the", "and", "or", "but", "of"})
@@ -25,25 +25,19 @@ TONE_RULES: list[Rule] = []
 
 @rule(TEXT_RULES, "language", portuguese="A página está no idioma certo.")
 def page_language(subject: Subject, params: Params) -> Finding:
-    """The page is in the right language.
-
-    A text without a page passes.
-    """
+    """The page is in the right language; a text without a page passes."""
     return Finding(subject.language in ("", params.language), subject.language, params.language)
 
 
 @rule(TEXT_RULES, "max_characters", portuguese="O texto não é longo demais.")
 def max_characters(subject: Subject, params: Params) -> Finding:
     """The text is not too long, boiler-plate included."""
-    return at_most(len(subject.alt), params.max_characters)
+    return compare(len(subject.alt), "<=", params.max_characters)
 
 
 @rule(TEXT_RULES, portuguese="O texto não é uma frase padrão de um site.")
 def boilerplate_pattern(subject: Subject, params: Params) -> Finding:
-    """The text is no standard phrase of a website.
-
-    It does not begin with, end with or consist of a drop pattern ("embedded image permalink", "profile photo").
-    """
+    """The text is no standard phrase of a website, and neither begins nor ends with one ("embedded image permalink")."""
     pattern = find_drop_pattern(subject.text, load_boilerplate(params.language))
     return Finding(not pattern, pattern, "no such pattern")
 
@@ -51,13 +45,13 @@ def boilerplate_pattern(subject: Subject, params: Params) -> Finding:
 @rule(TEXT_RULES, "min_words", portuguese="O texto tem palavras suficientes.")
 def min_words(subject: Subject, params: Params) -> Finding:
     """The text has enough words."""
-    return at_least(len(subject.words), params.min_words)
+    return compare(len(subject.words), ">=", params.min_words)
 
 
 @rule(TEXT_RULES, "max_words", portuguese="O texto não tem palavras demais.")
 def max_words(subject: Subject, params: Params) -> Finding:
     """The text does not have too many words."""
-    return at_most(len(subject.words), params.max_words)
+    return compare(len(subject.words), "<=", params.max_words)
 
 
 @rule(TEXT_RULES, "max_mark_run", portuguese="Não há muitos sinais de pontuação ou símbolos seguidos.")
@@ -71,7 +65,7 @@ def mark_run(subject: Subject, params: Params) -> Finding:
             longest = max(longest, run)
         elif kind in "LN":
             run = 0
-    return at_most(longest, params.max_mark_run)
+    return compare(longest, "<=", params.max_mark_run)
 
 
 @rule(TEXT_RULES, portuguese="A primeira palavra começa com letra maiúscula.")
@@ -98,14 +92,14 @@ def cut_off(subject: Subject, params: Params) -> Finding:
 def capital_ratio(subject: Subject, params: Params) -> Finding:
     """Not too many words begin with a capital letter."""
     ratio = sum(word[0].isupper() for word in subject.words) / max(1, len(subject.words))
-    return at_most(ratio, params.max_capital_ratio)
+    return compare(ratio, "<=", params.max_capital_ratio)
 
 
 rule(
     TEXT_RULES,
     "min_zipf_unlisted",
     "min_zipf",
-    portuguese="Cada palavra é conhecida; não há nome de arquivo nem código.",
+    portuguese="Cada palavra é conhecida, um número ou um nome; não há nome de arquivo nem código.",
     sweep=Sweep(">=", 0, 6),
 )(unknown_token)
 
@@ -117,10 +111,7 @@ rule(
     sweep=Sweep(">=", shown=(0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8)),
 )
 def language(subject: Subject, params: Params) -> Finding:
-    """The text is in the right language.
-
-    Its probability must reach the threshold; the value names a likelier language.
-    """
+    """The text is in the right language; the value names a likelier one."""
     found = identify(subject.text, params.language)
     likelier = f"{found.best} is likelier, {found.best_probability:.2f} " if found.best != params.language else ""
     return Finding(found.probability >= params.min_language, f"{likelier}({found.probability:.4f})", f">= {params.min_language}")
@@ -129,16 +120,16 @@ def language(subject: Subject, params: Params) -> Finding:
 @rule(TONE_RULES, "profanity_from", portuguese="O texto não tem palavras ofensivas.", sweep=Sweep("<"))
 def profanity(subject: Subject, params: Params) -> Finding:
     """The text has no offensive words."""
-    return below(subject.profanity, params.profanity_from)
+    return compare(subject.profanity, "<", params.profanity_from)
 
 
 @rule(TONE_RULES, "min_polarity", portuguese="O texto não é muito negativo.", sweep=Sweep(">=", -1, 0))
 def polarity_low(subject: Subject, params: Params) -> Finding:
     """The text is not strongly negative."""
-    return at_least(subject.polarity, params.min_polarity)
+    return compare(subject.polarity, ">=", params.min_polarity)
 
 
 @rule(TONE_RULES, "max_polarity", portuguese="O texto não é muito positivo, como propaganda.", sweep=Sweep("<="))
 def polarity_high(subject: Subject, params: Params) -> Finding:
     """The text is not strongly positive, as advertising is."""
-    return at_most(subject.polarity, params.max_polarity)
+    return compare(subject.polarity, "<=", params.max_polarity)

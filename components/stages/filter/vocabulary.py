@@ -37,10 +37,7 @@ _MEASURE = re.compile(r"\d+(?:x\d+)?[a-z]{0,3}$", re.I)
 
 
 def unknown_token(subject: Subject, params: Params) -> Finding:
-    """Every word is a known word, no file name or code.
-
-    A token must be a known word, a number, or a name by its use and spelling.
-    """
+    """Every token is a known word, a number, or a name by its use and spelling, and no file name or code."""
     threshold = f"listed, or Zipf >= {params.min_zipf_unlisted} (with capitals or digits {params.min_zipf})"
     odd = next((token for token in subject.text.split() if _NO_WORD.search(token)), "")
     if odd:

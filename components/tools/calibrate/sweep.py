@@ -19,7 +19,8 @@ from components.core.files import publish_bytes
 from components.core.params import did_you_mean
 from components.core.seeded_rng import seeded_rng
 from components.core.text_encoding import csv_text
-from components.stages.filter.cascade import GROUPS, TEXT_GROUPS
+from components.stages.filter import rules
+from components.stages.filter.cascade import RULES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,54 +37,41 @@ class Swept(NamedTuple):
     """Name in the ledger."""
     setting: str
     """Field of ``filter.Params``."""
-    sign: str
-    """Relation of the value to the threshold for a candidate to pass: ``<=``, ``>=`` or ``<``."""
-    low: float
-    high: float
-    """Range of the sweep."""
-    shown: tuple[float, ...]
-    """Thresholds for which samples are shown, beside the present one; empty for the tenths of the range."""
+    by: rules.Sweep
 
     def allows(self, values: np.ndarray, threshold: float) -> np.ndarray:
         """Return a mask of the values that pass; a text without a value (without words) passes, as in the rule."""
-        if self.sign == "<=":
-            stays = values <= threshold
-        elif self.sign == ">=":
-            stays = values >= threshold
-        else:
-            stays = values < threshold
-        return stays | np.isnan(values)
+        passes: np.ndarray = rules.SIGNS[self.by.sign](values, threshold) | np.isnan(values)
+        return passes
 
     def samples_at(self, present: float) -> list[float]:
         """Return the thresholds for which samples are shown, including the current one."""
-        return sorted({*(self.shown or self._steps(10)), present})
+        return sorted({*(self.by.shown or self._steps(10)), present})
 
     def grid(self, present: float) -> list[float]:
         """The thresholds of the curve."""
         return sorted({*self._steps(GRID), *self.samples_at(present)})
 
     def _steps(self, count: int) -> list[float]:
-        return [round(self.low + (self.high - self.low) * at / count, 4) for at in range(count + 1)]
+        return [round(self.by.low + (self.by.high - self.by.low) * at / count, 4) for at in range(count + 1)]
 
 
-SWEPT = tuple(
-    Swept(rule.name, rule.settings[0], *rule.sweep) for name in TEXT_GROUPS for rule in GROUPS[name] if rule.sweep is not None
-)
+SWEPT = tuple(Swept(rule.name, rule.settings[0], rule.sweep) for rule in RULES.values() if rule.sweep)
 """In the order in which the filter applies the rules."""
 
 
-def choose_rules(rules: Sequence[str]) -> list[Swept]:
+def choose_rules(chosen: Sequence[str]) -> list[Swept]:
     """Return the rules with the given names; all when none is given.
 
     Raises:
         HearsightError: a rule cannot be swept.
     """
     known = {swept.rule: swept for swept in SWEPT}
-    for name in rules:
+    for name in chosen:
         if name not in known:
             hint = did_you_mean(name, known, f"these can: {', '.join(known)}")
             raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", hint=hint)
-    return [swept for swept in SWEPT if not rules or swept.rule in rules]
+    return [swept for swept in SWEPT if not chosen or swept.rule in chosen]
 
 
 SAMPLES = 3
@@ -153,8 +141,8 @@ class Curve:
 class Sweep:
     """The curves of all swept rules."""
 
-    def __init__(self, params: Any, rules: list[Swept]) -> None:
-        self.curves = [Curve(rule, float(getattr(params, rule.setting))) for rule in rules]
+    def __init__(self, params: Any, chosen: list[Swept]) -> None:
+        self.curves = [Curve(swept, float(getattr(params, swept.setting))) for swept in chosen]
         self.candidates = 0
         self.passing = 0
         """Candidates that pass every text rule at the present settings."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,15 @@ from components.core.graph import find_root, load_graph
 from components.core.params import stage_params
 from components.core.rule_values import allowed, setting_names
 from components.language.identification import language_probability
-from components.language.parser import EnglishParser
 from components.language.words import words_of
 from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.stages import extract_descriptions
 from components.stages import filter as filtering
-from components.stages.filter.annotation import GROUP_ROLES, set_annotation
+from components.stages.filter.annotation import GROUP_ROLES, TEXT_ROLES, set_annotation
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import GROUPS, RULES, TEXT_GROUPS, make_subject
+from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, make_subject
+from components.stages.filter.rules import Finding, Rule, Subject
 from components.tools.feedback.guidelines import LANGUAGES, OUTCOMES, Remark, check_guidelines
-from components.tools.trial import Trial
 from components.vision.image_files import require_image
 from components.web.html.page import fold
 
@@ -65,9 +63,8 @@ def feedback(
     if image is not None and language != "en":
         raise HearsightError("an image is compared with English texts only", where=where, hint="leave it out")
     root = root or find_root()
-    remarks = english_remarks(root, folded, interface) if language == "en" else portuguese_remarks(folded, interface)
-    if image is not None:
-        remarks += image_remarks(root, folded, image, interface, where)
+    english = language == "en"
+    remarks = english_remarks(root, folded, image, interface, where) if english else portuguese_remarks(folded, interface)
     remarks += check_guidelines(text, language, interface)
     return sorted(remarks, key=lambda remark: OUTCOMES.index(remark.outcome))
 
@@ -98,40 +95,40 @@ def remarks_text(remarks: Sequence[Remark], interface: str, *, every: bool = Fal
     return "\n".join([*lines, *([f"{'. '.join(numbers)}. (--all)"] if numbers else [])])
 
 
-@cache
-def _trial(root: Path) -> Trial:
-    return Trial(root, DATASET)
-
-
-def english_remarks(root: Path, text: str, interface: str) -> list[Remark]:
-    """Return a remark for each text rule of CC's filter that asks for something, whether an earlier one failed or not."""
-    (result,) = _trial(root).of([text], explain_all=True)
-    # A rule that asks for at least 0 asks for nothing, and says nothing about the text.
-    asked = (rule for rule in result["rules"] if rule["rule"] != "page_language" and rule["threshold"] != ">= 0")
-    return [_remark(interface=interface, **rule) for rule in asked]
-
-
-def image_remarks(root: Path, text: str, image: bytes, interface: str, where: str = "the image") -> list[Remark]:
-    """Return a remark for each rule that needs the image, as its format, size, and whether what is named is recognised.
+def english_remarks(root: Path, text: str, image: bytes | None, interface: str, where: str) -> list[Remark]:
+    """Return a remark for each rule of CC's filter that asks for something; without an image for those on texts.
 
     Raises:
         HearsightError: the image is unusable.
     """
-    opened = require_image(image, where)
     params: Any = stage_params(root / "params.yaml", load_graph(root).params, DATASET, "filter", filtering.Params)
     subject = make_subject(text, load_boilerplate(params.language), params.max_characters)
-    subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
-    subject.parse = EnglishParser().compute(subject.text)
+    if image is not None:
+        opened = require_image(image, where)
+        subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
     providers, remarks = make_providers(plan_for(root, ProviderParams(), params.language)), []
-    for group in (group for group in GROUPS if group not in TEXT_GROUPS):
+    for group in TEXT_GROUPS if image is None else GROUPS:
         for role in GROUP_ROLES.get(group, ()):
             provider = getattr(providers, role)
-            set_annotation(subject, role, provider, provider.annotator.compute(image), params)
+            stored = provider.annotator.compute(subject.text if role in TEXT_ROLES else image)
+            set_annotation(subject, role, provider, stored, params)
         for rule in GROUPS[group]:
-            found, setting = rule.test(subject, params), setting_names(DATASET, "filter", rule.settings)
-            remark = _remark(rule.name, found.passed, found.value, found.threshold, setting, interface)
-            remarks.append(remark._replace(detail=rule.describe(subject, params)) if rule.describe else remark)
+            found = rule.test(subject, params)
+            # A rule that asks for at least 0 asks for nothing, and there is no page.
+            if found.threshold != ">= 0" and rule.name != "page_language":
+                remarks.append(_remark(rule, found, subject, params, interface))
     return remarks
+
+
+def _remark(rule: Rule, found: Finding, subject: Subject, params: Any, interface: str) -> Remark:
+    shown = f"{found.value:.2f}" if isinstance(found.value, float) else str(found.value)
+    setting = setting_names(DATASET, "filter", rule.settings)
+    detail = (
+        rule.describe(subject, params)
+        if rule.describe
+        else "; ".join(filter(None, (shown, allowed(str(found.threshold), setting))))
+    )
+    return Remark("rule", rule.name, found.passed, rule.meaning if interface == "en" else rule.portuguese, detail, "CC §3")
 
 
 def portuguese_remarks(text: str, interface: str) -> list[Remark]:
@@ -148,10 +145,3 @@ def portuguese_remarks(text: str, interface: str) -> list[Remark]:
         Remark("rule", "not_portuguese", probability >= SURE, stated[1], f"{probability:.2f} (>= {SURE})", source),
         Remark("rule", "too_long", len(text) <= most, stated[2], f"{len(text)} (<= {most})", source),
     ]
-
-
-def _remark(rule: str, passed: bool, value: Any, threshold: Any, setting: str, interface: str) -> Remark:
-    plain = RULES[rule].meaning if interface == "en" else RULES[rule].portuguese
-    shown = f"{value:.2f}" if isinstance(value, float) else str(value)
-    detail = "; ".join(part for part in (shown, allowed(str(threshold), setting)) if part)
-    return Remark("rule", rule, passed, plain, detail, "CC §3")

@@ -66,7 +66,7 @@ def test_each_swept_rule_and_its_setting_exist() -> None:
     rules = {rule.name for group in TEXT_GROUPS for rule in GROUPS[group]}
     assert {each.rule for each in SWEPT} <= rules
     for each in SWEPT:
-        assert each.low <= getattr(PAPER, each.setting) <= each.high, each.rule
+        assert each.by.low <= getattr(PAPER, each.setting) <= each.by.high, each.rule
 
 
 @pytest.mark.long
@@ -124,7 +124,7 @@ def test_the_partition_into_shards_changes_no_verdict(rows: list[Any], cut: int)
 def test_a_looser_threshold_never_keeps_less(rows: list[Any]) -> None:
     for curve in swept([table_of(rows)]).curves:
         for counts in (curve.alone, curve.left):
-            steps = np.diff(counts if curve.swept.sign != ">=" else counts[::-1])
+            steps = np.diff(counts if curve.swept.by.sign != ">=" else counts[::-1])
             assert (steps >= 0).all()
         assert int(curve.left.max(initial=0)) <= curve.eligible <= len(rows)
 
