@@ -107,11 +107,11 @@ rule(
 @rule(
     TEXT_RULES,
     "min_language",
-    portuguese="O texto está no idioma certo.",
+    portuguese="O texto está no idioma certo, por suas próprias palavras.",
     sweep=Sweep(">=", shown=(0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8)),
 )
 def language(subject: Subject, params: Params) -> Finding:
-    """The text is in the right language; the value names a likelier one."""
+    """The text is in the right language, by its own words."""
     found = identify(subject.text, params.language)
     likelier = f"{found.best} is likelier, {found.best_probability:.2f} " if found.best != params.language else ""
     return Finding(found.probability >= params.min_language, f"{likelier}({found.probability:.4f})", f">= {params.min_language}")
