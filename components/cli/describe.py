@@ -227,4 +227,4 @@ def feedback(
         print_text(remarks_text(remarks, notes, every=every))
         return
     for remark in remarks:
-        print_json(remark.plain())
+        print_json(remark._asdict())

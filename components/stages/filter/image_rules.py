@@ -23,6 +23,7 @@ IMAGE_RULES: list[Rule] = []
 """Rules that need the image."""
 OVERLAP_RULES: list[Rule] = []
 """Rules that need the labels."""
+LABEL_SETTINGS = ("overlap", "min_evidence", "min_labels", "max_labels", "min_label_confidence", "min_kind_confidence")
 
 
 @rule(RECORD_RULES, "formats", portuguese="A imagem tem um formato permitido (CC: JPEG).")
@@ -97,17 +98,7 @@ def _describe(evidence: Evidence) -> str:
     return f"'{evidence.noun}' {evidence.relation} '{evidence.label}' ({decided})"
 
 
-@rule(
-    OVERLAP_RULES,
-    "overlap",
-    "min_evidence",
-    "min_labels",
-    "max_labels",
-    "min_label_confidence",
-    "min_kind_confidence",
-    portuguese="O que o texto nomeia é reconhecido na imagem.",
-    describe=describe_overlap,
-)
+@rule(OVERLAP_RULES, *LABEL_SETTINGS, portuguese="O que o texto nomeia é reconhecido na imagem.", describe=describe_overlap)
 def label_overlap(subject: Subject, params: Params) -> Finding:
     """What the text names is recognised in the image: its nouns are likely, or by ``stem`` a word or a hypernym is a label."""
     if _by_evidence(subject, params):

@@ -94,9 +94,9 @@ class Rule(NamedTuple):
     """The settings of ``Params`` that set its threshold; empty where it has none."""
     portuguese: str
     """The requirement in plain words, as ``meaning``."""
-    sweep: Sweep | None
+    sweep: Sweep | None = None
     """None where the threshold is no number, or published."""
-    describe: Callable[[Subject, Params], str] | None
+    describe: Callable[[Subject, Params], str] | None = None
     """Describes what decided, where the value alone does not show it; for people, never in the ledger."""
 
     @property
@@ -105,20 +105,16 @@ class Rule(NamedTuple):
         return (inspect.getdoc(self.test) or "").partition("\n")[0]
 
 
-def rule(
-    group: list[Rule],
-    *settings: str,
-    portuguese: str,
-    sweep: Sweep | None = None,
-    describe: Callable[[Subject, Params], str] | None = None,
-) -> Callable[[Test], Test]:
+def rule(group: list[Rule], *settings: str, **more: Any) -> Callable[[Test], Test]:
     """Return a decorator that adds a rule at the end of a group: the function is its test, its name and its meaning.
 
-    Args: those of :class:`Rule`.
+    Args:
+        settings: as in :class:`Rule`.
+        more: its further fields; ``portuguese`` is required.
     """
 
     def add(test: Test) -> Test:
-        group.append(Rule(test.__name__, test, settings, portuguese, sweep, describe))
+        group.append(Rule(test.__name__, test, settings, **more))
         return test
 
     return add

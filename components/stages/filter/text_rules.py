@@ -99,16 +99,13 @@ rule(
     TEXT_RULES,
     "min_zipf_unlisted",
     "min_zipf",
-    portuguese="Cada palavra é conhecida, um número ou um nome; não há nome de arquivo nem código.",
+    portuguese="Cada palavra é conhecida; não há nomes de arquivos.",
     sweep=Sweep(">=", 0, 6),
 )(unknown_token)
 
 
 @rule(
-    TEXT_RULES,
-    "min_language",
-    portuguese="O texto está no idioma certo, por suas próprias palavras.",
-    sweep=Sweep(">=", shown=(0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8)),
+    TEXT_RULES, "min_language", portuguese="O texto está no idioma certo.", sweep=Sweep(">=", shown=(0.001, 0.01, 0.1, 0.4, 0.8))
 )
 def language(subject: Subject, params: Params) -> Finding:
     """The text is in the right language, by its own words."""

@@ -51,10 +51,6 @@ class Remark(NamedTuple):
             return "unchecked"
         return "passed" if self.passed else "advice" if self.advice else "failed"
 
-    def plain(self) -> dict[str, Any]:
-        """Return the remark as JSON values."""
-        return self._asdict()
-
 
 LANGUAGES = ("en", "pt")
 """Of texts and remarks (ISO 639-1)."""
@@ -62,8 +58,6 @@ DATA = Path(__file__).parent / "data"
 LEAST_WORDS, LONGEST_SENTENCE, EARLY, BEGINNING = 8, 25, 8, 3
 """Words of a text at least; of a sentence at most; first words in which the kind of image is named; first words in which "photo
 of" is superfluous."""
-LONGEST = 10_000
-"""Characters that are read."""
 _MARKS = re.compile(r"(?:https?://|www\.)\S+|[#@]\w+")
 _NO_NAME = re.compile(r"\d|_|\.\w|://|^[#@]|^[^\W\d_]$|^[a-f]{8,}$|^[b-df-hj-np-tv-xz]{4,}$", re.IGNORECASE)
 """Matches what names nothing in any language: numbers and codes, names of files and cameras, addresses, handles, single letters,
@@ -123,7 +117,7 @@ def check_guidelines(text: str, language: str, interface: str) -> list[Remark]:
 
 
 def _read(text: str, language: str) -> Text:
-    raw = unicodedata.normalize("NFC", text[:LONGEST])
+    raw = unicodedata.normalize("NFC", text)
     return Text(raw, language, [word.lower() for word in words_of(raw)])
 
 
