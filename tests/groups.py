@@ -36,6 +36,7 @@ SECONDS = {
     "whole": 51,
     "described": 24,
     # A browser each, which is heavy beside others: after those whose pages have a limit of processor time.
+    "tests/documents/test_contributing.py": 70,
     "tests/app/test_search.py": 23,
     "tests/app/test_describe.py": 23,
     "tests/app/test_rating.py": 21,

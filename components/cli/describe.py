@@ -13,13 +13,12 @@ from tqdm import tqdm
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import find_root
-from components.core.printing import escape_controls, json_line, print_error, print_json, print_result, print_text
+from components.core.printing import escape_controls, json_line, print_error, print_json, print_text
 from components.core.progress import print_progress, progress
 
 if TYPE_CHECKING:
     from components.tools.describe.describer import Describer, Description
     from components.tools.describe.page import DescribedPage
-    from components.tools.feedback.guidelines import Remark
 
 
 app = typer.Typer()
@@ -204,9 +203,6 @@ def _show_page(
     print_error(f"wrote {written}")
 
 
-MARKS = {True: "ok ", False: "NO ", None: "?  "}
-
-
 @app.command()
 def feedback(
     text: Annotated[str, typer.Argument(help="The alt-text; - reads it from standard input.")] = "-",
@@ -215,17 +211,20 @@ def feedback(
     ] = None,
     language: Annotated[Literal["en", "pt"], typer.Option("--language", "-l", help="The language of the text.")] = "en",
     notes: Annotated[Literal["en", "pt"], typer.Option(help="The language of the remarks.")] = "en",
+    every: Annotated[
+        bool, typer.Option("--all", help="On a terminal: also list what the text passes, and what is not checked.")
+    ] = False,
 ) -> None:
-    """Say which filter rules of the paper an alt-text passes, what it lacks as a description, and what is not checked."""
+    """Say which filter rules of the paper an alt-text breaks, what could be better about it, and what is not checked."""
     from components.tools.feedback.feedback import feedback as remarks_on
+    from components.tools.feedback.feedback import remarks_text
     from components.vision.image_files import read_image_file
 
     given = sys.stdin.buffer.read(1 << 20).decode("utf-8", "replace") if text == "-" else text
     data = read_image_file(image) if image is not None else None
-    for remark in remarks_on(given, language, image=data, root=find_root(), interface=notes, where=str(image)):
-        print_result(remark.plain(), _remark_line(remark))
-
-
-def _remark_line(remark: Remark) -> str:
-    detail = f"   ({remark.detail})" if remark.detail else ""
-    return f"{MARKS[remark.passed]} {remark.text}{detail}   [{remark.source}]"
+    remarks = remarks_on(given, language, image=data, root=find_root(), interface=notes, where=str(image))
+    if sys.stdout.isatty():
+        print_text(remarks_text(remarks, notes, every=every))
+        return
+    for remark in remarks:
+        print_json(remark._asdict())

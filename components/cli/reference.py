@@ -1,21 +1,27 @@
-"""``python -m components.cli.reference``: write docs/cli.md from the commands' help texts."""
+"""``python -m components.cli.reference``: write docs/cli.md from the commands' help texts, the filter rules and the layouts."""
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pkgutil import resolve_name
 from typing import Any
 
 import typer
 
 from components.cli.main import app
 from components.core.addresses import CODE_ROOT
+from components.stages.crawl.sources.layouts import LAYOUTS
+from components.stages.filter.cascade import RULES
 
 TARGET = CODE_ROOT / "docs" / "cli.md"
 HEADER = """# The commands
 
-Written by `make docs` from the help texts; edit those. Tables of results are JSON lines when the output is not a terminal. An
-error that a user can correct is one line on standard error and exit code 2.
+Written by `make docs` from the help texts, filter rules and layouts; edit those. Tables of results are JSON lines when the
+output is not a terminal. An error that a user can correct is one line on standard error and exit code 2.
+
+Also here: [filter rules](#filter-rules), [table layouts](#table-layouts).
 """
 
 
@@ -40,7 +46,8 @@ def reference() -> str:
     listed = list(commands())
     epilog = " ".join((root_command().epilog or "").split())
     index = " ·\n".join(f"[`{name.removeprefix('hearsight ')}`](#{name.replace(' ', '-')})" for name, _ in listed) + "\n"
-    return "\n".join([HEADER, epilog + "\n", index, *(_section(name, command) for name, command in listed)])
+    sections = (*(_section(name, command) for name, command in listed), _rules(), _layouts())
+    return "\n".join([HEADER, epilog + "\n", index, *sections])
 
 
 def _section(name: str, command: Any) -> str:
@@ -53,6 +60,24 @@ def _section(name: str, command: Any) -> str:
     lines += [f"| `{_placeholder(each)}` | {_cell(each.help)} | |" for each in arguments]
     lines += [f"| `{', '.join(each.opts)}` | {_cell(each.help)} | {_default(each)} |" for each in options]
     return "\n".join(lines)
+
+
+def _rules() -> str:
+    rows = ((f"`{name}`", ", ".join(rule.settings) or "–", rule.meaning) for name, rule in RULES.items())
+    return _table("Filter rules", ("rule", "settings of `filter`", "what it asks for"), rows)
+
+
+def _layouts() -> str:
+    rows = ((f"`{name}`", (inspect.getdoc(resolve_name(place)) or "").partition("\n")[0]) for name, place in LAYOUTS.items())
+    return _table("Table layouts", ("`layout`", "what it reads"), rows)
+
+
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a section with a table; what is code in a docstring is code."""
+    lines = [
+        "| " + " | ".join(_cell(cell).replace("``", "`") for cell in row) + " |" for row in (head, ["---"] * len(head), *rows)
+    ]
+    return "\n".join(["", f"## {title}", "", *lines])
 
 
 def _placeholder(argument: Any) -> str:

@@ -96,7 +96,7 @@ def explain(
         )
     graph = load_graph(find_root())
     if not what:
-        return print_table(kept_records(graph, dataset) if kept else dropped_by(graph, rule, dataset))
+        return print_table(kept_records(graph, dataset) if kept else dropped_by(graph, rule, dataset), fit=True)
     notes: list[str] = []
     histories = explain_record(graph, what, dataset, notes.append)
     histories = add_rule_values(histories, measured_by_output(graph, [history.key for history in histories]))

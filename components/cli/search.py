@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from components.search.searcher import Searcher, SearchResult
 
 app = typer.Typer()
-MAX_CAPTION = 60
-"""Characters of a caption on a terminal."""
 
 
 @app.command()
@@ -71,7 +69,7 @@ def search(
     vector = searcher.encoder.embed(asked)
     found = searcher.find(vector, k, kinds, language=language, split=split, approximate=approximate)
     rows = [_row(result, searcher.folder) for each in kinds for result in found[each]]
-    print_table(map(_short, rows) if sys.stdout.isatty() else rows)
+    print_table(map(_short, rows) if sys.stdout.isatty() else rows, fit=True)
     if page is not None:
         from components.stages.build_search_index.page import search_html
 
@@ -139,9 +137,7 @@ def _row(result: SearchResult, folder: Path) -> dict[str, Any]:
 def _short(row: dict[str, Any]) -> dict[str, Any]:
     """Return a result as a row of a table."""
     caption = " / ".join(dict.fromkeys(item["caption"] for item in row["captions"]))
-    caption = caption if len(caption) <= MAX_CAPTION else caption[: MAX_CAPTION - 1] + "…"
     return {
         "kind": row["kind"], "rank": row["rank"], "score": f"{row['score']:.2f}", "caption": caption,
-        "language": " ".join(row["languages"]), "split": " ".join(row["splits"]), "key": row["key"][:22],
-        "image": row["image"],
+        "language": " ".join(row["languages"]), "split": " ".join(row["splits"]), "key": row["key"], "image": row["image"],
     }  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -55,8 +56,16 @@ def print_line(line: Mapping[str, Any]) -> None:
     print_result(line, "  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
 
 
-def print_table(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print results: on a terminal as aligned columns, otherwise as JSON lines."""
+NARROWEST = 20
+"""Characters below which no column of a table is cut."""
+
+
+def print_table(rows: Iterable[Mapping[str, Any]], *, fit: bool = False) -> None:
+    """Print results: on a terminal as aligned columns, otherwise as JSON lines, which are always complete.
+
+    Args:
+        fit: on a terminal: leave out columns without a value, and cut the widest to the terminal's width.
+    """
     rows = list(rows)
     if not sys.stdout.isatty():
         for row in rows:
@@ -64,10 +73,17 @@ def print_table(rows: Iterable[Mapping[str, Any]]) -> None:
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = [{name: escape_controls(_plain(row.get(name, ""))) for name in names} for row in rows]
+    names = [name for name in names if not fit or any(row[name] for row in cells)]
     widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in names}
-    print_text("  ".join(name.ljust(widths[name]) for name in names))
-    for row in cells:
-        print_text("  ".join(row[name].ljust(widths[name]) for name in names))
+    room = shutil.get_terminal_size().columns - 2 * (len(names) - 1)
+    while fit and sum(widths.values()) > room and max(widths.values()) > NARROWEST:
+        widths[max(widths, key=lambda name: widths[name])] -= 1
+    for row in ({name: name for name in names}, *cells):
+        print_text("  ".join(_cell(row[name], widths[name]) for name in names).rstrip())
+
+
+def _cell(text: str, width: int) -> str:
+    return text.ljust(width) if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _plain(value: Any) -> str:

@@ -126,6 +126,11 @@ def number(value: Value) -> str:
     return f"{value.mean:.3f}" if value.deviation is None else f"{value.mean:.3f} ± {value.deviation:.3f}"
 
 
+def beside_chance(low: float | None, chance: float) -> str:
+    """Return a remark on a value whose interval reaches down to chance; empty for a better one, or without an interval."""
+    return "" if low is None or low > chance else "not better than chance"
+
+
 def interval(value: Value) -> str:
     """Format a value's interval as 0.123 to 0.456; an empty string without one."""
     return "" if value.low is None or value.high is None else f"{decimal(value.low)} to {decimal(value.high)}"

@@ -27,7 +27,7 @@ from components.stages.extract_descriptions import Params
 from components.stages.extract_descriptions.extract import extract
 from components.stages.extract_descriptions.rules import load_rules
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import RULE_SETTINGS, TEXT_GROUPS, evaluate_all, first_failures, make_subject
+from components.stages.filter.cascade import RULES, TEXT_GROUPS, evaluate_all, first_failures, make_subject
 from components.stages.filter.rules import Finding, Subject
 from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rewrite import rewrite
@@ -103,7 +103,7 @@ class Trial:
         return verdict | {"value": None, "threshold": None, "setting": None}
 
     def _setting(self, rule: str) -> str:
-        return setting_names(self._dataset, "filter", RULE_SETTINGS[rule])
+        return setting_names(self._dataset, "filter", RULES[rule].settings)
 
     def _plain(self, findings: Mapping[str, Finding]) -> list[dict[str, Any]]:
         return [{"rule": name, **finding._asdict(), "setting": self._setting(name)} for name, finding in findings.items()]

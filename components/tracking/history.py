@@ -14,7 +14,7 @@ from components.tracking.listings import NOT_DRAWN
 
 RULE_SETTINGS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "crawl": crawl.RULE_SETTINGS,
-    "filter": cascade.RULE_SETTINGS,
+    "filter": {name: rule.settings for name, rule in cascade.RULES.items()},
     "hypernymize": hypernymize.RULE_SETTINGS,
     "extract_descriptions": extract_descriptions.RULE_SETTINGS,
     "evaluate_speech": evaluate_speech.RULE_SETTINGS,

@@ -18,8 +18,6 @@ NOT_DRAWN = "not_drawn"
 """The rule of records that evaluate_speech, a side branch, leaves out of its sample. They are not dropped."""
 TEXTS = ("caption", "text", "alt")
 """Columns with a record's text, the last rewriting first."""
-LONGEST = 60
-"""Characters of a text that a list shows."""
 
 
 def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str, str]]:
@@ -60,7 +58,7 @@ def dropped_by(graph: Graph, rule: str, dataset: str = "") -> Iterator[dict[str,
 
 
 def kept_records(graph: Graph, dataset: str = "") -> Iterator[dict[str, str]]:
-    """What each dataset has kept: ``output``, ``key``, ``text`` (cut) and ``address`` of the records of its last finished stage.
+    """What each dataset has kept: ``output``, ``key``, ``text`` and ``address`` of the records of its last finished stage.
 
     Only stages whose records are those of the crawl count; later ones make features, speech and models of the same records.
 
@@ -88,7 +86,7 @@ def kept_records(graph: Graph, dataset: str = "") -> Iterator[dict[str, str]]:
 
 
 def _texts_and_addresses(output: StageOutput, keys: pa.Array | None = None) -> dict[str, dict[str, str]]:
-    """Return key → ``text`` (cut) and ``address`` of the image, of the records of an output or of those among ``keys``."""
+    """Return key → ``text`` and ``address`` of the image, of the records of an output or of those among ``keys``."""
     table = output.table()
     if keys is not None:
         table = table.filter(pc.is_in(table["key"], value_set=keys))
@@ -96,8 +94,7 @@ def _texts_and_addresses(output: StageOutput, keys: pa.Array | None = None) -> d
     shown: dict[str, dict[str, str]] = {}
     for row in table.select(["key", *texts, "image_url"]).to_pylist():
         text = " ".join(next((row[name] for name in texts if row[name]), "").split())
-        cut = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-        shown[row["key"]] = {"text": cut, "address": row["image_url"]}
+        shown[row["key"]] = {"text": text, "address": row["image_url"]}
     return shown
 
 

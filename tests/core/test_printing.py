@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.printing import escape_controls, json_line
+from components.core.printing import NARROWEST, escape_controls, json_line, print_table
 from components.tracking.history import Event, RecordHistory
 from tests.support import PROJECT
 
@@ -44,6 +45,31 @@ def test_control_characters_are_shown_as_codes_except_tab_and_newline() -> None:
 def test_an_error_that_quotes_web_text_is_one_line_without_control_characters() -> None:
     text = str(HearsightError(HOSTILE, where=f"http://host/{HOSTILE}", hint=HOSTILE))
     assert not OBEYED.search(text) and len(text.splitlines()) == 1 and "\\x9b31m" in text
+
+
+ROWS = st.lists(
+    st.fixed_dictionaries({"key": st.text(max_size=16), "text": st.text(max_size=300), "empty": st.just("")}),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(rows=ROWS, columns=st.integers(20, 200))
+def test_a_table_is_as_wide_as_the_terminal_and_json_is_complete(rows: list[dict[str, str]], columns: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(columns))
+        written = []
+        for is_terminal in (True, False):
+            out = io.StringIO()
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(out, "isatty", lambda is_terminal=is_terminal: is_terminal)
+            print_table(rows, fit=True)
+            written.append(out.getvalue())
+    table = written[0].removesuffix("\n").split("\n")
+    assert [json.loads(line) for line in written[1].splitlines()] == rows
+    if not any("\n" in row["text"] + row["key"] for row in rows):
+        assert len(table) == len(rows) + 1 and "empty" not in table[0]
+        assert all(len(line) <= max(columns, 2 * NARROWEST + 2) and line == line.rstrip() for line in table)
 
 
 LIFE = RecordHistory("k", "candidate", [Event("crawl", "dropped", "rule", HOSTILE, HOSTILE, HOSTILE, {"alt": HOSTILE})])

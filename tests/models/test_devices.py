@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from components.models import beam
-from components.models.captioners import build
+from components.models.captioners import NETWORKS, build
 from components.models.captioners.interface import CaptionerConfig
 from tests.support.models.dual_encoders import tiny
 
@@ -55,7 +55,7 @@ def test_image_towers_compute_on_their_inputs_device(image: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", [1, 3])
-@pytest.mark.parametrize("name", ["rnn1x1", "rnn8x8", "t2t1x1", "t2t8x8", "aoanet"])
+@pytest.mark.parametrize("name", NETWORKS)
 def test_beam_search_computes_on_its_inputs_device(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Tensors of the meta device have no values, so every question about them gets the answer no.
     monkeypatch.setattr(Tensor, "__bool__", lambda self: False)

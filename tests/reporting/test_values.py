@@ -5,12 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.reporting.values import Contrast, Value, best_of
+from components.reporting.values import Contrast, Value, beside_chance, best_of
 
 
 def test_json_contains_known_values_only() -> None:
     assert Value(0.12345678).plain("value") == {"value": 0.123457}
     assert Value(0.5, 0.25, 0.75, (0.0, 1.0)).plain("mean") == {"mean": 0.5, "low": 0.25, "high": 0.75, "sd": 0.707107}
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_value_is_better_than_chance_when_its_whole_interval_is(low: float, chance: float) -> None:
+    assert bool(beside_chance(low, chance)) == (low <= chance) and beside_chance(None, chance) == ""
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=6))

@@ -20,8 +20,6 @@ from tests.support.filter.subjects import PAPER, subject
 from tests.support.knowledge.dictionary import EXTRACT
 
 NAMED = [(stage, rule, names) for stage, rules in RULE_SETTINGS.items() for rule, names in rules.items()]
-WITHOUT = {"boilerplate_pattern", "cut_off", "first_capital", "inconsistent", "title_case"}
-"""Rules whose threshold nobody sets."""
 
 
 @pytest.mark.parametrize(("stage", "rule", "names"), NAMED, ids=[f"{stage}-{rule}" for stage, rule, _ in NAMED])
@@ -32,7 +30,6 @@ def test_each_rule_names_existing_settings_of_its_stage_or_none(stage: str, rule
             fields = [kind.model_fields[part] for kind in kinds if part in kind.model_fields]
             assert fields, name
             kinds = [each for field in fields for each in classes_of(field.annotation)]
-    assert bool(names) == (rule not in WITHOUT)
 
 
 def test_each_setting_of_the_filter_but_its_providers_is_a_rules() -> None:

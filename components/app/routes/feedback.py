@@ -10,10 +10,10 @@ from starlette.responses import Response
 from components.app.access import protect, require_owner
 from components.app.pages import language_of, render_page
 from components.core.errors import HearsightError
-from components.tools.feedback.feedback import LANGUAGES, MOST, feedback
+from components.tools.feedback.feedback import MOST, feedback
+from components.tools.feedback.guidelines import LANGUAGES, OUTCOMES
 
 router = APIRouter(prefix="/feedback", dependencies=[Depends(require_owner)])
-KINDS = ("guideline", "rule", "unchecked")
 
 
 @router.get("")
@@ -33,7 +33,7 @@ def check(
         remarks = feedback(text, text_language, root=request.app.state.settings.root, interface=language_of(request))
     except HearsightError as error:
         return _page(request, text, text_language, 400, error=error)
-    groups = [(kind, [remark for remark in remarks if remark.kind == kind]) for kind in KINDS]
+    groups = [(outcome, [remark for remark in remarks if remark.outcome == outcome]) for outcome in OUTCOMES]
     return _page(request, text, text_language, groups=groups)
 
 

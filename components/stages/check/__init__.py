@@ -66,7 +66,7 @@ def check(root: Path, dataset: str, stage: str, *, draft: bool = False, rows: in
 
     suite_path = root / "expectations" / f"{stage}.json"
     read = sha256_file(suite_path) if suite_path.is_file() else ""
-    suite = load_suite(suite_path, stage)
+    suite = load_suite(suite_path, stage, dataset)
     tables = build_tables(output, suite, rows or ROWS)
     results = validate(suite, suite_path, tables)
     build(docs, output.name, results)

@@ -34,8 +34,12 @@ ROW_ID_COLUMNS = ("file", "key")
 SEVERITIES = ("critical", "warning")
 
 
-def load_suite(path: Path, stage: str) -> dict[str, Any]:
-    """Return a suite; raise HearsightError if the file is missing or not JSON, or an entry has no type or no reason."""
+def load_suite(path: Path, stage: str, dataset: str) -> dict[str, Any]:
+    """Return a suite, without the entries whose ``except`` names the dataset.
+
+    Raises:
+        HearsightError: the file is missing or not JSON, or an entry has no type or no reason.
+    """
     try:
         suite = json.loads(path.read_text(encoding="utf-8"))
         if suite["stage"] != stage:
@@ -49,6 +53,7 @@ def load_suite(path: Path, stage: str) -> dict[str, Any]:
                 if entry.get("severity", "critical") not in SEVERITIES:
                     what = f"{table}[{number}] has severity '{entry['severity']}'"
                     raise HearsightError(what, where=path, hint="write 'warning', or leave it out")
+            suite["tables"][table] = [entry for entry in entries if dataset not in entry.get("except", ())]
     except FileNotFoundError:
         raise HearsightError(
             "is missing", where=path, hint="every stage has a suite: write one, or restore it with git"

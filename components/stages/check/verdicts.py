@@ -9,7 +9,7 @@ from typing import Any
 
 from components.stages.check.failures import Failure, quote
 
-NON_ARGUMENT_KEYS = frozenset({"type", "why"})
+NON_ARGUMENT_KEYS = frozenset({"type", "why", "except"})
 """Keys of an entry that are not arguments of the expectation; ``why`` becomes its note in Data Docs."""
 
 

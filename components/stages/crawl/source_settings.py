@@ -85,7 +85,7 @@ class Table(Files):
     kind: Literal["table"] = "table"
     """The table of an existing set."""
     layout: str = ""
-    """tsv, cc3m, cc3m_labels, cc12m, coco, karpathy, flickr8k, flickr30k, pracegover, pracegover_raw, stamps: docs/sources.md."""
+    """Name of the files' layout: docs/cli.md#table-layouts."""
     image_folder: str = ""
     """The folder of the images, relative to the project; empty for the table's own folder, or where rows have addresses."""
     language: str = ""

@@ -139,4 +139,6 @@ def render_summary(results: CaptionerResults) -> str:
             value = table.constant[1][MAIN]
             lines.append(f"  {'constant caption':<{width}}  {number(value):<13}  ({interval(value)}): “{table.constant[0]}”")
         lines.append("")
-    return "\n".join([*lines, f"± is over seeds, the interval over images ({results.resamples:,} resamples)."]) + "\n"
+    several = any(row.values[MAIN].deviation is not None for table in results.tables for row in table.rows)
+    seeds = "± is over seeds. " if several else ""
+    return "\n".join([*lines, f"{seeds}The interval is over images ({results.resamples:,} resamples)."]) + "\n"

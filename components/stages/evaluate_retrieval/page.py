@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 
 from components.reporting import svg
 from components.reporting.pages import render
+from components.reporting.values import beside_chance
 from components.stages.evaluate_retrieval.claims import (
     DEPTHS,
     FAILS,
@@ -118,6 +119,7 @@ def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
         directions=DIRECTIONS,
         crops=CROPS,
         cell=Cell,
+        beside_chance=beside_chance,
         best=results.best,
         paper_tables={table: (TITLES[table], TABLES[table]) for table in paper_tables},
         paper_depths=DEPTHS,

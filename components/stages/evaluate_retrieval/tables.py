@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.core.text_encoding import csv_text
-from components.reporting.values import decimal, interval, rounded, six_digits
+from components.reporting.values import beside_chance, decimal, interval, rounded, six_digits
 from components.stages.evaluate_retrieval.claims import reported, verdict
 from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults
@@ -104,7 +104,8 @@ def render_summary(results: RetrievalResults) -> str:
         recalls = []
         for direction in DIRECTIONS:
             value = row.values[Cell(results.crop, direction, depth)]
-            recalls.append(f"{DIRECTIONS[direction]} {decimal(value.mean)} ({interval(value)})")
+            remarks = (interval(value), beside_chance(value.low, results.chance[Cell("", direction, depth)]))
+            recalls.append(f"{DIRECTIONS[direction]} {decimal(value.mean)} ({'; '.join(filter(None, remarks))})")
         seeds = f"{len(row.models)} seed{'' if len(row.models) == 1 else 's'}"
         text.append(f"  {row.name:<12} {', '.join(recalls)}; {seeds}, {row.pairs:,} training pairs")
     chance = [f"{DIRECTIONS[direction]} {results.chance[Cell('', direction, depth)]:.3f}" for direction in DIRECTIONS]

@@ -11,6 +11,7 @@ from components.core.digests import sha256_bytes
 from components.core.result_cache import Annotator
 from components.execution.stage import Task
 from components.providers.registry import Providers
+from components.stages.filter import Params
 from components.stages.filter.rules import Subject
 
 GROUP_ROLES = {"tone": ("polarity", "profanity"), "parse": ("parse",), "image": ("pornography",), "overlap": ("labels",)}
@@ -35,16 +36,7 @@ class SubjectAnnotator:
         for role in GROUP_ROLES.get(group, ()):
             provider = getattr(self.providers, role)
             for key, stored in self._annotate(provider, alive).items():
-                subject = alive[key]
-                if role == "labels":
-                    nouns, params = _nouns(subject), self.task.params
-                    subject.kinds = provider.kinds(nouns, stored, params)
-                    subject.labels = provider.labels(stored, params)
-                    # The word vectors load only for the rule that reads them.
-                    subject.evidence = provider.evidence(nouns, stored) if params.overlap == "evidence" else ()
-                    subject.nearest_kind = partial(provider.nearest_kind, nouns, stored)
-                else:
-                    setattr(subject, role, provider.read(stored))
+                set_annotation(alive[key], role, provider, stored, self.task.params)
 
     def needs(self, group: str) -> list[Annotator]:
         """Return the annotators that a group uses."""
@@ -72,6 +64,19 @@ class SubjectAnnotator:
     def _read_image(self, key: str) -> Callable[[], bytes]:
         images, media = self.task.inputs["input"], self.rows[key]["media"]
         return lambda: images.read_media(media)
+
+
+def set_annotation(subject: Subject, role: str, provider: Any, stored: Any, params: Params) -> None:
+    """Set what the provider of a role has computed for a subject; labels need the parse."""
+    if role != "labels":
+        setattr(subject, role, provider.read(stored))
+        return
+    nouns = _nouns(subject)
+    subject.kinds = provider.kinds(nouns, stored, params)
+    subject.labels = provider.labels(stored, params)
+    # The word vectors load only for the rule that reads them.
+    subject.evidence = provider.evidence(nouns, stored) if params.overlap == "evidence" else ()
+    subject.nearest_kind = partial(provider.nearest_kind, nouns, stored)
 
 
 def _nouns(subject: Subject) -> list[str]:

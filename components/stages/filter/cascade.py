@@ -17,7 +17,7 @@ from components.stages.filter.rules import Finding, Rule, Subject, first_failure
 
 AnnotateGroup = Callable[[str, Mapping[str, Subject]], None]
 """Sets the annotations of each subject that a group of rules needs."""
-GROUPS: dict[str, tuple[Rule, ...]] = {
+GROUPS: dict[str, list[Rule]] = {
     "record": image_rules.RECORD_RULES,
     "text": text_rules.TEXT_RULES,
     "tone": text_rules.TONE_RULES,
@@ -26,8 +26,10 @@ GROUPS: dict[str, tuple[Rule, ...]] = {
     "overlap": image_rules.OVERLAP_RULES,
 }
 """The rules in order of application; the cost rises from microseconds to tens of milliseconds a candidate."""
-RULE_SETTINGS = {rule.name: rule.settings for rules in GROUPS.values() for rule in rules}
-"""Rule → the settings of ``Params`` that set its threshold."""
+RULES = {rule.name: rule for rules in GROUPS.values() for rule in rules}
+"""Name → rule, in order of application."""
+RULE_GROUPS = {rule.name: group for group, rules in GROUPS.items() for rule in rules}
+"""Name of a rule → its group."""
 TEXT_GROUPS = ("text", "tone", "parse")
 """Groups that need neither the image nor its page."""
 
@@ -72,7 +74,7 @@ def evaluate_all(
     return findings
 
 
-def _selected_groups(names: Sequence[str]) -> dict[str, tuple[Rule, ...]]:
+def _selected_groups(names: Sequence[str]) -> dict[str, list[Rule]]:
     return {name: rules for name, rules in GROUPS.items() if not names or name in names}
 
 

@@ -14,30 +14,42 @@ from collections.abc import Iterable
 
 from components.language.words import stem, words_of
 from components.stages.filter import Params
-from components.stages.filter.rules import Finding, Rule, Subject
+from components.stages.filter.rules import Finding, Rule, Subject, compare, rule
 from components.vision.evidence import Evidence, mean_evidence
 
+RECORD_RULES: list[Rule] = []
+"""Rules that need only the record."""
+IMAGE_RULES: list[Rule] = []
+"""Rules that need the image."""
+OVERLAP_RULES: list[Rule] = []
+"""Rules that need the labels."""
+LABEL_SETTINGS = ("overlap", "min_evidence", "min_labels", "max_labels", "min_label_confidence", "min_kind_confidence")
 
+
+@rule(RECORD_RULES, "formats", portuguese="A imagem tem um formato permitido (CC: JPEG).")
 def image_format(subject: Subject, params: Params) -> Finding:
-    """The encoding must be an allowed one (CC: JPEG)."""
+    """The image has an allowed format (CC: JPEG)."""
     return Finding(subject.format in params.formats, subject.format, list(params.formats))
 
 
+@rule(RECORD_RULES, "sides_over", portuguese="A imagem é grande o bastante.")
 def image_side(subject: Subject, params: Params) -> Finding:
-    """Both sides must be greater than the threshold, in px (CC: 400)."""
+    """Both sides of the image are large enough."""
     side = min(subject.width, subject.height)
     return Finding(side > params.sides_over, side, f"> {params.sides_over} px")
 
 
+@rule(RECORD_RULES, "max_aspect_ratio", portuguese="A imagem não é estreita demais.")
 def aspect_ratio(subject: Subject, params: Params) -> Finding:
-    """The ratio of the larger to the smaller side must not exceed the threshold (CC: 2)."""
+    """The image is not too narrow, by its larger side over its smaller side."""
     ratio = max(subject.width, subject.height) / max(1, min(subject.width, subject.height))
-    return Finding(ratio <= params.max_aspect_ratio, ratio, f"<= {params.max_aspect_ratio}")
+    return compare(ratio, "<=", params.max_aspect_ratio)
 
 
+@rule(IMAGE_RULES, "pornography_from", portuguese="A imagem não é pornográfica.")
 def pornography(subject: Subject, params: Params) -> Finding:
-    """The pornography score must be below the threshold."""
-    return Finding(subject.pornography < params.pornography_from, subject.pornography, f"< {params.pornography_from}")
+    """The image is not pornographic."""
+    return compare(subject.pornography, "<", params.pornography_from)
 
 
 def head_of(name: str) -> str:
@@ -49,16 +61,6 @@ def head_of(name: str) -> str:
 def common_stems(words: Iterable[str], names: Iterable[str]) -> list[str]:
     """Return the stems shared by the text's words and the labels' heads, sorted."""
     return sorted({stem(word) for word in words} & {stem(head_of(name)) for name in names})
-
-
-def label_overlap(subject: Subject, params: Params) -> Finding:
-    """The nouns must be likely of the image, or by ``stem`` a word must name a label, or a noun's hypernym be recognised."""
-    if _by_evidence(subject, params):
-        mean = mean_evidence(subject.evidence)
-        return Finding(mean >= params.min_evidence, mean, f">= {params.min_evidence}")
-    names = [name for label in subject.labels for name in label.names]
-    shared = common_stems(subject.words, names) or list(subject.kinds)
-    return Finding(bool(shared), shared or [label.names[0] for label in subject.labels], "a stem or kind in common")
 
 
 def _by_evidence(subject: Subject, params: Params) -> bool:
@@ -96,14 +98,11 @@ def _describe(evidence: Evidence) -> str:
     return f"'{evidence.noun}' {evidence.relation} '{evidence.label}' ({decided})"
 
 
-RECORD_RULES = (
-    Rule("image_format", image_format, ("formats",)),
-    Rule("image_side", image_side, ("sides_over",)),
-    Rule("aspect_ratio", aspect_ratio, ("max_aspect_ratio",)),
-)
-"""Rules that need only the record."""
-IMAGE_RULES = (Rule("pornography", pornography, ("pornography_from",)),)
-"""Rules that need the image."""
-LABEL_SETTINGS = ("overlap", "min_evidence", "min_labels", "max_labels", "min_label_confidence", "min_kind_confidence")
-OVERLAP_RULES = (Rule("label_overlap", label_overlap, LABEL_SETTINGS, describe_overlap),)
-"""Rules that need the labels."""
+@rule(OVERLAP_RULES, *LABEL_SETTINGS, portuguese="O que o texto nomeia é reconhecido na imagem.", describe=describe_overlap)
+def label_overlap(subject: Subject, params: Params) -> Finding:
+    """What the text names is recognised in the image: its nouns are likely, or by ``stem`` a word or a hypernym is a label."""
+    if _by_evidence(subject, params):
+        return compare(mean_evidence(subject.evidence), ">=", params.min_evidence)
+    names = [name for label in subject.labels for name in label.names]
+    shared = common_stems(subject.words, names) or list(subject.kinds)
+    return Finding(bool(shared), shared or [label.names[0] for label in subject.labels], "a stem or kind in common")

@@ -6,7 +6,6 @@ annotation is not cached is reported as missing, with the reason.
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Mapping, Sequence
 
@@ -93,19 +92,18 @@ def _annotate_from_cache(annotate: SubjectAnnotator, group: str, subjects: Mappi
 
 
 def _value(rule: Rule, subject: Subject, task: Task, unavailable: str) -> RuleValue:
-    meaning = " ".join((inspect.getdoc(rule.test) or "").partition("\n\n")[0].split())
     if unavailable:
-        return RuleValue(rule.name, None, "", "", meaning, unavailable)
+        return RuleValue(rule.name, None, "", "", rule.meaning, unavailable)
     try:
         finding = rule.test(subject, task.params)
     except HearsightError as error:  # its dictionary is missing
-        return RuleValue(rule.name, None, "", "", meaning, str(error))
+        return RuleValue(rule.name, None, "", "", rule.meaning, str(error))
     return RuleValue(
         rule.name,
         finding.passed,
         format_value(finding.value),
         format_value(finding.threshold),
-        meaning,
+        rule.meaning,
         setting=setting_names(task.dataset, STAGE, rule.settings, task.params),
         detail=rule.describe(subject, task.params) if rule.describe else "",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
-from components.stages.filter.rules import Finding, Rule, Subject
+from components.stages.filter.rules import Finding, Rule, Subject, Sweep, compare, rule
 
 PARTS: dict[str, tuple[str, ...]] = {"determiner": ("DET",), "noun": ("NOUN", "PROPN"), "preposition": ("ADP",)}
 """Parts of speech that ``require`` may name, as universal tags."""
@@ -18,6 +18,8 @@ UNNAMED = frozenset({"WORK_OF_ART", "CARDINAL", "ORDINAL", "QUANTITY", "PERCENT"
 SHOWN = 5
 """Capitalised words of a title in a finding, at most."""
 SILENT = frozenset({"PUNCT", "SPACE", "SYM", "X"})
+PARSE_RULES: list[Rule] = []
+"""Rules that need the parse."""
 
 
 def _needs(subject: Subject, params: Params, part: str) -> Finding:
@@ -28,23 +30,27 @@ def _needs(subject: Subject, params: Params, part: str) -> Finding:
     return Finding(bool(tags) or not required, len(tags), ">= 1" if required else ">= 0")
 
 
+@rule(PARSE_RULES, "require", portuguese="O texto tem um artigo ou palavra semelhante.")
 def needs_determiner(subject: Subject, params: Params) -> Finding:
-    """The text must contain a determiner, if required."""
+    """The text has an article or a similar word (a, the, his), if required."""
     return _needs(subject, params, "determiner")
 
 
+@rule(PARSE_RULES, "require", portuguese="O texto tem um substantivo ou um nome.")
 def needs_noun(subject: Subject, params: Params) -> Finding:
-    """The text must contain a common or proper noun, if required."""
+    """The text has a noun or a name, if required."""
     return _needs(subject, params, "noun")
 
 
+@rule(PARSE_RULES, "require", portuguese="O texto diz como as coisas se relacionam (em, sobre, com).")
 def needs_preposition(subject: Subject, params: Params) -> Finding:
-    """The text must contain a preposition, if required."""
+    """The text says how things relate (in, on, with), if required."""
     return _needs(subject, params, "preposition")
 
 
+@rule(PARSE_RULES, "max_noun_ratio", portuguese="O texto é uma frase, não uma lista de substantivos.", sweep=Sweep("<="))
 def noun_ratio(subject: Subject, params: Params) -> Finding:
-    """The share of nouns among all words must not exceed the threshold.
+    """The text is a phrase, not a list of nouns.
 
     Names do not count, since the rewriting removes them. The first word does, since its capital makes taggers call it a name.
     """
@@ -54,14 +60,15 @@ def noun_ratio(subject: Subject, params: Params) -> Finding:
         tag for at, (word, tag) in enumerate(words) if tag not in SILENT and not (at and tag == "PROPN" and word[:1].isupper())
     ]
     ratio = sum(tag in PARTS["noun"] for tag in tags) / max(1, len(tags))
-    return Finding(ratio <= params.max_noun_ratio, ratio, f"<= {params.max_noun_ratio}")
+    return compare(ratio, "<=", params.max_noun_ratio)
 
 
+@rule(PARSE_RULES, portuguese="O texto não está escrito como um título.")
 def title_case(subject: Subject, params: Params) -> Finding:
-    """The text must not be written as a title: every content word after the first has a capital, one of them is a common word.
+    """The text is not written as a title.
 
-    Words of a named entity do not count. Source: CC §3, "too high capitalized-word ratio"; the function words of a title keep
-    its ratio low.
+    In a title every content word after the first has a capital, and one of them is a common word. Words of a named entity do not
+    count. Source: CC §3, "too high capitalized-word ratio"; the function words of a title keep its ratio low.
     """
     threshold = "a content word in small letters"
     if subject.parse is None:
@@ -80,20 +87,32 @@ def title_case(subject: Subject, params: Params) -> Finding:
     return Finding(not titled, " ".join(titled[:SHOWN]), threshold)
 
 
+@rule(
+    PARSE_RULES,
+    "max_repetition",
+    portuguese="Substantivos, verbos, adjetivos e advérbios não se repetem muito.",
+    sweep=Sweep("<="),
+)
 def token_repetition(subject: Subject, params: Params) -> Finding:
-    """The share of nouns, verbs, adjectives and adverbs that occurred before must not exceed the threshold."""
+    """Nouns, verbs, adjectives and adverbs are not repeated much: by the share of those that occurred before."""
     lemmas = [lemma for _, lemma in _content_lemmas(subject)]
     ratio = 1 - len(set(lemmas)) / len(lemmas) if lemmas else 0.0
-    return Finding(ratio <= params.max_repetition, ratio, f"<= {params.max_repetition}")
+    return compare(ratio, "<=", params.max_repetition)
 
 
+@rule(
+    PARSE_RULES,
+    "min_unique_ratio",
+    portuguese="Em cada classe (substantivos, verbos, …) as palavras são diferentes entre si.",
+    sweep=Sweep(">="),
+)
 def unique_words(subject: Subject, params: Params) -> Finding:
-    """The share of distinct lemmas must reach the threshold in every open word class."""
+    """The words of each open class differ from each other: by the share of distinct nouns, verbs, adjectives or adverbs."""
     lemmas: dict[str, list[str]] = {}
     for pos, lemma in _content_lemmas(subject):
         lemmas.setdefault(pos, []).append(lemma)
     ratio = min((len(set(words)) / len(words) for words in lemmas.values()), default=0.0)
-    return Finding(ratio >= params.min_unique_ratio, ratio, f">= {params.min_unique_ratio}")
+    return compare(ratio, ">=", params.min_unique_ratio)
 
 
 def _tags(subject: Subject) -> list[str]:
@@ -105,15 +124,3 @@ def _content_lemmas(subject: Subject) -> list[tuple[str, str]]:
     parse = subject.parse
     words = zip(parse["pos"], parse["lemma"], strict=True) if parse is not None else ()
     return [(pos, lemma.lower()) for pos, lemma in words if pos in OPEN]
-
-
-PARSE_RULES = (
-    Rule("needs_determiner", needs_determiner, ("require",)),
-    Rule("needs_noun", needs_noun, ("require",)),
-    Rule("needs_preposition", needs_preposition, ("require",)),
-    Rule("noun_ratio", noun_ratio, ("max_noun_ratio",)),
-    Rule("title_case", title_case),
-    Rule("token_repetition", token_repetition, ("max_repetition",)),
-    Rule("unique_words", unique_words, ("min_unique_ratio",)),
-)
-"""Rules that need the parse."""

@@ -7,9 +7,11 @@ Source: CC §3; CC12M's published variants where the setting's docstring says so
 
 from __future__ import annotations
 
+import inspect
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from components.language.parser import Parse
 from components.stages.filter import Params
@@ -58,15 +60,64 @@ class Finding(NamedTuple):
     threshold: Any
 
 
+Sign = Literal["<=", ">=", "<"]
+SIGNS: dict[Sign, Callable[[Any, Any], Any]] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt}
+"""Relation of a value to a threshold → its test, also of arrays."""
+
+
+def compare(value: float, sign: Sign, threshold: float) -> Finding:
+    """Return the finding of a rule that allows the values on one side of a threshold."""
+    return Finding(SIGNS[sign](value, threshold), value, f"{sign} {threshold}")
+
+
+Test = Callable[[Subject, Params], Finding]
+
+
+class Sweep(NamedTuple):
+    """Thresholds that ``hearsight calibrate`` tries: of the first of the rule's settings, a number."""
+
+    sign: Sign
+    """Relation of the value to the threshold for a candidate to pass."""
+    low: float = 0.0
+    high: float = 1.0
+    """Range of the thresholds."""
+    shown: tuple[float, ...] = ()
+    """Thresholds for which texts are shown; empty for the tenths of the range."""
+
+
 class Rule(NamedTuple):
-    """A named test of a subject."""
+    """A named test of a subject: all that commands, pages and tests know about the rule."""
 
     name: str
-    test: Callable[[Subject, Params], Finding]
-    settings: tuple[str, ...] = ()
+    test: Test
+    settings: tuple[str, ...]
     """The settings of ``Params`` that set its threshold; empty where it has none."""
+    portuguese: str
+    """The requirement in plain words, as ``meaning``."""
+    sweep: Sweep | None = None
+    """None where the threshold is no number, or published."""
     describe: Callable[[Subject, Params], str] | None = None
     """Describes what decided, where the value alone does not show it; for people, never in the ledger."""
+
+    @property
+    def meaning(self) -> str:
+        """The requirement in plain words: the first line of the test's docstring."""
+        return (inspect.getdoc(self.test) or "").partition("\n")[0]
+
+
+def rule(group: list[Rule], *settings: str, **more: Any) -> Callable[[Test], Test]:
+    """Return a decorator that adds a rule at the end of a group: the function is its test, its name and its meaning.
+
+    Args:
+        settings: as in :class:`Rule`.
+        more: its further fields; ``portuguese`` is required.
+    """
+
+    def add(test: Test) -> Test:
+        group.append(Rule(test.__name__, test, settings, **more))
+        return test
+
+    return add
 
 
 def first_failure(subject: Subject, rules: Sequence[Rule], params: Params) -> tuple[str, Finding] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from components.core.digests import canonical_json
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import FILTERED
 from components.execution.stage import ShardOut, Stage, Task
@@ -12,16 +13,17 @@ from components.providers.registry import make_providers, plan_for, record_choic
 from components.stages.filter import Params
 from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import first_failures, make_subjects
+from components.stages.filter.cascade import RULE_GROUPS, first_failures, make_subjects
 from components.stages.filter.rules import Finding
 
 
 def run(stage: Stage) -> None:
-    """Filter each shard of candidates and record the providers."""
+    """Filter each shard of candidates; record the providers, and the group of each rule."""
     plan = plan_for(stage.project, stage.params.providers, stage.params.language)
     with record_usage(stage, plan):
         refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params, shared=plan)
     record_choice(stage, plan)
+    stage.write_file("rules.json", (canonical_json(RULE_GROUPS) + "\n").encode())
     stage.metric("kept", sum(ref.read(["key"]).num_rows for ref in refs))
 
 

@@ -12,41 +12,51 @@ from components.language.identification import identify
 from components.language.words import words_of
 from components.stages.filter import Params
 from components.stages.filter.boilerplate import find_drop_pattern, load_boilerplate
-from components.stages.filter.rules import Finding, Rule, Subject
+from components.stages.filter.rules import Finding, Rule, Subject, Sweep, compare, rule
 from components.stages.filter.vocabulary import unknown_token
 
 UNFINISHED = frozenset({"a", "an", "the", "and", "or", "but", "of"})
 """Words that end no English phrase."""
+TEXT_RULES: list[Rule] = []
+"""Rules that need the words."""
+TONE_RULES: list[Rule] = []
+"""Rules that need the scores of two fast annotators."""
 
 
+@rule(TEXT_RULES, "language", portuguese="A página está no idioma certo.")
 def page_language(subject: Subject, params: Params) -> Finding:
-    """The page must be in the configured language; a text without a page passes."""
+    """The page is in the right language; a text without a page passes."""
     return Finding(subject.language in ("", params.language), subject.language, params.language)
 
 
+@rule(TEXT_RULES, "max_characters", portuguese="O texto não é longo demais.")
+def max_characters(subject: Subject, params: Params) -> Finding:
+    """The text is not too long, boiler-plate included."""
+    return compare(len(subject.alt), "<=", params.max_characters)
+
+
+@rule(TEXT_RULES, portuguese="O texto não é uma frase padrão de um site.")
 def boilerplate_pattern(subject: Subject, params: Params) -> Finding:
-    """The text must not begin with, end with or consist of a drop pattern ("embedded image permalink", "profile photo")."""
+    """The text is no standard phrase of a website, and neither begins nor ends with one ("embedded image permalink")."""
     pattern = find_drop_pattern(subject.text, load_boilerplate(params.language))
     return Finding(not pattern, pattern, "no such pattern")
 
 
+@rule(TEXT_RULES, "min_words", portuguese="O texto tem palavras suficientes.")
 def min_words(subject: Subject, params: Params) -> Finding:
-    """The text must have at least the threshold of words."""
-    return Finding(len(subject.words) >= params.min_words, len(subject.words), f">= {params.min_words}")
+    """The text has enough words."""
+    return compare(len(subject.words), ">=", params.min_words)
 
 
+@rule(TEXT_RULES, "max_words", portuguese="O texto não tem palavras demais.")
 def max_words(subject: Subject, params: Params) -> Finding:
-    """The text must have at most the threshold of words."""
-    return Finding(len(subject.words) <= params.max_words, len(subject.words), f"<= {params.max_words}")
+    """The text does not have too many words."""
+    return compare(len(subject.words), "<=", params.max_words)
 
 
-def max_characters(subject: Subject, params: Params) -> Finding:
-    """The alt-text, boiler-plate included, must have at most the threshold of characters."""
-    return Finding(len(subject.alt) <= params.max_characters, len(subject.alt), f"<= {params.max_characters}")
-
-
+@rule(TEXT_RULES, "max_mark_run", portuguese="Não há muitos sinais de pontuação ou símbolos seguidos.")
 def mark_run(subject: Subject, params: Params) -> Finding:
-    """At most so many punctuation marks and symbols may follow each other; spaces and invisible characters are ignored."""
+    """Not many punctuation marks or symbols follow each other; spaces and invisible characters are ignored."""
     longest = run = 0
     for char in subject.text:
         kind = "L" if char.isalnum() else unicodedata.category(char)[0]
@@ -55,11 +65,12 @@ def mark_run(subject: Subject, params: Params) -> Finding:
             longest = max(longest, run)
         elif kind in "LN":
             run = 0
-    return Finding(longest <= params.max_mark_run, longest, f"<= {params.max_mark_run}")
+    return compare(longest, "<=", params.max_mark_run)
 
 
+@rule(TEXT_RULES, portuguese="A primeira palavra começa com letra maiúscula.")
 def first_capital(subject: Subject, params: Params) -> Finding:
-    """The first word must begin with a capital letter or a digit, opening quotes ignored.
+    """The first word begins with a capital letter or a digit, opening quotes ignored.
 
     Where boiler-plate was cropped before it ("Photo of a dog"), the capital of the first original word suffices.
     """
@@ -69,58 +80,53 @@ def first_capital(subject: Subject, params: Params) -> Finding:
     return Finding(passed, first, "begins with a capital")
 
 
+@rule(TEXT_RULES, portuguese="O texto não termina no meio de uma frase.")
 def cut_off(subject: Subject, params: Params) -> Finding:
-    """The text must not end with an article, a conjunction or "of" in small letters: such a text was cut off."""
+    """The text does not end in the middle of a phrase: with an article, a conjunction or "of" in small letters."""
     last = subject.words[-1] if subject.words else ""
     found = last in UNFINISHED and subject.text.rstrip(".…!? ").endswith(last)
     return Finding(not found, last if found else "", "ends with another word")
 
 
+@rule(TEXT_RULES, "max_capital_ratio", portuguese="Não há palavras demais com letra maiúscula.", sweep=Sweep("<="))
 def capital_ratio(subject: Subject, params: Params) -> Finding:
-    """The share of capitalised words must not exceed the threshold."""
+    """Not too many words begin with a capital letter."""
     ratio = sum(word[0].isupper() for word in subject.words) / max(1, len(subject.words))
-    return Finding(ratio <= params.max_capital_ratio, ratio, f"<= {params.max_capital_ratio}")
+    return compare(ratio, "<=", params.max_capital_ratio)
 
 
+rule(
+    TEXT_RULES,
+    "min_zipf_unlisted",
+    "min_zipf",
+    portuguese="Cada palavra é conhecida; não há nomes de arquivos.",
+    sweep=Sweep(">=", 0, 6),
+)(unknown_token)
+
+
+@rule(
+    TEXT_RULES, "min_language", portuguese="O texto está no idioma certo.", sweep=Sweep(">=", shown=(0.001, 0.01, 0.1, 0.4, 0.8))
+)
 def language(subject: Subject, params: Params) -> Finding:
-    """The probability that the text is in the configured language must reach the threshold; the value names a likelier one."""
+    """The text is in the right language, by its own words."""
     found = identify(subject.text, params.language)
     likelier = f"{found.best} is likelier, {found.best_probability:.2f} " if found.best != params.language else ""
     return Finding(found.probability >= params.min_language, f"{likelier}({found.probability:.4f})", f">= {params.min_language}")
 
 
+@rule(TONE_RULES, "profanity_from", portuguese="O texto não tem palavras ofensivas.", sweep=Sweep("<"))
 def profanity(subject: Subject, params: Params) -> Finding:
-    """The probability of profanity must be below the threshold."""
-    return Finding(subject.profanity < params.profanity_from, subject.profanity, f"< {params.profanity_from}")
+    """The text has no offensive words."""
+    return compare(subject.profanity, "<", params.profanity_from)
 
 
+@rule(TONE_RULES, "min_polarity", portuguese="O texto não é muito negativo.", sweep=Sweep(">=", -1, 0))
 def polarity_low(subject: Subject, params: Params) -> Finding:
-    """The polarity must not be below the threshold."""
-    return Finding(subject.polarity >= params.min_polarity, subject.polarity, f">= {params.min_polarity}")
+    """The text is not strongly negative."""
+    return compare(subject.polarity, ">=", params.min_polarity)
 
 
+@rule(TONE_RULES, "max_polarity", portuguese="O texto não é muito positivo, como propaganda.", sweep=Sweep("<="))
 def polarity_high(subject: Subject, params: Params) -> Finding:
-    """The polarity must not exceed the threshold."""
-    return Finding(subject.polarity <= params.max_polarity, subject.polarity, f"<= {params.max_polarity}")
-
-
-TEXT_RULES = (
-    Rule("page_language", page_language, ("language",)),
-    Rule("max_characters", max_characters, ("max_characters",)),
-    Rule("boilerplate_pattern", boilerplate_pattern),
-    Rule("min_words", min_words, ("min_words",)),
-    Rule("max_words", max_words, ("max_words",)),
-    Rule("mark_run", mark_run, ("max_mark_run",)),
-    Rule("first_capital", first_capital),
-    Rule("cut_off", cut_off),
-    Rule("capital_ratio", capital_ratio, ("max_capital_ratio",)),
-    Rule("unknown_token", unknown_token, ("min_zipf_unlisted", "min_zipf")),
-    Rule("language", language, ("min_language",)),
-)
-"""Rules that need the words."""
-TONE_RULES = (
-    Rule("profanity", profanity, ("profanity_from",)),
-    Rule("polarity_low", polarity_low, ("min_polarity",)),
-    Rule("polarity_high", polarity_high, ("max_polarity",)),
-)
-"""Rules that need the scores of two fast annotators."""
+    """The text is not strongly positive, as advertising is."""
+    return compare(subject.polarity, "<=", params.max_polarity)

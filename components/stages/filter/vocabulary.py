@@ -37,7 +37,7 @@ _MEASURE = re.compile(r"\d+(?:x\d+)?[a-z]{0,3}$", re.I)
 
 
 def unknown_token(subject: Subject, params: Params) -> Finding:
-    """Every token must be a known word, a number, or a name by its use and spelling."""
+    """Every token is a known word, a number, or a name by its use and spelling, and no file name or code."""
     threshold = f"listed, or Zipf >= {params.min_zipf_unlisted} (with capitals or digits {params.min_zipf})"
     odd = next((token for token in subject.text.split() if _NO_WORD.search(token)), "")
     if odd:
@@ -70,7 +70,7 @@ def _is_name(words: Sequence[str], position: int) -> bool:
     if before[:1].isupper() and is_given_name(before):
         return True
     followed = word != words[position] or (position + 1 < len(words) and words[position + 1][:1].isupper())
-    return (position > 0 or followed) and _unseen_share(word) <= MAX_UNSEEN
+    return (position > 0 or followed) and unseen_share(word) <= MAX_UNSEEN
 
 
 def _is_joined(word: str, params: Params) -> bool:
@@ -79,7 +79,7 @@ def _is_joined(word: str, params: Params) -> bool:
     return len(parts) > 1 and "".join(parts) == word and all(zipf(part) >= params.min_zipf for part in parts)
 
 
-def _unseen_share(word: str) -> float:
+def unseen_share(word: str) -> float:
     """Return the share of a word's letter trigrams, its ends included, that no frequent English word has; accents are ignored."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(char))
     trigrams = _trigrams(plain)

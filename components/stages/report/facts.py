@@ -22,8 +22,8 @@ class Step:
     name: str
     stage: str
     title: str
-    rules: frozenset[str] | None
-    """The rules of this step; None for all rules that no other step of its stage names."""
+    group: str | None
+    """The filter's group of rules, or a rule, which is this step; None for what no other step of its stage names."""
     paper: float | None
     """The paper's pass rate, 0 to 1, or None."""
     paper_says: str
@@ -33,14 +33,13 @@ class Step:
     paper_left_says: str = ""
 
 
-IMAGE_RULES = frozenset({"image_format", "image_side", "aspect_ratio"})
 STEPS = (
-    Step("image", "filter", "image rules", IMAGE_RULES, 0.35, "< 35 %", 0.35, "< 35 %"),
+    Step("image", "filter", "image rules", "record", 0.35, "< 35 %", 0.35, "< 35 %"),
     Step("text", "filter", "text rules", None, 0.03, "≈ 3 %"),
-    Step("pornography", "filter", "pornography", frozenset({"pornography"}), None, "in the image rules"),
-    Step("labels", "filter", "label overlap", frozenset({"label_overlap"}), 0.40, "≈ 40 %", 0.002, "0.2 %"),
+    Step("pornography", "filter", "pornography", "image", None, "in the image rules"),
+    Step("labels", "filter", "label overlap", "overlap", 0.40, "≈ 40 %", 0.002, "0.2 %"),
     Step("rewriting", "hypernymize", "rewriting", None, 0.80, "≈ 80 %", 0.0016, "≈ 0.16 %"),
-    Step("concepts", "hypernymize", "common concepts", frozenset({"rare_concept"}), 0.55, "≈ 55 %", 0.00088, "≈ 0.09 %"),
+    Step("concepts", "hypernymize", "common concepts", "rare_concept", 0.55, "≈ 55 %", 0.00088, "≈ 0.09 %"),
 )
 """The steps in the order of this project: unlike the paper's other image rules, pornography follows the text rules, since it must
 decode the image. Two of the paper's shares of all candidates are products of its rates."""
@@ -60,13 +59,16 @@ class Passed:
         return self.left / self.entered if self.entered else 0.0
 
 
-def passed_by(stage: str, entered: int, dropped: Mapping[str, int]) -> list[Passed]:
-    """Return the counts of a stage's steps, from the entering records and the drops by rule."""
-    stage_steps = [step for step in STEPS if step.stage == stage]
-    named = {rule for step in stage_steps for rule in step.rules or ()}
+def passed_by(stage: str, entered: int, dropped: Mapping[str, int], groups: Mapping[str, str]) -> list[Passed]:
+    """Return the counts of a stage's steps, from the entering records, the drops by rule, and the groups of rules."""
+    stage_steps: dict[str | None, Step] = {step.group: step for step in STEPS if step.stage == stage}
+    by_step: Counter[str | None] = Counter()
+    for rule, count in dropped.items():
+        own = groups.get(rule, rule)
+        by_step[own if own in stage_steps else None] += count
     passed = []
-    for step in stage_steps:
-        dropped_here = sum(count for rule, count in dropped.items() if (rule in step.rules if step.rules else rule not in named))
+    for group, step in stage_steps.items():
+        dropped_here = by_step[group]
         passed.append(Passed(step, entered, entered - dropped_here))
         entered -= dropped_here
     return passed
@@ -91,6 +93,8 @@ class Line:
     left: int
     rules: dict[str, int]
     """Rule → number of dropped records, largest first."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """Rule → its group, of filter."""
 
     @property
     def share(self) -> float:
@@ -140,7 +144,7 @@ def gather(stage: Stage) -> RunReport:
     order = {name: index for index, name in enumerate(PER_RECORD)}
     report.funnel.sort(key=lambda line: (line.dataset != stage.dataset, line.dataset, order[line.stage]))
     for line in report.funnel:
-        report.steps.setdefault(line.dataset, []).extend(passed_by(line.stage, line.entered, line.rules))
+        report.steps.setdefault(line.dataset, []).extend(passed_by(line.stage, line.entered, line.rules, line.groups))
     report.pages = inputs["crawl"].manifest.counts.get("page", {})
     _captions(report, inputs["split"])
     report.speech = sum_durations(inputs["synthesize"])
@@ -159,7 +163,8 @@ def _line(output: StageOutput) -> Line:
     counts = output.manifest.counts.get("record", {"kept": 0, "dropped": {}})
     rules = dict(sorted(counts["dropped"].items(), key=lambda item: (-item[1], item[0])))
     dataset, stage = parse_output_name(output.name)
-    return Line(dataset, stage, counts["kept"] + sum(rules.values()), counts["kept"], rules)
+    groups = json.loads(output.file("rules.json").read_bytes()) if stage == "filter" else {}
+    return Line(dataset, stage, counts["kept"] + sum(rules.values()), counts["kept"], rules, groups)
 
 
 def _captions(report: RunReport, split: StageOutput) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from components.core.text_encoding import csv_text
 from components.reporting.pages import render
-from components.reporting.values import percent, percent_interval, ratio
+from components.reporting.values import beside_chance, percent, percent_interval, ratio
 from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport
 
 PAPER = {
@@ -75,8 +75,13 @@ def score_rows(scores: dict[str, Any]) -> list[tuple[str, str]]:
                 recall = known[depth]
                 seeds = ", ".join(_short(retrieval["models"][model][retrieval["crop"]][way][depth]) for model in models)
                 interval = f"95 % interval {_short(recall['low'])}–{_short(recall['high'])}"
-                text = f"{_short(recall['value'])} ({interval}; seeds {seeds}); chance {_short(retrieval['chance'][way][depth])}"
-                rows.append((f"{row} {way.replace('_', ' ')} {DEPTHS[depth]}", text))
+                chance = retrieval["chance"][way][depth]
+                parts = (
+                    f"{_short(recall['value'])} ({interval}{f'; seeds {seeds}' if len(models) > 1 else ''})",
+                    f"chance {_short(chance)}",
+                    beside_chance(recall["low"], chance),
+                )
+                rows.append((f"{row} {way.replace('_', ' ')} {DEPTHS[depth]}", "; ".join(filter(None, parts))))
     return rows
 
 

@@ -1,7 +1,7 @@
 """Sweep thresholds over measured values in constant memory: counts for every threshold, and the texts nearest to some;
 write both as tables.
 
-Rules with a numeric threshold that the paper does not publish can be swept.
+A rule is swept if its entry names a range of thresholds.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from components.core.files import publish_bytes
 from components.core.params import did_you_mean
 from components.core.seeded_rng import seeded_rng
 from components.core.text_encoding import csv_text
+from components.stages.filter import rules
+from components.stages.filter.cascade import RULES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,67 +31,47 @@ GRID = 60
 
 
 class Swept(NamedTuple):
-    """A rule and the setting that holds its threshold."""
+    """A rule that says by which thresholds it is swept, and the setting that holds its threshold."""
 
     rule: str
     """Name in the ledger."""
     setting: str
     """Field of ``filter.Params``."""
-    sign: str
-    """Relation of the value to the threshold for a candidate to pass: ``<=``, ``>=`` or ``<``."""
-    low: float
-    high: float
-    """Range of the sweep."""
-    shown: tuple[float, ...]
-    """Thresholds for which samples are shown, beside the present one."""
+    by: rules.Sweep
 
     def allows(self, values: np.ndarray, threshold: float) -> np.ndarray:
         """Return a mask of the values that pass; a text without a value (without words) passes, as in the rule."""
-        if self.sign == "<=":
-            stays = values <= threshold
-        elif self.sign == ">=":
-            stays = values >= threshold
-        else:
-            stays = values < threshold
-        return stays | np.isnan(values)
+        passes: np.ndarray = rules.SIGNS[self.by.sign](values, threshold) | np.isnan(values)
+        return passes
 
     def samples_at(self, present: float) -> list[float]:
         """Return the thresholds for which samples are shown, including the current one."""
-        return sorted({*self.shown, present})
+        return sorted({*(self.by.shown or self._steps(10)), present})
 
     def grid(self, present: float) -> list[float]:
         """The thresholds of the curve."""
-        steps = [round(self.low + (self.high - self.low) * at / GRID, 4) for at in range(GRID + 1)]
-        return sorted({*steps, *self.samples_at(present)})
+        return sorted({*self._steps(GRID), *self.samples_at(present)})
+
+    def _steps(self, count: int) -> list[float]:
+        return [round(self.by.low + (self.by.high - self.by.low) * at / count, 4) for at in range(count + 1)]
 
 
-_TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-SWEPT = (
-    Swept("capital_ratio", "max_capital_ratio", "<=", 0, 1, _TENTHS),
-    Swept("unknown_token", "min_zipf_unlisted", ">=", 0, 6, (0.5, 1, 1.5, 2, 2.5, 3, 3.5)),
-    Swept("language", "min_language", ">=", 0, 1, (0.001, 0.01, 0.1, 0.2, 0.4, 0.6, 0.8)),
-    Swept("profanity", "profanity_from", "<", 0, 1, (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9)),
-    Swept("polarity_low", "min_polarity", ">=", -1, 0, (-0.95, -0.9, -0.7, -0.6, -0.5, -0.3)),
-    Swept("polarity_high", "max_polarity", "<=", 0, 1, (0.3, 0.5, 0.6, 0.7, 0.9, 0.95)),
-    Swept("noun_ratio", "max_noun_ratio", "<=", 0, 1, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
-    Swept("token_repetition", "max_repetition", "<=", 0, 1, (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5)),
-    Swept("unique_words", "min_unique_ratio", ">=", 0, 1, (0.4, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0)),
-)
+SWEPT = tuple(Swept(rule.name, rule.settings[0], rule.sweep) for rule in RULES.values() if rule.sweep)
 """In the order in which the filter applies the rules."""
 
 
-def choose_rules(rules: Sequence[str]) -> list[Swept]:
+def choose_rules(chosen: Sequence[str]) -> list[Swept]:
     """Return the rules with the given names; all when none is given.
 
     Raises:
         HearsightError: a rule cannot be swept.
     """
     known = {swept.rule: swept for swept in SWEPT}
-    for name in rules:
+    for name in chosen:
         if name not in known:
             hint = did_you_mean(name, known, f"these can: {', '.join(known)}")
             raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", hint=hint)
-    return [swept for swept in SWEPT if not rules or swept.rule in rules]
+    return [swept for swept in SWEPT if not chosen or swept.rule in chosen]
 
 
 SAMPLES = 3
@@ -159,8 +141,8 @@ class Curve:
 class Sweep:
     """The curves of all swept rules."""
 
-    def __init__(self, params: Any, rules: list[Swept]) -> None:
-        self.curves = [Curve(rule, float(getattr(params, rule.setting))) for rule in rules]
+    def __init__(self, params: Any, chosen: list[Swept]) -> None:
+        self.curves = [Curve(swept, float(getattr(params, swept.setting))) for swept in chosen]
         self.candidates = 0
         self.passing = 0
         """Candidates that pass every text rule at the present settings."""

@@ -5,33 +5,28 @@ The filter rules of CC, on the text and on its image, in plain words; for Portug
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.params import YAML_LOADER, stage_params
+from components.core.params import stage_params
 from components.core.rule_values import allowed, setting_names
 from components.language.identification import language_probability
-from components.language.parser import EnglishParser
 from components.language.words import words_of
-from components.providers.registry import EmbeddedLabels
+from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.stages import extract_descriptions
 from components.stages import filter as filtering
+from components.stages.filter.annotation import GROUP_ROLES, TEXT_ROLES, set_annotation
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import RULE_SETTINGS, make_subject
-from components.stages.filter.image_rules import OVERLAP_RULES, RECORD_RULES, describe_overlap
-from components.tools.feedback.guidelines import Remark, check_guidelines
-from components.tools.trial import Trial
+from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, make_subject
+from components.stages.filter.rules import Finding, Rule, Subject
+from components.tools.feedback.guidelines import LANGUAGES, OUTCOMES, Remark, check_guidelines
 from components.vision.image_files import require_image
 from components.web.html.page import fold
 
-LANGUAGES = ("en", "pt")
-"""Of texts and remarks (ISO 639-1)."""
 MOST = 10_000
 """Characters of a text."""
 
@@ -45,7 +40,7 @@ def feedback(
     interface: str = "en",
     where: str = "the image",
 ) -> list[Remark]:
-    """Return remarks on an alt-text: filter rules, then guidelines, then what is not checked.
+    """Return remarks on an alt-text, by their outcome: failed, could be better, passed, not checked.
 
     Args:
         language: of the text: en or pt.
@@ -68,10 +63,10 @@ def feedback(
     if image is not None and language != "en":
         raise HearsightError("an image is compared with English texts only", where=where, hint="leave it out")
     root = root or find_root()
-    remarks = english_remarks(root, folded, interface) if language == "en" else portuguese_remarks(folded, interface)
-    if image is not None:
-        remarks += image_remarks(root, folded, image, interface, where)
-    return remarks + check_guidelines(text, language, interface)
+    english = language == "en"
+    remarks = english_remarks(root, folded, image, interface, where) if english else portuguese_remarks(folded, interface)
+    remarks += check_guidelines(text, language, interface)
+    return sorted(remarks, key=lambda remark: OUTCOMES.index(remark.outcome))
 
 
 DATASET = "paper"
@@ -80,52 +75,60 @@ SURE = 0.5
 """Probability from which a text counts as Portuguese. The stage, which drops what is surely foreign, has a lower one."""
 
 
-@cache
-def load_rules() -> dict[str, dict[str, str]]:
-    """Return the rules in plain words."""
-    rules: dict[str, dict[str, str]] = yaml.load(
-        (Path(__file__).parent / "data" / "rules.yaml").read_text(encoding="utf-8"), YAML_LOADER
-    )
-    return rules
+HEADINGS = {
+    "en": dict(zip(OUTCOMES, ("Not met", "Could be better", "Passes", "Not checked"), strict=True)),
+    "pt": dict(zip(OUTCOMES, ("Não cumprido", "Pode melhorar", "Passa", "Não verificado"), strict=True)),
+}
 
 
-@cache
-def _trial(root: Path) -> Trial:
-    return Trial(root, DATASET)
+def remarks_text(remarks: Sequence[Remark], interface: str, *, every: bool = False) -> str:
+    """Return remarks as text: those on what to change; of the others the numbers, or with ``every`` all."""
+    lines, numbers = [], []
+    for outcome, heading in HEADINGS[interface].items():
+        chosen = [remark for remark in remarks if remark.outcome == outcome]
+        if chosen and (every or outcome in ("failed", "advice")):
+            lines.append(heading)
+            for remark in chosen:
+                lines.append(f"  {remark.text}{f' ({remark.detail})' if remark.detail else ''} [{remark.source}]")
+        elif chosen:
+            numbers.append(f"{heading}: {len(chosen)}")
+    return "\n".join([*lines, *([f"{'. '.join(numbers)}. (--all)"] if numbers else [])])
 
 
-def english_remarks(root: Path, text: str, interface: str) -> list[Remark]:
-    """Return a remark for each text rule of CC's filter that asks for something, whether an earlier one failed or not."""
-    (result,) = _trial(root).of([text], explain_all=True)
-    # A rule that asks for at least 0 asks for nothing, and says nothing about the text.
-    asked = (rule for rule in result["rules"] if rule["rule"] != "page_language" and rule["threshold"] != ">= 0")
-    return [_remark(interface=interface, **rule) for rule in asked]
-
-
-def image_remarks(root: Path, text: str, image: bytes, interface: str, where: str = "the image") -> list[Remark]:
-    """Return a remark for each rule that needs the image: format, size, shape, and whether what is named is recognised.
+def english_remarks(root: Path, text: str, image: bytes | None, interface: str, where: str) -> list[Remark]:
+    """Return a remark for each rule of CC's filter that asks for something; without an image for those on texts.
 
     Raises:
         HearsightError: the image is unusable.
     """
-    opened = require_image(image, where)
     params: Any = stage_params(root / "params.yaml", load_graph(root).params, DATASET, "filter", filtering.Params)
     subject = make_subject(text, load_boilerplate(params.language), params.max_characters)
-    subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
-    parse = subject.parse = EnglishParser().compute(subject.text)
-    provider = EmbeddedLabels()
-    stored = provider.annotator.compute(image)
-    nouns = [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]
-    subject.kinds, subject.labels = provider.kinds(nouns, stored, params), provider.labels(stored, params)
-    subject.evidence = provider.evidence(nouns, stored) if params.overlap == "evidence" else ()
-    remarks = []
-    for rule in (*RECORD_RULES, *OVERLAP_RULES):
-        found, setting = rule.test(subject, params), setting_names(DATASET, "filter", RULE_SETTINGS[rule.name])
-        remark = _remark(rule.name, found.passed, found.value, found.threshold, setting, interface)
-        if rule in OVERLAP_RULES:
-            remark = remark._replace(detail=describe_overlap(subject, params))
-        remarks.append(remark)
+    if image is not None:
+        opened = require_image(image, where)
+        subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
+    providers, remarks = make_providers(plan_for(root, ProviderParams(), params.language)), []
+    for group in TEXT_GROUPS if image is None else GROUPS:
+        for role in GROUP_ROLES.get(group, ()):
+            provider = getattr(providers, role)
+            stored = provider.annotator.compute(subject.text if role in TEXT_ROLES else image)
+            set_annotation(subject, role, provider, stored, params)
+        for rule in GROUPS[group]:
+            found = rule.test(subject, params)
+            # A rule that asks for at least 0 asks for nothing, and there is no page.
+            if found.threshold != ">= 0" and rule.name != "page_language":
+                remarks.append(_remark(rule, found, subject, params, interface))
     return remarks
+
+
+def _remark(rule: Rule, found: Finding, subject: Subject, params: Any, interface: str) -> Remark:
+    shown = f"{found.value:.2f}" if isinstance(found.value, float) else str(found.value)
+    setting = setting_names(DATASET, "filter", rule.settings)
+    detail = (
+        rule.describe(subject, params)
+        if rule.describe
+        else "; ".join(filter(None, (shown, allowed(str(found.threshold), setting))))
+    )
+    return Remark("rule", rule.name, found.passed, rule.meaning if interface == "en" else rule.portuguese, detail, "CC §3")
 
 
 def portuguese_remarks(text: str, interface: str) -> list[Remark]:
@@ -142,10 +145,3 @@ def portuguese_remarks(text: str, interface: str) -> list[Remark]:
         Remark("rule", "not_portuguese", probability >= SURE, stated[1], f"{probability:.2f} (>= {SURE})", source),
         Remark("rule", "too_long", len(text) <= most, stated[2], f"{len(text)} (<= {most})", source),
     ]
-
-
-def _remark(rule: str, passed: bool, value: Any, threshold: Any, setting: str, interface: str) -> Remark:
-    plain = load_rules()[rule][interface]
-    shown = f"{value:.2f}" if isinstance(value, float) else str(value)
-    detail = "; ".join(part for part in (shown, allowed(str(threshold), setting)) if part)
-    return Remark("rule", rule, passed, plain, detail, "CC §3")

@@ -18,9 +18,13 @@ import yaml
 
 from components.core.params import YAML_LOADER
 from components.language.parser import EnglishParser
-from components.language.words import words_of
+from components.language.words import words_of, zipf
+from components.stages.filter.vocabulary import MAX_UNSEEN, unseen_share
 
 Kind = Literal["rule", "guideline", "unchecked"]
+Outcome = Literal["failed", "advice", "passed", "unchecked"]
+OUTCOMES: tuple[Outcome, ...] = ("failed", "advice", "passed", "unchecked")
+"""In the order in which they matter to a writer."""
 
 
 class Remark(NamedTuple):
@@ -32,23 +36,33 @@ class Remark(NamedTuple):
     passed: bool | None
     """None for what is not checked."""
     text: str
-    """The requirement in plain words; of a guideline that is missed, what is missing."""
+    """The requirement in plain words; of a guideline that is missed, what to do."""
     detail: str
     """What was measured and what is allowed, or the words that were found; may be empty."""
     source: str
     """Where the requirement is from."""
+    advice: bool = False
+    """Whether a text that does not pass could be better, but is usable."""
 
-    def plain(self) -> dict[str, Any]:
-        """Return the remark as JSON values."""
-        return self._asdict()
+    @property
+    def outcome(self) -> Outcome:
+        """One of :data:`OUTCOMES`."""
+        if self.passed is None:
+            return "unchecked"
+        return "passed" if self.passed else "advice" if self.advice else "failed"
 
 
+LANGUAGES = ("en", "pt")
+"""Of texts and remarks (ISO 639-1)."""
 DATA = Path(__file__).parent / "data"
-LEAST_WORDS, LONGEST_SENTENCE, EARLY = 8, 25, 8
-"""Words of a text at least; of a sentence at most; first words in which the kind of image is named."""
-LONGEST = 10_000
-"""Characters that are read."""
+LEAST_WORDS, LONGEST_SENTENCE, EARLY, BEGINNING = 8, 25, 8, 3
+"""Words of a text at least; of a sentence at most; first words in which the kind of image is named; first words in which "photo
+of" is superfluous."""
 _MARKS = re.compile(r"(?:https?://|www\.)\S+|[#@]\w+")
+_NO_NAME = re.compile(r"\d|_|\.\w|://|^[#@]|^[^\W\d_]$|^[a-f]{8,}$|^[b-df-hj-np-tv-xz]{4,}$", re.IGNORECASE)
+"""Matches what names nothing in any language: numbers and codes, names of files and cameras, addresses, handles, single letters,
+digests, and long words without a vowel."""
+_EDGES = re.compile(r"^[^\w#@]+|[\W_]+$")
 _SENTENCE = re.compile(r"[.!?;…]+(?=\s|$)|\n+")
 _GERUND = re.compile(r"[^\W\d_]{2,}(?:ando|endo|indo|ondo)\Z")
 """Portuguese gerunds: segurando, comendo, sorrindo."""
@@ -87,21 +101,23 @@ def check_guidelines(text: str, language: str, interface: str) -> list[Remark]:
     guidelines, read = load_guidelines(), _read(text, language)
     remarks = []
     for name, check in CHECKS.items():
-        if name == "subject" and language != "en":
+        about = guidelines[name]
+        found = check(read) if language in about.get("texts", LANGUAGES) else None
+        if found is None:
             continue
-        requirement, advice = guidelines[name][interface]
-        found = check(read)
-        stated = requirement if found.passed else f"{requirement} {advice}"
-        remarks.append(Remark("guideline", name, found.passed, stated, found.words, guidelines[name]["source"]))
-    left_out = () if language == "pt" else ("portuguese_subject", "english_rules")
+        requirement, advice = about[interface]
+        optional = not about.get("required", False)
+        stated = requirement if found.passed else advice if optional else f"{requirement} {advice}"
+        remarks.append(Remark("guideline", name, found.passed, stated, found.words, about["source"], advice=optional))
+    named = {remark.name for remark in remarks}
     for name, about in guidelines["unchecked"].items():
-        if name not in left_out:
+        if language in about.get("texts", LANGUAGES) and about.get("unless") not in named:
             remarks.append(Remark("unchecked", name, None, about[interface], "", about["source"]))
     return remarks
 
 
 def _read(text: str, language: str) -> Text:
-    raw = unicodedata.normalize("NFC", text[:LONGEST])
+    raw = unicodedata.normalize("NFC", text)
     return Text(raw, language, [word.lower() for word in words_of(raw)])
 
 
@@ -120,9 +136,9 @@ def _has(name: str, first: int | None = None) -> Callable[[Text], Finding]:
     return check
 
 
-def _has_no(name: str) -> Callable[[Text], Finding]:
+def _has_no(name: str, first: int | None = None) -> Callable[[Text], Finding]:
     def check(text: Text) -> Finding:
-        found = _listed(text, name)
+        found = _listed(text, name, first)
         return Finding(not found, ", ".join(found))
 
     return check
@@ -133,11 +149,17 @@ def _tagged(text: Text, tags: tuple[str, ...]) -> list[str]:
     return [word for word, tag in zip(parse["text"], parse["pos"], strict=True) if tag in tags]
 
 
-def _subject(text: Text) -> Finding:
-    # The kind of image is a noun too, and names nobody.
-    kinds = load_guidelines()["kind"]["words"]["en"]
-    nouns = [word for word in _tagged(text, ("NOUN", "PROPN")) if word.lower() not in kinds]
-    return Finding(bool(nouns), ", ".join(nouns))
+def _subject(text: Text) -> Finding | None:
+    """Find what a text names; None for a Portuguese one that may name something, which takes a parser to decide."""
+    tokens = [_EDGES.sub("", token) for token in text.raw.split()]
+    # The kind of image and "untitled" are words too, and name nobody.
+    empty = {*load_guidelines()["kind"]["words"][text.language], *load_guidelines()["subject"]["words"][text.language]}
+    named = [token for token in tokens if token and not _NO_NAME.search(token) and token.lower() not in empty]
+    if named and text.language == "en":
+        written = text._replace(raw=" ".join(token for token in text.raw.split() if not _NO_NAME.search(_EDGES.sub("", token))))
+        nouns = [word for word in _tagged(written, ("NOUN", "PROPN")) if word.lower() not in empty]
+        named = [word for word in nouns if zipf(word) or unseen_share(word) <= MAX_UNSEEN]
+    return None if named and text.language == "pt" else Finding(bool(named), ", ".join(named))
 
 
 def _action(text: Text) -> Finding:
@@ -167,8 +189,9 @@ def _repetition(text: Text) -> Finding:
     return Finding(not found, ", ".join(dict.fromkeys(found)))
 
 
-CHECKS: dict[str, Callable[[Text], Finding]] = {
+CHECKS: dict[str, Callable[[Text], Finding | None]] = {
     "kind": _has("kind", EARLY),
+    "announced": _has_no("announced", BEGINNING),
     "subject": _subject,
     "action": _action,
     "attributes": _has("attributes"),
@@ -179,4 +202,4 @@ CHECKS: dict[str, Callable[[Text], Finding]] = {
     "marks": _marks,
     "repetition": _repetition,
 }
-"""Guideline → its check, in the order of the remarks."""
+"""Guideline → its check; None where it cannot decide."""

@@ -18,7 +18,7 @@ from components.core.manifest import WARNINGS
 from components.core.stage_output import StageOutput
 from components.execution.runner import _check
 from components.stages.check import check
-from tests.support import PROJECT, make_stage
+from tests.support import PROJECT, make_output, make_stage
 from tests.support.check.boundaries import fill, make
 from tests.support.check.corruptions import put
 from tests.support.settings_files import copy_settings
@@ -49,6 +49,15 @@ def test_a_repeating_recogniser_gives_a_warning_in_the_output_and_data_docs(root
     (warning,) = check(root, "english", "evaluate_speech").warnings
     assert 'class="warning"' in docs and warning.why[:40] in docs
     assert "Warning, stops nothing" in (docs_folder(root, "english", "evaluate_speech") / "by_voice.html").read_text()
+
+
+@pytest.mark.parametrize(("dataset", "warned"), [("english", 1), ("paper", 0)])
+@pytest.mark.parametrize("stage", ["filter", "hypernymize"])
+def test_that_nothing_is_kept_is_a_warning_but_for_the_papers_rules_on_the_demos_small_images(
+    root: Path, stage: str, dataset: str, warned: int
+) -> None:
+    make_output(root, stage, [[]], dataset)
+    assert len(check(root, dataset, stage).warnings) == warned
 
 
 def test_a_run_keeps_its_warnings_in_the_output_and_other_warnings_leave_the_digest_of_its_data(root: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.models.captioners import build
+from components.models.captioners import NETWORKS, build
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
@@ -46,7 +46,7 @@ def features(name: str) -> Any:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["trained", "rnn1x1", "rnn8x8", "t2t1x1", "t2t8x8", "aoanet"])
+@pytest.mark.parametrize("name", ["trained", *NETWORKS])
 def test_any_batch_size_and_order_give_the_captions_of_one_image_at_a_time(name: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / name, tiny_transformer(3) if name == "trained" else random_network(name))
     alone = dict(zip(IMAGES, caption_images(folder, features, IMAGES, 3, 0.0, Inference(batch=1)), strict=True))

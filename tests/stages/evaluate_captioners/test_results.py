@@ -136,7 +136,8 @@ def test_a_set_without_a_training_split_has_no_constant_caption(tmp_path):
     inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), "a red square")})
     stage_output, exported, stage = compared(tmp_path, inputs)
     assert "constant" not in json.loads(exported["scores.json"])["english"]
-    assert "constant" not in stage_output.file("summary.txt").read_text()
+    summary = stage_output.file("summary.txt").read_text()
+    assert "constant" not in summary and "±" not in summary and "The interval is over images" in summary
     assert not any("_sd" in name and "words" not in name for name, _, _ in stage.metrics)
 
 
@@ -149,4 +150,5 @@ def test_show_prints_the_summary_and_where_the_page_is(evaluated, tmp_path, monk
     shown = CliRunner().invoke(app, ["show", "--dataset", "captioners"])
     assert line in shown.output
     assert shown.exit_code == 0, shown.output
+    assert "± is over seeds. The interval is over images" in shown.output
     assert "CIDEr-D on english (4 images, 5 references)" in shown.output and "compare.html" in shown.output

@@ -224,7 +224,7 @@ def test_the_summary_has_every_row_chance_and_the_measured_claims() -> None:
     ranks = {"none": 40, "audio": 9, "image": 9, "both": 1}
     result = tables.render_summary(results_of({(f"{start}-100", 0): constant(rank) for start, rank in ranks.items()}))
     assert (
-        re.search(r"none-100 +speech to image 0\.000 .*; 1 seed, [\d,]+ training pairs", result)
+        re.search(r"none-100 +speech to image 0\.000 \([^)]*; not better than chance\).*; 1 seed, [\d,]+ training pairs", result)
         and "both-100     speech to image 1.000 (1.000 to 1.000)" in result
     )
     assert "chance       speech to image 0.200" in result and f"  {HOLDS}" in result and UNMEASURED not in result

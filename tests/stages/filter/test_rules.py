@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.stages.filter.cascade import GROUPS
+from components.stages.filter.cascade import GROUPS, RULES
 from components.stages.filter.rules import first_failure
 from components.vision.evidence import Evidence
 from components.vision.labels import Label
@@ -22,9 +22,11 @@ PAPERS_OWN = [
 """The alt texts of figure 1 and table 1, all kept by the paper."""
 
 
-def test_rules_have_one_name_each() -> None:
-    names = [rule.name for rules in GROUPS.values() for rule in rules]
-    assert len(names) == len(set(names)) == 26
+def test_rules_have_one_name_each_and_a_meaning_of_one_sentence() -> None:
+    rules = [rule for rules in GROUPS.values() for rule in rules]
+    assert len({rule.name for rule in rules}) == len(rules) == len(RULES)
+    for rule in rules:
+        assert rule.meaning.endswith(".") and rule.portuguese.endswith("."), rule.name
 
 
 @pytest.mark.parametrize("text", PAPERS_OWN)

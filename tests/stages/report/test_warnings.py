@@ -12,15 +12,16 @@ from components.core.ledger import kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.stages import report
+from components.stages.filter.cascade import RULE_GROUPS
 from components.stages.report.run import run as run_report
 from tests.support import leave_warning, make_output, make_stage, row
 from tests.support.report import scores
 
 
-def with_file(root: Path, stage: str, record: dict[str, object], name: str, text: str) -> StageOutput:
+def with_file(root: Path, stage: str, record: dict[str, object], name: str, text: str, kind: str = "model") -> StageOutput:
     job = make_stage(root, stage)
     job.write_shard(
-        "00000", pa.Table.from_pylist([record], schema=OUTPUT_SCHEMAS[stage][1]), ledger_table([kept("a", kind="model")])
+        "00000", pa.Table.from_pylist([record], schema=OUTPUT_SCHEMAS[stage][1]), ledger_table([kept("a", kind=kind)])
     )
     job.write_file(name, text.encode())
     job.finish()
@@ -29,7 +30,8 @@ def with_file(root: Path, stage: str, record: dict[str, object], name: str, text
 
 def inputs_of(root: Path, **caption: object) -> dict[str, StageOutput]:
     record = {"key": "a", "caption": "a dog runs", "split": "train"} | caption
-    inputs = {stage: make_output(root, stage, [[row(stage, key="a")]]) for stage in ("crawl", "filter", "hypernymize", "dedup")}
+    inputs = {stage: make_output(root, stage, [[row(stage, key="a")]]) for stage in ("crawl", "hypernymize", "dedup")}
+    inputs["filter"] = with_file(root, "filter", row("filter", key="a"), "rules.json", json.dumps(RULE_GROUPS), "record")
     inputs["split"] = make_output(root, "split", [[row("split", **record)]])
     inputs["synthesize"] = make_output(root, "synthesize", [[row("synthesize", key="a.0", voice="v")]])
     history = "epoch,validation\n1,0.5\n"

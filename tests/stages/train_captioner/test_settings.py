@@ -36,7 +36,8 @@ def test_a_network_that_is_not_in_the_table_is_one_line_that_says_how_to_add_it(
     with pytest.raises(HearsightError) as error:
         run(make_stage(tmp_path, "train_captioner", params=Params(name="mine")))
     said = str(error.value)
-    assert said.startswith("datasets/captioners.yaml: networks: 'mine' is not a captioning network — choose one of rnn1x1, ")
+    known = ", ".join(NETWORKS)
+    assert said.startswith(f"datasets/captioners.yaml: networks: 'mine' is not a captioning network — choose one of {known}")
     assert "\n" not in said and said.endswith("or add a line to NETWORKS of components/models/captioners/__init__.py")
 
 

@@ -65,12 +65,8 @@ def swept(tables: list[pa.Table], **params: float) -> Sweep:
 def test_each_swept_rule_and_its_setting_exist() -> None:
     rules = {rule.name for group in TEXT_GROUPS for rule in GROUPS[group]}
     assert {each.rule for each in SWEPT} <= rules
-    assert {each.setting for each in SWEPT} == {
-        "max_noun_ratio", "max_repetition", "max_capital_ratio", "min_polarity", "max_polarity",
-        "min_zipf_unlisted", "min_unique_ratio",
-        "profanity_from", "min_language",
-    }  # fmt: skip
-    assert all(isinstance(getattr(PAPER, each.setting), float) for each in SWEPT)
+    for each in SWEPT:
+        assert each.by.low <= getattr(PAPER, each.setting) <= each.by.high, each.rule
 
 
 @pytest.mark.long
@@ -128,7 +124,7 @@ def test_the_partition_into_shards_changes_no_verdict(rows: list[Any], cut: int)
 def test_a_looser_threshold_never_keeps_less(rows: list[Any]) -> None:
     for curve in swept([table_of(rows)]).curves:
         for counts in (curve.alone, curve.left):
-            steps = np.diff(counts if curve.swept.sign != ">=" else counts[::-1])
+            steps = np.diff(counts if curve.swept.by.sign != ">=" else counts[::-1])
             assert (steps >= 0).all()
         assert int(curve.left.max(initial=0)) <= curve.eligible <= len(rows)
 

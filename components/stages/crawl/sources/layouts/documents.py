@@ -79,7 +79,7 @@ def check_fields(number: int, element: Any, fields: dict[str, type]) -> Row | No
 
 
 class Coco(DocumentLayout):
-    """COCO captions: one row per annotation, in the file's order."""
+    """COCO captions (``captions_train2017.json``): annotations; images from ``image_folder``, else by ``coco_url``."""
 
     name = "coco"
     has_urls = True
@@ -103,7 +103,7 @@ class Coco(DocumentLayout):
 
 
 class Karpathy(DocumentLayout):
-    """Karpathy split files of COCO and Flickr: one row per sentence, numbered in order; the split is kept in the ledger."""
+    """Karpathy split files of COCO and Flickr (``dataset_coco.json``): sentences; the split is kept in the ledger."""
 
     name = "karpathy"
     has_files = True
@@ -128,7 +128,7 @@ SPLITS = {"train", "validation", "test"}
 
 
 class PraCegoVer(DocumentLayout):
-    """The cleaned captions (``caption``)."""
+    """#PraCegoVer (``dataset.json``, ``pracegover_63k.json``): posts with the cleaned captions."""
 
     name = "pracegover"
     has_files = True
@@ -150,7 +150,7 @@ class PraCegoVer(DocumentLayout):
 
 
 class PraCegoVerRaw(PraCegoVer):
-    """The captions as their authors wrote them (``raw_caption``)."""
+    """#PraCegoVer: posts with the captions as their authors wrote them."""
 
     name = "pracegover_raw"
     caption_field = "raw_caption"

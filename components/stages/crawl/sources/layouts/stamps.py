@@ -20,7 +20,7 @@ _LINE = re.compile(r"(?P<code>[A-Za-z]{2,3}(?:_[A-Za-z]+)?(?:@\w+)?)\.utf8\s*=(?
 
 
 class Stamps(LineLayout):
-    """One row per language, in the file's order; its number is the line number."""
+    """Stamps of Tux Paint, a ``.txt`` each: the caption in one of ``languages``, of the ``.png`` beside it."""
 
     name = "stamps"
     fields = "the English caption, then one of <language>.utf8=<caption> a line"

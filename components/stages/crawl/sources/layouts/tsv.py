@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r"\s*https?://[^/\s]", re.I)
 
 
 class ConceptualCaptions(LineLayout):
-    """3M, training and validation: ``caption<TAB>url``."""
+    """Conceptual Captions 3M (``Train_GCC-training.tsv``): a line has caption, url."""
 
     name = "cc3m"
     fields = "caption<TAB>url"
@@ -37,7 +37,7 @@ class ConceptualCaptions(LineLayout):
 
 
 class ConceptualCaptions12M(ConceptualCaptions):
-    """12M: ``url<TAB>caption``."""
+    """Conceptual Captions 12M (``cc12m.tsv``): a line has url, caption."""
 
     name = "cc12m"
     fields = "url<TAB>caption"
@@ -45,7 +45,7 @@ class ConceptualCaptions12M(ConceptualCaptions):
 
 
 class ConceptualCaptionsLabels(LineLayout):
-    """3M with machine labels: ``caption<TAB>url<TAB>labels<TAB>MIDs<TAB>confidences``."""
+    """3M with machine labels (``Image_Labels_Subset_…``): caption, url, labels, MIDs, confidences; labels are not kept."""
 
     name = "cc3m_labels"
     fields = "caption<TAB>url<TAB>labels<TAB>MIDs<TAB>confidences"
@@ -78,7 +78,7 @@ _TOKEN = re.compile(r"(?P<file>[^\t]+)#(?P<number>\d+)\t(?P<caption>.*)", re.DOT
 
 
 class Flickr8k(LineLayout):
-    """``name.jpg#0<TAB>caption``."""
+    """Flickr8k (``Flickr8k.token.txt``): a line has name.jpg#0, caption; ``post`` keeps the number."""
 
     name = "flickr8k"
     fields = "name.jpg#0<TAB>caption"
@@ -94,7 +94,7 @@ class Flickr8k(LineLayout):
 
 
 class Flickr30k(Flickr8k):
-    """``name.jpg#0<TAB>caption`` or ``name.jpg| 0| caption``."""
+    """Flickr30k (``results_20130124.token``, ``results.csv``): a line has name.jpg#0, caption, or name.jpg| 0| caption."""
 
     name = "flickr30k"
     fields = "name.jpg#0<TAB>caption, or name.jpg| 0| caption"
@@ -117,7 +117,7 @@ _IMAGE = re.compile(r".+\.(?:jpe?g|png|gif|webp|bmp|tiff?)\s*", re.I)
 
 
 class CaptionedFiles(LineLayout):
-    """``caption<TAB>path``."""
+    """Your own: a line has caption, path of an image, with a tab between; a header of these words is ignored."""
 
     name = "tsv"
     fields = "caption<TAB>path of an image"
