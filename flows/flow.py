@@ -114,7 +114,7 @@ def _run_stages(
     settings = read_settings(project)
     stages, changed = read_plan(project, target.split())
     affected = affected_by(changed, stages)
-    progress, slots = Progress(changed, stages, affected), Slots(sizes, stages)
+    progress, slots = Progress(project, changed, stages, affected), Slots(sizes, stages)
     get_run_logger().info("%d of %d stages are up to date", len(stages) - len(affected), len(stages))
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
-from flows.server import running_server, use_server
-from flows.settings import configure_prefect, set_login
+from flows.server import use_server
+from flows.settings import configure_prefect, running_server, set_login
+
+HINT = "start it in another terminal: python -m flows.serve"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,9 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "PREFECT_API_URL" not in os.environ:
             url = running_server(root)
             if not url:
-                raise HearsightError(
-                    "no Prefect server of this project runs", where=root, hint="start it in another terminal: python -m flows.serve"
-                )
+                raise HearsightError("no Prefect server of this project runs", where=root, hint=HINT)
             use_server(url)
             set_login(root)
         os.execv(sys.executable, [sys.executable, "-m", "prefect", *words])

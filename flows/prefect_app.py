@@ -26,7 +26,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.execution.background import detach
-from flows.server import ADDRESS, LOOPBACK, USERS
+from flows.server import LOOPBACK, USERS
+from flows.settings import ADDRESS
 
 HOSTS = (LOOPBACK, "localhost", "[::1]")
 

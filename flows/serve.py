@@ -68,7 +68,7 @@ def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the process ends; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m flows.serve", description="Serve the pipeline's scheduled deployments.")
-    parser.add_argument("--port", type=int, default=PORTS["prefect"], help="port of Prefect's server, if none of the project runs")
+    parser.add_argument("--port", type=int, default=PORTS["prefect"], help="port of Prefect's server, if none runs")
     chosen = parser.parse_args(arguments)
 
     def run() -> None:

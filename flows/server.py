@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from components.core.errors import HearsightError
 from components.core.files import PRIVATE, explain_error, keep_private
 from components.execution import background
-from flows.settings import configure_prefect, set_login
+from flows.settings import configure_prefect, running_server, set_login
 
 ANSWER = 30.0
 """Seconds within which a configured server must answer."""
@@ -103,8 +103,8 @@ def explain(error: BaseException) -> HearsightError | None:
 PATIENCE = 180.0
 """Seconds within which a server must answer; Prefect's first creates its database."""
 LOOPBACK = "127.0.0.1"
-ADDRESS, USERS = Path(".hearsight/prefect-server"), Path(".hearsight/locks/prefect-users.lock")
-"""Below the project's root: the API's URL of its server, which locks the file while it runs; what those who use it lock."""
+USERS = Path(".hearsight/locks/prefect-users.lock")
+"""Below the project's root: the file that every process locks that uses the project's server."""
 
 
 def reach_server(root: Path) -> None:
@@ -125,8 +125,8 @@ def reach_server(root: Path) -> None:
 def prefect_server(root: Path, port: int = 0) -> Iterator[str]:
     """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server on loopback that asks for the project's login.
 
-    A project has one server with pages and schedules. If it runs it is used, whoever started it. It ends soon after the last block
-    of any process that uses it.
+    A project has one server with pages and schedules. If it runs it is used, whoever started it. It ends soon after the last
+    process that uses it.
 
     Args:
         port: port of the server with pages if it has to be started; 0: a server for this block alone is enough, on a free port.
@@ -159,21 +159,6 @@ def use_server(url: str) -> None:
         from prefect.context import refresh_global_settings_context
 
         refresh_global_settings_context()
-
-
-def running_server(root: Path) -> str:
-    """Return the API's URL of the project's server with pages; empty when none runs.
-
-    Nothing is asked: the server locks the file with its address. So the login is sent to no other program that has its port.
-    """
-    try:
-        with (root / ADDRESS).open(encoding="utf-8") as address:
-            fcntl.flock(address, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return ""
-    except FileNotFoundError:
-        return ""
-    except BlockingIOError:
-        return (root / ADDRESS).read_text(encoding="utf-8")
 
 
 def _start(root: Path, port: int) -> str:

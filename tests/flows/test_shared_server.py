@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.server import running_server
-from flows.settings import login_path
+from flows.settings import login_path, running_server
 from tests.support import PROJECT, until
 from tests.support.flows.clones import Make, git
 from tests.support.flows.served import Server, free_port, started
@@ -81,13 +80,9 @@ def test_of_two_processes_that_need_a_server_at_once_one_starts_it(tmp_path: Pat
         "import sys; from pathlib import Path; from flows.server import prefect_server\n"
         "with prefect_server(Path.cwd(), int(sys.argv[1])) as url: print(url, flush=True); input()"
     )
-    words = [sys.executable, "-c", code]
-    both = [
-        subprocess.Popen(
-            [*words, str(free_port())], cwd=tmp_path, env=nobody(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
+    pipe, env = subprocess.PIPE, nobody(tmp_path)
+    commands = [[sys.executable, "-c", code, str(free_port())] for _ in range(2)]
+    both = [subprocess.Popen(words, cwd=tmp_path, env=env, stdin=pipe, stdout=pipe, text=True) for words in commands]
     outputs = [process.communicate("\n", timeout=600)[0].split() for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert outputs[0][-1] == outputs[1][-1], "both use the same server"

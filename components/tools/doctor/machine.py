@@ -15,8 +15,7 @@ import psutil
 
 from components.core.machine import usable_cores
 from components.tools.doctor.finding import MISSING, OK, WARNING, Finding, run_tool
-from flows.server import running_server
-from flows.settings import PORTS
+from flows.settings import PORTS, running_server
 
 DISK_GB = 2.0
 """Free disk that the demo needs without its environment: packages, outputs and DVC's cache."""
