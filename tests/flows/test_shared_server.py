@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.settings import login_path, running_server
+from flows.settings import ADDRESS, login_path, running_server
 from tests.support import PROJECT, until
 from tests.support.flows.clones import Make, git
 from tests.support.flows.served import Server, free_port, started
@@ -87,3 +88,14 @@ def test_of_two_processes_that_need_a_server_at_once_one_starts_it(tmp_path: Pat
     assert [process.returncode for process in both] == [0, 0]
     assert outputs[0][-1] == outputs[1][-1], "both use the same server"
     until(lambda: not running_server(tmp_path), within=60)
+
+
+def test_another_program_at_the_address_of_a_server_that_has_ended_is_asked_nothing(make_project: Make) -> None:
+    root = make_project()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.setblocking(False)
+        (root / ADDRESS).parent.mkdir(exist_ok=True)
+        (root / ADDRESS).write_text(f"http://127.0.0.1:{other.getsockname()[1]}/api")
+        assert prefect(root, "deployment", "ls").returncode == 2
+        with pytest.raises(BlockingIOError):
+            other.accept()
