@@ -28,7 +28,6 @@ from flows.graph import StageTask, affected_by, read_plan
 from flows.locks import run_lock
 from flows.progress import LOG, Progress, run_log
 from flows.schedules import read_pools, read_schedules
-from flows.show import show_funnels
 from flows.slots import Slots, default_sizes
 from flows.tasks import run_stage, start_snapshot, status_is_clean
 from flows.versioned import open_run, read_settings, superseded
@@ -148,8 +147,6 @@ def _run_stages(
             )
         wait(list(futures.values()))
         _raise_first(project, futures)
-        if progress.ran:
-            show_funnels(project, datasets)
         if progress.ran or read_settings(project) != settings:  # otherwise the first answer stands
             settings = status_is_clean([stage.address for stage in stages], project)
         finished = True

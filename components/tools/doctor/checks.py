@@ -14,7 +14,6 @@ CHECKS: tuple[tuple[str, Callable[[Path], list[Finding]]], ...] = (
     ("git", machine.git),
     ("git identity", machine.git_identity),
     ("dvc", machine.dvc),
-    ("compiler", machine.compiler),
     ("cores", machine.cores),
     ("memory", machine.memory),
     ("disk", machine.disk),

@@ -78,14 +78,6 @@ def dvc(root: Path) -> list[Finding]:
     return [Finding(OK, "dvc", "settings in .dvc/config")]
 
 
-def compiler(root: Path) -> list[Finding]:
-    """Check what compiles the archive scanner: numba, which brings its own compiler."""
-    if find_spec("numba") is None:
-        return [Finding(WARNING, "compiler", "no numba: archives cannot be read", "rm -f .venv/.ready; make setup")]
-    system = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
-    return [Finding(OK, "compiler", f"numba's; the system's ({system or 'none'}) is not needed")]
-
-
 def cores(root: Path) -> list[Finding]:
     """Count the cores that this process may use."""
     count = usable_cores()
