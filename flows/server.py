@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
@@ -167,14 +167,9 @@ def _start(root: Path, port: int) -> str:
     log = _new_log("prefect", root)
     with suppress(OSError, subprocess.SubprocessError):  # the log says why
         background.start("flows.prefect_app", [str(port)], folder=root, log=log, environment={})
-    deadline = time.monotonic() + PATIENCE
-    while url := running_server(root):
-        if _answers(f"{url}/health"):
-            return url
-        if time.monotonic() > deadline:
-            break
-        time.sleep(0.5)
-    raise _not_started("prefect", log)
+    url = running_server(root)
+    _wait("prefect", f"{url}/health", log, lambda: bool(running_server(root)))
+    return url
 
 
 @contextmanager
@@ -200,11 +195,7 @@ def run_server(name: str, command: Sequence[str], health: str, root: Path) -> It
     with log.open("wb") as handle:
         process = subprocess.Popen(guarded, cwd=root, stdout=handle, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            deadline = time.monotonic() + PATIENCE
-            while not _answers(health):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise _not_started(name, log)
-                time.sleep(0.5)
+            _wait(name, health, log, lambda: process.poll() is None)
             yield
         finally:
             process.terminate()
@@ -226,8 +217,13 @@ def _new_log(name: str, root: Path) -> Path:
     return log
 
 
-def _not_started(name: str, log: Path) -> HearsightError:
-    return HearsightError(f"the {name} server did not start", where=log, hint="read that log; is the port in use?")
+def _wait(name: str, health: str, log: Path, lives: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while lives() and time.monotonic() < deadline:
+        if _answers(health):
+            return
+        time.sleep(0.5)
+    raise HearsightError(f"the {name} server did not start", where=log, hint="read that log; is the port in use?")
 
 
 def _answers(url: str) -> bool:
