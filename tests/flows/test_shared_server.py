@@ -62,8 +62,13 @@ def test_schedules_are_served_listed_and_triggered_while_the_pages_are_open_and_
         ui.wait()
         run_now(root, "pipeline/on-demand", "--param", "target=c")
         assert (root / "c.txt").is_file(), "the server outlives the pages while schedules are served"
-        listed = prefect(root, "deployment", "ls")
-        assert listed.returncode == 0 and "pipeline/yearly" in listed.stdout, listed.stdout + listed.stderr
+        for words, text in (
+            ("deployment ls", "pipeline/yearly"),
+            ("flow-run ls", "COMP"),
+            ("concurrency-limit ls", "oncurrency limits"),
+        ):
+            listed = prefect(root, *words.split())
+            assert listed.returncode == 0 and text in listed.stdout, listed.stdout + listed.stderr
         server = Server(f"{url}/api", auth=tuple(login_path(root).read_text().split(":", 1)))
         runs = server.post("/flow_runs/filter", flow_runs={"state": {"type": {"any_": ["COMPLETED"]}}})
         logs = server.post("/logs/filter", logs={"flow_run_id": {"any_": [run["id"] for run in runs]}})
