@@ -28,7 +28,6 @@ from flows.graph import StageTask, affected_by, read_plan
 from flows.locks import run_lock
 from flows.progress import LOG, Progress, run_log
 from flows.schedules import read_pools, read_schedules
-from flows.show import show_funnels
 from flows.slots import Slots, default_sizes
 from flows.tasks import run_stage, start_snapshot, status_is_clean
 from flows.versioned import open_run, read_settings, superseded
@@ -114,7 +113,7 @@ def _run_stages(
     settings = read_settings(project)
     stages, changed = read_plan(project, target.split())
     affected = affected_by(changed, stages)
-    progress, slots = Progress(changed, stages, affected), Slots(sizes, stages)
+    progress, slots = Progress(project, changed, stages, affected), Slots(sizes, stages)
     get_run_logger().info("%d of %d stages are up to date", len(stages) - len(affected), len(stages))
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}
@@ -148,8 +147,6 @@ def _run_stages(
             )
         wait(list(futures.values()))
         _raise_first(project, futures)
-        if progress.ran:
-            show_funnels(project, datasets)
         if progress.ran or read_settings(project) != settings:  # otherwise the first answer stands
             settings = status_is_clean([stage.address for stage in stages], project)
         finished = True

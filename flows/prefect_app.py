@@ -2,13 +2,20 @@
 
 Prefect checks the login of a request (``PREFECT_SERVER_API_AUTH_STRING``), but not the Host and Origin headers: without these
 checks, a page of another site that points its own name to 127.0.0.1 could talk to the server (DNS rebinding).
+
+A server that is not temporary is the project's: it runs in the background and ends when no process uses it any more.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import socket
 import sys
+import threading
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,7 +25,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flows.server import LOOPBACK
+from components.execution.background import detach
+from flows.server import LOOPBACK, USERS
+from flows.settings import ADDRESS
 
 HOSTS = (LOOPBACK, "localhost", "[::1]")
 
@@ -48,15 +57,39 @@ def guarded(app: Any) -> ASGIApp:
     return TrustedHostMiddleware(SameOrigin(app), allowed_hosts=HOSTS, www_redirect=False)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Serve until a signal."""
-    # Else the pages ask the default port; a path is right for each of the names of this machine.
-    os.environ["PREFECT_SERVER_UI_API_URL"] = "/api"
-    # Here: starts with the settings of the environment, and takes seconds.
-    from prefect.server.api.server import create_app
+def end_unused(server: uvicorn.Server) -> None:
+    """End the server when no process has the shared lock of its users; further users wait for the end of this process."""
+    with USERS.open("a") as users:
+        while not server.should_exit:
+            time.sleep(1)
+            with suppress(BlockingIOError):
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                server.should_exit = True
+        threading.Event().wait()
 
-    app = create_app(final=True, ephemeral="--temporary" in arguments)
-    uvicorn.run(guarded(app), host=LOOPBACK, port=int(arguments[-1]), timeout_keep_alive=5, log_level="warning")
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve, in the project's folder, until a signal; the project's server also until it is used no more."""
+    temporary, port = "--temporary" in arguments, int(arguments[-1])
+    with socket.create_server((LOOPBACK, port)) as listener, ADDRESS.open("a+", encoding="utf-8") as address:
+        if not temporary:
+            fcntl.flock(address, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            address.truncate(0)
+            address.write(f"http://{LOOPBACK}:{port}/api")
+            address.flush()
+            detach()
+        # Else the pages ask the default port; a path is right for each of the names of this machine.
+        os.environ["PREFECT_SERVER_UI_API_URL"] = "/api"
+        os.environ.setdefault("PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT", "false")
+        # Here: starts with the settings of the environment, and takes seconds.
+        from prefect.server.api.server import create_app
+
+        app = guarded(create_app(final=True, ephemeral=temporary))
+        config = uvicorn.Config(app, timeout_keep_alive=5, timeout_graceful_shutdown=5, log_level="warning")
+        server = uvicorn.Server(config)
+        if not temporary:
+            threading.Thread(target=end_unused, args=(server,), daemon=True).start()
+        server.run(sockets=[listener])
     return 0
 
 

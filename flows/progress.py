@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import statistics
 import sys
 import threading
 import time
@@ -12,19 +13,37 @@ from pathlib import Path
 
 from prefect.logging.formatters import PrefectFormatter
 
+from components.core.files import read_json_lines
 from components.core.progress import duration, print_progress, progress_bar
+from components.execution.run_log import FINISHED, runs_file
 from flows.graph import StageTask
 
 LOG = Path(".hearsight") / "logs" / "flow.log"
 """Below the project's root: the log of the last run, with all that its stages printed."""
 ENOUGH = 3
 """Finished stages from which the time left is estimated."""
+USUAL = {
+    "crawl": 60.0, "filter": 150.0, "hypernymize": 20.0, "extract_descriptions": 12.0, "dedup": 85.0, "cluster": 75.0,
+    "synthesize": 20.0, "evaluate_speech": 45.0, "extract_features": 30.0, "train_captioner": 20.0, "evaluate_captioners": 20.0,
+    "pretrain_retrieval": 35.0, "finetune_retrieval": 55.0, "posts_report": 30.0,
+}  # fmt: skip
+"""Seconds of a stage that never ran, as in the demo on two cores; others take 5."""
+OVERHEAD = 10.0
+"""Seconds of DVC for each stage."""
+
+
+def expected_seconds(root: Path, stage: StageTask) -> float:
+    """Return how long a stage takes: the median of its earlier runs, else as in the demo."""
+    dataset, _, name = stage.output.rpartition("/")
+    ends = read_json_lines(runs_file(root / ".hearsight", dataset, name), {"event", "seconds"}) if name else []
+    earlier = [end["seconds"] for end in ends if end["event"] == FINISHED]
+    return OVERHEAD + (statistics.median(earlier) if earlier else USUAL.get(name, 5.0))
 
 
 class Progress:
     """The state of a run, and its display on standard error."""
 
-    def __init__(self, changed: set[str], stages: Collection[StageTask], affected: Collection[StageTask]) -> None:
+    def __init__(self, root: Path, changed: set[str], stages: Collection[StageTask], affected: Collection[StageTask]) -> None:
         """Begin a run of ``stages``, of which ``affected`` have changed or need one that has."""
         self.changed = changed
         """Addresses that ``dvc status`` reported as changed when the flow started."""
@@ -33,7 +52,8 @@ class Progress:
         self.ran: set[str] = set()
         """Addresses that DVC has run in this flow."""
         self._total, self._to_do = len(stages), len(affected)
-        self._begun, self._done = set[str](), set[str]()
+        self._expected = {stage.address: expected_seconds(root, stage) for stage in affected}
+        self._begun, self._done = dict[str, float](), set[str]()
         self._running: list[str] = []
         self._start, self._lock, self._closed = time.monotonic(), threading.Lock(), threading.Event()
         self._bar = None
@@ -50,7 +70,7 @@ class Progress:
         """Show that a stage runs during the block; a further attempt is not counted again."""
         with self._lock:
             self._running.append(stage.address)
-            self._begun.add(stage.address)
+            self._begun[stage.address] = time.monotonic()
             if self._bar is None:
                 left = self._time_left()
                 print_progress(f"[{self.elapsed():>5}] stage {self._number()} of {self._total}: {stage.address}{left}")
@@ -79,14 +99,16 @@ class Progress:
         return duration(time.monotonic() - self._start)
 
     def _number(self) -> int:
-        return self._total - self._to_do + len(self._begun | self._done)
+        return self._total - self._to_do + len(self._begun.keys() | self._done)
 
     def _time_left(self) -> str:
-        """Return the time left, if the stages that are left take as long as those that ran."""
-        finished = len(self._done)
-        if finished < ENOUGH:
+        """Return the time left, if what is left takes as much longer or shorter than expected as what ran."""
+        if len(self._done) < ENOUGH:
             return ""
-        left = (time.monotonic() - self._start) * (self._to_do - finished) / finished
+        now = time.monotonic()
+        done = sum(self._expected[address] for address in self._done)
+        done += sum(min(now - self._begun[address], self._expected[address]) for address in set(self._running) - self._done)
+        left = (now - self._start) * (sum(self._expected.values()) - done) / done
         return f" (about {duration(left)} left)"
 
     def _tick(self) -> None:

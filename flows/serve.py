@@ -1,7 +1,7 @@
 """``python -m flows.serve``: deployments of the pipeline on the schedules of ``params.yaml:schedules``.
 
 Each schedule has a deployment (``pipeline/daily`` …); ``pipeline/on-demand`` has no schedule. This process serves them, one run
-at a time. Without ``PREFECT_API_URL`` it starts a server on loopback. At its start it makes up for missed runs.
+at a time, with the project's Prefect server, which it starts if it does not run. At its start it makes up for missed runs.
 """
 
 from __future__ import annotations
@@ -14,25 +14,32 @@ from typing import Any
 
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
+from components.execution.process import sole_writer
 from flows.repository import Repository
 from flows.schedules import Schedule, read_pools, read_schedules
-from flows.server import explain, prefect_server
-from flows.settings import configure_prefect
+from flows.server import explain, prefect_server, use_server, without_login
+from flows.settings import PORTS, configure_prefect, login_path
 
 
 def deployments(schedules: dict[str, Schedule]) -> list[Any]:
     """Return the deployments: one for each schedule, and ``on-demand``."""
-    from flows.flow import pipeline  # here: as above
+    # Here: Prefect reads its settings on import.
+    from prefect.types.entrypoint import EntrypointType
 
+    from flows.flow import pipeline
+
+    # As a module: as a file, its folder would come first where runs look for modules, and flows.dvc stand for dvc.
+    module = EntrypointType.MODULE_PATH
     scheduled = [
         pipeline.to_deployment(
             name=name,
             cron=schedule.cron,
             parameters={"target": schedule.target, "snapshots": schedule.snapshots, "schedule": name},
+            entrypoint_type=module,
         )
         for name, schedule in schedules.items()
     ]
-    return [*scheduled, pipeline.to_deployment(name="on-demand")]
+    return [*scheduled, pipeline.to_deployment(name="on-demand", entrypoint_type=module)]
 
 
 def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -> None:
@@ -61,7 +68,7 @@ def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the process ends; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m flows.serve", description="Serve the pipeline's scheduled deployments.")
-    parser.add_argument("--port", type=int, default=4200, help="port of the server that it starts")
+    parser.add_argument("--port", type=int, default=PORTS["prefect"], help="port of Prefect's server, if none runs")
     chosen = parser.parse_args(arguments)
 
     def run() -> None:
@@ -72,14 +79,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for schedule in schedules.values():
             Repository(root, schedule.push)  # named now, not at three in the morning
         os.environ.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", "30")
-        with prefect_server(root, chosen.port) as url:
+        own = "PREFECT_API_URL" not in os.environ
+        alone = sole_writer(root / ".hearsight" / "locks" / "serve.lock", "the record of scheduled runs")
+        with alone, prefect_server(root, chosen.port) as url:
+            if own:
+                use_server(url)
             from prefect import serve  # here: as above
 
-            for name, schedule in schedules.items():
-                print(f"pipeline/{name}: {schedule.cron} UTC, {schedule.target or 'everything'} ({url})", flush=True)
             served = deployments(schedules)
             prepare(root, schedules, served)
-            serve(*served, limit=1)
+            for name, schedule in schedules.items():
+                print(f"pipeline/{name:<22} {schedule.cron} UTC, {schedule.target or 'everything'}")
+            print(f"runs and their logs             {without_login(url).removesuffix('/api')}")
+            if own:
+                print(f"Prefect asks for a login        the line in {login_path(root).relative_to(root)}")
+            print("start a run in another terminal python -m flows.prefect deployment run pipeline/NAME")
+            print("served until Ctrl-C", flush=True)
+            serve(*served, limit=1, print_starting_message=False)
 
     return report_errors(run, explain)
 

@@ -1,8 +1,9 @@
-"""Prefect's server: errors of it that a user can fix, and servers on loopback, which end with the block and with this process."""
+"""Prefect's server: errors of it that a user can fix, the project's own server on loopback, and servers that end with a block."""
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import os
 import re
 import socket
@@ -12,7 +13,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
@@ -23,7 +24,8 @@ from pydantic import ValidationError
 
 from components.core.errors import HearsightError
 from components.core.files import PRIVATE, explain_error, keep_private
-from flows.settings import configure_prefect, set_login
+from components.execution import background
+from flows.settings import configure_prefect, running_server, set_login
 
 ANSWER = 30.0
 """Seconds within which a configured server must answer."""
@@ -101,6 +103,8 @@ def explain(error: BaseException) -> HearsightError | None:
 PATIENCE = 180.0
 """Seconds within which a server must answer; Prefect's first creates its database."""
 LOOPBACK = "127.0.0.1"
+USERS = Path(".hearsight/locks/prefect-users.lock")
+"""Below the project's root: the file that every process locks that uses the project's server."""
 
 
 def reach_server(root: Path) -> None:
@@ -112,17 +116,20 @@ def reach_server(root: Path) -> None:
     if configure_prefect(root):
         stack = ExitStack()
         atexit.register(stack.close)  # before Prefect's own, which runs first then and sends what the server has not got yet
-        stack.enter_context(prefect_server(root))
+        use_server(stack.enter_context(prefect_server(root)))
     else:
         require_server()
 
 
 @contextmanager
 def prefect_server(root: Path, port: int = 0) -> Iterator[str]:
-    """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server that runs until the block ends and asks for the login.
+    """Yield the URL of Prefect's API: ``PREFECT_API_URL``, or a server on loopback that asks for the project's login.
+
+    A project has one server with pages and schedules. If it runs it is used, whoever started it. It ends soon after the last
+    process that uses it.
 
     Args:
-        port: its port; 0 for a free one, and a server without pages and schedules.
+        port: port of the server with pages if it has to be started; 0: a server for this block alone is enough, on a free port.
 
     Raises:
         HearsightError: the server did not start, or the configured one does not answer.
@@ -132,15 +139,46 @@ def prefect_server(root: Path, port: int = 0) -> Iterator[str]:
         yield configured
         return
     set_login(root)
-    command = [sys.executable, "-m", "flows.prefect_app", *([] if port else ["--temporary"])]
-    if not port:
-        with socket.socket() as free:
-            free.bind((LOOPBACK, 0))
-            port = free.getsockname()[1]
+    (root / USERS).parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        users = stack.enter_context((root / USERS).open("a"))
+        fcntl.flock(users, fcntl.LOCK_SH)  # waits while an unused server ends
+        url = running_server(root)
+        if url and port:
+            print(f"Prefect's server of this project runs already and is used: {url.removesuffix('/api')}", flush=True)
+        if not url:
+            url = _start(root, port) if port else stack.enter_context(_temporary(root))
+        yield url
+
+
+def use_server(url: str) -> None:
+    """Have this process and its children talk to a server of the project, with the API ``url``, and name its pages' addresses."""
+    os.environ["PREFECT_API_URL"] = url
+    os.environ["PREFECT_UI_URL"] = url.removesuffix("/api") + "/v2"  # the other pages show an error before the login
+    if "prefect" in sys.modules:  # it has read its settings, maybe for its copy of croniter alone
+        from prefect.context import refresh_global_settings_context
+
+        refresh_global_settings_context()
+
+
+def _start(root: Path, port: int) -> str:
+    """Start the project's server, unless another process does so at this moment; return its URL when it answers."""
+    _refuse_taken("prefect", f"{LOOPBACK}:{port}")
+    log = _new_log("prefect", root)
+    with suppress(OSError, subprocess.SubprocessError):  # the log says why
+        background.start("flows.prefect_app", [str(port)], folder=root, log=log, environment={})
+    url = running_server(root)
+    _wait("prefect", f"{url}/health", log, lambda: bool(running_server(root)))
+    return url
+
+
+@contextmanager
+def _temporary(root: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind((LOOPBACK, 0))
+        port = free.getsockname()[1]
     url = f"http://{LOOPBACK}:{port}/api"
-    command.append(str(port))
-    with run_server("prefect", command, f"{url}/health", root):
-        os.environ["PREFECT_API_URL"] = url
+    with run_server("prefect", [sys.executable, "-m", "flows.prefect_app", "--temporary", str(port)], f"{url}/health", root):
         yield url
 
 
@@ -151,26 +189,41 @@ def run_server(name: str, command: Sequence[str], health: str, root: Path) -> It
     Raises:
         HearsightError: the server did not start; its log is ``.hearsight/<name>-server.log``.
     """
-    log = root / ".hearsight" / f"{name}-server.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    address = urlsplit(health)
-    with suppress(OSError), socket.create_connection((address.hostname, address.port), 5):
-        raise HearsightError(f"something already listens at {address.netloc}", hint=f"end it, or choose another port for {name}")
+    _refuse_taken(name, urlsplit(health).netloc)
     guarded = [sys.executable, "-m", "flows.guard", "1e9", str(os.getpid()), "--", *command]
-    log.touch(PRIVATE)
-    keep_private(log)  # the application prints its token
+    log = _new_log(name, root)
     with log.open("wb") as handle:
         process = subprocess.Popen(guarded, cwd=root, stdout=handle, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            deadline = time.monotonic() + PATIENCE
-            while not _answers(health):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise HearsightError(f"the {name} server did not start", where=log, hint="read that log; is the port in use?")
-                time.sleep(0.5)
+            _wait(name, health, log, lambda: process.poll() is None)
             yield
         finally:
             process.terminate()
             process.wait()
+
+
+def _refuse_taken(name: str, address: str) -> None:
+    host, _, port = address.rpartition(":")
+    with suppress(OSError), socket.create_connection((host, int(port)), 5):
+        raise HearsightError(f"something already listens at {address}", hint=f"end it, or choose another port for {name}")
+
+
+def _new_log(name: str, root: Path) -> Path:
+    log = root / ".hearsight" / f"{name}-server.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.touch(PRIVATE)
+    keep_private(log)  # the application prints its token
+    log.write_bytes(b"")
+    return log
+
+
+def _wait(name: str, health: str, log: Path, lives: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while lives() and time.monotonic() < deadline:
+        if _answers(health):
+            return
+        time.sleep(0.5)
+    raise HearsightError(f"the {name} server did not start", where=log, hint="read that log; is the port in use?")
 
 
 def _answers(url: str) -> bool:

@@ -1,7 +1,8 @@
-"""Settings of Prefect, which it reads on import."""
+"""Settings of Prefect, which it reads on import, and the address of the project's server. Does not import Prefect."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 from pathlib import Path
@@ -11,6 +12,8 @@ from components.core.files import read_private
 PORTS = {"app": 8010, "mlflow": 5000, "prefect": 4200}
 """Option → default port of ``python -m flows.ui`` on loopback."""
 
+ADDRESS = Path(".hearsight/prefect-server")
+"""Below the project's root: the API's URL of the project's server, which locks the file while it runs."""
 NO_ORIGIN = "https://nobody.invalid"
 """The only other origin whose pages may read Prefect's answers. Prefect's default is ``*``; an empty value means its default."""
 
@@ -53,3 +56,18 @@ def login_path(root: Path) -> Path:
 def read_login(root: Path) -> str:
     """Return the login of the project's Prefect server; the first call writes it to a file that only its owner can read."""
     return read_private(login_path(root), lambda: f"hearsight:{secrets.token_urlsafe(32)}")
+
+
+def running_server(root: Path) -> str:
+    """Return the API's URL of the project's server with pages; empty when none runs.
+
+    Nothing is asked: the server locks the file with its address. So the login is sent to no other program that has its port.
+    """
+    try:
+        with (root / ADDRESS).open(encoding="utf-8") as address:
+            fcntl.flock(address, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return ""
+    except FileNotFoundError:
+        return ""
+    except BlockingIOError:
+        return (root / ADDRESS).read_text(encoding="utf-8")

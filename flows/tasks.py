@@ -21,7 +21,6 @@ from flows.graph import StageTask, read_plan
 from flows.guard import run_guarded
 from flows.progress import Progress
 from flows.schedules import Pool
-from flows.show import show_stage
 from flows.slots import Slots
 from flows.versioned import read_settings
 
@@ -75,10 +74,6 @@ def run_stage(
     skipped = code == 0 and any(SKIPPED.search(line) for line in lines)
     if not skipped:
         progress.ran.add(stage.address)
-        try:
-            show_stage(stage, root, failed=error_line(lines) if code else "")
-        except Exception as error:  # a missing artefact must not fail the stage
-            logger.warning("no artefact for %s: %s", stage.address, error)
     if code:
         raise failure(stage.address, code, lines, stage.timeout)
     progress.done(stage)

@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name, about in ABOUT.items():
                 if name in links:
                     print(f"{about:<32} {links[name]}", flush=True)
-            if links.get("prefect", "").startswith(f"http://{LOOPBACK}:{chosen.prefect}"):
+            if "prefect" in links and "PREFECT_API_URL" not in os.environ:
                 print(f"Prefect asks for a login: the line in {login_path(root).relative_to(root)}", flush=True)
             print("Ctrl-C ends everything", flush=True)
             threading.Event().wait()

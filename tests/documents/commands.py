@@ -170,7 +170,9 @@ TESTED = {
     ),
     r"python -m flows\.pipeline.*": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
     r"python -m flows\.rating .*": "tests/flows/test_rating.py::test_the_flow_waits_for_the_last_rating_exports_and_goes_on",
-    r"python -m flows\.serve": "tests/flows/test_serve.py::test_a_schedule_starts_the_flow_and_completes_its_stages",
+    r"python -m flows\.(serve|prefect)( .*)?": (
+        "tests/flows/test_shared_server.py::test_schedules_are_served_listed_and_triggered_while_the_pages_are_open_and_after"
+    ),
     r"dvc (status|repro -s|remote add .*)": (
         "tests/flows/test_versioned.py::test_clones_continue_from_each_others_runs_and_a_checkout_of_a_tag_has_its_data"
     ),
@@ -212,7 +214,7 @@ NOT_TESTED = {
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"python -m infra\.platforms .*": "network: asks the package index for the wheels of other systems",
     r"pip install .*": "network: an additional package",
-    r"(podman|ray|prefect|kubectl) .*": "a cluster or a server",
+    r"(podman|ray|kubectl) .*": "a cluster or a server",
     r"sbatch .*": "a cluster: tests/execution/test_slurm.py runs the script with stand-ins for SLURM's commands",
     r"curl .*": "a server",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",

@@ -11,8 +11,6 @@ import yaml
 
 from components.core.errors import HearsightError
 from flows.graph import StageTask, affected_by, read_tasks, seconds
-from flows.show import stage_page
-from tests.support import leave_warning, make_output
 from tests.support.flows.clones import Make
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -42,12 +40,6 @@ def test_invalid_meta_is_named(make_project: Make, meta: dict[str, object], mess
         read_tasks(root)
     assert message in str(caught.value)
     assert "c.meta" in str(caught.value)
-
-
-def test_the_report_of_a_stage_shows_the_warnings_of_its_check(tmp_path: Path) -> None:
-    line = leave_warning(make_output(tmp_path, "evaluate_speech", []))
-    stage = StageTask("evaluate_speech@english", "hearsight run evaluate_speech --dataset english", ())
-    assert f"**Warning:** {line}" in stage_page(stage, tmp_path)
 
 
 def test_times_are_read_with_their_units() -> None:

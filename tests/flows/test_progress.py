@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from pathlib import Path
 
 import pytest
 
-from flows import slots
+from components.core.progress import duration
+from components.execution.run_log import FINISHED, runs_file
+from flows import progress, slots
 from flows.commands import StageFailed
 from flows.graph import StageTask
-from flows.progress import Progress
+from flows.progress import OVERHEAD, Progress
 from flows.slots import Slots, default_sizes
 from tests.support import until
 
@@ -18,20 +22,45 @@ def chain(**needs: str) -> list[StageTask]:
     return [StageTask(name, "", tuple(ups), pool="cpu") for name, ups in needs.items()]
 
 
-def test_stages_are_counted_once_beside_those_that_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
+def test_stages_are_counted_once_beside_those_that_are_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stages = chain(a="", b="", c="", d="", e="", f="")
-    progress = Progress({"b"}, stages, stages[1:])
+    shown = Progress(tmp_path, {"b"}, stages, stages[1:])
     for stage in (stages[1], stages[1]):  # it is tried twice
-        with progress.running(stage):
+        with shown.running(stage):
             pass
     for stage in stages[1:5]:
-        progress.done(stage)
-    with progress.running(stages[5]):
+        shown.done(stage)
+    with shown.running(stages[5]):
         pass
-    progress.ran |= {"b", "f"}
-    progress.close()
+    shown.ran |= {"b", "f"}
+    shown.close()
     lines = [line.partition("] ")[2] for line in capsys.readouterr().err.splitlines()]
     assert lines == ["stage 2 of 6: b"] * 2 + ["stage 6 of 6: f (about 00:00 left)", "2 stages ran, 1 were up to date"]
+
+
+def test_the_time_left_is_that_of_earlier_runs_and_of_the_demo_where_there_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("crawl", "filter", "dedup", "split", "own")
+    stages = [StageTask(f"{name}@d", f"hearsight run {name} --dataset d", ()) for name in names]
+    ran = runs_file(tmp_path / ".hearsight", "d", "own")
+    ran.parent.mkdir(parents=True)
+    ran.write_text("".join(json.dumps({"event": FINISHED, "time": "", "seconds": seconds}) + "\n" for seconds in (90, 1000, 110)))
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    shown = Progress(tmp_path, set(), stages, stages)
+    for stage in stages[:3]:
+        shown.done(stage)
+    clock[0] = 2 * (60 + 150 + 85 + 3 * OVERHEAD)  # twice as long as in the demo
+    with shown.running(stages[3]):
+        clock[0] += 5 + OVERHEAD
+    shown.done(stages[3])
+    with shown.running(stages[4]):
+        pass
+    shown.close()
+    left = [line.partition("(about ")[2] for line in capsys.readouterr().err.splitlines()[:2]]
+    assert left[0] == f"{duration(2 * (5 + 110 + 2 * OVERHEAD))} left)", "own took 110 s as a median"
+    assert left[1] == f"{duration((110 + OVERHEAD) * 665 / 340)} left)"
 
 
 def test_the_longest_chain_gets_the_slot_and_a_pool_without_size_shares_those_of_cpu() -> None:

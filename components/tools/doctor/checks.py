@@ -12,8 +12,8 @@ from components.tools.doctor.finding import MISSING, Finding
 CHECKS: tuple[tuple[str, Callable[[Path], list[Finding]]], ...] = (
     ("python", machine.python),
     ("git", machine.git),
+    ("git identity", machine.git_identity),
     ("dvc", machine.dvc),
-    ("compiler", machine.compiler),
     ("cores", machine.cores),
     ("memory", machine.memory),
     ("disk", machine.disk),

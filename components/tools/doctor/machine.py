@@ -15,7 +15,7 @@ import psutil
 
 from components.core.machine import usable_cores
 from components.tools.doctor.finding import MISSING, OK, WARNING, Finding, run_tool
-from flows.settings import PORTS
+from flows.settings import PORTS, running_server
 
 DISK_GB = 2.0
 """Free disk that the demo needs without its environment: packages, outputs and DVC's cache."""
@@ -48,6 +48,21 @@ def git(root: Path) -> list[Finding]:
     return [Finding(OK, "git", shutil.which("git") or "")]
 
 
+def git_identity(root: Path) -> list[Finding]:
+    """Check the name and address of commits, which DVC asks for as well; schedules use one of their own without."""
+    unset = [name for name in ("user.name", "user.email") if not _git_setting(root, name)]
+    if not unset:
+        return [Finding(OK, "git identity", f"{_git_setting(root, 'user.name')} <{_git_setting(root, 'user.email')}>")]
+    fix = "git config --global user.name 'Your Name' && git config --global user.email you@example.com"
+    what = f"{' and '.join(unset)} not set: `dvc exp run` and `git commit` need them, `make demo` does not"
+    return [Finding(WARNING, "git identity", what, fix)]
+
+
+def _git_setting(root: Path, name: str) -> str:
+    done = run_tool(["git", "-C", str(root), "config", name], SECONDS)
+    return done.stdout.strip() if done is not None and done.returncode == 0 else ""
+
+
 def dvc(root: Path) -> list[Finding]:
     """Check DVC's settings and that its folder can be written."""
     config = configparser.ConfigParser(interpolation=None)
@@ -61,14 +76,6 @@ def dvc(root: Path) -> list[Finding]:
     if find_spec("dvc") is None:
         return [Finding(MISSING, "dvc", "is not installed", "rm -f .venv/.ready; make setup")]
     return [Finding(OK, "dvc", "settings in .dvc/config")]
-
-
-def compiler(root: Path) -> list[Finding]:
-    """Check what compiles the archive scanner: numba, which brings its own compiler."""
-    if find_spec("numba") is None:
-        return [Finding(WARNING, "compiler", "no numba: archives cannot be read", "rm -f .venv/.ready; make setup")]
-    system = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
-    return [Finding(OK, "compiler", f"numba's; the system's ({system or 'none'}) is not needed")]
 
 
 def cores(root: Path) -> list[Finding]:
@@ -117,10 +124,11 @@ def gpu(root: Path) -> list[Finding]:
 
 
 def ports(root: Path) -> list[Finding]:
-    """Check that the ports of `make ui` are free on loopback."""
-    taken = {name: port for name, port in PORTS.items() if not _is_free(port)}
+    """Check that the ports of `make ui` are free on loopback; a Prefect server of the project that runs is used."""
+    needed = {name: port for name, port in PORTS.items() if name != "prefect" or not running_server(root)}
+    taken = {name: port for name, port in needed.items() if not _is_free(port)}
     if not taken:
-        return [Finding(OK, "ports", f"{', '.join(map(str, PORTS.values()))} are free")]
+        return [Finding(OK, "ports", f"{', '.join(map(str, needed.values()))} are free")]
     in_use = ", ".join(f"{port} ({name})" for name, port in taken.items())
     options = " ".join(f"--{name} {port + 1}" for name, port in taken.items())
     return [Finding(WARNING, "ports", f"in use: {in_use}; `make ui` needs others", f"python -m flows.ui {options}")]

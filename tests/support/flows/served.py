@@ -63,14 +63,14 @@ def started(words: Sequence[str], root: Path, env: dict[str, str], log: Path) ->
 class Server:
     """A Prefect server's API."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str, auth: Any = None) -> None:
+        self.url, self.auth = url, auth
 
     def post(self, path: str, **body: Any) -> Any:
         """Return the answer; a server whose SQLite is busy answers 503 and is asked again, as Prefect's client does."""
 
         def answer() -> Any:
-            response = httpx.post(f"{self.url}{path}", json=body, timeout=60)
+            response = httpx.post(f"{self.url}{path}", json=body, auth=self.auth, timeout=60)
             if response.status_code == 503:
                 return None
             response.raise_for_status()
@@ -90,7 +90,7 @@ class Server:
         return dict(until(lambda: self._get(f"/flow_runs/{run}"))["state"])
 
     def _get(self, path: str) -> Any:
-        response = httpx.get(f"{self.url}{path}", timeout=60)
+        response = httpx.get(f"{self.url}{path}", auth=self.auth, timeout=60)
         return response.json() if response.status_code == 200 else None
 
 
@@ -125,7 +125,7 @@ def serving(root: Path, server: Server, **env: str) -> Iterator[subprocess.Popen
 
         def serves() -> bool:
             assert process.poll() is None, log.read_text()
-            return "Your deployments are being served" in log.read_text()
+            return "served until Ctrl-C" in log.read_text()
 
         until(serves, within=600)
         yield process

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import pytest
 from components.tools.doctor import machine, material, speech
 from components.tools.doctor.checks import CHECKS, examine
 from components.tools.doctor.finding import MISSING, OK, WARNING
+from flows.settings import ADDRESS
 from tests.support import PROJECT
 from tests.support.settings_files import copy_settings
 
@@ -136,6 +138,36 @@ def test_a_port_in_use_is_a_warning_with_a_command_that_takes_another(clone: Pat
         monkeypatch.setattr(machine, "PORTS", {"mlflow": port})
         (finding,) = machine.ports(clone)
     assert finding.state == WARNING and finding.fix == f"python -m flows.ui --mlflow {port + 1}"
+
+
+def test_a_missing_name_or_address_of_commits_is_a_warning_whose_commands_set_it(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith(("GIT_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    (finding,) = machine.git_identity(clone)
+    assert finding.state == WARNING and finding.found.startswith("user.name and user.email not set: `dvc exp run` ")
+    subprocess.run(["sh", "-c", finding.fix.partition(" && ")[0]], check=True)
+    (finding,) = machine.git_identity(clone)
+    assert finding.state == WARNING and finding.found.startswith("user.email not set: ")
+    subprocess.run(["sh", "-c", finding.fix], check=True)
+    (finding,) = machine.git_identity(clone)
+    assert (finding.state, finding.found) == (OK, "Your Name <you@example.com>")
+    assert (tmp_path / ".gitconfig").is_file(), "of this test alone"
+
+
+def test_the_prefect_server_of_this_project_needs_no_other_port(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (clone / ADDRESS).parent.mkdir()
+    with socket.socket() as taken, (clone / ADDRESS).open("w") as address:
+        taken.bind(("127.0.0.1", 0))
+        monkeypatch.setattr(machine, "PORTS", {"prefect": taken.getsockname()[1]})
+        assert machine.ports(clone)[0].state == WARNING, "somebody else's"
+        address.write("http://127.0.0.1:4200/api")
+        address.flush()
+        fcntl.flock(address, fcntl.LOCK_EX)
+        assert machine.ports(clone)[0].state == OK
 
 
 @pytest.mark.parametrize("damage", ["no git", "no repository", "no settings of dvc"])
