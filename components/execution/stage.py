@@ -6,6 +6,7 @@ A stage maps pure functions over shards (:meth:`Stage.map`), makes files in jobs
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from components.core.addresses import STATE
+from components.core.addresses import COMPARED, FUNNEL, STATE, metrics_path
 from components.core.digests import sha256_file
 from components.core.files import link_or_copy, publish_bytes
 from components.core.manifest import Manifest
@@ -36,6 +37,9 @@ from components.execution.run_log import RunLog
 from components.execution.shard_worker import ShardOut, Task
 
 __all__ = ["Job", "ShardOut", "Stage", "Task"]
+
+DIGITS = 6
+"""Decimals of main figures, as in the tables of stages."""
 
 
 class Job(NamedTuple):
@@ -66,6 +70,8 @@ class Stage:
     parents: list[dict[str, str]] = field(default_factory=list)
     metrics: list[tuple[str, float, int | None]] = field(default_factory=list)
     scores: list[tuple[str, dict[str, float]]] = field(default_factory=list)
+    main_figures: dict[str, Any] = field(default_factory=dict)
+    """Figures for ``dvc metrics`` and ``dvc exp show``, nested by name."""
     cached: dict[str, int] = field(default_factory=dict)
     """Step → number of cached items."""
     done: dict[str, int] = field(default_factory=dict)
@@ -259,8 +265,15 @@ class Stage:
         self._files.append(relative)
 
     def export(self, name: str, data: bytes) -> None:
-        """Write ``reports/<dataset>/<name>``, a metric or a plot of DVC."""
+        """Write ``reports/<dataset>/<name>``, a table or a plot of DVC."""
         publish_bytes(self.project / "reports" / self.dataset / name, data)
+
+    def compare(self, *names: str, value: float) -> None:
+        """Add a main figure, which people compare between experiments: DVC names it ``<dataset>.<name>.<name>``."""
+        target = self.main_figures
+        for name in (self.dataset, *names[:-1]):
+            target = target.setdefault(name, {})
+        target[names[-1]] = round(value, DIGITS)
 
     def note_parent(self, name: str, digest: str) -> None:
         """Add an input from outside the graph (a snapshot of the web) to the lineage."""
@@ -287,8 +300,13 @@ class Stage:
         return {step: f"{self.cached.get(step, 0)} of {total}" for step, total in sorted(self.done.items())}
 
     def finish(self) -> Manifest:
-        """Write the manifest of all files written so far."""
+        """Write the manifest of all files written so far, and the main figures of a stage that DVC compares."""
         self.cache.sweep()  # entries of workers that were killed in this run
         manifest = make_manifest(self.out, self.name, self._written, self._files)
         manifest.write(self.out)
+        if self.name in FUNNEL:
+            self.compare("kept", self.name, value=manifest.counts.get("record", {}).get("kept", 0))
+        if self.name in COMPARED:
+            text = json.dumps(self.main_figures, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+            publish_bytes(metrics_path(self.project, self.dataset, self.name), text.encode())
         return manifest
