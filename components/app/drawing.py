@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from components.core.addresses import CELLS
 from components.core.graph import Graph
 
-WIDTH, HEIGHT = 136, 42
+WIDTH, HEIGHT = 146, 42
 """Of a node, in px."""
 GAP_X, GAP_Y, HEAD, MARGIN = 18, 8, 26, 4
 """Between nodes, above the nodes of a lane, and around the drawing."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from components.core.addresses import COMPARED, FUNNEL, MATRICES, metrics_path
 from components.core.graph import Graph
+from components.core.params import dotted
 from components.tracking.overview import counts_of, finished
 from components.tracking.states import OutputState
 
@@ -51,9 +53,10 @@ def figures(graph: Graph, states: Mapping[str, OutputState]) -> dict[str, Figure
             bar = Bar(stage, number, number / most, states[f"{dataset}/{stage}"])
             found.setdefault(dataset, Figures()).funnel.append(bar)
         for stage in (each for each in COMPARED if each in done and each not in FUNNEL):
-            for names, value in _metrics(graph, dataset, stage):
+            for name, value in dotted(_read(metrics_path(graph.root, dataset, stage))):
+                names = name.split(".")
                 owner, *label, kind = names[1:] if names[0] in MATRICES else names
-                bar = Bar(_shown(" ".join(label)), value, 0, states[f"{dataset}/{stage}"])
+                bar = Bar(_shown(" ".join(label) or "all"), value, 0, states[f"{dataset}/{stage}"])
                 found.setdefault(owner, Figures()).scores.setdefault(NAMES.get(kind, _shown(kind)), []).append(bar)
     for each in found.values():
         each.scores = {kind: _best(bars) for kind, bars in each.scores.items()}
@@ -70,18 +73,9 @@ def _shown(name: str) -> str:
     return name.replace("r_at_", "R@").replace("_", " ")
 
 
-def _metrics(graph: Graph, dataset: str, stage: str) -> Iterator[tuple[list[str], float]]:
-    """Yield the path and value of each metric of a stage; nothing without a readable file."""
+def _read(path: Path) -> dict[str, Any]:
+    """Return the metrics in a file; nothing where there is none, e.g. of a run by an earlier version, or a damaged one."""
     try:
-        content = json.loads(metrics_path(graph.root, dataset, stage).read_bytes())
-    except (OSError, ValueError):
-        return
-    yield from _leaves(content, [])
-
-
-def _leaves(content: Any, names: list[str]) -> Iterator[tuple[list[str], float]]:
-    if isinstance(content, dict):
-        for name, value in content.items():
-            yield from _leaves(value, [*names, name])
-    elif isinstance(content, (int, float)):
-        yield names, float(content)
+        return dict(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return {}
