@@ -37,7 +37,7 @@ RETRIEVED_FILE = "top.parquet"
 """File of ``evaluate_retrieval``: the best items of each query, which people rate."""
 
 FUNNEL = ("filter", "hypernymize", "extract_descriptions", "dedup", "split")
-"""The stages that drop records. Their metric is the number of records that they keep."""
+"""The stages that drop records. Their metric is the number of records that they keep: ``kept`` of the last, others by name."""
 COMPARED = (*FUNNEL, "evaluate_speech", "evaluate_captioners", "evaluate_retrieval", "evaluate_ratings")
 """The stages with metrics of DVC (:func:`metrics_path`)."""
 

@@ -305,7 +305,8 @@ class Stage:
         manifest = make_manifest(self.out, self.name, self._written, self._files)
         manifest.write(self.out)
         if self.name in FUNNEL:
-            self.compare("kept", self.name, value=manifest.counts.get("record", {}).get("kept", 0))
+            name = "kept" if self.name == FUNNEL[-1] else self.name
+            self.compare(name, value=manifest.counts.get("record", {}).get("kept", 0))
         if self.name in COMPARED:
             text = json.dumps(self.main_figures, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
             publish_bytes(metrics_path(self.project, self.dataset, self.name), text.encode())

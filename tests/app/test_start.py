@@ -52,7 +52,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         make_output(root, stage, [[row(stage, key=f"{n}") for n in range(4 if stage == "crawl" else 1)]], "english")
     for stage in ("crawl", "filter", "hypernymize", "dedup"):
         finish(root, "english", stage, anew=stage not in ("crawl", "filter"))
-    finish(root, "captioners", "evaluate_captioners")
+    make_output(root, "evaluate_captioners", [], "captioners")
     scores = {"captioners": {"english": {"rnn1x1": {"cider_d": 0.5}, "t2t8x8": {"cider_d": 0.75}}}}
     metrics_path(root, "captioners", "evaluate_captioners").parent.mkdir(parents=True, exist_ok=True)
     metrics_path(root, "captioners", "evaluate_captioners").write_text(json.dumps(scores))

@@ -83,7 +83,7 @@ def test_a_stage_that_drops_records_has_the_number_it_keeps_as_a_metric_of_dvc(t
     stage.compare("more", "of_it", value=1 / 3)
     stage.finish()
     metrics = json.loads(metrics_path(tmp_path, "english", "filter").read_text())
-    assert metrics == {"english": {"kept": {"filter": 2}, "more": {"of_it": 0.333333}}}
+    assert metrics == {"english": {"filter": 2, "more": {"of_it": 0.333333}}}
 
 
 def test_another_parameter_or_shared_value_computes_again(tmp_path, candidates):

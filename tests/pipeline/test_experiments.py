@@ -69,12 +69,12 @@ def test_metrics_of_two_experiments_fit_a_screen_and_none_fails_to_load(root: Pa
         ["dvc", "metrics", "diff", "--all"], cwd=root, env=ENVIRONMENT, capture_output=True, text=True, check=True
     )
     assert "failed to load" not in done.stdout + done.stderr
-    (line,) = [line for line in done.stdout.splitlines() if "mine.kept.split" in line]
+    (line,) = [line for line in done.stdout.splitlines() if "mine.kept" in line]
     assert line.split()[2:] == ["24", "24", "0"] and line.startswith("reports/mine/split.json")
     shown = dvc(root, "exp", "show", "--only-changed", "--csv").splitlines()
     assert shown[0].split(",") == ["Experiment", "rev", "typ", "Created", "split.by"]
     shown = dvc(root, "exp", "show", "--csv").splitlines()
-    assert "mine.kept.split" in shown[0].split(",")
+    assert "mine.kept" in shown[0].split(",")
 
 
 def test_three_queued_experiments_give_the_results_of_three_plain_runs(root: Path) -> None:
