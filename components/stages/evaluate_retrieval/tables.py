@@ -43,11 +43,6 @@ def scores_json(results: RetrievalResults) -> str:
     return json.dumps({"retrieval": content}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def main_depth(results: RetrievalResults) -> int:
-    """Return the depth of the main recall: 10, or the first that is measured."""
-    return 10 if 10 in results.params.depths else results.params.depths[0]
-
-
 def main_figures(results: RetrievalResults) -> Iterator[tuple[tuple[str, str, str], float]]:
     """Yield (row, direction, recall's name) and the value of each row's main any-hit recall, for ``dvc metrics``."""
     depth = main_depth(results)
