@@ -6,7 +6,6 @@ A stage maps pure functions over shards (:meth:`Stage.map`), makes files in jobs
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from components.core.addresses import COMPARED, FUNNEL, STATE, metrics_path
+from components.core.addresses import STATE
 from components.core.digests import sha256_file
 from components.core.files import link_or_copy, publish_bytes
 from components.core.manifest import Manifest
@@ -30,6 +29,7 @@ from components.core.stage_output import ShardRef, StageOutput
 from components.core.stored_files import store_of
 from components.execution import shard_worker
 from components.execution.engine import Engine
+from components.execution.main_figures import MainFigures
 from components.execution.measure import measure
 from components.execution.output_manifest import make_manifest
 from components.execution.resources import CORE, Resources
@@ -37,9 +37,6 @@ from components.execution.run_log import RunLog
 from components.execution.shard_worker import ShardOut, Task
 
 __all__ = ["Job", "ShardOut", "Stage", "Task"]
-
-DIGITS = 6
-"""Decimals of main figures, as in the tables of stages."""
 
 
 class Job(NamedTuple):
@@ -70,8 +67,7 @@ class Stage:
     parents: list[dict[str, str]] = field(default_factory=list)
     metrics: list[tuple[str, float, int | None]] = field(default_factory=list)
     scores: list[tuple[str, dict[str, float]]] = field(default_factory=list)
-    main_figures: dict[str, Any] = field(default_factory=dict)
-    """Figures for ``dvc metrics`` and ``dvc exp show``, nested by name."""
+    main_figures: MainFigures = field(default_factory=MainFigures)
     cached: dict[str, int] = field(default_factory=dict)
     """Step → number of cached items."""
     done: dict[str, int] = field(default_factory=dict)
@@ -268,13 +264,6 @@ class Stage:
         """Write ``reports/<dataset>/<name>``, a table or a plot of DVC."""
         publish_bytes(self.project / "reports" / self.dataset / name, data)
 
-    def compare(self, *names: str, value: float) -> None:
-        """Add a main figure, which people compare between experiments: DVC names it ``<dataset>.<name>.<name>``."""
-        target = self.main_figures
-        for name in (self.dataset, *names[:-1]):
-            target = target.setdefault(name, {})
-        target[names[-1]] = round(value, DIGITS)
-
     def note_parent(self, name: str, digest: str) -> None:
         """Add an input from outside the graph (a snapshot of the web) to the lineage."""
         self.parents.append({"name": name, "digest": digest})
@@ -304,10 +293,5 @@ class Stage:
         self.cache.sweep()  # entries of workers that were killed in this run
         manifest = make_manifest(self.out, self.name, self._written, self._files)
         manifest.write(self.out)
-        if self.name in FUNNEL:
-            name = "kept" if self.name == FUNNEL[-1] else self.name
-            self.compare(name, value=manifest.counts.get("record", {}).get("kept", 0))
-        if self.name in COMPARED:
-            text = json.dumps(self.main_figures, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-            publish_bytes(metrics_path(self.project, self.dataset, self.name), text.encode())
+        self.main_figures.write(self.project, self.dataset, self.name, manifest)
         return manifest

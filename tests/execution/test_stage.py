@@ -80,7 +80,7 @@ def test_a_stage_that_drops_records_has_the_number_it_keeps_as_a_metric_of_dvc(t
     keys = [f"{n:016x}" for n in range(3)]
     kept_rows = pa.Table.from_pylist([row("filter", key=keys[0]), row("filter", key=keys[1])], schema=OUTPUT_SCHEMAS["filter"][1])
     stage.write_shard("00000", kept_rows, ledger_table([kept(keys[0]), kept(keys[1]), dropped(keys[2], "short", 1, 2)]))
-    stage.compare("more", "of_it", value=1 / 3)
+    stage.main_figures.add("more", "of_it", value=1 / 3)
     stage.finish()
     metrics = json.loads(metrics_path(tmp_path, "english", "filter").read_text())
     assert metrics == {"english": {"filter": 2, "more": {"of_it": 0.333333}}}

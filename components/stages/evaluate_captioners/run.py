@@ -32,7 +32,7 @@ def run(stage: Stage) -> None:
     stage.write_file("cross.csv", tables.cross_csv(results).encode())
     stage.export("table.csv", tables.own_set_csv(results).encode())
     for _, row in tables.own_set_rows(results):
-        stage.compare(row.training, row.network, MAIN, value=row.values[MAIN].mean)
+        stage.main_figures.add(row.training, row.network, MAIN, value=row.values[MAIN].mean)
     for name, value in tables.tracking_metrics(results):
         stage.metric(name, value)
     for model, scores in tables.tracking_scores(results).items():

@@ -116,7 +116,7 @@ def run(stage: Stage) -> None:
     stage.write_file(PAGE, render_page(results, input_warnings(stage.inputs.values())).encode())
     stage.export("ratings.csv", files.plot_csv(results).encode())
     for name, value in files.majorities(results):
-        stage.compare(*name.split("/"), "good_by_majority", value=value)
+        stage.main_figures.add(*name.split("/"), "good_by_majority", value=value)
     for name, value in files.tracking_metrics(results):
         stage.metric(name, value)
     for source, figures in files.tracking_scores(results):

@@ -35,7 +35,7 @@ def run(stage: Stage) -> None:
     stage.export("recall.csv", tables.recall_csv(results).encode())
     stage.write_file(PAGE, page.render_page(results, input_warnings(stage.inputs.values())).encode())
     for names, value in tables.main_figures(results):
-        stage.compare(*names, value=value)
+        stage.main_figures.add(*names, value=value)
     for name, value in tables.tracking_metrics(results):
         stage.metric(name, value)
     for model, recalls in tables.tracking_scores(results).items():

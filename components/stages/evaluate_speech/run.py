@@ -39,7 +39,7 @@ def run(stage: Stage) -> None:
     stage.export("voices.csv", page.voices_csv(results).encode())
     _write_records(stage, drawn)
     if results.words:
-        stage.compare("word_error_rate", value=results.words.value)
+        stage.main_figures.add("word_error_rate", value=results.words.value)
     for name, value in facts.tracking_metrics(results).items():
         stage.metric(name, value)
 

@@ -62,7 +62,7 @@ def test_the_check_lets_the_output_pass(evaluated, tmp_path):
 def test_scores_are_means_over_seeds_with_deviation_and_an_interval_around_them(evaluated):
     _, _, (stage_output, _, stage) = evaluated
     scores = scores_of(stage_output)
-    main = stage.main_figures["captioners"]
+    main = stage.main_figures.values
     assert {f"{name}-{network}": values for name, each in main.items() for network, values in each.items()} == {
         name: {"cider_d": cell["cider_d"]["mean"]}
         for test, table in scores.items() if " less " not in test
