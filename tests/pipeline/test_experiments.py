@@ -75,6 +75,10 @@ def test_metrics_of_two_experiments_fit_a_screen_and_none_fails_to_load(root: Pa
     assert shown[0].split(",") == ["Experiment", "rev", "typ", "Created", "split.by"]
     shown = dvc(root, "exp", "show", "--csv").splitlines()
     assert "mine.kept" in shown[0].split(",")
+    git(root, "restore", ".")
+    dvc(root, "checkout")
+    dvc(root, "exp", "apply", "less")
+    assert read_yaml(root / "datasets" / "mine.yaml")["split"]["by"] == "image"
 
 
 def test_three_queued_experiments_give_the_results_of_three_plain_runs(root: Path) -> None:
