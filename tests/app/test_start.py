@@ -121,7 +121,7 @@ def test_the_state_of_each_output_is_in_the_drawing_and_in_a_table(browser, site
     site.show(page)
     summary(page, "english").click()  # a <details> opens without a script
     for stage, state in zip(("crawl", "filter", "dedup", "hypernymize", "split"), states, strict=True):
-        row = page.locator("tr", has=page.get_by_role("rowheader", name=stage, exact=True)).filter(visible=True)
+        row = page.locator("details tr", has=page.get_by_role("rowheader", name=stage, exact=True)).filter(visible=True)
         assert row.locator("td").first.inner_text().lstrip("✓!↻✗○ ") == state
     drawn = page.locator("svg .node")
     assert drawn.count() == sum(1 for _ in load_graph(Path(site.app.state.settings.root)).outputs())
