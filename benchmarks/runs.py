@@ -189,9 +189,9 @@ def same(one: Any, other: Any) -> bool:
 
 
 def tables(folder: Path) -> dict[str, Path]:
-    """Return the scores and tables below ``reports``."""
-    found = [*(folder / "reports").rglob("scores.json"), *(folder / "reports").rglob("*.csv")]
-    return {path.relative_to(folder / "reports").as_posix(): path for path in sorted(found)}
+    """Return the scores of stages and the tables below ``reports``."""
+    found = [*(folder / "data").glob("**/evaluate_*/scores.json"), *(folder / "reports").rglob("*.csv")]
+    return {path.relative_to(folder).as_posix(): path for path in sorted(found)}
 
 
 def read_report(path: Path) -> Any:

@@ -1,12 +1,13 @@
 """The pipeline as a drawing: a lane for each dataset, an output for each stage, and arrows from what a stage reads.
 
-An output is to the right of everything that it reads. The cells of a matrix share the lane of the matrix.
+An output is to the right of everything that it reads in its lane. Arrows to other lanes belong to their nodes, and are shown with
+one node at a time. The cells of a matrix share the lane of the matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from components.core.addresses import CELLS
 from components.core.graph import Graph
@@ -25,16 +26,8 @@ class Node:
     label: str
     x: int
     y: int
-
-
-@dataclass(frozen=True)
-class Edge:
-    """An arrow from an output to a stage that reads it."""
-
-    path: str
-    """As in the attribute ``d`` of an SVG path."""
-    crosses: bool
-    """Whether it leads to another lane."""
+    crossing: list[str] = field(default_factory=list)
+    """Arrows from and to other lanes, each as the attribute ``d`` of an SVG path."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +39,18 @@ class Drawing:
     lanes: list[tuple[str, int]]
     """Dataset and upper edge of each lane."""
     nodes: list[Node]
-    edges: list[Edge]
+    edges: list[str]
+    """Arrows within lanes, each as the attribute ``d`` of an SVG path."""
 
 
 def draw(graph: Graph) -> Drawing:
     """Return the drawing of a project's pipeline."""
-    reads = {f"{dataset}/{stage}": _read_by(graph, stage, dataset) for stage, dataset, _ in graph.outputs()}
+    reads = graph.reads()
     columns = _columns(reads)
     lanes, nodes, y = [], {}, MARGIN
     by_lane: dict[str, list[str]] = {}
-    for name in reads:
-        by_lane.setdefault(name.partition("/")[0], []).append(name)
+    for stage, dataset, _ in graph.outputs():
+        by_lane.setdefault(lane_of(dataset), []).append(f"{dataset}/{stage}")
     for lane, names in by_lane.items():
         lanes.append((lane, y))
         rows: dict[int, int] = {}
@@ -66,28 +60,30 @@ def draw(graph: Graph) -> Drawing:
             top = y + HEAD + (rows[column] - 1) * (HEIGHT + GAP_Y)
             nodes[name] = Node(name, _label(name), MARGIN + column * (WIDTH + GAP_X), top)
         y += HEAD + max(rows.values()) * (HEIGHT + GAP_Y) + GAP_Y
-    edges = [_edge(nodes[source], nodes[name]) for name in reads for source in reads[name] if source in nodes]
+    edges = []
+    for name, sources in reads.items():
+        for source in filter(nodes.__contains__, sources):
+            arrow = _arrow(nodes[source], nodes[name])
+            if lane_of(source) == lane_of(name):
+                edges.append(arrow)
+            else:
+                nodes[source].crossing.append(arrow)
+                nodes[name].crossing.append(arrow)
     width = 2 * MARGIN + (max(columns.values(), default=0) + 1) * (WIDTH + GAP_X) - GAP_X
     return Drawing(width, y, lanes, list(nodes.values()), edges)
 
 
-def _read_by(graph: Graph, stage: str, dataset: str) -> list[str]:
-    data = graph.root / "data"
-    return [path.relative_to(data).as_posix() for path in graph.inputs(stage, dataset).values()]
+def lane_of(name: str) -> str:
+    """Return the lane of an output or dataset."""
+    return name.partition("/")[0]
 
 
 def _columns(reads: Mapping[str, Iterable[str]]) -> dict[str, int]:
-    """Return the column of each output: the length of the longest way to it. An output that reads itself counts once."""
+    """Return the column of each output: the length of the longest way to it in its lane; ``reads`` has sources first."""
     columns: dict[str, int] = {}
-
-    def column(name: str, above: tuple[str, ...]) -> int:
-        if name not in columns:
-            known = [source for source in reads[name] if source in reads and source not in (*above, name)]
-            columns[name] = 1 + max((column(source, (*above, name)) for source in known), default=-1)
-        return columns[name]
-
-    for name in reads:
-        column(name, ())
+    for name, sources in reads.items():
+        before = [columns[source] for source in sources if source in columns and lane_of(source) == lane_of(name)]
+        columns[name] = 1 + max(before, default=-1)
     return columns
 
 
@@ -97,8 +93,7 @@ def _label(name: str) -> str:
     return parts[-2] if CELLS in parts else parts[-1]
 
 
-def _edge(source: Node, target: Node) -> Edge:
+def _arrow(source: Node, target: Node) -> str:
     x1, y1, x2, y2 = source.x + WIDTH, source.y + HEIGHT // 2, target.x, target.y + HEIGHT // 2
     bend = max(GAP_X, (x2 - x1) // 3)
-    crosses = source.name.partition("/")[0] != target.name.partition("/")[0]
-    return Edge(f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}", crosses)
+    return f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"

@@ -21,14 +21,16 @@ app.add_typer(tracking, name="tracking")
 
 @app.command()
 def show(dataset: Dataset = "english") -> None:
-    """Print the results of a run, finished or not: records kept and dropped by stage, scores, and where its pages are."""
+    """Print what is there now: records kept and dropped by stage, what is older than its inputs, scores, and pages."""
     from components.tracking.overview import overview, pages, results
     from components.tracking.recorder import flush_or_warn
 
     root = find_root()
     flush_or_warn(root)
     graph = load_graph(root)
-    print_text(results(graph, dataset) or overview(graph, dataset))
+    print_text(overview(graph, dataset))
+    if scores := results(graph, dataset):
+        print_text(scores)
     if warnings := read_warnings(upstream_outputs(graph, dataset)):
         print_text(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
         for warning in warnings:

@@ -13,11 +13,13 @@ app = typer.Typer()
 
 
 @app.command()
-def status() -> None:
+def status(
+    dataset: Annotated[str, typer.Option("--dataset", "-d", help="Only the stages of this dataset. Default: all.")] = "",
+) -> None:
     """Print what runs now, what failed last, what `dvc repro` would run next and why, and how long it takes."""
     from components.tools.status.report import project_status, text_of  # here: `hearsight --help` needs no stage
 
-    found = project_status(find_root())
+    found = project_status(find_root(), dataset)
     print_result(found.plain(), text_of(found))
 
 

@@ -36,6 +36,11 @@ PREPARED_FILE = "prepared.json"
 RETRIEVED_FILE = "top.parquet"
 """File of ``evaluate_retrieval``: the best items of each query, which people rate."""
 
+FUNNEL = ("filter", "hypernymize", "extract_descriptions", "dedup", "split")
+"""The stages that drop records. Their metric is the number of records that they keep: ``kept`` of the last, others by name."""
+COMPARED = (*FUNNEL, "evaluate_speech", "evaluate_captioners", "evaluate_retrieval", "evaluate_ratings")
+"""The stages with metrics of DVC (:func:`metrics_path`)."""
+
 
 def find_root() -> Path:
     """Return the project's root: ``HEARSIGHT_ROOT``, or the nearest folder upwards that holds dvc.yaml and params.yaml.
@@ -129,6 +134,11 @@ def lineage_path(folder: Path) -> Path:
     """
     dataset, stage = parse_output_path(folder)
     return output_root(folder) / "reports" / "lineage" / dataset / f"{stage}.json"
+
+
+def metrics_path(root: Path, dataset: str, stage: str) -> Path:
+    """Return the file of a stage's main figures, which DVC compares: ``reports/<dataset>/<stage>.json``."""
+    return root / "reports" / dataset / f"{stage}.json"
 
 
 def docs_folder(root: Path, dataset: str, stage: str) -> Path:

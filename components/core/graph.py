@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,15 @@ class Graph:
         self.require(stage, dataset)
         inputs = self.chain[stage][dataset] or {}
         return {name: self.root / "data" / value for name, value in inputs.items()}
+
+    def reads(self) -> dict[str, list[str]]:
+        """Return output name → the outputs that its stage reads; every output comes after those."""
+        data = self.root / "data"
+        named = {
+            f"{dataset}/{stage}": [path.relative_to(data).as_posix() for path in self.inputs(stage, dataset).values()]
+            for stage, dataset, _ in self.outputs()
+        }
+        return {name: named[name] for name in TopologicalSorter(named).static_order() if name in named}
 
     def block(self, stage: str, dataset: str) -> tuple[dict[str, Any], str]:
         """Return the parameters that hold a stage's settings, and the dataset name to look up in them.

@@ -29,6 +29,7 @@ from components.core.stage_output import ShardRef, StageOutput
 from components.core.stored_files import store_of
 from components.execution import shard_worker
 from components.execution.engine import Engine
+from components.execution.main_figures import MainFigures
 from components.execution.measure import measure
 from components.execution.output_manifest import make_manifest
 from components.execution.resources import CORE, Resources
@@ -66,6 +67,7 @@ class Stage:
     parents: list[dict[str, str]] = field(default_factory=list)
     metrics: list[tuple[str, float, int | None]] = field(default_factory=list)
     scores: list[tuple[str, dict[str, float]]] = field(default_factory=list)
+    main_figures: MainFigures = field(default_factory=MainFigures)
     cached: dict[str, int] = field(default_factory=dict)
     """Step → number of cached items."""
     done: dict[str, int] = field(default_factory=dict)
@@ -259,7 +261,7 @@ class Stage:
         self._files.append(relative)
 
     def export(self, name: str, data: bytes) -> None:
-        """Write ``reports/<dataset>/<name>``, a metric or a plot of DVC."""
+        """Write ``reports/<dataset>/<name>``, a table or a plot of DVC."""
         publish_bytes(self.project / "reports" / self.dataset / name, data)
 
     def note_parent(self, name: str, digest: str) -> None:
@@ -287,8 +289,9 @@ class Stage:
         return {step: f"{self.cached.get(step, 0)} of {total}" for step, total in sorted(self.done.items())}
 
     def finish(self) -> Manifest:
-        """Write the manifest of all files written so far."""
+        """Write the manifest of all files written so far, and the main figures of a stage that DVC compares."""
         self.cache.sweep()  # entries of workers that were killed in this run
         manifest = make_manifest(self.out, self.name, self._written, self._files)
         manifest.write(self.out)
+        self.main_figures.write(self.project, self.dataset, self.name, manifest)
         return manifest

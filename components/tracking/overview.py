@@ -1,22 +1,33 @@
 """Overview of a dataset: the counts of its finished stages, from their manifests.
 
-The history of single records is :mod:`components.tracking.explain`; scores are in the stages' ``summary.txt``.
+The history of single records is :mod:`components.tracking.explain`. What is older than its inputs is marked.
 """
 
 from __future__ import annotations
 
-from components.core.addresses import stage_address
+from typing import NamedTuple
+
+from components.core.addresses import parse_output_name, stage_address
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
+from components.tracking.states import CODE, EARLIER, INPUTS, OUTPUT, SETTINGS, output_states
 
 MOST_RULES = 3
 """Number of rules listed for a stage: those that dropped most."""
 PAGES = {"neighbours": "nearest neighbours", "listen": "voices, to listen to"}
 """File name → title, for pages whose file name is not a title."""
-RESULT_STAGES = ("report", "posts_report", "evaluate_captioners", "evaluate_retrieval")
-"""Stages with a ``summary.txt`` of scores; the first that has finished shows the results of a dataset."""
+RESULT_STAGES = ("evaluate_speech", "evaluate_captioners", "evaluate_retrieval", "evaluate_ratings", "posts_report")
+"""Stages with a ``summary.txt`` of scores."""
+CHANGES = {
+    SETTINGS: "made with other settings",
+    CODE: "made with other code",
+    INPUTS: "older than its inputs",
+    EARLIER: "older than what its inputs are made from",
+    OUTPUT: "changed since its check, or made without one",
+}
+"""What has changed since a run, in words."""
 
 
 def finished(graph: Graph, dataset: str) -> dict[str, StageOutput]:
@@ -42,12 +53,17 @@ def overview(graph: Graph, dataset: str) -> str:
             hint=f"run `dvc repro {stage_address(dataset, stages[0])}`",
         )
     width = max(map(len, [*done, "stage"]))
+    states = output_states(graph)
     lines = [dataset, f"  {'stage':<{width}}   entered      left   passed  dropped most by"]
     lines += [f"  {stage:<{width}}{_counts(stage_output)}" for stage, stage_output in done.items()]
     for stage in stages:
         for name, folder in graph.inputs(stage, dataset).items() if stage in done else ():
             if folder.parent != graph.root / "data" / dataset:
                 lines.append(f"{stage} reads {folder.relative_to(graph.root / 'data')} ({name})")
+    changed = {what: [stage for stage in done if what in states[f"{dataset}/{stage}"].changes] for what in CHANGES}
+    if any(changed.values()):
+        lines.append("not up to date: `hearsight status` says what `dvc repro` would run, and how long it takes")
+        lines += [f"  {CHANGES[what]}: {', '.join(names)}" for what, names in changed.items() if names]
     missing = [stage_address(dataset, stage) for stage in stages if stage not in done]
     if missing:
         lines.append(f"not finished: run `dvc repro {' '.join(missing)}`")
@@ -57,11 +73,20 @@ def overview(graph: Graph, dataset: str) -> str:
 
 
 def results(graph: Graph, dataset: str) -> str:
-    """Return the scores of a dataset as text, as its last stage and its ratings wrote them; empty if none has finished."""
-    done = finished(graph, dataset)
-    last = [stage for stage in RESULT_STAGES if stage in done][:1]
-    shown = [stage for stage in (*last, "evaluate_ratings") if stage in done]
-    return "".join(done[stage].file("summary.txt").read_text(encoding="utf-8") for stage in shown)
+    """Return the scores of a dataset as text, as its stages and those that its report reads wrote them.
+
+    What is older than its inputs says so first. Empty if none of these stages has finished.
+    """
+    outputs = [StageOutput(graph.output(stage, dataset)) for stage in graph.stages_of(dataset)]
+    if "report" in graph.stages_of(dataset):
+        outputs += [StageOutput(path) for path in graph.inputs("report", dataset).values()]
+    states, texts = output_states(graph), []
+    for name, output in {output.name: output for output in outputs}.items():
+        if parse_output_name(name)[1] in RESULT_STAGES and (output.path / NAME).exists():
+            address = stage_address(*parse_output_name(name))
+            old = f"older than its inputs, `dvc repro {address}` makes it anew:\n" if states[name].old else ""
+            texts.append(old + output.file("summary.txt").read_text(encoding="utf-8").rstrip() + "\n")
+    return "\n".join(texts)
 
 
 def pages(graph: Graph, dataset: str) -> dict[str, str]:
@@ -75,13 +100,26 @@ def pages(graph: Graph, dataset: str) -> dict[str, str]:
     return paths
 
 
-def _counts(stage_output: StageOutput) -> str:
+class Counts(NamedTuple):
+    """How many records entered a stage, how many it kept, and rule → how many it dropped."""
+
+    entered: int
+    left: int
+    rules: dict[str, int]
+
+
+def counts_of(stage_output: StageOutput) -> Counts:
+    """Return the counts of a finished output."""
     counts = stage_output.manifest.counts
     # Outputs without records (models, figures) have one kind, or several that are counted together (images and utterances).
     kinds = [counts["record"]] if "record" in counts else list(counts.values())
     left = sum(kind["kept"] for kind in kinds)
     rules = {rule: number for kind in kinds for rule, number in kind["dropped"].items()}
-    entered = left + sum(rules.values())
+    return Counts(left + sum(rules.values()), left, rules)
+
+
+def _counts(stage_output: StageOutput) -> str:
+    entered, left, rules = counts_of(stage_output)
     most = sorted(rules.items(), key=lambda item: (-item[1], item[0]))[:MOST_RULES]
     share = f"{100 * left / entered:6.1f} %" if entered else "       –"
     return f"{entered:10,}{left:10,} {share}  {', '.join(f'{rule} {number:,}' for rule, number in most)}".rstrip()

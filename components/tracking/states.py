@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,10 @@ from components.execution.runner import stage_settings
 UP_TO_DATE, WARNINGS, CHANGED, FAILED, NOT_RUN = "up_to_date", "warnings", "changed", "failed", "not_run"
 STATES = (UP_TO_DATE, WARNINGS, CHANGED, FAILED, NOT_RUN)
 """The states, the best first."""
-SETTINGS, CODE, INPUTS, OUTPUT = "settings", "code", "inputs", "output"
-"""What has changed since the run: the settings, the code, an input, or the output itself."""
+SETTINGS, CODE, INPUTS, EARLIER, OUTPUT = "settings", "code", "inputs", "earlier", "output"
+"""What has changed since the run: settings, code, an input, what an input is made from (at any distance), the output itself."""
+OLD = (INPUTS, EARLIER)
+"""The changes that make an output older than its inputs."""
 FAILED_ROW = re.compile(r'<tr class="failed"><td>(.*?)</tr>', re.DOTALL)
 
 
@@ -59,6 +61,11 @@ class OutputState:
         """The name in the chain: ``<dataset>/<stage>``."""
         return f"{self.dataset}/{self.stage}"
 
+    @property
+    def old(self) -> bool:
+        """Whether it is older than its inputs, or than what they are made from."""
+        return any(change in OLD for change in self.changes)
+
 
 def output_states(graph: Graph) -> dict[str, OutputState]:
     """Return the state of every output by its name, dataset by dataset.
@@ -69,7 +76,11 @@ def output_states(graph: Graph) -> dict[str, OutputState]:
     outputs = [(stage, dataset, StageOutput(folder)) for stage, dataset, folder in graph.outputs()]
     digests = {output.name: _digest(output) for _, _, output in outputs if (output.path / NAME).is_file()}
     reader = _Reader(graph, digests)
-    return {output.name: reader.state(stage, dataset, output) for stage, dataset, output in outputs}
+    states = {output.name: reader.state(stage, dataset, output) for stage, dataset, output in outputs}
+    for name, read in graph.reads().items():
+        if name in digests and not states[name].old and any(states[each].old for each in read if each in states):
+            states[name] = replace(states[name], state=CHANGED, changes=(*states[name].changes, EARLIER))
+    return states
 
 
 def _digest(output: StageOutput) -> str:

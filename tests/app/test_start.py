@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -11,10 +12,11 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page
 
+from components.core.addresses import metrics_path
 from components.core.graph import load_graph
 from components.core.stage_output import StageOutput
 from tests.app.server import OWNER, Running, running, settings_of
-from tests.support import leave_warning
+from tests.support import leave_warning, make_output, row
 from tests.support.app.browser import assert_accessible
 from tests.support.app.project import fail, finish, new_project
 from tests.support.settings_files import edit_settings
@@ -46,8 +48,14 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         (root / place).write_text(text)
     (root / "reports" / "way-out").symlink_to(root / "secret.txt")
+    for stage in ("crawl", "filter"):
+        make_output(root, stage, [[row(stage, key=f"{n}") for n in range(4 if stage == "crawl" else 1)]], "english")
     for stage in ("crawl", "filter", "hypernymize", "dedup"):
-        finish(root, "english", stage)
+        finish(root, "english", stage, anew=stage not in ("crawl", "filter"))
+    make_output(root, "evaluate_captioners", [], "captioners")
+    scores = {"captioners": {"english": {"rnn1x1": {"cider_d": 0.5}, "t2t8x8": {"cider_d": 0.75}}}}
+    metrics_path(root, "captioners", "evaluate_captioners").parent.mkdir(parents=True, exist_ok=True)
+    metrics_path(root, "captioners", "evaluate_captioners").write_text(json.dumps(scores))
     edit_settings(root, lambda content: content["english"]["filter"].update(sides_over=98))
     shutil.rmtree(root / "data" / "english" / "dedup")
     fail(root, "english", "dedup", "expect_it")
@@ -113,7 +121,7 @@ def test_the_state_of_each_output_is_in_the_drawing_and_in_a_table(browser, site
     site.show(page)
     summary(page, "english").click()  # a <details> opens without a script
     for stage, state in zip(("crawl", "filter", "dedup", "hypernymize", "split"), states, strict=True):
-        row = page.locator("tr", has=page.get_by_role("rowheader", name=stage, exact=True)).filter(visible=True)
+        row = page.locator("details tr", has=page.get_by_role("rowheader", name=stage, exact=True)).filter(visible=True)
         assert row.locator("td").first.inner_text().lstrip("✓!↻✗○ ") == state
     drawn = page.locator("svg .node")
     assert drawn.count() == sum(1 for _ in load_graph(Path(site.app.state.settings.root)).outputs())
@@ -128,6 +136,30 @@ def test_what_checks_found_is_listed_with_its_page(page, site):
     assert "english/hypernymize" in found.nth(0).inner_text()
     assert "english/dedup" in found.nth(1).inner_text() and "key expect_it found <3>" in found.nth(1).inner_text()
     assert found.nth(1).get_by_role("link").get_attribute("href").endswith("data_docs/english/dedup/shards.html")
+
+
+def test_each_datasets_funnel_and_its_models_scores_are_tables_of_bars(page, site):
+    site.show(page)
+    english = page.locator(".results section").filter(has=page.get_by_role("heading", name="english", exact=True))
+    rows = [row.inner_text().split() for row in english.locator("tr").all()]
+    assert [row[0] for row in rows] == ["crawl", "filter", "hypernymize", "t2t8x8", "rnn1x1"]
+    assert rows[0][1:] == ["4"] and rows[1][1:] == ["1"] and rows[3][1:] == ["0.750"]
+    widths = [float(bar.get_attribute("width")) for bar in english.locator("rect").all()]
+    assert widths == [100, 25, 0, 75, 50]
+    assert english.locator("caption").all_inner_texts() == ["Records left", "CIDEr-D"]
+
+
+def test_arrows_between_datasets_are_shown_with_the_output_that_is_pointed_at(page, site):
+    site.show(page)
+    report = page.locator("svg .node").filter(has_text=re.compile(r"^\s*report\s"))
+    arrows = report.locator(".crosses")
+    assert arrows.count() == 4 and page.locator("svg .crosses:visible").count() == 0
+    report.hover()
+    assert page.locator("svg .crosses:visible").count() == 4
+    summary(page, "english").click()
+    row = page.locator("tr", has=page.get_by_role("rowheader", name="report", exact=True))
+    for name in ("spoken/pretrain_retrieval", "captioners/evaluate_captioners", "paper/filter", "paper/hypernymize"):
+        assert name in row.locator("td").nth(1).inner_text()
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -28,7 +28,9 @@ def make_demo(folder, *, caption="a dog", split="train", score=0.5, order=1, dro
     (place / "manifest.json").write_text(json.dumps({"shards": shards, "counts": counts}))
     reports = folder / "reports" / "english"
     reports.mkdir(parents=True)
-    (reports / "scores.json").write_text(json.dumps({"mms-48": {"r_at_1": score}}))
+    scores = folder / "data" / "english" / "evaluate_retrieval" / "scores.json"
+    scores.parent.mkdir()
+    scores.write_text(json.dumps({"mms-48": {"r_at_1": score}}))
     (reports / "recall.csv").write_text(f"row,r_at_1,time\nmms-48,{score},{order}\n")
     if extra:
         (place.parent / "report").mkdir()

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from components.core.addresses import COMPARED, FUNNEL, parse_output_name
 from components.core.graph import TEST_SETS, load_graph
+from components.execution.runner import stage_settings
 from tests.support import PROJECT
 from tests.support.contract import problems
 from tests.support.settings_files import copy_settings, edit_settings
@@ -41,6 +43,26 @@ ONCE = [stage for stage in WORK if stage not in CELLED]
 def test_stages_records_suites_and_settings_are_consistent():
     found = list(problems(PROJECT))
     assert not found, "\n".join(found)
+
+
+def test_dvc_compares_one_file_of_each_stage_with_main_figures_and_no_other():
+    stages = yaml.safe_load((PROJECT / "dvc.yaml").read_text())["stages"]
+    listed = {name: entry.get("do", entry).get("metrics") for name, entry in stages.items()}
+    assert {name: files for name, files in listed.items() if files} == {
+        stage: [f"reports/${{key}}/{stage}.json"] for stage in COMPARED
+    }
+
+
+def test_the_sample_has_at_most_forty_metrics():
+    graph = load_graph(PROJECT)
+    kept = sum(len(graph.chain[stage]) for stage in FUNNEL)
+    heard = len(graph.chain["evaluate_speech"])
+    rows = 0
+    for inputs in graph.chain["evaluate_retrieval"].values():
+        trained, stage = parse_output_name(inputs["input"])
+        rows += 2 * len(stage_settings(graph, stage, trained).rows)
+    rated = 3 + len(graph.params["captioners"]["networks"])  # the dataset, two crops of the truth, models of english
+    assert 30 < kept + heard + len(graph.cells) + rows + rated <= 40
 
 
 def test_every_missing_suite_is_named(copy):

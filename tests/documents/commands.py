@@ -85,6 +85,9 @@ TESTED = {
     r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
+    r"dvc exp (run|apply)( .*)?": (
+        "tests/pipeline/test_experiments.py::test_metrics_of_two_experiments_fit_a_screen_and_none_fails_to_load"
+    ),
     r"dvc repro( (synthesize|posts_report|evaluate_captioners|build_search_index|build_rating_items)@.*)?|"
     r"hearsight (run|check)( .*)?": ("tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
@@ -219,7 +222,6 @@ NOT_TESTED = {
     r"curl .*": "a server",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
     r"dvc repro evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",
-    r"dvc exp run( .*)?": "the machine: a run with other parameters, which tests/pipeline/test_repro.py makes by `dvc repro`",
     r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",
     r"dvc repro .*(facc|mine|site|local|archive|posts|tagged|<dataset>)|hearsight dataset add|hearsight params( .*)?": (

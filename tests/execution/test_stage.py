@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from functools import partial
@@ -10,8 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from components.core.addresses import metrics_path
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
+from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.execution.stage import Job, ShardOut, Task
 from tests import support
@@ -70,6 +73,17 @@ def test_a_second_map_with_the_same_parameters_computes_nothing(tmp_path, candid
         stage.finish()
     assert calls(stage) == 3
     assert stage.cache_summary() == {"keep": "3 of 3"}
+
+
+def test_a_stage_that_drops_records_has_the_number_it_keeps_as_a_metric_of_dvc(tmp_path, candidates):
+    stage = make_stage(tmp_path, "filter", "english", inputs={"input": candidates})
+    keys = [f"{n:016x}" for n in range(3)]
+    kept_rows = pa.Table.from_pylist([row("filter", key=keys[0]), row("filter", key=keys[1])], schema=OUTPUT_SCHEMAS["filter"][1])
+    stage.write_shard("00000", kept_rows, ledger_table([kept(keys[0]), kept(keys[1]), dropped(keys[2], "short", 1, 2)]))
+    stage.main_figures.add("more", "of_it", value=1 / 3)
+    stage.finish()
+    metrics = json.loads(metrics_path(tmp_path, "english", "filter").read_text())
+    assert metrics == {"english": {"filter": 2, "more": {"of_it": 0.333333}}}
 
 
 def test_another_parameter_or_shared_value_computes_again(tmp_path, candidates):

@@ -63,6 +63,24 @@ def root(tmp_path: Path) -> Path:
     return project.root
 
 
+def test_metrics_of_two_experiments_fit_a_screen_and_none_fails_to_load(root: Path) -> None:
+    dvc(root, "exp", "run", "-n", "less", "-S", "datasets/mine.yaml:split.test=0.3", "split@mine")
+    done = subprocess.run(
+        ["dvc", "metrics", "diff", "--all"], cwd=root, env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert "failed to load" not in done.stdout + done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if "mine.kept" in line]
+    assert line.split()[2:] == ["24", "24", "0"] and line.startswith("reports/mine/split.json")
+    shown = dvc(root, "exp", "show", "--only-changed", "--csv").splitlines()
+    assert shown[0].split(",") == ["Experiment", "rev", "typ", "Created", "split.test"]
+    shown = dvc(root, "exp", "show", "--csv").splitlines()
+    assert "mine.kept" in shown[0].split(",")
+    git(root, "restore", ".")
+    dvc(root, "checkout")
+    dvc(root, "exp", "apply", "less")
+    assert read_yaml(root / "datasets" / "mine.yaml")["split"]["test"] == 0.3
+
+
 def test_three_queued_experiments_give_the_results_of_three_plain_runs(root: Path) -> None:
     before = texts(root)
     for share in SHARES:

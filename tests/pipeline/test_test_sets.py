@@ -140,7 +140,7 @@ def test_a_changed_test_set_is_evaluated_again_and_one_that_failed_its_check_is_
     ):
         (project.root / name).parent.mkdir(parents=True, exist_ok=True)
         (project.root / name).write_text("{}")
-    for name in ("scores.json", "table.csv"):
+    for name in ("evaluate_captioners.json", "table.csv"):
         (project.root / "reports" / "captioners").mkdir(parents=True, exist_ok=True)
         (project.root / "reports" / "captioners" / name).write_text("{}")
 
@@ -173,7 +173,7 @@ def test_a_trained_captioner_is_tested_on_every_added_set_with_all_its_reference
     for stage in graph.stages:
         for dataset in graph.chain.get(stage, {}):
             runner.run_stage(project.root, stage, dataset, check=check_draft)
-    scores = json.loads((project.root / "reports" / "captioners" / "scores.json").read_text())
+    scores = json.loads((project.root / "data" / "captioners" / "evaluate_captioners" / "scores.json").read_text())
     counted = {name: (table["items"], table["references"]) for name, table in scores.items()}
     assert counted["coco"] == (3, 15) and counted["c40"] == (3, 120) and counted["flickr1k"] == (2, 10)
     assert all("drawn-rnn1x1" in table["cells"] for table in scores.values())

@@ -9,12 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from components.cli.main import app
+from components.core.addresses import parse_output_path
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
-from components.tracking.overview import overview, pages
+from components.tracking.overview import RESULT_STAGES, overview, pages
 from tests.support import leave_warning, make_output, make_stage, row
+from tests.support.app.project import finish
 from tests.support.settings_files import copy_settings
 
 
@@ -58,6 +60,24 @@ def test_an_unfinished_chain_shows_its_finished_stages_and_the_next_command(root
     filtered(root, "english")
     shown = show("english")
     assert "25.0 %" in shown and "dvc repro crawl@english hypernymize@english dedup@english" in shown
+
+
+def test_after_a_stage_has_run_again_its_counts_are_new_and_what_reads_it_is_marked_as_old(root: Path) -> None:
+    for path in load_graph(root).inputs("report", "english").values():
+        dataset, stage = parse_output_path(path)
+        made = make_stage(root, stage, dataset)
+        if stage in RESULT_STAGES:
+            made.write_file("summary.txt", f"scores of {stage}\n".encode())
+        made.finish()
+    for stage in ("crawl", "filter", "hypernymize", "dedup", "report"):
+        finish(root, "english", stage)
+    shown = show("english")
+    assert "older than" not in shown and "scores of evaluate_retrieval" in shown
+    filtered(root, "english")
+    shown = show("english")
+    assert "25.0 %" in shown
+    assert "  older than its inputs: hypernymize, report\n" in shown
+    assert "  older than what its inputs are made from: dedup" in shown
 
 
 def test_unknown_and_unfinished_datasets_give_a_one_line_error_with_the_next_step(root: Path) -> None:

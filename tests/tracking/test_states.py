@@ -53,6 +53,19 @@ def test_an_input_written_anew_changes_the_stage_that_reads_it(root):
     assert state(root, "english/filter").changes == ("inputs",)
 
 
+def test_what_is_made_from_an_old_output_is_old_too_and_other_settings_make_nothing_old(root):
+    for stage in ("hypernymize", "dedup"):
+        finish(root, "english", stage)
+    edit_settings(root, lambda content: content["english"]["filter"].update(sides_over=98))
+    assert state(root, "english/dedup").state == UP_TO_DATE
+    make_output(root, "crawl", [[], []], "english")
+    assert not state(root, "english/crawl").old
+    assert state(root, "english/filter").changes == ("settings", "inputs")
+    hypernymize = state(root, "english/hypernymize")
+    assert (hypernymize.state, hypernymize.changes, hypernymize.old) == (CHANGED, ("earlier",), True)
+    assert state(root, "english/dedup").changes == ("inputs",), "it reads the images of the crawl"
+
+
 def test_an_output_changed_after_its_run_is_changed(root):
     make_output(root, "filter", [[], []], "english")
     assert state(root, "english/filter").changes == ("output",)

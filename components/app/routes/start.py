@@ -13,11 +13,11 @@ from starlette.responses import FileResponse, Response
 
 from components.app import files
 from components.app.access import require_owner
-from components.app.drawing import HEIGHT, WIDTH, draw
+from components.app.drawing import HEIGHT, WIDTH, draw, lane_of
+from components.app.figures import figures
 from components.app.pages import render_page
 from components.core.addresses import docs_folder, stage_address
 from components.core.graph import Graph
-from components.tracking.overview import results
 from components.tracking.states import CHANGED, FAILED, NOT_RUN, STATES, UP_TO_DATE, WARNINGS, OutputState, output_states
 
 router = APIRouter(dependencies=[Depends(require_owner)])
@@ -43,6 +43,8 @@ class Row:
     pages: list[Link]
     docs: str
     """The address of its Data Docs; empty without a check."""
+    reads: list[str]
+    """The outputs of other datasets that its stage reads."""
 
     @property
     def target(self) -> str:
@@ -55,10 +57,11 @@ def start(request: Request) -> Response:
     """Show the pipeline with the state of each output, the last results, what checks found, and links to every page."""
     graph: Graph = request.app.state.services.graph
     states = output_states(graph)
-    rows = {name: _row(graph, state) for name, state in states.items()}
+    reads = graph.reads()
+    rows = {name: _row(graph, state, reads[name]) for name, state in states.items()}
     groups: dict[str, list[Row]] = {}
     for name, row in rows.items():
-        groups.setdefault(name.partition("/")[0], []).append(row)
+        groups.setdefault(lane_of(name), []).append(row)
     started = any(state.state != NOT_RUN for state in states.values())
     return render_page(
         request,
@@ -71,7 +74,7 @@ def start(request: Request) -> Response:
         found=[row for row in rows.values() if row.about.failures or row.about.warnings],
         docs_of=lambda state, table: _docs(graph, state.dataset, state.stage, f"{table}.html"),
         address=lambda page: files.address(graph.root, page),
-        results={dataset: text for dataset in graph.datasets if (text := results(graph, dataset))} if started else {},
+        results=figures(graph, states),
         reports=[_link(graph.root, page) for page in files.report_pages(graph.root)],
         repeat=[stage_address(each.dataset, each.stage) for each in states.values() if each.state in (CHANGED, FAILED, NOT_RUN)],
         symbols=SYMBOLS,
@@ -89,10 +92,11 @@ def file(request: Request, path: str) -> Response:
     return FileResponse(found, media_type=kind)
 
 
-def _row(graph: Graph, state: OutputState) -> Row:
+def _row(graph: Graph, state: OutputState, reads: list[str]) -> Row:
     folder = graph.output(state.stage, state.dataset)
     pages = [_link(graph.root, page) for page in files.output_pages(folder)]
-    return Row(state, pages, _docs(graph, state.dataset, state.stage, "index.html"))
+    others = [name for name in reads if lane_of(name) != lane_of(state.dataset)]
+    return Row(state, pages, _docs(graph, state.dataset, state.stage, "index.html"), others)
 
 
 def _link(root: Path, page: Path) -> Link:

@@ -10,6 +10,7 @@ from components.stages.evaluate_captioners import PAGE, SUMMARY, page, tables
 from components.stages.evaluate_captioners.gathering import gather
 from components.stages.evaluate_captioners.inputs import open_inputs
 from components.stages.evaluate_captioners.jobs import score_all, write_all
+from components.stages.evaluate_captioners.scoring import MAIN
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +30,9 @@ def run(stage: Stage) -> None:
     stage.write_file(SUMMARY, tables.render_summary(results).encode())
     stage.write_file("scores.json", tables.scores_json(results).encode())
     stage.write_file("cross.csv", tables.cross_csv(results).encode())
-    stage.export("scores.json", tables.scores_json(results).encode())
     stage.export("table.csv", tables.own_set_csv(results).encode())
+    for _, row in tables.own_set_rows(results):
+        stage.main_figures.add(row.training, row.network, MAIN, value=row.values[MAIN].mean)
     for name, value in tables.tracking_metrics(results):
         stage.metric(name, value)
     for model, scores in tables.tracking_scores(results).items():

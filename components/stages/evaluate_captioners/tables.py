@@ -105,9 +105,14 @@ def cross_csv(results: CaptionerResults) -> str:
     return _csv(results, [(table, row) for table in results.tables for row in table.rows])
 
 
+def own_set_rows(results: CaptionerResults) -> list[tuple[Table, Row]]:
+    """Return the results of every cell on the test split of its training set."""
+    return [(table, row) for table in results.tables for row in table.rows if row.training == table.name]
+
+
 def own_set_csv(results: CaptionerResults) -> str:
     """Return the scores of every cell on the test split of its training set as CSV, for DVC's plot."""
-    return _csv(results, [(table, row) for table in results.tables for row in table.rows if row.training == table.name])
+    return _csv(results, own_set_rows(results))
 
 
 def _csv(results: CaptionerResults, table_rows: Sequence[tuple[Table, Row]]) -> str:

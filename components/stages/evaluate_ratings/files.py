@@ -75,13 +75,12 @@ def scores_json(results: RatingResults) -> str:
     return json.dumps({"ratings": content}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def metrics_json(results: RatingResults) -> str:
-    """Return each row's figures without intervals as JSON, for ``dvc metrics``."""
-    content = {
-        name_of(about): {name: rounded(value.mean) for name, value in figures.items()}
-        for about, figures, _ in figures_of(results)
-    }
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+def majorities(results: RatingResults) -> Iterator[tuple[str, float]]:
+    """Yield each row's name and its share rated GOOD by the majority, or matched at rank 1; for DVC's metrics and plot."""
+    for about, figures, _ in figures_of(results):
+        majority = figures.get("human_r_at_1") or figures.get(f"good_{about['raters'] // 2 + 1}_of_{about['raters']}")
+        if majority:
+            yield name_of(about), majority.mean
 
 
 def name_of(about: dict[str, Any]) -> str:
@@ -107,13 +106,8 @@ def table_csv(results: RatingResults) -> str:
 
 
 def plot_csv(results: RatingResults) -> str:
-    """Return the share rated GOOD by the majority, or matched at rank 1, of each row as CSV for DVC's plot."""
-    lines = []
-    for about, figures, _ in figures_of(results):
-        majority = figures.get("human_r_at_1") or figures.get(f"good_{about['raters'] // 2 + 1}_of_{about['raters']}")
-        if majority:
-            lines.append([name_of(about), six_digits(majority.mean)])
-    return csv_text(["line", "good_by_majority"], lines)
+    """Return the majorities of each row as CSV for DVC's plot."""
+    return csv_text(["line", "good_by_majority"], [[name, six_digits(share)] for name, share in majorities(results)])
 
 
 def render_summary(results: RatingResults) -> str:

@@ -114,8 +114,9 @@ def run(stage: Stage) -> None:
     stage.write_file("table.csv", files.table_csv(results).encode())
     stage.write_file("summary.txt", files.render_summary(results).encode())
     stage.write_file(PAGE, render_page(results, input_warnings(stage.inputs.values())).encode())
-    stage.export("ratings.json", files.metrics_json(results).encode())
     stage.export("ratings.csv", files.plot_csv(results).encode())
+    for name, value in files.majorities(results):
+        stage.main_figures.add(*name.split("/"), "good_by_majority", value=value)
     for name, value in files.tracking_metrics(results):
         stage.metric(name, value)
     for source, figures in files.tracking_scores(results):

@@ -28,14 +28,14 @@ def run(stage: Stage) -> None:
     write_table(best, pa.concat_tables([pq.read_table(folder / RETRIEVED_FILE) for _, folder in sorted(folders.items())]))
     stage.write_file(RETRIEVED_FILE, best)
     best.unlink()
-    scores = tables.scores_json(results).encode()
-    stage.write_file("scores.json", scores)  # read by later stages
-    stage.export("scores.json", tables.metrics_json(results).encode())  # for dvc metrics
+    stage.write_file("scores.json", tables.scores_json(results).encode())  # read by later stages
     stage.write_file("claims.json", tables.claims_json(results).encode())
     stage.write_file("table.csv", tables.table_csv(results).encode())
     stage.write_file("summary.txt", tables.render_summary(results).encode())
     stage.export("recall.csv", tables.recall_csv(results).encode())
     stage.write_file(PAGE, page.render_page(results, input_warnings(stage.inputs.values())).encode())
+    for names, value in tables.main_figures(results):
+        stage.main_figures.add(*names, value=value)
     for name, value in tables.tracking_metrics(results):
         stage.metric(name, value)
     for model, recalls in tables.tracking_scores(results).items():

@@ -43,12 +43,12 @@ def scores_json(results: RetrievalResults) -> str:
     return json.dumps({"retrieval": content}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def metrics_json(results: RetrievalResults) -> str:
-    """Return the any-hit recalls of each row and chance as JSON, for ``dvc metrics``."""
-    content: dict[str, Any] = {}
-    for direction, name, recalls in _any_hit(results):
-        content.setdefault(name, {})[direction] = {metric: rounded(recall) for metric, recall in recalls.items()}
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+def main_figures(results: RetrievalResults) -> Iterator[tuple[tuple[str, str, str], float]]:
+    """Yield (row, direction, recall's name) and the value of each row's main any-hit recall, for ``dvc metrics``."""
+    depth = main_depth(results)
+    for row in results.rows:
+        for direction in DIRECTIONS:
+            yield (row.name, direction, metric_name(depth)), row.values[Cell(results.crop, direction, depth)].mean
 
 
 def claims_json(results: RetrievalResults) -> str:

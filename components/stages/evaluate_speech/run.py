@@ -38,6 +38,8 @@ def run(stage: Stage) -> None:
     stage.write_file(SUMMARY, page.render_summary(results).encode())
     stage.export("voices.csv", page.voices_csv(results).encode())
     _write_records(stage, drawn)
+    if results.words:
+        stage.main_figures.add("word_error_rate", value=results.words.value)
     for name, value in facts.tracking_metrics(results).items():
         stage.metric(name, value)
 

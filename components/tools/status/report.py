@@ -6,13 +6,14 @@ import fcntl
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from components.core.addresses import lock_path, stage_address
+from components.core.addresses import lock_path, parse_output_name, stage_address
+from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.machine import process_exists
+from components.core.params import did_you_mean
 from components.core.progress import duration
 from components.execution.run_log import FAILED
 from components.tools.status.history import History, seconds_of
@@ -149,61 +150,65 @@ class Status:
         return values
 
 
-def project_status(root: Path) -> Status:
+def project_status(root: Path, dataset: str = "") -> Status:
     """Return the state of a project, from its files.
 
+    Args:
+        dataset: only its stages, and those of its cells if it is a matrix; '' for all.
+
     Raises:
-        HearsightError: dvc.yaml, params.yaml or dvc.lock cannot be read.
+        HearsightError: dvc.yaml, params.yaml or dvc.lock cannot be read, or there is no such dataset.
     """
     graph = load_graph(root)
+    chosen = _addresses(graph, dataset)
     history, locked = History(graph), Locked(graph)
     running = running_stages(graph, history)
     busy = {each.name for each in running}
-    following = list(_next(graph, locked, history, busy))
+    due = list(_next(graph, locked, history, busy))
+    addresses = {each.name for each in due}
+    following = [each for each in due if each.name in chosen]
     known = [each.expected for each in following if each.expected is not None]
     return Status(
-        running,
-        _failures(graph, history, busy),
+        [each for each in running if each.name in chosen],
+        # DVC's run cache repairs a failed stage without a run: what need not run has no failure.
+        [each for each in _failures(graph, history, busy) if each.name in chosen & addresses],
         following,
-        [stage_address(dataset, stage) for stage, dataset in _downstream(graph, {each.name for each in following})],
+        [address for address in _downstream(graph, addresses) if address in chosen],
         sum(known),
         len(following) - len(known),
     )
 
 
+def _addresses(graph: Graph, dataset: str) -> set[str]:
+    """Return the addresses of the stages of a dataset, or of all for ''; raises HearsightError without any."""
+    names = {each: each.partition("/")[0] for each in graph.datasets}
+    chosen = [each for each, parent in names.items() if dataset in ("", each, parent)]
+    if not chosen:
+        raise HearsightError(
+            f"there is no dataset '{dataset}'", where=graph.root / "params.yaml", hint=did_you_mean(dataset, list(names))
+        )
+    return {stage_address(each, stage) for each in chosen for stage in graph.stages_of(each)}
+
+
 def _next(graph: Graph, locked: Locked, history: History, busy: set[str]) -> Iterable[Next]:
     """Yield what has a reason to run, in the order of the graph."""
-    for stage, dataset in _in_order(graph):
+    for name in graph.reads():
+        dataset, stage = parse_output_name(name)
         address = stage_address(dataset, stage)
         if why := locked.why_run(stage, dataset):
             yield Next(address, tuple(why), history.expected_seconds(stage, dataset), address in busy)
 
 
-def _reads(graph: Graph) -> dict[str, list[str]]:
-    """Return output name → the outputs that its stage reads."""
-    data = graph.root / "data"
-    return {
-        f"{dataset}/{stage}": [path.relative_to(data).as_posix() for path in graph.inputs(stage, dataset).values()]
-        for stage, dataset, _ in graph.outputs()
-    }
-
-
-def _in_order(graph: Graph) -> list[tuple[str, str]]:
-    """Return (stage, dataset) of every output, each after what it reads."""
-    names = {f"{dataset}/{stage}": (stage, dataset) for stage, dataset, _ in graph.outputs()}
-    return [names[name] for name in TopologicalSorter(_reads(graph)).static_order() if name in names]
-
-
-def _downstream(graph: Graph, direct: set[str]) -> list[tuple[str, str]]:
-    """Return (stage, dataset) of what reads, at any distance, the output of something in ``direct``, and is not in it."""
-    reads, moved, found = _reads(graph), set[str](), []
-    for stage, dataset in _in_order(graph):
-        name, address = f"{dataset}/{stage}", stage_address(dataset, stage)
+def _downstream(graph: Graph, direct: set[str]) -> list[str]:
+    """Return the addresses of what reads, at any distance, the output of something in ``direct``, and is not in it."""
+    moved, found = set[str](), []
+    for name, read in graph.reads().items():
+        address = stage_address(*parse_output_name(name))
         if address in direct:
             moved.add(name)
-        elif moved.intersection(reads[name]):
+        elif moved.intersection(read):
             moved.add(name)
-            found.append((stage, dataset))
+            found.append(address)
     return found
 
 

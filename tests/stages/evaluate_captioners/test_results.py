@@ -7,11 +7,13 @@ import io
 import json
 import math
 import shutil
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from components.cli.main import app
+from components.core.stage_output import StageOutput
 from components.stages.check import check
 from components.stages.evaluate_captioners.inputs import read_set
 from tests.stages.evaluate_captioners.running import compared
@@ -23,6 +25,11 @@ from tests.stages.evaluate_captioners.world import (
 )
 from tests.support import PROJECT, leave_warning, make_output
 from tests.support.settings_files import copy_settings
+
+
+def scores_of(output: StageOutput) -> dict[str, Any]:
+    """The full table of scores."""
+    return json.loads(output.file("scores.json").read_text())
 
 
 @pytest.mark.long
@@ -53,9 +60,14 @@ def test_the_check_lets_the_output_pass(evaluated, tmp_path):
 
 
 def test_scores_are_means_over_seeds_with_deviation_and_an_interval_around_them(evaluated):
-    _, _, (stage_output, exported, _) = evaluated
-    scores = json.loads(exported["scores.json"])
-    assert scores == json.loads(stage_output.file("scores.json").read_text())
+    _, _, (stage_output, _, stage) = evaluated
+    scores = scores_of(stage_output)
+    main = stage.main_figures.values
+    assert {f"{name}-{network}": values for name, each in main.items() for network, values in each.items()} == {
+        name: {"cider_d": cell["cider_d"]["mean"]}
+        for test, table in scores.items() if " less " not in test
+        for name, cell in table["cells"].items() if name.startswith(f"{test}-")
+    }  # fmt: skip
     rows = stage_output.table().to_pylist()
     for test, table in ((name, scores[name]) for name in ("english", "cleaned", "portuguese")):
         for name, result in table["cells"].items():
@@ -68,14 +80,14 @@ def test_scores_are_means_over_seeds_with_deviation_and_an_interval_around_them(
 
 
 def test_the_constant_caption_comes_from_the_training_split_alone(evaluated):
-    scores = json.loads(evaluated[2][1]["scores.json"])
+    scores = scores_of(evaluated[2][0])
     assert scores["english"]["constant"]["caption"] in {f"a {colour} square" for colour in COLOURS[:4]}
     # Four images of a colour each: what all captions share weighs nothing, and the colour is never right.
     assert scores["english"]["constant"]["cider_d"]["mean"] == 0.0 < scores["english"]["constant"]["rouge_l"]["mean"]
 
 
 def test_two_caption_sets_of_the_same_images_are_each_evaluated_against_both(evaluated):
-    scores = json.loads(evaluated[2][1]["scores.json"])
+    scores = scores_of(evaluated[2][0])
     result = scores["english less cleaned"]
     assert set(scores) == {"english", "cleaned", "portuguese", "english less cleaned"}
     assert set(result) == {"english", "cleaned"} and set(result["english"]) == {"small1x1", "small8x8"}
@@ -100,7 +112,7 @@ def test_every_model_has_its_scores_on_every_test_set_and_the_stage_each_cells_o
     assert {"english/english-small1x1/cider_d", "english/constant/cider_d"} <= set(result)
     assert "english/cleaned-small1x1/cider_d" not in result
     told = dict(stage.scores)
-    scores = json.loads(evaluated[2][1]["scores.json"])
+    scores = scores_of(evaluated[2][0])
     assert set(told) == set(scores["english"]["models"])
     for model, values in told.items():
         for test in ("english", "cleaned", "portuguese"):
@@ -109,8 +121,8 @@ def test_every_model_has_its_scores_on_every_test_set_and_the_stage_each_cells_o
 
 
 def test_the_scores_hold_the_lengths_and_objects_of_cells_and_references(evaluated):
-    result = json.loads(evaluated[2][1]["scores.json"])["english"]["writing"]
-    assert result["references"]["words"] == pytest.approx(json.loads(evaluated[2][1]["scores.json"])["english"]["words"])
+    result = scores_of(evaluated[2][0])["english"]["writing"]
+    assert result["references"]["words"] == pytest.approx(scores_of(evaluated[2][0])["english"]["words"])
     assert result["cleaned-small8x8"]["objects_unsupported"] >= 4 and "objects" not in result["references"]
 
 
@@ -134,8 +146,8 @@ def test_an_image_with_forty_captions_is_one_item_of_forty_references(tmp_path):
 def test_a_set_without_a_training_split_has_no_constant_caption(tmp_path):
     inputs = {"input": prepared(tmp_path, "english", squares(), test_from=0)}
     inputs["english-small1x1"] = cell(tmp_path, "english", "small1x1", {0: dict.fromkeys(range(8), "a red square")})
-    stage_output, exported, stage = compared(tmp_path, inputs)
-    assert "constant" not in json.loads(exported["scores.json"])["english"]
+    stage_output, _, stage = compared(tmp_path, inputs)
+    assert "constant" not in scores_of(stage_output)["english"]
     summary = stage_output.file("summary.txt").read_text()
     assert "constant" not in summary and "±" not in summary and "The interval is over images" in summary
     assert not any("_sd" in name and "words" not in name for name, _, _ in stage.metrics)

@@ -148,8 +148,8 @@ def test_csv_plot_metrics_and_rows_have_the_figures_of_the_json(tmp_path: Path) 
     assert any(r["figure"] == "good_2_of_3" and r["paper"] == "0.903000" and r["value"] == "0.500000" for r in table)
     told = {(source, figure): value for source, figures in stage.scores for figure, value in figures.items()}
     assert told["", "human/good_2_of_3"] == 0.5 and told[DUAL, "human/speech_to_image/human_r_at_1"] == 0.5
-    exported = json.loads((tmp_path / "reports/english/ratings.json").read_text())
-    assert exported["dataset/english"]["good_1_of_3"] == 1.0
+    compared = json.loads((tmp_path / "reports/english/evaluate_ratings.json").read_text())["english"]
+    assert compared["dataset"]["english"] == {"good_by_majority": 0.5}
     assert "dataset/english,0.500000" in (tmp_path / "reports/english/ratings.csv").read_text()
 
 

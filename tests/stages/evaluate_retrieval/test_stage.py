@@ -71,8 +71,10 @@ def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_seco
         told["mms-4-0"]["test/stamps/speech_to_image_r_at_5"] == 1.0
         and "test/stamps/whole_image_to_speech_r_at_1" in told["mms-4-0"]
     )
-    exported = json.loads((tmp_path / "first" / "reports" / "stamps" / "scores.json").read_text())
-    assert exported["mms-4"]["speech_to_image"]["r_at_5"] == 1.0
+    compared = json.loads((tmp_path / "first" / "reports" / "stamps" / "evaluate_retrieval.json").read_text())["stamps"]
+    assert set(compared) == {"triplet-4", "mms-4"} and set(compared["mms-4"]) == {"speech_to_image", "image_to_speech"}
+    for name, value in compared["mms-4"]["speech_to_image"].items():  # one recall, the main one
+        assert value == scores["rows"]["mms-4"]["centre"]["speech_to_image"][name]["value"]
     claims = {one["claim"]: one for one in json.loads(StageOutput(first.out).file("claims.json").read_text())}
     # One batch size, and no more images than are looked at.
     assert [one["verdict"] for one in claims.values()].count("not measured") == 3

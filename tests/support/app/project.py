@@ -20,9 +20,9 @@ def new_project(root: Path) -> Path:
     return root
 
 
-def finish(root: Path, dataset: str, stage: str) -> StageOutput:
-    """Make an empty output with its lineage and Data Docs, as a run with the current settings leaves them."""
-    output = make_output(root, stage, [], dataset)
+def finish(root: Path, dataset: str, stage: str, *, anew: bool = True) -> StageOutput:
+    """Make an empty output, or take the one there, with lineage and Data Docs as a run with the current settings leaves them."""
+    output = make_output(root, stage, [], dataset) if anew else StageOutput(root / "data" / dataset / stage)
     graph = load_graph(root)
     parents = [
         {"name": name, "output": StageOutput(path).name, "manifest_sha256": StageOutput(path).digest}

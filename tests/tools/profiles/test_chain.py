@@ -74,7 +74,7 @@ def test_the_chain_of_flickr8k_runs_to_its_scores(tmp_path: Path, monkeypatch: p
                 runner.run_stage(root, stage, dataset, check=check_draft)
     splits = StageOutput(root / "data" / "flickr8k" / "split").table(["split"])["split"].to_pylist()
     assert {name: splits.count(name) for name in ("train", "validation", "test")} == {"train": 60, "validation": 20, "test": 20}
-    scores = json.loads((root / "reports" / "captioners" / "scores.json").read_text())["flickr8k"]
+    scores = json.loads((root / "data" / "captioners" / "evaluate_captioners" / "scores.json").read_text())["flickr8k"]
     assert set(scores["cells"]) == {"flickr8k-t2t1x1", "flickr8k-rnn8x8"} and scores["items"] == 4
     ranks = StageOutput(root / "data" / "flickr8k_gb" / "evaluate_retrieval").table(["key", "direction"]).to_pylist()
     voices = {

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from components.core.errors import HearsightError
 from components.core.graph import load_graph
+from components.execution.run_log import logged_run
 from components.tools.status.reasons import Locked
 from components.tools.status.report import project_status
 from tests.support.pipeline.harness import init_repository
@@ -156,6 +158,26 @@ def test_an_input_made_anew_is_a_reason(root):
     (root / "data/english/crawl/manifest.json").write_text("other")
     assert we_say(root)["filter@english"] == ("input english/crawl",)
     assert Locked(load_graph(root)).why_run("crawl", "spoken") == []
+
+
+def test_a_failure_that_dvc_repaired_from_its_run_cache_is_no_failure(root):
+    with pytest.raises(HearsightError), logged_run(root / ".hearsight", "english", "filter"):
+        raise HearsightError("fails its check")
+    shutil.rmtree(root / "data/english/filter")  # as a failed run leaves it
+    assert [each.name for each in project_status(root).failed] == ["filter@english"]
+    from dvc.repo import Repo
+
+    with Repo(str(root)) as repo:
+        repo.checkout(force=True)
+    assert project_status(root).failed == []
+
+
+def test_a_dataset_has_its_own_stages_alone(root):
+    change(root / "takedown.jsonl", "\n", "{}\n")
+    assert [each.name for each in project_status(root, "spoken").next] == ["crawl@spoken"]
+    assert project_status(root, "spoken").perhaps == [] and project_status(root, "english").perhaps == ["filter@english"]
+    with pytest.raises(HearsightError, match=r"no dataset 'spokn'.*spoken"):
+        project_status(root, "spokn")
 
 
 def test_what_reads_a_changed_stage_follows_if_it_changes(root):
