@@ -88,7 +88,8 @@ def tell(project: Project, stage: str) -> None:
 
     out = StageOutput(project.root / "data" / "english" / stage)
     results = json.loads(lineage_path(out.path).read_text())
-    result = StageResult(project.root, "english", stage, out.path, out.manifest, results, [("kept", 1.0, None)], {})
+    made = (project.root, "english", stage, out.path, out.manifest, results, [("kept", 1.0, None)], {})
+    result = StageResult(*made, given=results["params"])  # the test's files give every setting
     assert record_run(result)
 
 
