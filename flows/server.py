@@ -156,6 +156,7 @@ def use_server(url: str) -> None:
     os.environ["PREFECT_API_URL"] = url
     os.environ["PREFECT_UI_URL"] = url.removesuffix("/api") + "/v2"  # the other pages show an error before the login
     if "prefect" in sys.modules:  # it has read its settings, maybe for its copy of croniter alone
+        # Here: Prefect reads its settings on import.
         from prefect.context import refresh_global_settings_context
 
         refresh_global_settings_context()

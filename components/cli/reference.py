@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pkgutil import resolve_name
 from typing import Any
 
 import typer
 
 from components.cli.main import app
 from components.core.addresses import CODE_ROOT
-from components.stages.crawl.sources.layouts import LAYOUTS
+from components.stages.crawl.sources.layouts import LAYOUTS, layout_named
 from components.stages.filter.cascade import RULES
 
 TARGET = CODE_ROOT / "docs" / "cli.md"
@@ -68,7 +67,7 @@ def _rules() -> str:
 
 
 def _layouts() -> str:
-    rows = ((f"`{name}`", (inspect.getdoc(resolve_name(place)) or "").partition("\n")[0]) for name, place in LAYOUTS.items())
+    rows = ((f"`{name}`", (inspect.getdoc(layout_named(name)) or "").partition("\n")[0]) for name in LAYOUTS)
     return _table("Table layouts", ("`layout`", "what it reads"), rows)
 
 

@@ -45,7 +45,7 @@ def test_without_the_extra_the_command_that_installs_it_is_named(
     for name in [name for name in sys.modules if name.startswith("google.cloud.")]:  # loaded by an earlier test
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(HearsightError, match=r"are not installed .* run `pip install 'hearsight.google.'`"):
+    with pytest.raises(HearsightError, match=r"are not installed .* run `pip install --editable '\.\[google\]'`"):
         sentiment().compute(DOG)
     assert not google.requests
 

