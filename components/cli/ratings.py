@@ -1,4 +1,4 @@
-"""``hearsight ratings`` and ``hearsight rate``: open, invite, revoke, status, export; rate in the terminal.
+"""``hearsight ratings``: open, invite, revoke, status, export; files of other tools.
 
 Imports are inside the commands: SQLAlchemy and pyarrow take a second, and ``hearsight --help`` needs neither.
 """
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(no_args_is_help=True, help="Human ratings: invite raters, follow and export what they rate.")
-rating = typer.Typer()
 
 
 @app.command("open")
@@ -101,22 +100,6 @@ def export(dataset: Dataset = "english") -> None:
     path = export_path(root, dataset)
     count = export_ratings(store, dataset, items, path)
     print_line({"ratings": count, "file": str(path.relative_to(root)), "next": f"dvc repro import_ratings@{dataset}"})
-
-
-@rating.command()
-def rate(
-    dataset: Dataset = "english",
-    rater: Annotated[str, typer.Option(help="Go on as this rater; without it, as the one of this project's last time.")] = "",
-) -> None:
-    """Rate in the terminal: the image's file, the description, then g (good), b (bad), u (undo) or q (quit)."""
-    from components.cli.rating_terminal import rate_in_terminal
-    from components.ratings.running import own_rater
-
-    root = find_root()
-    store, items, _ = _opened(root, dataset)
-    if rater and (invited := store.dataset_of(rater)) != dataset:
-        raise HearsightError(f"was invited to rate {invited}", where=rater, hint=f"add --dataset {invited}")
-    rate_in_terminal(store, items, rater or own_rater(root, store, dataset))
 
 
 def _opened(root: Path, dataset: str) -> tuple[RatingStore, RatingItems, dict[str, int]]:

@@ -193,8 +193,8 @@ TESTED = {
         "tests/stages/build_search_index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"
     ),
     r"echo .*": "tests/documents/test_commands.py::test_the_transcript_in_the_readme_is_what_try_prints",
-    r"hearsight (rate|ratings (open|status|export))( .*)?": (
-        "tests/app/test_rating_commands.py::test_ratings_are_opened_given_in_the_terminal_and_exported_without_names"
+    r"hearsight ratings (open|status|export)( .*)?": (
+        "tests/app/test_rating_commands.py::test_ratings_are_opened_counted_and_exported_without_names"
     ),
     r"hearsight ratings revoke( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_revoked_by_name_or_all_at_once",
     r"hearsight ratings invite( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_links_of_new_raters",
