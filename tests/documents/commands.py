@@ -138,12 +138,7 @@ TESTED = {
     r"hearsight dataset add (?!.*--(test|retrieval|train)).*": (
         "tests/tools/datasets/test_add.py::test_a_dataset_of_each_kind_fits_the_project_in_few_lines_which_dvc_can_change"
     ),
-    r"hearsight ratings import.*": (
-        "tests/tools/rating_files/test_rating_files.py::test_the_commands_import_a_file_write_tasks_and_write_ratings"
-    ),
-    r"hearsight ratings (tasks|write).*": (
-        "tests/tools/rating_files/test_rating_files.py::test_the_commands_import_a_file_write_tasks_and_write_ratings"
-    ),
+    r"hearsight ratings import.*": "tests/tools/rating_files/test_rating_files.py::test_the_command_imports_a_file",
     r"hearsight drift( .*)?": "tests/stages/drift/test_dvc.py::test_the_command_prints_the_days_figures_as_json_lines",
     r"dvc repro drift@.*": (
         "tests/stages/drift/test_dvc.py::test_each_day_adds_a_line_that_git_can_keep_and_a_measured_day_runs_nothing"
