@@ -5,7 +5,6 @@ Imports are inside the commands: SQLAlchemy and pyarrow take a second, and ``hea
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,8 +67,6 @@ def revoke(
 def status(
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="A dataset; without one, all with items to rate.")] = "",
     check: Annotated[bool, typer.Option("--check", help="Exit with code 1 unless every item has all its ratings.")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Return when every item has all its ratings.")] = False,
-    every: Annotated[float, typer.Option(min=0.1, help="With --wait: seconds between two looks.")] = 30.0,
 ) -> None:
     """Print how far ratings are: items, complete ones, ratings, how many are wanted, and people who rated."""
     from components.ratings.running import datasets_with_items
@@ -79,14 +76,9 @@ def status(
     store = None
     for name in names:
         store, _, _ = _opened(root, name)
-    while True:
-        found = [campaign for campaign in (store.campaigns() if store else []) if campaign.dataset in names]
-        finished = all(campaign.finished for campaign in found)
-        if finished or not wait:
-            break
-        time.sleep(every)
+    found = [campaign for campaign in (store.campaigns() if store else []) if campaign.dataset in names]
     print_table(campaign.plain() for campaign in found)
-    if check and not finished:
+    if check and not all(campaign.finished for campaign in found):
         raise typer.Exit(1)
 
 
