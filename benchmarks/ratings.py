@@ -18,7 +18,7 @@ import pyarrow as pa
 from benchmarks.harness import show
 from components.core.records import RATING, RATING_ITEM
 from components.core.shards import read_table, write_table
-from components.ratings.formats import csv, read_ratings
+from components.ratings.formats import csv
 from components.ratings.formats.readings import BAD, GOOD
 from components.ratings.joining import join_ratings
 from components.ratings.tables.estimates import Counting
@@ -90,7 +90,7 @@ def main() -> None:
     row: dict[str, float] = {"ratings": ratings.num_rows, "items": items.num_rows, "CSV, MB": round(len(text) / 1e6)}
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        _, read = read_ratings(text, "ratings.csv")
+        read = csv.read(text, "ratings.csv")
         read_in = time.perf_counter()
         joined, _ = join_ratings([("ratings.csv", read)], items)
         merged = time.perf_counter()

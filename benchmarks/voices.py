@@ -57,8 +57,8 @@ def alone(voice: str) -> dict[str, Any]:
 
 def hosted(voice: str) -> dict[str, Any]:
     """The engine in its host, and how loud it is."""
+    from benchmarks.voice_measures import speak_in_host
     from components.speech.voices.catalogue import voice_named
-    from components.tools.voice_check.measurement import speak_in_host
 
     who = voice_named(voice)
     spoken = speak_in_host(who, texts(who.language))
@@ -75,10 +75,10 @@ def hosted(voice: str) -> dict[str, Any]:
 
 def recognised(voice: str, count: int) -> dict[str, Any]:
     """Return the voice's word and character error rate over at most ``count`` descriptions, and how many words were said."""
+    from benchmarks.voice_measures import recognise
     from components.metrics.word_errors import spoken_words
     from components.speech.recognition.recognizer import recogniser_for
     from components.speech.voices.catalogue import voice_named
-    from components.tools.voice_check.measurement import recognise
 
     who = voice_named(voice)
     recogniser = recogniser_for(who.language)
@@ -105,8 +105,8 @@ def main() -> None:
     if options.work:
         print(json.dumps({"alone": alone, "hosted": hosted}[options.work](options.voices[0])))
         return
+    from benchmarks.voice_measures import GAIN, level_wanted
     from components.speech.voices.catalogue import VOICES, voice_named
-    from components.tools.voice_check.measurement import GAIN, level_wanted
 
     for voice in options.voices or [name for name, voice in VOICES.items() if not voice.paid]:
         if options.recognise:

@@ -62,7 +62,6 @@ def _root(
 
 for group in (runs, status, results, texts, voices, scoring, search, describe, demo, application):
     app.add_typer(group.app)
-app.add_typer(ratings.rating)
 for name, group_app in {
     "dataset": datasets.app,
     "profile": datasets.profiles,

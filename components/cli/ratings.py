@@ -1,11 +1,10 @@
-"""``hearsight ratings`` and ``hearsight rate``: open, invite, revoke, status, export; rate in the terminal.
+"""``hearsight ratings``: open, invite, revoke, status, export; files of other tools.
 
 Imports are inside the commands: SQLAlchemy and pyarrow take a second, and ``hearsight --help`` needs neither.
 """
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(no_args_is_help=True, help="Human ratings: invite raters, follow and export what they rate.")
-rating = typer.Typer()
 
 
 @app.command("open")
@@ -69,8 +67,6 @@ def revoke(
 def status(
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="A dataset; without one, all with items to rate.")] = "",
     check: Annotated[bool, typer.Option("--check", help="Exit with code 1 unless every item has all its ratings.")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Return when every item has all its ratings.")] = False,
-    every: Annotated[float, typer.Option(min=0.1, help="With --wait: seconds between two looks.")] = 30.0,
 ) -> None:
     """Print how far ratings are: items, complete ones, ratings, how many are wanted, and people who rated."""
     from components.ratings.running import datasets_with_items
@@ -80,14 +76,9 @@ def status(
     store = None
     for name in names:
         store, _, _ = _opened(root, name)
-    while True:
-        found = [campaign for campaign in (store.campaigns() if store else []) if campaign.dataset in names]
-        finished = all(campaign.finished for campaign in found)
-        if finished or not wait:
-            break
-        time.sleep(every)
+    found = [campaign for campaign in (store.campaigns() if store else []) if campaign.dataset in names]
     print_table(campaign.plain() for campaign in found)
-    if check and not finished:
+    if check and not all(campaign.finished for campaign in found):
         raise typer.Exit(1)
 
 
@@ -103,22 +94,6 @@ def export(dataset: Dataset = "english") -> None:
     print_line({"ratings": count, "file": str(path.relative_to(root)), "next": f"dvc repro import_ratings@{dataset}"})
 
 
-@rating.command()
-def rate(
-    dataset: Dataset = "english",
-    rater: Annotated[str, typer.Option(help="Go on as this rater; without it, as the one of this project's last time.")] = "",
-) -> None:
-    """Rate in the terminal: the image's file, the description, then g (good), b (bad), u (undo) or q (quit)."""
-    from components.cli.rating_terminal import rate_in_terminal
-    from components.ratings.running import own_rater
-
-    root = find_root()
-    store, items, _ = _opened(root, dataset)
-    if rater and (invited := store.dataset_of(rater)) != dataset:
-        raise HearsightError(f"was invited to rate {invited}", where=rater, hint=f"add --dataset {invited}")
-    rate_in_terminal(store, items, rater or own_rater(root, store, dataset))
-
-
 def _opened(root: Path, dataset: str) -> tuple[RatingStore, RatingItems, dict[str, int]]:
     """Return the store and a dataset's items, with the campaign as these items say, and what changed of it."""
     from components.ratings.running import database_url, follow, open_items
@@ -131,35 +106,10 @@ def _opened(root: Path, dataset: str) -> tuple[RatingStore, RatingItems, dict[st
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV, or JSON of Label Studio.")],
+    file: Annotated[Path, typer.Argument(help="A table as CSV.")],
     dataset: Dataset = "english",
 ) -> None:
     """Copy a file of ratings into ratings/DATASET as CSV, with raters' names replaced by pseudonyms."""
     from components.tools.rating_files import import_file  # here: pyarrow, and --help needs none
 
     print_line(import_file(load_graph(find_root()), dataset, file))
-
-
-@app.command()
-def tasks(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
-    dataset: Dataset = "english",
-    address: Annotated[
-        str, typer.Option("--address", help="Stands before the paths of images and speech: where the tool finds the folder.")
-    ] = "",
-) -> None:
-    """Write a dataset's items as tasks for Label Studio, with images, speech and its configuration."""
-    from components.tools.rating_files import export_tasks  # here: as above
-
-    print_line(export_tasks(load_graph(find_root()), dataset, out, address))
-
-
-@app.command()
-def write(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
-    dataset: Dataset = "english",
-) -> None:
-    """Write the imported ratings of a dataset as CSV; raters are pseudonyms."""
-    from components.tools.rating_files import export_ratings  # here: as above
-
-    print_line(export_ratings(load_graph(find_root()), dataset, out))

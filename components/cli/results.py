@@ -145,9 +145,6 @@ def release(
             help="The licence under which speakers agreed to publish their recordings; without it these are left out.",
         ),
     ] = "",
-    since: Annotated[
-        Path | None, typer.Option("--since", help="The folder of an earlier release, to report the differences to.")
-    ] = None,
 ) -> None:
     """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with images, with their speech."""
     from components.tools.release.instances import parse_subsets
@@ -163,7 +160,6 @@ def release(
         mask_mentions=mask_mentions,
         speech=speech,
         recordings_licence=recordings_licence,
-        since=since,
     )
     print_line(summary)
 

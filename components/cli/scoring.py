@@ -30,7 +30,6 @@ def score(
     language: Annotated[str, typer.Option(help="The captions' language (ISO 639-1).")] = "en",
     subset: Annotated[bool, typer.Option("--subset", help="Score only the images that have a candidate.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the JSON here, with every image's scores.")] = None,
-    per_item: Annotated[bool, typer.Option("--per-item", help="Print every image's scores on a terminal, too.")] = False,
 ) -> None:
     """Score captions against references by every metric: one JSON object, or on a terminal a table."""
     # Here: `hearsight --help` needs no metrics.
@@ -45,17 +44,13 @@ def score(
     if out is not None:
         publish_bytes(out, (json.dumps(scores.plain(), ensure_ascii=False, allow_nan=False) + "\n").encode())
     if sys.stdout.isatty():
-        _show(scores, per_item)
+        _show(scores)
     else:
         # With --out the scores of the images are in the file.
-        print_json(scores.plain(per_item=per_item or out is None), allow_nan=False)
+        print_json(scores.plain(per_item=out is None), allow_nan=False)
 
 
-def _show(scores: Scores, per_item: bool) -> None:
-    if per_item:
-        items = scores.plain()["items"]
-        print_table({name: round(v, 4) if isinstance(v, float) else v for name, v in item.items()} for item in items)
-        typer.echo("")
+def _show(scores: Scores) -> None:
     print_table(
         [
             {"metric": name, f"of {len(scores.image_ids)} images": "not a number" if value is None else f"{value:.4f}"}

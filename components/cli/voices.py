@@ -8,24 +8,18 @@ from typing import Annotated
 import typer
 
 from components.cli.options import require_folder
-from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.printing import print_line, print_result, print_table
+from components.core.printing import print_line, print_table
 
 app = typer.Typer()
 
 
 @app.command()
-def voices(
-    name: Annotated[str, typer.Argument(help="Check this voice: it speaks some sentences. Exit code 2 if a check fails.")] = "",
-) -> None:
+def voices() -> None:
     """List the voices: language, sex, engine, licence, and whether each is installed, or why not and what installs it."""
     from components.speech.voices.available import lack_here
     from components.speech.voices.catalogue import VOICES
 
-    if name:
-        _check(name)
-        return
     print_table(
         [
             {
@@ -40,21 +34,6 @@ def voices(
             for voice in VOICES.values()
         ]
     )
-
-
-def _check(name: str) -> None:
-    """Print one line for each check of a voice; raise HearsightError when one fails."""
-    from components.speech.voices.catalogue import voice_named
-    from components.tools.voice_check.checks import FAILED, check_voice, source_file
-
-    failed = []
-    for finding in check_voice(name):
-        print_result(finding.plain(), finding.text())
-        if finding.state == FAILED:
-            failed.append(finding)
-    if failed:
-        what = f"{name} fails: {', '.join(finding.name for finding in failed)}"
-        raise HearsightError(what, where=source_file(voice_named(name)), hint=failed[0].fix)
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """Human ratings of image–caption pairs and retrieval results: formats, tables and agreement, and the store of a running rating.
 
     verdicts         GOOD and BAD, and reading RATING records
-    formats          CSV and Label Studio: ratings in, items and ratings out
+    formats          CSV: ratings in and out
     tables           shares rated GOOD, recall by majority, agreement (CC section 5.4, CSC section 4.4)
     store            raters, assignments and ratings of a running rating, in SQLite
 

@@ -29,7 +29,7 @@ def join_ratings(files: Sequence[tuple[str, pa.Table]], items: pa.Table) -> tupl
     table = pa.concat_tables([_named(name, read) for name, read in files]).combine_chunks()
     table = table.append_column("order", pa.array(np.arange(table.num_rows)))
     place = pc.index_in(table["item"], value_set=items["key"].combine_chunks())
-    reason = pc.if_else(pc.not_equal(table["left_out"], ""), table["left_out"], pc.if_else(pc.is_valid(place), "", UNKNOWN))
+    reason = pc.if_else(pc.is_valid(place), "", UNKNOWN)
     key = pc.binary_join_element_wise(table["item"], table["rater"], ".")
     table = table.append_column("place", place).append_column("key", key).append_column("reason", reason)
     ratings = table.filter(pc.equal(reason, ""))
@@ -64,9 +64,8 @@ def _ledger(counted: pa.Table, replaced: pa.Table, others: pa.Table) -> pa.Table
     kept = _rows(counted["key"], KEPT, empty, empty, empty, counted["origin"])
     value = pc.binary_join_element_wise(replaced["verdict"], replaced["time"], " ")
     of_replaced = _rows(_own_key(replaced), DROPPED, pa.scalar(REPLACED), value, pa.scalar("the rater's last"), replaced["by"])
-    unknown = pc.equal(others["reason"], UNKNOWN)
-    threshold = pc.if_else(unknown, "an item of the input", "an answer")
-    of_others = _rows(_own_key(others), DROPPED, others["reason"], others["item"], threshold, others["origin"])
+    expected = pa.scalar("an item of the input")
+    of_others = _rows(_own_key(others), DROPPED, others["reason"], others["item"], expected, others["origin"])
     return pa.concat_tables([kept, of_replaced, of_others])
 
 

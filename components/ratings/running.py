@@ -56,7 +56,7 @@ def follow(store: RatingStore, dataset: str, items: RatingItems) -> dict[str, in
 
 
 def own_rater(root: Path, store: RatingStore, dataset: str) -> str:
-    """Return who the owner is as a rater, in the terminal and in the application; a new rater at the first time."""
+    """Return who the owner is as a rater; a new rater at the first time."""
     path = root / FILE.with_name(f"{dataset}.rater")
     keep_private(path)
     rater = path.read_text(encoding="utf-8").strip() if path.exists() else ""
@@ -94,9 +94,7 @@ def export_ratings(store: RatingStore, dataset: str, items: RatingItems, path: P
             place = (use["query"], use["candidate"], use["rank"])
             rows.append((key, *place, rating["rater"], rating["verdict"], rating["time"], f"{rating['seconds']:.2f}", SOURCE))
     if not rows:
-        raise HearsightError(
-            "there is no rating to export", where=dataset, hint=f"run `hearsight rate -d {dataset}`, or invite raters"
-        )
+        raise HearsightError("there is no rating to export", where=dataset, hint="rate in `hearsight app`, or invite raters")
 
     def write(temporary: Path) -> None:
         temporary.write_bytes(csv_text(COLUMNS, rows).encode())

@@ -15,7 +15,8 @@ from sqlalchemy import text
 
 from components.app.raters import rating_store
 from components.core.errors import HearsightError
-from components.ratings.running import export_path
+from components.ratings.running import database_url, export_path, own_rater
+from components.ratings.store import RatingStore
 from tests.app.rating import RatingApp, csrf_of, invited, item_of, rating_app, start
 from tests.app.server import OWNER
 from tests.support.app.browser import assert_accessible
@@ -110,15 +111,15 @@ COMMANDS = (
     ("ratings", "invite"),
     ("ratings", "export"),
     ("ratings", "revoke", "--all"),
-    ("rate",),
 )
 
 
 @pytest.mark.long
 def test_every_command_says_in_one_line_that_the_database_is_damaged_or_full(project):
     file = project / ".hearsight" / "ratings" / "ratings.sqlite"
-    done = hearsight("rate", stdin=b"g\nq\n", cwd=project, HEARSIGHT_ROOT=str(project))
+    done = hearsight("ratings", "open", cwd=project, HEARSIGHT_ROOT=str(project))
     assert done.returncode == 0 and file.stat().st_mode & 0o777 == 0o600
+    own_rater(project, RatingStore(database_url(project)), "english")
     assert (file.parent / "english.rater").stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(file)) as base:  # what the log has is in the file then, and the log is gone
         base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -126,14 +127,14 @@ def test_every_command_says_in_one_line_that_the_database_is_damaged_or_full(pro
     for content in (b"garbage" * 2000, good[:100] + b"\xff" * (len(good) - 100)):
         file.write_bytes(content)
         for words in COMMANDS:
-            done = hearsight(*words, stdin=b"g\n", cwd=project, HEARSIGHT_ROOT=str(project))
+            done = hearsight(*words, cwd=project, HEARSIGHT_ROOT=str(project))
             assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, (words, done.stderr)
             assert b"ratings' database" in done.stderr and b"backup" in done.stderr
     file.write_bytes(good)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(good) // 2, before[1]))  # as a disk without space
-        done = hearsight("rate", stdin=b"g\ng\nq\n", cwd=project, HEARSIGHT_ROOT=str(project))
+        done = hearsight("ratings", "invite", "-n", "1000", cwd=project, HEARSIGHT_ROOT=str(project))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert done.returncode == 2 and b"Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr

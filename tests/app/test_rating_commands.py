@@ -1,4 +1,4 @@
-"""Commands of ratings: open, invite, status, export, and rating in the terminal."""
+"""Commands of ratings: open, invite, revoke, status and export."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import pytest
 
 from components.app.invitations import read_invitation
 from components.app.settings import read_secret
+from components.core.errors import HearsightError
+from components.ratings.running import database_url, own_rater
+from components.ratings.store import RatingStore
 from tests.support.command import hearsight
 from tests.support.ratings.made_items import make_items
 
@@ -24,19 +27,25 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(project: Path, *words: str, stdin: bytes = b"") -> list[dict[str, Any]]:
-    done = hearsight(*words, stdin=stdin, cwd=project, HEARSIGHT_ROOT=str(project))
+def run(project: Path, *words: str) -> list[dict[str, Any]]:
+    done = hearsight(*words, cwd=project, HEARSIGHT_ROOT=str(project))
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
 
 
+def rate(project: Path, *verdicts: str) -> None:
+    """Rate the next items as the owner."""
+    store = RatingStore(database_url(project))
+    rater = own_rater(project, store, "english")
+    for verdict in verdicts:
+        store.save(rater, str(store.next_item(rater)), verdict)
+
+
 @pytest.mark.long
-def test_ratings_are_opened_given_in_the_terminal_and_exported_without_names(project):
+def test_ratings_are_opened_counted_and_exported_without_names(project):
     assert run(project, "ratings", "open", "-d", "english") == [{"dataset": "english", "added": 3, "retired": 0, "items": 3}]
-    done = hearsight("rate", "-d", "english", stdin=b"g\nu\nb\nwhat\ngood\nq\n", cwd=project, HEARSIGHT_ROOT=str(project))
-    said = done.stdout.decode()
-    assert "Item 1 of 3" in said and "Taken back." in said and "'what' is no answer" in said and "2 rated" in said
-    run(project, "rate", "-d", "english", stdin=b"g\n")
+    rate(project, "BAD", "GOOD")
+    rate(project, "GOOD")  # goes on as the same rater
     (status,) = run(project, "ratings", "status")
     assert (status["ratings"], status["wanted"], status["complete"], status["raters"]) == (3, 11, 0, 1)
     checked = hearsight("ratings", "status", "-d", "english", "--check", cwd=project, HEARSIGHT_ROOT=str(project))
@@ -71,34 +80,26 @@ def test_invitations_are_revoked_by_name_or_all_at_once(project):
     assert run(project, "ratings", "revoke", first) == [{"rater": first, "revoked": "now"}]
     rows = run(project, "ratings", "revoke", "--all", "-d", "english")
     assert sorted(row["revoked"] for row in rows) == ["before", "now", "now"]
-    refused = hearsight("rate", "-d", "english", "--rater", first, stdin=b"g\n", cwd=project, HEARSIGHT_ROOT=str(project))
-    assert refused.returncode == 2 and b"was revoked" in refused.stderr
+    with pytest.raises(HearsightError, match="was revoked"):
+        RatingStore(database_url(project)).next_item(first)
     for words in ((), (first, "--all"), ("r-0",)):
         assert hearsight("ratings", "revoke", *words, cwd=project, HEARSIGHT_ROOT=str(project)).returncode == 2
 
 
-def test_a_rater_of_another_dataset_is_refused_in_the_terminal(project):
-    make_items(project, dataset="portuguese", captions=1, retrieved=0, voiced=0)
-    (row,) = run(project, "ratings", "invite", "-d", "portuguese", "-n", "1")
-    done = hearsight("rate", "-d", "english", "--rater", row["rater"], stdin=b"q\n", cwd=project, HEARSIGHT_ROOT=str(project))
-    assert done.returncode == 2 and b"add --dataset portuguese" in done.stderr
-
-
 @pytest.mark.long
-def test_an_export_loses_no_ratings_of_another_database(project):
+def test_an_export_loses_no_ratings_of_another_database(project, monkeypatch):
     refused = hearsight("ratings", "export", "-d", "english", cwd=project, HEARSIGHT_ROOT=str(project))
     assert refused.returncode == 2 and b"no rating to export" in refused.stderr
-    run(project, "rate", "-d", "english", stdin=b"g\nq\n")
+    rate(project, "GOOD")
     run(project, "ratings", "export", "-d", "english")
-    other = f"sqlite:///{project / 'other.sqlite'}"
-    for words in (("rate",), ("ratings", "export")):
-        done = hearsight(
-            *words, "-d", "english", stdin=b"g\nq\n", cwd=project, HEARSIGHT_ROOT=str(project), HEARSIGHT_RATINGS_DB=other
-        )
+    monkeypatch.setenv("HEARSIGHT_RATINGS_DB", f"sqlite:///{project / 'other.sqlite'}")
+    run(project, "ratings", "open", "-d", "english")
+    rate(project, "GOOD")
+    done = hearsight("ratings", "export", "-d", "english", cwd=project, HEARSIGHT_ROOT=str(project))
     assert done.returncode == 2 and b"that are not in this database" in done.stderr
 
 
 def test_a_dataset_without_items_is_refused_with_the_command_that_makes_them(project):
-    for words in (("ratings", "open"), ("ratings", "status"), ("ratings", "export"), ("rate",)):
+    for words in (("ratings", "open"), ("ratings", "status"), ("ratings", "export")):
         done = hearsight(*words, "-d", "none", cwd=project, HEARSIGHT_ROOT=str(project))
         assert done.returncode == 2 and b"dvc repro build_rating_items@none" in done.stderr

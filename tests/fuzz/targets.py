@@ -68,7 +68,7 @@ TARGETS: dict[str, Target] = {
     "image": Target("images:image", words.IMAGES, longest=3000, quick=300),
     "tables": Target("sets:tables", words.SETS, longest=700),
     "documents": Target("sets:documents", f"{words.DOCUMENTS} {words.JSON}", longest=6000),
-    "ratings": Target("sets:ratings", f"{words.RATINGS} {words.JSON}"),
+    "ratings": Target("sets:ratings", words.RATINGS),
     "mastodon": Target("posts:mastodon", f"{words.POSTS} {words.JSON}", quick=400),
     "instagram": Target("posts:instagram", f"{words.POSTS} {words.JSON}", quick=400),
     "exported": Target("posts:exported", f"{words.POSTS} {words.JSON}"),

@@ -11,8 +11,7 @@ WARC = r"""WARC/1.0\r\n WARC/1.1\r\n WARC-Type:\x20response\r\n Content-Length:\
 \x1f\x8b\x08 Transfer-Encoding:\x20chunked\r\n Content-Encoding:\x20 gzip deflate br zstd <img\x20src=a.png\x20alt=b>"""
 HTTP = r"""HTTP/1.1\x20200\x20OK\r\n HTTP/1.0\x20 Location:\x20 Content-Type:\x20 ETag:\x20 X-Robots-Tag:\x20 TDM-Reservation:\x20
 Last-Modified:\x20 Transfer-Encoding:\x20chunked Content-Length:\x20 \r\n \r\n\r\n \n\n \xe9 \xc3\xa9 \xff \x9b"""
-RATINGS = r"""item rater verdict time seconds GOOD BAD 2026-01-01T00:00:00Z "annotations":[ "completed_by": "result":[ "choices":[
-"was_cancelled": "annotator": "fields":{ "responses":{ "user_id": "metadata":{ , \n \r\n \x22"""
+RATINGS = r"""item rater verdict time seconds source GOOD BAD 2026-01-01T00:00:00Z , \n \r\n \x22"""
 JSON = r"""{" ":" "," [ ] { } null true false 1e999 -1 NaN \\ud800 \\u0000 " : ,"""
 WAT = r"""{"Envelope":{"Payload-Metadata":{"HTTP-Response-Metadata": "HTML-Metadata": "Links":[ {"path":"IMG@/src","url":"
 ","alt":" "Head":{ "Metas":[ "Base":" "Headers":{ Content-Language X-Robots-Tag }] }}}}"""

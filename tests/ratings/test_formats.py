@@ -1,10 +1,8 @@
-"""Ratings of both formats are read as they were written, and a damaged file is named with a position."""
+"""Ratings are read as they were written, and a damaged file is named with a position."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
-from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
@@ -13,9 +11,9 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.records import RATING
-from components.ratings.formats import csv, label_studio, read_ratings
+from components.ratings.formats import csv
 from components.ratings.formats.readings import BAD, GOOD, SOURCES
-from tests.support.ratings.rated import item, rating, ratings_table, use
+from tests.support.ratings.rated import rating, ratings_table
 
 RATERS = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters="@"), min_size=1, max_size=12)
 TIMES = st.datetimes().map(lambda time: time.isoformat(timespec="microseconds") + "Z")
@@ -44,62 +42,28 @@ def told(table: pa.Table, *names: str) -> list[tuple[Any, ...]]:
 @given(RATINGS)
 def test_csv_is_read_as_it_was_written(rows: list[dict[str, Any]]) -> None:
     written = ratings_table(*rows)
-    name, read = read_ratings(csv.write(written), "file")
+    read = csv.read(csv.write(written), "file")
     columns = ("item", "rater", "verdict", "time", "seconds", "source")
-    assert name == "csv" and told(read, *columns) == told(written, *columns)
+    assert told(read, *columns) == told(written, *columns)
     assert read["row"].to_pylist() == list(range(1, len(rows) + 1))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
 def test_a_file_that_a_spreadsheet_saved_is_read(encoding: str) -> None:
     data = 'item,rater,verdict\r\n"a","ána",GOOD\r\n'.encode(encoding)
-    assert told(read_ratings(data, "file")[1], "item", "rater", "verdict") == [("a", "ána", GOOD)]
+    assert told(csv.read(data, "file"), "item", "rater", "verdict") == [("a", "ána", GOOD)]
 
 
 @pytest.mark.parametrize("spelling", ["GOOD", "good", " Good ", "1", "true"])
 def test_a_good_verdict_has_many_spellings(spelling: str) -> None:
-    read = read_ratings(f"item,rater,verdict\na,r,{spelling}\nb,r,0\n".encode(), "file")[1]
+    read = csv.read(f"item,rater,verdict\na,r,{spelling}\nb,r,0\n".encode(), "file")
     assert told(read, "verdict") == [(BAD,), (GOOD,)]
 
 
 def test_times_become_utc_whatever_their_zone() -> None:
     times = ["2026-01-02T03:04:05+01:00", "2026-01-02 02:04:05", "2026-01-02T02:04:05.000000Z", "2026-01-02T02:04:05.0Z"]
     data = "item,rater,verdict,time\n" + "".join(f"a,r{n},1,{time}\n" for n, time in enumerate(times))
-    assert set(read_ratings(data.encode(), "file")[1]["time"].to_pylist()) == {"2026-01-02T02:04:05.000000Z"}
-
-
-EXPORT = [
-    {
-        "id": 7,
-        "data": {"item": "a", "image": "/1.jpg"},
-        "annotations": [
-            {
-                "completed_by": {"id": 3, "email": "ann@example.org", "first_name": "Ann"},
-                "result": [{"from_name": "verdict", "type": "choices", "value": {"choices": ["GOOD"]}}],
-                "was_cancelled": False,
-                "created_at": "2026-03-09T22:16:08.728353Z",
-                "lead_time": 4.25,
-            },
-            {"completed_by": 4, "result": [], "was_cancelled": True, "created_at": "2026-03-09T22:17:08Z"},
-            {"completed_by": 5, "result": [], "was_cancelled": False},
-        ],
-    }
-]
-FLAT = [{"id": 7, "item": "a", "verdict": "BAD", "annotator": 3, "created_at": "2026-03-09T22:16:08.7Z", "lead_time": 2}]
-
-
-def test_a_skipped_or_empty_annotation_of_label_studio_is_read_as_such() -> None:
-    read = read_ratings(json.dumps(EXPORT).encode(), "file")[1]
-    assert told(read, "rater", "verdict", "left_out") == [
-        ("4", "", "cancelled"),
-        ("5", "", "unanswered"),
-        ("ann@example.org", "GOOD", ""),
-    ]
-
-
-def test_label_studios_short_form_is_read() -> None:
-    read = read_ratings(json.dumps(FLAT).encode(), "file")[1]
-    assert told(read, "item", "rater", "verdict", "time", "seconds") == [("a", "3", "BAD", "2026-03-09T22:16:08.700000Z", 2.0)]
+    assert set(csv.read(data.encode(), "file")["time"].to_pylist()) == {"2026-01-02T02:04:05.000000Z"}
 
 
 @pytest.mark.parametrize(
@@ -117,41 +81,21 @@ def test_label_studios_short_form_is_read() -> None:
         (b"item,rater,verdict,seconds\na,b,1,-3\n", "row 1: seconds is '-3'"),
         (b"item,rater,verdict,source\na,b,1,elsewhere\n", "row 1: source is 'elsewhere'"),
         (b"\xff\xfe\x00", "is not UTF-8"),
-        (b"[{", "is not JSON at line 1"),
-        (b'{"a": 1}\n{', "is not JSON at line"),
-        (b'[{"a": 1}]', "record 1 is no task of Label Studio"),
-        (json.dumps([*EXPORT, {"data": {}, "annotations": []}]).encode(), "task 2: has no item"),
-        (b'[{"data": {"item": "a"}, "annotations": [3]}]', "task 1: an annotation is no object"),
-        (json.dumps([FLAT[0] | {"annotator": None}]).encode(), "task 1: has no rater"),
+        (b'[{"a": 1}]', "has no column item"),
     ],
 )
 def test_a_damaged_file_is_one_line_with_its_position_and_a_remedy(data: bytes, message: str) -> None:
     with pytest.raises(HearsightError) as caught:
-        read_ratings(data, "file")
+        csv.read(data, "file")
     assert message in str(caught.value) and "\n" not in str(caught.value) and " — " in str(caught.value)
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_no_bytes_give_another_error(data: bytes) -> None:
     try:
-        read_ratings(data, "file")
+        csv.read(data, "file")
     except HearsightError:
         pass
-
-
-def test_tasks_name_neither_source_nor_rank() -> None:
-    rows = [item(1, use("model", "english-t2t8x8-0", "q", rank=4)), item(2, use("retrieval", "mms", "q"), audio_sha256="f" * 64)]
-    text = label_studio.tasks(rows, lambda one: f"p/{one['key']}", lambda one: f"s/{one['key']}").decode()
-    assert "caption 1" in text and "s/0000000000000002" in text and "caption 2" not in text
-    assert not any(word in text for word in ("t2t8x8", "mms", "rank", "known"))
-
-
-def test_the_configuration_of_label_studio_asks_for_one_of_two_verdicts() -> None:
-    for speech in (False, True):
-        view = ElementTree.fromstring(label_studio.configuration(speech, 'Does "it" <match>?'))
-        assert [choice.get("value") for choice in view.iter("Choice")] == [GOOD, BAD]
-        assert bool(view.findall("Audio")) == speech and view.find("Header").get("value") == 'Does "it" <match>?'  # type: ignore[union-attr]
-        assert view.find("Choices").get("toName") == view.find("Image").get("name")  # type: ignore[union-attr]
 
 
 def test_written_columns_are_those_of_the_canonical_table() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.metrics.bootstrap import bootstrap_intervals, interval_of, resample_counts
-from components.ratings.formats import read_ratings
+from components.ratings.formats import csv
 from components.ratings.joining import join_ratings
 from components.ratings.tables import paper
 from components.ratings.tables.estimates import Counting, agreement, krippendorff_alpha, mean_values
@@ -207,7 +207,7 @@ def test_the_last_rating_of_a_rater_counts_by_time_then_by_order() -> None:
         "1.csv": f"item,rater,verdict,time\n{key(1)},a,GOOD,2026-01-02\n{key(1)},b,GOOD,\n{key(9)},a,GOOD,\n{key(1)},c,BAD,\n",
         "2.csv": f"item,rater,verdict,time\n{key(1)},a,BAD,2026-01-01\n{key(1)},b,BAD,\n{key(1)},b,BAD,2026-01-01\n",
     }
-    read = [(name, read_ratings(text.encode(), name)[1]) for name, text in files.items()]
+    read = [(name, csv.read(text.encode(), name)) for name, text in files.items()]
     ratings, ledger = join_ratings(read, items_table(item(1, use("dataset", "english", "r"))))
     assert [(r["rater"], r["verdict"]) for r in ratings.to_pylist()] == [("a", "GOOD"), ("b", "BAD"), ("c", "BAD")]
     dropped = {

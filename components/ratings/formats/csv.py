@@ -14,20 +14,26 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from components.core.errors import HearsightError
+from components.core.text_encoding import decode_text
 from components.ratings.formats.readings import normal_table, nothing
 
 COLUMNS = ("item", "query", "candidate", "rank", "rater", "verdict", "time", "seconds", "source")
 """The columns of a written file."""
 REQUIRED = ("item", "rater", "verdict")
-UNIT = "row"
 
 
 def read(data: bytes, where: str) -> pa.Table:
     """Return the ratings of a file; the row after the header is row 1.
 
     Raises:
-        HearsightError: the file is not UTF-8 or not CSV, or a column or value is missing or cannot be read.
+        HearsightError: the file is no text or not CSV, or a column or value is missing or cannot be read.
     """
+    try:
+        data = decode_text(data).lstrip().encode()
+    except UnicodeDecodeError:
+        raise HearsightError("is not UTF-8", where=where, hint="save the table as CSV in UTF-8") from None
+    if not data:
+        raise nothing(where)
     parse = csv.ParseOptions(newlines_in_values=True)
     try:
         header = data.split(b"\n", 1)[0].decode()
@@ -38,14 +44,14 @@ def read(data: bytes, where: str) -> pa.Table:
         )
         options = csv.ReadOptions(column_names=names, skip_rows=1, use_threads=False)
         table = csv.read_csv(io.BytesIO(data), options, parse, convert).combine_chunks()
-    except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise _damaged(str(error), where) from None
     rows = table.num_rows
     empty = pa.array([""] * rows, pa.string())
     columns = {name: _column(table, name) if name in names else empty for name in (*REQUIRED, "time", "seconds")}
     source = _column(table, "source") if "source" in names else empty
     columns["source"] = pc.if_else(pc.equal(pc.utf8_trim_whitespace(source), ""), "csv", source)
-    return normal_table(columns | {"row": pa.array(range(1, rows + 1)), "left_out": empty}, where, UNIT)
+    return normal_table(columns | {"row": pa.array(range(1, rows + 1))}, where)
 
 
 def write(ratings: pa.Table) -> bytes:
@@ -81,6 +87,4 @@ def _damaged(message: str, where: str) -> HearsightError:
     if match := re.search(r"Row #(\d+): (Expected \d+ columns, got \d+)", message):
         what = f"row {int(match[1]) - 1}: {match[2].replace('Expected', 'should have').replace('got', 'and has')}"
         return HearsightError(what, where=where, hint="write each rating on one line, and quote values with commas")
-    if "utf-8" in message.lower() or "UTF8" in message:
-        return HearsightError("is not UTF-8", where=where, hint="save the table as CSV in UTF-8")
     return HearsightError(f"is not CSV ({message.splitlines()[0][:80]})", where=where, hint="save the table as CSV again")

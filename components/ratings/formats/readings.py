@@ -5,11 +5,9 @@ CC §5.4.1: raters "assign a GOOD or BAD label to a given ⟨image, caption⟩ i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,7 +17,7 @@ GOOD, BAD = "GOOD", "BAD"
 SPELLINGS = {GOOD: ("good", "1", "true", "yes"), BAD: ("bad", "0", "false", "no")}
 """Verdict → how files spell it, in lower case."""
 SOURCES = ("hearsight", "label_studio", "csv")
-"""The tools that a rating can come from."""
+"""The tools that a rating can come from, as the column ``source`` names them."""
 PSEUDONYM = r"^[^\s@]{1,64}$"
 """The identifier of a rater: no space and no @, so neither a full name nor an address of e-mail."""
 READ = pa.schema(
@@ -31,12 +29,10 @@ READ = pa.schema(
         pa.field("seconds", pa.float32()),
         pa.field("source", pa.string()),
         pa.field("row", pa.int64()),
-        pa.field("left_out", pa.string()),
     ]
 )
 """A rating of a file: ``time`` is ISO 8601 in UTC with microseconds, or empty; ``seconds`` may be null; ``row`` is its position
-from 1; ``left_out`` says why it is no rating (``cancelled``, ``unanswered``), and is empty for one."""
-CANCELLED, UNANSWERED = "cancelled", "unanswered"
+from 1."""
 _TIME = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
 _TIMES = pa.timestamp("us", tz="UTC")
 
@@ -46,67 +42,41 @@ def nothing(where: str) -> HearsightError:
     return HearsightError("holds no rating", where=where, hint="export it again, or remove the file")
 
 
-def damaged(where: str, unit: str, row: int, what: str, hint: str) -> HearsightError:
-    """Return the error of one rating; ``unit`` is what the file counts: row, task or record."""
-    return HearsightError(f"{unit} {row}: {what}", where=where, hint=hint)
-
-
-def decode_json(text: bytes, where: str) -> list[Any]:
-    """Return the records of a JSON array, or of one object.
-
-    Raises:
-        HearsightError: the text is not JSON, or holds no record.
-    """
-    try:
-        content = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        what = f"is not JSON at line {error.lineno}, column {error.colno} ({error.msg})"
-        raise HearsightError(what, where=where, hint="export the file again") from None
-    records = content if isinstance(content, list) else [content]
-    if not records:
-        raise nothing(where)
-    return records
-
-
-def normal_table(columns: dict[str, Any], where: str, unit: str) -> pa.Table:
+def normal_table(columns: dict[str, Any], where: str) -> pa.Table:
     """Return ratings in the normal form.
 
     Args:
-        columns: ``item``, ``rater``, ``verdict``, ``time``, ``seconds``, ``source`` as strings, ``row`` as integers, and
-            ``left_out``; arrays or lists of one length. Verdict, time and source have the spellings of files.
+        columns: ``item``, ``rater``, ``verdict``, ``time``, ``seconds``, ``source`` as strings, and ``row`` as integers; arrays
+            of one length. Verdict, time and source have the spellings of files.
 
     Raises:
         HearsightError: a value cannot be read; names the first one of its column.
     """
-    arrays = {name: pa.array(values, READ.field(name).type) for name, values in columns.items() if name in ("row", "left_out")}
-    text = {name: pc.utf8_trim_whitespace(pa.array(columns[name], pa.string())) for name in READ.names if name not in arrays}
-    if not len(arrays["row"]):
+    rows = columns["row"]
+    text = {name: pc.utf8_trim_whitespace(columns[name]) for name in READ.names if name != "row"}
+    if not len(rows):
         raise nothing(where)
-    rated = pc.equal(arrays["left_out"], "")
     for name in ("item", "rater"):
         hint = f"give each rating {'its item (16 hex digits)' if name == 'item' else 'a rater'}"
-        _require(pc.not_equal(text[name], ""), columns, name, arrays["row"], where, unit, hint)
+        _require(pc.not_equal(text[name], ""), columns, name, where, hint)
     verdict = _verdicts(text["verdict"])
-    answered = pc.or_(pc.not_equal(verdict, ""), pc.invert(rated))
-    _require(answered, columns, "verdict", arrays["row"], where, unit, "write GOOD or BAD")
-    time = _times(text["time"], columns, arrays["row"], where, unit)
-    seconds = _seconds(text["seconds"], columns, arrays["row"], where, unit)
+    _require(pc.not_equal(verdict, ""), columns, "verdict", where, "write GOOD or BAD")
+    time = _times(text["time"], columns, where)
+    seconds = _seconds(text["seconds"], columns, where)
     known = pc.is_in(text["source"], value_set=pa.array(SOURCES))
-    _require(known, columns, "source", arrays["row"], where, unit, f"use one of {', '.join(SOURCES)}")
-    values = {**text, "verdict": verdict, "time": time, "seconds": seconds, **arrays}
+    _require(known, columns, "source", where, f"use one of {', '.join(SOURCES)}")
+    values = {**text, "verdict": verdict, "time": time, "seconds": seconds, "row": rows}
     return pa.table([values[name] for name in READ.names], schema=READ)
 
 
-def _require(
-    valid: pa.BooleanArray, columns: dict[str, Any], name: str, rows: pa.Int64Array, where: str, unit: str, hint: str
-) -> None:
+def _require(valid: pa.BooleanArray, columns: dict[str, Any], name: str, where: str, hint: str) -> None:
+    """Raise HearsightError for the first row with an invalid value."""
     first = pc.index(valid, False).as_py()
     if first < 0:
         return
-    value = columns[name][first]
-    shown = str(value.as_py() if isinstance(value, pa.Scalar) else value)[:60]
+    shown = columns[name][first].as_py()[:60]
     what = f"{name} is {shown!r}" if shown else f"has no {name}"
-    raise damaged(where, unit, rows[first].as_py(), what, hint)
+    raise HearsightError(f"row {columns['row'][first].as_py()}: {what}", where=where, hint=hint)
 
 
 def _verdicts(text: pa.StringArray) -> pa.StringArray:
@@ -115,10 +85,10 @@ def _verdicts(text: pa.StringArray) -> pa.StringArray:
     return pc.fill_null(pa.array([verdict for _, verdict in spellings]).take(found), "")
 
 
-def _times(text: pa.StringArray, columns: dict[str, Any], rows: pa.Int64Array, where: str, unit: str) -> pa.StringArray:
+def _times(text: pa.StringArray, columns: dict[str, Any], where: str) -> pa.StringArray:
     hint = "write it as 2026-11-26T09:30:00Z, or leave it empty"
     known = pc.not_equal(text, "")
-    _require(pc.or_(pc.invert(known), pc.match_substring_regex(text, _TIME)), columns, "time", rows, where, unit, hint)
+    _require(pc.or_(pc.invert(known), pc.match_substring_regex(text, _TIME)), columns, "time", where, hint)
     day_only = pc.equal(pc.utf8_length(text), 10)
     zoned = pc.match_substring_regex(text, r":.*(Z|[+-]\d\d(:?\d\d)?)$")
     ending = pc.if_else(day_only, "T00:00Z", pc.if_else(zoned, "", "Z"))
@@ -127,7 +97,7 @@ def _times(text: pa.StringArray, columns: dict[str, Any], rows: pa.Int64Array, w
         times = whole.cast(_TIMES)
     except pa.ArrowInvalid:
         # Some time has the form and does not exist, such as 30 February: find it.
-        _require(pa.array([_exists(value) for value in whole.to_pylist()]), columns, "time", rows, where, unit, hint)
+        _require(pa.array([_exists(value) for value in whole.to_pylist()]), columns, "time", where, hint)
         raise
     if not len(text) or not pc.any(known).as_py():
         return text
@@ -144,18 +114,13 @@ def _exists(value: str | None) -> bool:
     return True
 
 
-def _seconds(text: pa.StringArray, columns: dict[str, Any], rows: pa.Int64Array, where: str, unit: str) -> pa.FloatArray:
+def _seconds(text: pa.StringArray, columns: dict[str, Any], where: str) -> pa.FloatArray:
     hint = "write seconds as a number of 0 or more, or leave it empty"
     known = pc.not_equal(text, "")
     number = pc.match_substring_regex(text, r"^\+?(\d{1,30}\.?\d*|\.\d+)([eE][+-]?\d{1,2})?$")
-    _require(pc.or_(pc.invert(known), number), columns, "seconds", rows, where, unit, hint)
+    _require(pc.or_(pc.invert(known), number), columns, "seconds", where, hint)
     plain = pc.replace_substring_regex(text, r"^\+", "")
     seconds = pc.if_else(known, plain, pa.scalar(None, pa.string())).cast(pa.float64()).cast(pa.float32(), safe=False)
     finite = pc.fill_null(pc.is_finite(seconds), True)
-    _require(finite, columns, "seconds", rows, where, unit, hint)
+    _require(finite, columns, "seconds", where, hint)
     return seconds
-
-
-def columns_of(ratings: Sequence[tuple[str, str, str, str, str, str, int, str]]) -> dict[str, list[Any]]:
-    """Return rows in the order of :data:`READ` as columns of :func:`normal_table`."""
-    return {name: [rating[place] for rating in ratings] for place, name in enumerate(READ.names)}

@@ -32,7 +32,7 @@ class Voice:
     speaker: str = ""
     """Name of the speaker in the engine."""
     level: float = 0.0
-    """dB that bring its captions to a mean active level of -26 dBFS (measured: ``hearsight voices NAME``)."""
+    """dB that bring its captions to a mean active level of -26 dBFS (``hearsight say`` prints the level)."""
     extra: bool = False
     """Optional: skipped with a message if not installed; other voices must be installed."""
     paid: bool = False

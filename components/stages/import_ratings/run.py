@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
-from components.ratings.formats import read_ratings
+from components.ratings.formats import csv
 from components.ratings.formats.readings import PSEUDONYM
 from components.ratings.joining import UNKNOWN, join_ratings
 
@@ -30,7 +30,7 @@ def run(stage: Stage) -> None:
     digests: list[tuple[str, str]] = []
     for path in rating_files(folder):
         data = _read(path)
-        _, ratings = read_ratings(data, str(path))
+        ratings = csv.read(data, str(path))
         require_pseudonyms(ratings, path)
         files.append((path.name, ratings))
         digests.append((path.name, sha256_bytes(data)))
@@ -62,8 +62,7 @@ def rating_files(folder: Path) -> list[Path]:
 
 def require_pseudonyms(ratings: pa.Table, path: Path) -> None:
     """Raise HearsightError for a rater with a space or an @; the message does not repeat the name."""
-    valid = pc.or_(pc.match_substring_regex(ratings["rater"], PSEUDONYM), pc.not_equal(ratings["left_out"], ""))
-    first = pc.index(valid, False).as_py()
+    first = pc.index(pc.match_substring_regex(ratings["rater"], PSEUDONYM), False).as_py()
     if first >= 0:
         what = f"rating {first + 1} (row {ratings['row'][first]}) names its rater by name or e-mail"
         hint = f"move the file elsewhere and run `hearsight ratings import FILE --dataset {path.parent.name}`"

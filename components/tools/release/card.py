@@ -5,14 +5,13 @@ The front matter is YAML as data hubs read it: licence, languages, size, tasks, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from components.tools.release.changes import REPORT, TEXT
 from components.tools.release.croissant import NAME as CROISSANT
 from components.tools.release.facts import Facts, hub_licence
 from components.tools.release.post_facts import count_losses
@@ -41,13 +40,9 @@ class Card:
     """Markdown, from the record files to the limitations."""
 
 
-def make_card(facts: Facts, folder: Path, changes: Mapping[str, Any] | None) -> Card:
-    """Return the card of the release whose data are in ``folder``.
-
-    Args:
-        changes: the report of :func:`changes.write_changes`, or None.
-    """
-    sections = [_structure(facts, folder), _speech(facts, folder), _made(facts), _limitations(facts), _changes(changes)]
+def make_card(facts: Facts, folder: Path) -> Card:
+    """Return the card of the release whose data are in ``folder``."""
+    sections = [_structure(facts, folder), _speech(facts, folder), _made(facts), _limitations(facts)]
     return Card(front_matter(facts, folder), "\n\n".join(filter(None, sections)))
 
 
@@ -152,10 +147,3 @@ def _limitations(facts: Facts) -> str:
 
 def _times(facts: Facts, reason: str) -> int:
     return sum(each == reason for each in facts.left_out.values())
-
-
-def _changes(changes: Mapping[str, Any] | None) -> str:
-    if changes is None:
-        return ""
-    counts = ", ".join(f"{changes['records'][name]:,} {name}" for name in ("added", "withdrawn", "changed", "moved"))
-    return f"## Changes\n\nRecords since an earlier release: {counts}. `{TEXT}` has the details, `{REPORT}` the identifiers."

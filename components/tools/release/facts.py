@@ -1,4 +1,4 @@
-"""The facts of a release of any kind, which its card, its metadata and its list of differences report; names of licences."""
+"""The facts of a release of any kind, which its card and its metadata report; names of licences."""
 
 from __future__ import annotations
 

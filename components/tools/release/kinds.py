@@ -11,7 +11,6 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
 from components.tools.release.card import Card, make_card
-from components.tools.release.changes import Identify, require_earlier, write_changes
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts
 from components.tools.release.files import select_records, write_all
@@ -33,7 +32,6 @@ class Common:
     licence: str
     speech: bool
     recordings_licence: str
-    since: Path | None
 
 
 def release_captions(common: Common, inputs: ReleaseInputs, folder: Path) -> dict[str, Any]:
@@ -52,7 +50,6 @@ def release_captions(common: Common, inputs: ReleaseInputs, folder: Path) -> dic
         "tsv" if counts.local else "cc3m",
         f"{what}; an image is named by {image}",
         lookup=selection.published,
-        identify=str,
         write_readmes=lambda card: _write_readme(folder, readme(inputs, counts, facts.stated("licence"), card)),
     )
     return {**counts.plain(), **more, "not_stated": ", ".join(facts.not_stated()) or "nothing"}
@@ -74,7 +71,6 @@ def release_posts(
         "pracegover",
         "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes",
         lookup=lambda shard: posts.published,
-        identify=lambda key: pseudonyms.file(key, "").rstrip("."),
         write_readmes=lambda card: write_notes(inputs, posts.facts, folder, options, publisher, card),
         subsets=dict(options.subsets),
         mask_mentions=options.mask_mentions,
@@ -91,7 +87,6 @@ def _finish(
     description: str,
     *,
     lookup: Lookup,
-    identify: Identify,
     write_readmes: Callable[[Card], None],
     **settings: Any,
 ) -> dict[str, Any]:
@@ -100,11 +95,10 @@ def _finish(
     facts = replace(facts, corpora=write_speech(outputs, lookup, folder, common.recordings_licence))
     speech = {name: speech_settings(output) for name, output in outputs.items()}
     write_settings(facts.inputs, folder, layout, speech, **settings)
-    changes = write_changes(facts, folder, common.since, identify) if common.since else None
-    write_readmes(make_card(facts, folder, changes))
+    write_readmes(make_card(facts, folder))
     spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
     write_croissant(facts, folder, f"{description}. {facts.total:,} records.{spoken}")
-    return {**facts.plain(), **({"changes": changes["records"]} if changes else {})}
+    return facts.plain()
 
 
 def _write_readme(folder: Path, text: str) -> None:
@@ -122,7 +116,6 @@ def release(
     mask_mentions: bool = False,
     speech: bool = True,
     recordings_licence: str = "",
-    since: Path | None = None,
 ) -> dict[str, Any]:
     """Write the release of ``dataset`` into ``out``; equal data (and, for posts, an equal key) give equal bytes.
 
@@ -134,19 +127,15 @@ def release(
         speech: whether finished speech of the captions is released.
         recordings_licence: the licence under which the speakers agreed to publish their recordings; without one, recordings of
             people are left out.
-        since: folder of an earlier release, to report the differences to.
 
     Returns:
         The folder, the examples of each split, other counts, and whether it was written or there already.
 
     Raises:
         HearsightError: the dataset is not finished, or its stages are of different runs; no row can be released; ``out`` holds
-            another release, or something else; there is no key; an option does not fit the kind of dataset; ``since`` is no
-            whole release of the dataset.
+            another release, or something else; there is no key; an option does not fit the kind of dataset.
     """
-    if since:
-        require_earlier(since, dataset)
-    common = Common(root, dataset, licence, speech, recordings_licence, since)
+    common = Common(root, dataset, licence, speech, recordings_licence)
     if is_posts_dataset(root, dataset):
         options = PostOptions(licence, dict(subsets or {}), mask_mentions)
         pseudonyms, posts = read_pseudonyms(root, out, key_file), find_inputs(root, dataset, posts=True)

@@ -26,12 +26,12 @@ def documents(data: bytes) -> None:
 
 
 def ratings(data: bytes) -> None:
-    """Check the formats of ratings: what is read is in the normal form."""
-    from components.ratings.formats import read_ratings
+    """Check files of ratings: what is read is in the normal form."""
+    from components.ratings.formats import csv
     from components.ratings.formats.readings import BAD, GOOD, SOURCES
 
     try:
-        _, table = read_ratings(data, "file")
+        table = csv.read(data, "file")
     except HearsightError as error:
         storable(str(error))
         return
@@ -39,7 +39,7 @@ def ratings(data: bytes) -> None:
     for rating in table.to_pylist():
         storable(rating)
         assert rating["item"] and rating["rater"] and rating["row"] > 0 and rating["source"] in SOURCES
-        assert rating["verdict"] in (GOOD, BAD) or rating["left_out"]
+        assert rating["verdict"] in (GOOD, BAD)
         assert rating["time"] == "" or (len(rating["time"]) == 27 and rating["time"].endswith("Z"))
         assert rating["seconds"] is None or 0 <= rating["seconds"] < float("inf")
 

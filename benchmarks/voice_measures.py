@@ -1,7 +1,4 @@
-"""Measures of a voice over texts: time, memory and level in its host, and the errors of a recogniser.
-
-``hearsight voices NAME`` and ``python -m benchmarks.voices`` print them.
-"""
+"""Measures of a voice over texts: time, memory and level in its host, and the errors of a recogniser."""
 
 from __future__ import annotations
 
