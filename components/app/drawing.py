@@ -45,7 +45,7 @@ class Drawing:
 
 def draw(graph: Graph) -> Drawing:
     """Return the drawing of a project's pipeline."""
-    reads = graph.reads()
+    reads = graph.reads
     columns = _columns(reads)
     lanes, nodes, y = [], {}, MARGIN
     by_lane: dict[str, list[str]] = {}

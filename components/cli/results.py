@@ -24,12 +24,14 @@ def show(dataset: Dataset = "english") -> None:
     """Print what is there now: records kept and dropped by stage, what is older than its inputs, scores, and pages."""
     from components.tracking.overview import overview, pages, results
     from components.tracking.recorder import flush_or_warn
+    from components.tracking.states import output_states
 
     root = find_root()
     flush_or_warn(root)
     graph = load_graph(root)
-    print_text(overview(graph, dataset))
-    if scores := results(graph, dataset):
+    states = output_states(graph)
+    print_text(overview(graph, dataset, states))
+    if scores := results(graph, dataset, states):
         print_text(scores)
     if warnings := read_warnings(upstream_outputs(graph, dataset)):
         print_text(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")

@@ -148,8 +148,9 @@ class Graph:
         inputs = self.chain[stage][dataset] or {}
         return {name: self.root / "data" / value for name, value in inputs.items()}
 
+    @cached_property
     def reads(self) -> dict[str, list[str]]:
-        """Return output name → the outputs that its stage reads; every output comes after those."""
+        """Output name → the outputs that its stage reads; every output comes after those."""
         data = self.root / "data"
         named = {
             f"{dataset}/{stage}": [path.relative_to(data).as_posix() for path in self.inputs(stage, dataset).values()]

@@ -38,7 +38,7 @@ def yaml_text(content: Mapping[str, Any], comments: Mapping[str, str] | None = N
     """Return settings as YAML, one value a line, so that DVC can read the file again after it has changed it.
 
     Args:
-        comments: setting, with dots between the keys (``filter.sides_over``) → what stands beside it.
+        comments: setting, with dots between the keys (``filter.sides_over``) → its comment at the end of the line.
     """
     lines: list[str] = []
     keys: list[str] = []

@@ -67,20 +67,12 @@ class LineageWalk:
             )
         self._verify_weights(version, name, weights)
         steps = self._trace(digest, f"model {name}")
-        if not self._registered_by_its_run(version, digest, weights):
+        # The run of the model, found by its weights; in older stores the run of the stage.
+        makers = [*self._finished("weights_sha256", weights), *self._runs("output_digest", digest)]
+        if version.run_id not in {run.info.run_id for run in makers}:
             what = f"the model was registered by run {version.run_id[:8]}, which did not make output {digest[:8]}"
             raise HearsightError(what, where=name, hint="train again")
         return [replace(steps[0], model=name), *steps[1:]]
-
-    def _registered_by_its_run(self, version: Any, digest: str, weights: str) -> bool:
-        """Return whether the run of a version is that of its weights; in older stores, that of its output."""
-        from mlflow.exceptions import MlflowException  # here: takes seconds
-
-        try:
-            run = self.client.get_run(version.run_id)
-        except MlflowException:
-            return False
-        return tag(run, "weights_sha256") == weights if MODEL in run.data.tags else tag(run, "output_digest") == digest
 
     def _find_by_name(self, target: str) -> Any:
         """Return the registered version; raises HearsightError when it is unknown."""
@@ -203,9 +195,12 @@ class LineageWalk:
 
     def _runs(self, tag: str, value: str) -> list[Run]:
         """Return the finished runs of stages with a tag, newest first."""
+        return [run for run in self._finished(tag, value) if MODEL not in run.data.tags]
+
+    def _finished(self, tag: str, value: str) -> list[Run]:
+        """Return the finished runs with a tag, of stages and models, newest first."""
         query = f"tags.`{TAG}{tag}` = '{value}' and attributes.status = 'FINISHED'"
-        runs = self.client.search_runs(self.experiments, query, order_by=["attributes.start_time DESC"])
-        return [run for run in runs if MODEL not in run.data.tags]
+        return list(self.client.search_runs(self.experiments, query, order_by=["attributes.start_time DESC"]))
 
     def _step(self, run: Run, digest: str) -> Step:
         """Return the step of a run; raises HearsightError unless its records agree."""

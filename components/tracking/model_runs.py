@@ -49,9 +49,14 @@ def _training_set(dataset: str, key: str) -> str:
     return dataset.rpartition("/")[2].removesuffix(f"-{key.rpartition('-')[0]}")
 
 
+def _experiment(client: MlflowClient, root: Path, record: Record) -> str:
+    """Return the id of the experiment of the models that the record's stage trains."""
+    return experiment_id(client, root, CAPTIONERS if record.stage == "train_captioner" else RETRIEVAL)
+
+
 def start(client: MlflowClient, root: Path, record: Record, key: str, tags: Mapping[str, str], started: int) -> str:
     """Open the run of a model whose training begins, and return its id."""
-    experiment = experiment_id(client, root, CAPTIONERS if record.stage == "train_captioner" else RETRIEVAL)
+    experiment = _experiment(client, root, record)
     model, _, seed = key.rpartition("-")
     about = {
         MODEL: f"{record.dataset}/{record.stage}/{key}",
@@ -108,7 +113,7 @@ def validated_on(record: Record) -> tuple[str, str]:
 
 def _find(client: MlflowClient, root: Path, record: Record, model: Mapping[str, Any]) -> str | None:
     """Return the id of a model's run: that of the same weights, or that of the training that has just ended; None if none."""
-    experiment = experiment_id(client, root, CAPTIONERS if record.stage == "train_captioner" else RETRIEVAL)
+    experiment = _experiment(client, root, record)
     key, name = model["key"], f"{record.dataset}/{record.stage}"
     queries = [f"tags.`{MODEL}` = '{name}/{key}' and tags.`{WEIGHTS}` = '{model['weights_sha256']}'"]
     trained = [Path(file).stem for file in record.trainings]

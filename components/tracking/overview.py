@@ -5,6 +5,7 @@ The history of single records is :mod:`components.tracking.explain`. What is old
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from components.core.addresses import parse_output_name, stage_address
@@ -12,7 +13,7 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.manifest import NAME
 from components.core.stage_output import StageOutput
-from components.tracking.states import CODE, EARLIER, INPUTS, OUTPUT, SETTINGS, output_states
+from components.tracking.states import CODE, EARLIER, INPUTS, OUTPUT, SETTINGS, OutputState
 
 MOST_RULES = 3
 """Number of rules listed for a stage: those that dropped most."""
@@ -36,7 +37,7 @@ def finished(graph: Graph, dataset: str) -> dict[str, StageOutput]:
     return {stage: StageOutput(folder) for stage, folder in folders.items() if (folder / NAME).exists()}
 
 
-def overview(graph: Graph, dataset: str) -> str:
+def overview(graph: Graph, dataset: str, states: Mapping[str, OutputState]) -> str:
     """Return a text table: the counts of each stage, the rules that dropped most, and the stages that have not finished.
 
     Raises:
@@ -53,7 +54,6 @@ def overview(graph: Graph, dataset: str) -> str:
             hint=f"run `dvc repro {stage_address(dataset, stages[0])}`",
         )
     width = max(map(len, [*done, "stage"]))
-    states = output_states(graph)
     lines = [dataset, f"  {'stage':<{width}}   entered      left   passed  dropped most by"]
     lines += [f"  {stage:<{width}}{_counts(stage_output)}" for stage, stage_output in done.items()]
     for stage in stages:
@@ -72,7 +72,7 @@ def overview(graph: Graph, dataset: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def results(graph: Graph, dataset: str) -> str:
+def results(graph: Graph, dataset: str, states: Mapping[str, OutputState]) -> str:
     """Return the scores of a dataset as text, as its stages and those that its report reads wrote them.
 
     What is older than its inputs says so first. Empty if none of these stages has finished.
@@ -80,7 +80,7 @@ def results(graph: Graph, dataset: str) -> str:
     outputs = [StageOutput(graph.output(stage, dataset)) for stage in graph.stages_of(dataset)]
     if "report" in graph.stages_of(dataset):
         outputs += [StageOutput(path) for path in graph.inputs("report", dataset).values()]
-    states, texts = output_states(graph), []
+    texts = []
     for name, output in {output.name: output for output in outputs}.items():
         if parse_output_name(name)[1] in RESULT_STAGES and (output.path / NAME).exists():
             address = stage_address(*parse_output_name(name))

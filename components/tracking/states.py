@@ -77,7 +77,7 @@ def output_states(graph: Graph) -> dict[str, OutputState]:
     digests = {output.name: _digest(output) for _, _, output in outputs if (output.path / NAME).is_file()}
     reader = _Reader(graph, digests)
     states = {output.name: reader.state(stage, dataset, output) for stage, dataset, output in outputs}
-    for name, read in graph.reads().items():
+    for name, read in graph.reads.items():
         if name in digests and not states[name].old and any(states[each].old for each in read if each in states):
             states[name] = replace(states[name], state=CHANGED, changes=(*states[name].changes, EARLIER))
     return states

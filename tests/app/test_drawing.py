@@ -33,6 +33,6 @@ def test_eleven_datasets_have_a_lane_each_whose_arrows_lead_right_and_no_node_co
         numbers = [int(number) for number in re.findall(r"-?[0-9]+", arrow)]
         assert numbers[0] < numbers[-2]
     crossing = [arrow for node in drawing.nodes for arrow in node.crossing]
-    between = [1 for name, sources in graph.reads().items() for source in sources if lane_of(source) != lane_of(name)]
-    assert len(crossing) == 2 * len(between) and len(drawing.edges) == sum(map(len, graph.reads().values())) - len(between)
+    between = [1 for name, sources in graph.reads.items() for source in sources if lane_of(source) != lane_of(name)]
+    assert len(crossing) == 2 * len(between) and len(drawing.edges) == sum(map(len, graph.reads.values())) - len(between)
     assert max(x + WIDTH for x, _ in places) < 1700, "english, the longest lane, has ten columns"

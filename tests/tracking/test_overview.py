@@ -83,9 +83,9 @@ def test_after_a_stage_has_run_again_its_counts_are_new_and_what_reads_it_is_mar
 def test_unknown_and_unfinished_datasets_give_a_one_line_error_with_the_next_step(root: Path) -> None:
     graph = load_graph(root)
     with pytest.raises(HearsightError, match=r"no stage of 'paper' has finished .* run `dvc repro filter@paper`"):
-        overview(graph, "paper")
+        overview(graph, "paper", {})
     with pytest.raises(HearsightError, match=r"no dataset 'papper' .* known are: english, .*paper"):
-        overview(graph, "papper")
+        overview(graph, "papper", {})
 
 
 def test_pages_are_those_of_finished_stages(root: Path) -> None:

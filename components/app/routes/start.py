@@ -57,7 +57,7 @@ def start(request: Request) -> Response:
     """Show the pipeline with the state of each output, the last results, what checks found, and links to every page."""
     graph: Graph = request.app.state.services.graph
     states = output_states(graph)
-    reads = graph.reads()
+    reads = graph.reads
     rows = {name: _row(graph, state, reads[name]) for name, state in states.items()}
     groups: dict[str, list[Row]] = {}
     for name, row in rows.items():

@@ -77,10 +77,9 @@ def _rounded_figures(writing: Writing) -> Iterator[tuple[str, float]]:
 
 def tracking_metrics(results: CaptionerResults) -> Iterator[tuple[str, float]]:
     """Yield the main metric of each cell on its own set's test split, and of the constant caption: ``<test>/<cell>/<metric>``."""
+    for table, row in own_set_rows(results):
+        yield f"{table.name}/{row.name}/{MAIN}", row.values[MAIN].mean
     for table in results.tables:
-        for row in table.rows:
-            if row.training == table.name:
-                yield f"{table.name}/{row.name}/{MAIN}", row.values[MAIN].mean
         if table.constant:
             yield f"{table.name}/constant/{MAIN}", table.constant[1][MAIN].mean
 

@@ -95,7 +95,7 @@ class Rule(NamedTuple):
     portuguese: str
     """The requirement in plain words, as ``meaning``."""
     sweep: Sweep | None = None
-    """None where the threshold is no number, or published."""
+    """None for a rule that is not calibrated: its threshold is not a number, or is the paper's."""
     describe: Callable[[Subject, Params], str] | None = None
     """Describes what decided, where the value alone does not show it; for people, never in the ledger."""
 

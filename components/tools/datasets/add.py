@@ -155,7 +155,7 @@ def write_datasets(
         wiring: stage → dataset → inputs.
         blocks: dataset → settings.
         head: a comment at the top of each file.
-        comments: setting → what stands beside it.
+        comments: setting (``filter.sides_over``) → its comment.
     """
     for name, block in blocks.items():
         publish_bytes(dataset_file(root, name), (head + yaml_text(block, comments)).encode("utf-8"))

@@ -38,7 +38,7 @@ COMMENTS = {
     "split.validation": "CC table 3: .0084",
     "split.test": "CC table 3: .0067",
 }
-"""Setting of a dataset of pages → what stands beside it: the papers' value."""
+"""Setting of a dataset of pages → its comment in the file: the papers' value."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class NewDataset:
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Stage → the settings that are no defaults."""
     comments: Mapping[str, str] = field(default_factory=dict)
-    """Setting (``filter.sides_over``) → what stands beside it in the file."""
+    """Setting (``filter.sides_over``) → its comment in the file."""
     inputs: dict[str, dict[str, str]] = field(default_factory=dict)
     """Stage that also reads outputs of other datasets → its inputs."""
     joins: str = ""

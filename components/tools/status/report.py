@@ -192,7 +192,7 @@ def _addresses(graph: Graph, dataset: str) -> set[str]:
 
 def _next(graph: Graph, locked: Locked, history: History, busy: set[str]) -> Iterable[Next]:
     """Yield what has a reason to run, in the order of the graph."""
-    for name in graph.reads():
+    for name in graph.reads:
         dataset, stage = parse_output_name(name)
         address = stage_address(dataset, stage)
         if why := locked.why_run(stage, dataset):
@@ -202,7 +202,7 @@ def _next(graph: Graph, locked: Locked, history: History, busy: set[str]) -> Ite
 def _downstream(graph: Graph, direct: set[str]) -> list[str]:
     """Return the addresses of what reads, at any distance, the output of something in ``direct``, and is not in it."""
     moved, found = set[str](), []
-    for name, read in graph.reads().items():
+    for name, read in graph.reads.items():
         address = stage_address(*parse_output_name(name))
         if address in direct:
             moved.add(name)
