@@ -26,18 +26,11 @@ from components.core.result_files import sqlite_backend
 from components.execution import process, ray_node
 from components.execution.process import sole_writer
 from components.execution.ray_node import CacheServer, ServedFiles
-from tests.support import until
+from tests.support import alive, until
 
 
 def python(code: str, *args: object) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), *map(str, args)], stdout=subprocess.PIPE, text=True)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def gone(pid: int) -> bool:

@@ -25,7 +25,7 @@ import psutil
 
 from tests.faults.moments import Strike
 from tests.faults.project import STAGES
-from tests.support import HANG, until
+from tests.support import HANG, alive, until
 from tests.support.pipeline.harness import ENVIRONMENT
 
 SETTINGS = {
@@ -204,7 +204,7 @@ def leftover_processes(within: float = 20.0) -> list[str]:
                 pass
         except ChildProcessError:
             pass
-        return [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+        return [child for child in psutil.Process().children(recursive=True) if alive(child.pid)]
 
     try:
         until(lambda: not living(), within)

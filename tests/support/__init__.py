@@ -42,6 +42,14 @@ def until(condition: Callable[[], Any], within: float = HANG) -> Any:
     return value
 
 
+def alive(pid: int) -> bool:
+    """Whether the process runs. One that has ended is not alive, also while nobody has asked for its exit code."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:  # it may also end between the opening of the file and its reading
+        return False
+
+
 FILLERS: dict[Any, Any] = {pa.string(): "", pa.int32(): 1, pa.int64(): 1, pa.float32(): 0.0, pa.float64(): 0.0}
 
 

@@ -15,7 +15,7 @@ import pytest
 from components.speech.voices import hosts
 from components.speech.voices.failures import EngineDown
 from components.speech.voices.hosts import Failed, Host, HostSupervisor
-from tests.support import PROJECT, until
+from tests.support import PROJECT, alive, until
 
 ODD = "tests.speech.voices.odd_engines:"
 
@@ -28,14 +28,7 @@ def odd(request):
 
 
 def gone(pid: int) -> bool:
-    for _ in range(6000):
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except OSError:
-            return True
-        time.sleep(0.05)
-    return False
+    return until(lambda: not alive(pid))
 
 
 def test_one_host_serves_all_texts_and_its_output_is_separate_from_answers(odd):
