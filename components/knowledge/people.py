@@ -21,7 +21,7 @@ def missing_people(order: Sequence[str]) -> str:
     if any(name in PEOPLE_SOURCES for name in order):
         return ""
     return (
-        f"no source knows people (knowledge: [{', '.join(order)}]), so 'Harrison Ford' becomes 'person', not 'actor'; "
+        f"no source knows people (knowledge: [{', '.join(order)}]): their names become 'person', not 'actor' or 'singer'; "
         "add wikidata_index, wikidata or google (docs/providers.md#knowledge)"
     )
 

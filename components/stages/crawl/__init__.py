@@ -8,12 +8,14 @@ candidates are in ``sources`` and ``posts``, record building in ``records``.
 from __future__ import annotations
 
 from typing import Literal
+from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.params import tags_of
 from components.stages.crawl.source_kinds import SOURCES, AnySource
 from components.stages.crawl.source_settings import Site
 from components.web.settings import FetchSettings, OpenWeb, Web
+from components.web.urls import is_private, normalise
 
 NOT_NEGATIVE = ("delay", "retries", "backoff", "min_alt", "fresh_for", "max_retry_after", "min_side", "max_aspect")
 LIMITS = ("shard_size", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
@@ -93,6 +95,10 @@ class Params(FetchSettings):
             again = dict.fromkeys(tags_of(kind)["kind"] for kind in SOURCES if kind.takes_base)
             raise wrong("base", f"is set, but only sources of kind {' and '.join(again)} are crawled again", "empty it")
         source.check_within(self, where)
+        hosts = [urlsplit(normalise(url) or "").hostname or "" for url in source.first_urls]
+        if self.web.kind == "open" and not self.allow_private and hosts and all(map(is_private, hosts)):
+            hint = "give --allow-private to `hearsight dataset add`, or set crawl.allow_private to true in the dataset's file"
+            raise wrong("allow_private", f"{hosts[0]} is a private address, which is not asked", hint)
         if not source.is_local:
             self.require_contact(where)
         if self.web.kind == "folder" and not self.web.root:

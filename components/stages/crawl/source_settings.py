@@ -26,6 +26,11 @@ class SourceSettings(Settings):
         """Whether no web server is asked, for pages or images."""
         return False
 
+    @property
+    def first_urls(self) -> list[str]:
+        """What is asked first, as the settings give it."""
+        return []
+
     def check_within(self, params: Any, where: str) -> None:
         """Raise HearsightError for the first value that does not fit all parameters of crawl; ``where`` names their block."""
 
@@ -52,6 +57,11 @@ class Site(SourceSettings):
         """Require a seed."""
         if not self.seeds:
             raise HearsightError("is empty", where=f"{where}.seeds", hint="name at least one page")
+
+    @property
+    def first_urls(self) -> list[str]:
+        """The seeds."""
+        return self.seeds
 
 
 class Files(SourceSettings):
@@ -177,6 +187,11 @@ class PostsSettings(Hashtag):
     """Pages of one timeline or of one account's listing. Ours."""
     token_variable: str = ""
     """The environment variable that holds the token, never the token itself; empty: none is sent."""
+
+    @property
+    def first_urls(self) -> list[str]:
+        """The API."""
+        return [self.server]
 
     def token(self) -> str:
         """The token out of the environment; '' when none is to be sent.

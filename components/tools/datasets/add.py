@@ -107,7 +107,12 @@ def add_dataset(root: Path, name: str, new: NewDataset, stages: Sequence[str] = 
     return " ".join(last or [stage_address(name, list(wiring)[-1])])
 
 
-OPTION_OF = {"crawl.contact": "--contact", "crawl.source.image_folder": "--images", "crawl.source.language": "--language"}
+OPTION_OF = {
+    "crawl.allow_private": "--allow-private",
+    "crawl.contact": "--contact",
+    "crawl.source.image_folder": "--images",
+    "crawl.source.language": "--language",
+}
 """Setting that a kind of source may need → the option that sets it."""
 
 

@@ -83,6 +83,20 @@ def test_private_addresses_are_asked_only_with_their_option(tmp_path: Path, word
     assert stage_settings(load_graph(root), "crawl", "mine").allow_private == bool(words)
 
 
+@pytest.mark.parametrize(
+    "url", ["http://localhost:8000/", "https://10.0.0.1/a", "http://[::1]/", "http://nas.local/", "http://127.1"]
+)
+@pytest.mark.parametrize("option", ["--site", "--posts"])
+def test_a_source_at_a_private_address_is_refused_before_anything_is_written(tmp_path: Path, option: str, url: str) -> None:
+    root = project(tmp_path)
+    before = texts(root)
+    words = (option, url if option == "--site" else f"{url}#pracegover", "--contact", "mail@example.org")
+    assert re.match(r"--allow-private: \S+ is a private address, which is not asked", add(root, "mine", *words))
+    assert texts(root) == before
+    add(root, "mine", *words, "--allow-private")
+    assert stage_settings(load_graph(root), "crawl", "mine").allow_private
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_training_set_joins_the_captioners_and_one_of_them_is_tested_on_it_alone(tmp_path: Path, kind: str) -> None:

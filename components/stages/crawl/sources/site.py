@@ -120,7 +120,7 @@ def walk(
             raise HearsightError(
                 f"{outcomes[0].value} is a private address, which is not asked",
                 where="crawl.allow_private",
-                hint="set it to true in the dataset's file; for a new dataset, `hearsight dataset add --allow-private` writes it",
+                hint="set it to true in the dataset's file",
             )
         if step == 0 and outcomes and all(_is_unreachable(answers, outcome) for outcome in outcomes[: len(seed_urls)]):
             raise HearsightError(
