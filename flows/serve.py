@@ -7,10 +7,15 @@ at a time, with the project's Prefect server, which it starts if it does not run
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
@@ -19,6 +24,9 @@ from flows.repository import Repository
 from flows.schedules import Schedule, read_pools, read_schedules
 from flows.server import explain, prefect_server, use_server, without_login
 from flows.settings import PORTS, configure_prefect, login_path
+
+RUN_ENDS = 30.0
+"""Seconds in which a run in progress ends: its stage has 10 of them."""
 
 
 def deployments(schedules: dict[str, Schedule]) -> list[Any]:
@@ -65,6 +73,27 @@ def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -
             print(f"pipeline/{name}: runs were missed; one starts now", flush=True)
 
 
+def serve_until_signal(served: Sequence[Any]) -> None:
+    """Run what is due, one run at a time, until Ctrl-C or SIGTERM, which also end the run in progress."""
+    # Here: as above.
+    from prefect.runner import Runner
+
+    class InterruptedRunner(Runner):
+        def handle_sigterm(self, *args: Any, **kwargs: Any) -> None:
+            """Do what a terminal does on Ctrl-C, since Prefect's own handler leaves the run marked as running."""
+            runs = psutil.Process().children()
+            for run in runs:
+                run.send_signal(signal.SIGINT)
+            psutil.wait_procs(runs, timeout=RUN_ENDS)  # else Prefect kills the run before it has said that it ended
+            signal.raise_signal(signal.SIGINT)
+
+    runner = InterruptedRunner(limit=1)
+    for deployment in served:
+        runner.add_deployment(deployment)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(runner.start())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the process ends; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m flows.serve", description="Serve the pipeline's scheduled deployments.")
@@ -84,8 +113,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with alone, prefect_server(root, chosen.port) as url:
             if own:
                 use_server(url)
-            from prefect import serve  # here: as above
-
             served = deployments(schedules)
             prepare(root, schedules, served)
             for name, schedule in schedules.items():
@@ -95,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"Prefect asks for a login        the line in {login_path(root).relative_to(root)}")
             print("start a run in another terminal python -m flows.prefect deployment run pipeline/NAME")
             print("served until Ctrl-C", flush=True)
-            serve(*served, limit=1, print_starting_message=False)
+            serve_until_signal(served)
 
     return report_errors(run, explain)
 

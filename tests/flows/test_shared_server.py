@@ -81,13 +81,39 @@ def test_schedules_are_served_listed_and_triggered_while_the_pages_are_open_and_
     )
 
 
+HOLD = (
+    "import sys; from pathlib import Path; from flows.server import prefect_server\n"
+    "with prefect_server(Path.cwd(), int(sys.argv[1])) as url: print(url, flush=True); input()"
+)
+"""A program that keeps the project's server until it gets a line."""
+
+
+def test_a_service_manager_that_ends_serving_ends_the_run_which_is_marked_as_crashed(make_project: Make) -> None:
+    root = make_project(a="import time; open('note.txt', 'w'); time.sleep(3000)")
+    (root / "params.yaml").write_text("schedules:\n  yearly: {cron: '0 0 1 1 *'}\n")
+    git(root, "commit", "-qam", "a schedule that is not due")
+    env, log = nobody(root), root / "serve.log"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(free_port())], cwd=root, env=env, stdin=pipe, stdout=pipe, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        url = holder.stdout.readline().strip()
+        server = Server(url, auth=tuple(login_path(root).read_text().split(":", 1)))
+        with started(["-m", "flows.serve"], root, env, log) as serving:
+            until(lambda: "served until Ctrl-C" in log.read_text() or serving.poll() is not None)
+            run = server.start("pipeline/yearly")
+            until((root / "note.txt").is_file)
+            serving.terminate()
+            assert serving.wait(60) == 0
+        assert server.state(run)["type"] == "CRASHED"
+        assert "coroutine" not in log.read_text(), "Prefect's own handler stops nothing and says so"
+        holder.communicate("\n")
+
+
 def test_of_two_processes_that_need_a_server_at_once_one_starts_it(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from flows.server import prefect_server\n"
-        "with prefect_server(Path.cwd(), int(sys.argv[1])) as url: print(url, flush=True); input()"
-    )
     pipe, env = subprocess.PIPE, nobody(tmp_path)
-    commands = [[sys.executable, "-c", code, str(free_port())] for _ in range(2)]
+    commands = [[sys.executable, "-c", HOLD, str(free_port())] for _ in range(2)]
     both = [subprocess.Popen(words, cwd=tmp_path, env=env, stdin=pipe, stdout=pipe, text=True) for words in commands]
     outputs = [process.communicate("\n", timeout=600)[0].split() for process in both]
     assert [process.returncode for process in both] == [0, 0]
