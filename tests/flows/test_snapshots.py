@@ -28,8 +28,8 @@ def test_a_flow_moves_on_to_the_days_snapshot_before_anything_runs(make_project:
     assert not (root / "a.txt").exists()
     stages = yaml.safe_load((root / "dvc.yaml").read_text())
     stages["stages"]["crawl"] = {
-        "cmd": "cp params.yaml crawled.txt",
-        "params": ["english.crawl.snapshot"],
+        "cmd": "cp datasets/english.yaml crawled.txt",
+        "params": [{"datasets/english.yaml": ["crawl.snapshot"]}],
         "outs": ["crawled.txt"],
     }
     (root / "dvc.yaml").write_text(yaml.safe_dump(stages))
@@ -38,5 +38,5 @@ def test_a_flow_moves_on_to_the_days_snapshot_before_anything_runs(make_project:
     (root / "data/store/sample-2").mkdir(parents=True)
     (root / "data/store/sample-2/COMPLETE").write_text("{}")
     assert pipeline(target="crawl", snapshots=["english"]) == 1
-    seen = yaml.safe_load((root / "crawled.txt").read_text())["english"]["crawl"]
+    seen = yaml.safe_load((root / "crawled.txt").read_text())["crawl"]
     assert re.fullmatch(r"sample-2-\d{4}-\d\d-\d\d", seen["snapshot"]) and seen["base"] == "sample-2"
