@@ -97,7 +97,7 @@ lock: setup ## resolve pyproject.toml into requirements.lock (the demo) and requ
 	$(COMPILE) --constraints requirements.lock infra/servers.in -o infra/servers.lock > /dev/null
 	for name in uv audit; do $(COMPILE) infra/$$name.in -o infra/$$name.lock > /dev/null || exit 1; done
 
-bare: ## build bare Debians 12 and 13 and run demo, test and test-long in each (root, debootstrap, 36 GB; CASES="debian13-root-demo")
+bare: ## build bare Debians 12 and 13 and run demo, test and test-long in each (root, debootstrap, 24 GB; CASES="debian13-root-demo")
 	$(PYTHON) infra/bare/run.py $(CASES)
 
 clean: ## remove what runs made (the fetched packages and the fetch store stay)

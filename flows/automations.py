@@ -23,7 +23,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.events.actions import CallWebhook, ChangeFlowRunState, SendNotification
 from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
 from prefect.exceptions import ObjectNotFound
-from prefect.states import Cancelled
+from prefect.states import Cancelled, Crashed, State
 
 from components.core.errors import HearsightError
 from flows.repository import Repository
@@ -129,7 +129,7 @@ def catch_up(
     """
     now, started = datetime.now(UTC), []
     for name, schedule in schedules.items():
-        missed = _cancel_missed(client, deployments[name], now)
+        missed = _end_runs(client, [deployments[name]], [StateType.SCHEDULED], Cancelled(message=MESSAGE), before=now)
         due = previous_due(schedule.cron, now)
         last = _last_run(root, schedule, schedule.branch_of(name))
         if schedule.catch_up and (last < due if last else missed):
@@ -140,20 +140,31 @@ def catch_up(
     return started
 
 
-def _cancel_missed(client: SyncPrefectClient, deployment: UUID, now: datetime) -> int:
-    """Cancel the deployment's scheduled runs whose time is over; return their number."""
-    missed = client.read_flow_runs(
-        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
+def end_dead(client: SyncPrefectClient, deployments: list[UUID]) -> None:
+    """Mark the deployments' runs as crashed that are marked as running: the server ended with them and saw nothing.
+
+    The caller knows that none of them is in progress.
+    """
+    ended: State[Any] = Crashed(message="its process ended without a word")
+    _end_runs(client, deployments, [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING], ended, before=datetime.now(UTC))
+
+
+def _end_runs(
+    client: SyncPrefectClient, deployments: list[UUID], states: list[StateType], end: State[Any], *, before: datetime
+) -> int:
+    """Give the state ``end`` to the deployments' runs in one of ``states`` that were due before a time; return their number."""
+    runs = client.read_flow_runs(
+        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=deployments)),
         flow_run_filter=FlowRunFilter(
-            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
-            expected_start_time=FlowRunFilterExpectedStartTime.model_validate({"before_": now}),
+            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=states)),
+            expected_start_time=FlowRunFilterExpectedStartTime.model_validate({"before_": before}),
         ),
         sort=FlowRunSort.EXPECTED_START_TIME_ASC,
         limit=200,  # a server schedules at most 100 runs of a deployment ahead
     )
-    for run in missed:
-        client.set_flow_run_state(run.id, Cancelled(message=MESSAGE), force=True)
-    return len(missed)
+    for run in runs:
+        client.set_flow_run_state(run.id, end, force=True)
+    return len(runs)
 
 
 def _last_run(root: Path, schedule: Schedule, branch: str) -> datetime | None:

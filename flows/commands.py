@@ -87,4 +87,5 @@ def error_line(lines: Sequence[str]) -> str:
         for line in reversed(lines):
             if re.search(pattern, line):
                 return re.sub(pattern, "", line)
-    return next((line for line in reversed(lines) if line.strip()), "ended without output")
+    others = (line for line in reversed(lines) if line.strip() and not line.startswith("hearsight: warning"))
+    return next(others, "ended without a line of error")

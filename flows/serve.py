@@ -17,16 +17,18 @@ from typing import Any
 
 import psutil
 
+from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.streams import report_errors, run_program
 from components.execution.process import sole_writer
+from flows.locks import run_lock
 from flows.repository import Repository
 from flows.schedules import Schedule, read_pools, read_schedules
 from flows.server import explain, prefect_server, use_server, without_login
 from flows.settings import PORTS, configure_prefect, login_path
 
-RUN_ENDS = 30.0
-"""Seconds in which a run in progress ends: its stage has 10 of them."""
+RUN_ENDS = 15.0
+"""Seconds in which an interrupted run ends: its stage has 10 of them."""
 
 
 def deployments(schedules: dict[str, Schedule]) -> list[Any]:
@@ -50,8 +52,11 @@ def deployments(schedules: dict[str, Schedule]) -> list[Any]:
     return [*scheduled, pipeline.to_deployment(name="on-demand", entrypoint_type=module)]
 
 
-def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -> None:
+def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any], own: bool) -> None:
     """Register deployments, automations and the work pools of ``params.yaml:pools``; start a run for each missed schedule.
+
+    Args:
+        own: whether the server is this project's: then no other clone makes its runs, and those that nothing runs are ended.
 
     Raises:
         HearsightError: a block of ``schedules.<name>.notify`` is missing.
@@ -59,12 +64,16 @@ def prepare(root: Path, schedules: dict[str, Schedule], served: Sequence[Any]) -
     # Here: as above.
     from prefect.client.orchestration import get_client
 
-    from flows.automations import catch_up, end_zombies, notify
+    from flows.automations import catch_up, end_dead, end_zombies, notify
     from flows.remote import deploy_pool
 
     ids = {deployment.name: deployment.apply() for deployment in served}
     with get_client(sync_client=True) as client:
         end_zombies(client)
+        with suppress(HearsightError):  # a run has the lock, though what served it was killed
+            if own:
+                with run_lock(root):
+                    end_dead(client, list(ids.values()))
         notify(client, schedules, ids, root)
         for pool in read_pools(root).values():
             if pool.work_pool:
@@ -78,16 +87,30 @@ def serve_until_signal(served: Sequence[Any]) -> None:
     # Here: as above.
     from prefect.runner import Runner
 
-    class InterruptedRunner(Runner):
+    class PatientRunner(Runner):
+        """Waits for the run in progress, which Prefect would kill before it has said that it ended."""
+
+        async def start(self, *args: Any, **kwargs: Any) -> None:
+            end: Any = signal.getsignal(signal.SIGINT)
+
+            def interrupt(*call: Any) -> None:
+                # A terminal sends Ctrl-C to the run too; what sends it to this process alone has the run wait for its signal.
+                _, unaware = psutil.wait_procs(psutil.Process().children(), timeout=RUN_ENDS)
+                for run in unaware:
+                    run.send_signal(signal.SIGINT)
+                psutil.wait_procs(unaware, timeout=RUN_ENDS)
+                end(*call)
+
+            signal.signal(signal.SIGINT, interrupt)
+            await super().start(*args, **kwargs)
+
         def handle_sigterm(self, *args: Any, **kwargs: Any) -> None:
-            """Do what a terminal does on Ctrl-C, since Prefect's own handler leaves the run marked as running."""
-            runs = psutil.Process().children()
-            for run in runs:
+            """End as with Ctrl-C: Prefect's own handler leaves the run marked as running."""
+            for run in psutil.Process().children():
                 run.send_signal(signal.SIGINT)
-            psutil.wait_procs(runs, timeout=RUN_ENDS)  # else Prefect kills the run before it has said that it ended
             signal.raise_signal(signal.SIGINT)
 
-    runner = InterruptedRunner(limit=1)
+    runner = PatientRunner(limit=1)
     for deployment in served:
         runner.add_deployment(deployment)
     with suppress(KeyboardInterrupt):
@@ -114,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if own:
                 use_server(url)
             served = deployments(schedules)
-            prepare(root, schedules, served)
+            prepare(root, schedules, served, own)
             for name, schedule in schedules.items():
                 print(f"pipeline/{name:<22} {schedule.cron} UTC, {schedule.target or 'everything'}")
             print(f"runs and their logs             {without_login(url).removesuffix('/api')}")

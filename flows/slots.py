@@ -37,6 +37,11 @@ class Slots:
         self._waiting: dict[str, list[tuple[int, str]]] = {}
         self._changed, self._closed = threading.Condition(), False
 
+    def require_open(self, stage: StageTask) -> None:
+        """Raise StageFailed if the run was ended: then the stage is not tried again."""
+        if self._closed:
+            raise StageFailed(stage.address, "the run was ended", refused=True)
+
     @contextmanager
     def take(self, stage: StageTask) -> Iterator[None]:
         """Hold a slot during the block.
@@ -51,8 +56,7 @@ class Slots:
             waiting.append(ticket)
             self._changed.wait_for(lambda: self._closed or (self._free[pool] > 0 and ticket == min(waiting)))
             waiting.remove(ticket)
-            if self._closed:
-                raise StageFailed(stage.address, "the run was ended", refused=True)
+            self.require_open(stage)
             self._free[pool] -= 1
             self._changed.notify_all()
         try:

@@ -75,6 +75,7 @@ def run_stage(
     if not skipped:
         progress.ran.add(stage.address)
     if code:
+        slots.require_open(stage)
         raise failure(stage.address, code, lines, stage.timeout)
     progress.done(stage)
     return Completed(name="Cached", message="its inputs are equal") if skipped else lines[-1] if lines else ""

@@ -123,7 +123,8 @@ def _find_logged(client: MlflowClient, experiment: str, identity: str) -> str:
 def _log_numbers(client: MlflowClient, run_id: str, record: Record) -> None:
     """Log the settings that the dataset gives, the first figures as metrics, and all of them as a table."""
     numbers = [(f"{kind}.kept", float(bucket["kept"]), None) for kind, bucket in record.counts.items()] + list(record.metrics)
-    shown = list(dict.fromkeys(name for name, _, _ in numbers))[: MOST - len(record.usage)]
+    own_scores = sum(len(scores) for model, scores in record.scores if not model)  # logged by log_scores
+    shown = list(dict.fromkeys(name for name, _, _ in numbers))[: MOST - len(record.usage) - own_scores]
     shown_numbers = [number for number in numbers if number[0] in shown]
     log_batches(client, run_id, record.given, shown_numbers, int(record.ended * 1000))
     log_settings(client, run_id, record)

@@ -15,7 +15,7 @@ import pytest
 from flows.settings import ADDRESS, login_path, running_server
 from tests.support import PROJECT, until
 from tests.support.flows.clones import Make, git
-from tests.support.flows.served import Server, free_port, started
+from tests.support.flows.served import Server, free_port, kill_all, started
 
 pytestmark = pytest.mark.long
 
@@ -88,26 +88,45 @@ HOLD = (
 """A program that keeps the project's server until it gets a line."""
 
 
-def test_a_service_manager_that_ends_serving_ends_the_run_which_is_marked_as_crashed(make_project: Make) -> None:
-    root = make_project(a="import time; open('note.txt', 'w'); time.sleep(3000)")
+@pytest.mark.parametrize("signals", ["ctrl-c", "ctrl-c of a program", "service manager", "power"])
+def test_a_run_whose_serving_was_ended_ends_and_is_marked_as_crashed(make_project: Make, signals: str) -> None:
+    code = "import time; open('note.txt', 'w'); print('hearsight: warning: of no account', flush=True); time.sleep(3000)"
+    root = make_project(a=code, meta={"a": {"retries": 1}})
     (root / "params.yaml").write_text("schedules:\n  yearly: {cron: '0 0 1 1 *'}\n")
     git(root, "commit", "-qam", "a schedule that is not due")
     env, log = nobody(root), root / "serve.log"
-    pipe = subprocess.PIPE
+    pipe, words = subprocess.PIPE, [sys.executable, "-m", "flows.serve"]
+
+    def serve() -> subprocess.Popen[bytes]:
+        with log.open("wb") as handle:
+            process = subprocess.Popen(words, cwd=root, env=env, stdout=handle, stderr=handle, start_new_session=True)
+        until(lambda: "served until Ctrl-C" in log.read_text() or process.poll() is not None)
+        return process
+
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(free_port())], cwd=root, env=env, stdin=pipe, stdout=pipe, text=True
     ) as holder:
         assert holder.stdout is not None
-        url = holder.stdout.readline().strip()
-        server = Server(url, auth=tuple(login_path(root).read_text().split(":", 1)))
-        with started(["-m", "flows.serve"], root, env, log) as serving:
-            until(lambda: "served until Ctrl-C" in log.read_text() or serving.poll() is not None)
-            run = server.start("pipeline/yearly")
-            until((root / "note.txt").is_file)
+        server = Server(holder.stdout.readline().strip(), auth=tuple(login_path(root).read_text().split(":", 1)))
+        serving = serve()
+        run = server.start("pipeline/yearly")
+        until((root / "note.txt").is_file)
+        if signals == "power":
+            kill_all(serving)
+            assert server.state(run)["type"] == "RUNNING"
+            serving = serve()  # which knows that nothing runs
+            assert server.state(run)["message"] == "its process ended without a word"
+            kill_all(serving)
+        elif signals == "service manager":
             serving.terminate()
-            assert serving.wait(60) == 0
+        elif signals == "ctrl-c of a program":
+            serving.send_signal(signal.SIGINT)
+        else:
+            os.killpg(serving.pid, signal.SIGINT)
+        assert serving.wait(90) == 0 or signals == "power"
         assert server.state(run)["type"] == "CRASHED"
-        assert "coroutine" not in log.read_text(), "Prefect's own handler stops nothing and says so"
+        text = log.read_text()
+        assert "coroutine" not in text and "of no account'" not in text, "neither Prefect's handler nor a false cause"
         holder.communicate("\n")
 
 
