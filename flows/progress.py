@@ -92,7 +92,8 @@ class Progress:
             with self._lock:
                 if self._bar is not None:
                     self._bar.close()
-            print_progress(f"[{self.elapsed():>5}] {len(self.ran)} stages ran, {self._total - self._to_do} were up to date")
+            up_to_date = self._total - self._to_do + len(self._done - self.ran)
+            print_progress(f"[{self.elapsed():>5}] {len(self.ran)} stages ran, {up_to_date} were up to date")
 
     def elapsed(self) -> str:
         """Return the time since the start as minutes:seconds."""

@@ -10,7 +10,7 @@ import typer
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.params import FOLDER
-from components.core.printing import print_json, print_result, print_text
+from components.core.printing import print_error, print_json, print_result, print_text
 
 app = typer.Typer(no_args_is_help=True, help="Datasets of your own.")
 
@@ -82,6 +82,9 @@ def add(
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
     last = add_dataset(root, name, new, chosen, contact)
     print_text(f"added {FOLDER}/{name}.yaml (see its settings by: hearsight params crawl -d {name} --changed)")
+    for path in new.crawl["source"].get("inputs", []):
+        if not any(mark in path for mark in ("://", "*", "?", "[")) and not (root / path).exists():
+            print_error(f"warning: {path}: there is no such file yet")
     print_text(f"next: dvc repro {last}")
     print_text(f"then: hearsight show --dataset {models.CAPTIONERS if test else name}")
     if train:

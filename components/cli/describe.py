@@ -116,6 +116,7 @@ class Printer:
         path = self.names.path(f"{name}.flac", source)
         if not (reused and path.is_file()):
             publish_bytes(path, say(text, self._voice).clip.flac)
+            print_progress(f"hearsight: spoken: {path}")
 
 
 def _line(description: Description) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def test_stages_are_counted_once_beside_those_that_are_up_to_date(tmp_path: Path
     shown.ran |= {"b", "f"}
     shown.close()
     lines = [line.partition("] ")[2] for line in capsys.readouterr().err.splitlines()]
-    assert lines == ["stage 2 of 6: b"] * 2 + ["stage 6 of 6: f (about 00:00 left)", "2 stages ran, 1 were up to date"]
+    assert lines == ["stage 2 of 6: b"] * 2 + ["stage 6 of 6: f (about 00:00 left)", "2 stages ran, 4 were up to date"]
 
 
 def test_the_time_left_is_that_of_earlier_runs_and_of_the_demo_where_there_are_none(

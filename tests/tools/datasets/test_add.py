@@ -76,6 +76,16 @@ def test_a_site_states_each_loosened_threshold_with_the_papers_value_beside_it(t
     assert stage_settings(graph, "hypernymize", "mine").min_concept_count == 1
 
 
+@pytest.mark.parametrize("kind", ["table", "exported posts"])
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, kind: str) -> None:
+    root, words = project(tmp_path), KINDS[kind]
+    file = words[1].partition("#")[0].rpartition(":")[2]
+    assert f"warning: {file}: there is no such file yet" in add(root, "mine", *words)
+    (root / file).parent.mkdir(exist_ok=True)
+    (root / file).touch()
+    assert "warning" not in add(root, "again", *words)
+
+
 @pytest.mark.parametrize("words", [(), ("--allow-private",)])
 def test_private_addresses_are_asked_only_with_their_option(tmp_path: Path, words: tuple[str, ...]) -> None:
     root = project(tmp_path)
