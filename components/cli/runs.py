@@ -50,7 +50,7 @@ def params(
 @app.command()
 def cost(
     dataset: Dataset = "english",
-    language: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: as in params.yaml.")] = "",
+    language: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: as in its file.")] = "",
     vision: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
     stage: Annotated[str, typer.Option(help="The stage to estimate: filter or synthesize.")] = "filter",
     voices: Annotated[str, typer.Option(help="Assume these voices, separated by commas. Default: the parameter's.")] = "",

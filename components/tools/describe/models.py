@@ -74,7 +74,7 @@ class Models:
         raise HearsightError(
             f"no captioner was trained on captions in '{language}', and no search index holds any",
             where="--language",
-            hint="add a dataset with such captions to captioners.sets of params.yaml, and run `dvc repro` (docs/describe.md)",
+            hint="add a dataset with such captions to `sets` in datasets/captioners.yaml, and run `dvc repro` (docs/describe.md)",
         )
 
     def _named(self, model: str, language: str, cells: list[Cell], indexes: list[str]) -> FoundModel:

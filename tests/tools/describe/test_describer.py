@@ -72,7 +72,7 @@ def test_without_a_captioner_a_similar_images_caption_is_marked_as_such(project:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"language": "pt"}, "no captioner was trained on captions in 'pt'.*captioners.sets"),
+        ({"language": "pt"}, "no captioner was trained on captions in 'pt'.*datasets/captioners.yaml"),
         ({"language": "de"}, "'de' is not a language here"),
         ({"language": "en", "model": "english-t2t8"}, "is no captioner"),
         ({"language": "fr", "model": "english-rnn1x1"}, "writes captions in en, not in 'fr'"),
