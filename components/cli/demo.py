@@ -53,15 +53,21 @@ def _sole(root: Path) -> AbstractContextManager[None]:
 def _run(root: Path, kind: str) -> None:
     """Run the flow and print its results; raises typer.Exit with its exit code when it fails."""
     # Imported here: the command alone needs them.
-    from components.tools.demo import opening, results
+    from components.tools.demo import SHOWN, opening
+    from components.tracking.overview import shown
+    from components.tracking.states import output_states
 
     graph = load_graph(root)
     typer.echo(f"{opening(graph, kind)}\n")
     if code := _run_flow(root):
         raise typer.Exit(code)
     typer.echo()
-    for line in results(root, graph):
-        print_text(line)
+    graph = load_graph(root)
+    states = output_states(graph)
+    for dataset in SHOWN:
+        if dataset in graph.datasets:
+            print_text(shown(graph, dataset, states))
+    print_text("others: hearsight show --dataset NAME")
 
 
 def _run_flow(root: Path) -> int:

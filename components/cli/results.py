@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from components.cli.options import Dataset
-from components.core.check_warnings import ABOUT, read_warnings, upstream_outputs
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_line, print_result, print_table, print_text
@@ -22,31 +21,16 @@ app.add_typer(tracking, name="tracking")
 @app.command()
 def show(dataset: Dataset = "english") -> None:
     """Print what is there now: records kept and dropped by stage, what is older than its inputs, scores, and pages."""
-    from components.tracking.overview import overview, pages, results
+    from components.tracking.overview import shown
     from components.tracking.recorder import flush_or_warn
     from components.tracking.states import output_states
 
     root = find_root()
     flush_or_warn(root)
     graph = load_graph(root)
-    states = output_states(graph)
-    print_text(overview(graph, dataset, states))
-    if scores := results(graph, dataset, states):
-        print_text(scores)
-    if warnings := read_warnings(upstream_outputs(graph, dataset)):
-        print_text(f"warnings of the checks: {len(warnings)}\n  {ABOUT}")
-        for warning in warnings:
-            print_text(f"  {warning.text}")
-        print_text("")
+    print_text(shown(graph, dataset, output_states(graph)))
     if others := [name for name in graph.datasets if name != dataset and "/" not in name]:
-        print_text(f"other datasets, by --dataset NAME: {', '.join(others)}\n")
-    print_text("where to look")
-    for what, place in (
-        *pages(graph, dataset).items(),
-        *((("checks (Data Docs)", docs),) if (docs := root / "reports" / "data_docs").is_dir() else ()),
-        ("states, search, experiments, models, flow runs, all in a browser", "make ui"),
-    ):
-        print_text(f"  {what}: {place}")
+        print_text(f"other datasets, by --dataset NAME: {', '.join(others)}")
 
 
 @app.command()

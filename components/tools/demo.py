@@ -1,4 +1,4 @@
-"""What ``hearsight demo`` and ``hearsight experiments`` add to the flow: an opening, settings of the large tables, results.
+"""What ``hearsight demo`` and ``hearsight experiments`` add to the flow: an opening, and settings of the large tables.
 
 ``experiments.yaml`` is merged over the settings of datasets while the large tables run; the files are put back afterwards.
 """
@@ -10,12 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from components.core.check_warnings import read_warnings
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import Graph, load_graph, merge_settings
 from components.core.params import FOLDER, dataset_file, did_you_mean, read_yaml
-from components.core.stage_output import StageOutput
 from components.core.yaml_edit import yaml_text
 from components.execution.runner import stage_settings
 
@@ -90,16 +88,8 @@ MINUTES = {"demo": 12, "experiments": 50}
 """Minutes on two idle cores with nothing cached: the demo on a slow machine, the experiments from 80 min of CPU."""
 DISK_GIB = {"demo": 1.2, "experiments": 3}
 """Size of ``data``, ``.dvc/cache``, ``.hearsight`` and MLflow without the sample's packages; estimated for the experiments."""
-RESULTS = (("english", "report"), ("portuguese", "posts_report"), ("stamps", "evaluate_retrieval"))
-"""Outputs whose summaries are printed; english's report holds the captioners' scores."""
-PAGES = (
-    ("web pages: funnel, statistics, captioners' scores", "english/report/report.html"),
-    ("captioners compared, caption by caption", "captioners/evaluate_captioners/compare.html"),
-    ("posts: clusters, topics, words", "portuguese/posts_report/analysis.html"),
-    ("speech-image retrieval", "stamps/evaluate_retrieval/retrieval.html"),
-    ("nearest neighbours of speech and images", "stamps/build_search_index/neighbours.html"),
-    ("voices to listen to", "english/evaluate_speech/listen.html"),
-)
+SHOWN = ("english", "portuguese", "stamps")
+"""Datasets whose results are printed."""
 
 
 def opening(graph: Graph, kind: str) -> str:
@@ -134,22 +124,3 @@ def _models(graph: Graph) -> list[str]:
 
 def _seeds(number: int) -> str:
     return f"{number} seed{'' if number == 1 else 's'}"
-
-
-def results(root: Path, graph: Graph) -> Iterator[str]:
-    """Yield the summaries, then the pages that exist."""
-    for dataset, stage in RESULTS:
-        path = graph.output(stage, dataset) / "summary.txt"
-        if path.is_file():
-            yield f"--- {dataset}"
-            yield path.read_text(encoding="utf-8").rstrip() + "\n"
-    if warnings := read_warnings(StageOutput(folder) for _, _, folder in graph.outputs()):
-        yield "warnings of the checks (measured values outside their usual range; they stop nothing)"
-        yield from (f"  {warning.text}" for warning in warnings)
-        yield ""
-    yield "pages (open them in a browser)"
-    for title, page in PAGES:
-        if (root / "data" / page).is_file():
-            yield f"  {title}: {root / 'data' / page}"
-    yield f"  checks (Data Docs): {root / 'reports' / 'data_docs'}"
-    yield "  all of them with experiments, models and flow runs: make ui"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from components.core.addresses import parse_output_name, stage_address
+from components.core.check_warnings import ABOUT, read_warnings, upstream_outputs
 from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.manifest import NAME
@@ -98,6 +99,24 @@ def pages(graph: Graph, dataset: str) -> dict[str, str]:
             if kind == "html":
                 paths[PAGES.get(name, name)] = str(stage_output.path / entry.path)
     return paths
+
+
+def shown(graph: Graph, dataset: str, states: Mapping[str, OutputState]) -> str:
+    """Return all that a person is told of a dataset: counts, scores, warnings of its checks, and where its pages are.
+
+    Raises:
+        HearsightError: as :func:`overview`.
+    """
+    parts = [overview(graph, dataset, states), results(graph, dataset, states)]
+    if warnings := read_warnings(upstream_outputs(graph, dataset)):
+        lines = [f"warnings of the checks: {len(warnings)}", f"  {ABOUT}", *(f"  {warning.text}" for warning in warnings)]
+        parts.append("\n".join(lines) + "\n")
+    places = pages(graph, dataset)
+    if (docs := graph.root / "reports" / "data_docs").is_dir():
+        places["checks (Data Docs)"] = str(docs)
+    places["states, search, experiments, models, flow runs, all in a browser"] = "make ui"
+    parts.append("\n".join(["where to look", *(f"  {what}: {place}" for what, place in places.items())]) + "\n")
+    return "\n".join(filter(None, parts))
 
 
 class Counts(NamedTuple):

@@ -1,4 +1,4 @@
-"""The report as HTML, CSV and a text summary; ``data`` holds the template."""
+"""The report as HTML and CSV; ``data`` holds the template."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from components.core.text_encoding import csv_text
 from components.reporting.pages import render
-from components.reporting.values import beside_chance, percent, percent_interval, ratio
+from components.reporting.values import beside_chance, percent_interval, ratio
 from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport
 
 PAPER = {
@@ -104,16 +104,3 @@ def funnel_csv(report: RunReport) -> str:
     """Return the records left after each stage as CSV, for DVC's plots."""
     rows = [(line.dataset, f"{line.dataset} {line.stage}", line.entered, line.left) for line in report.funnel]
     return csv_text(("dataset", "stage", "entered", "records"), rows)
-
-
-def render_summary(report: RunReport) -> str:
-    """Return the text summary: the funnel, the scores, and the note on the run's size."""
-    width = max(len(f"{x.dataset} {x.stage}") for x in report.funnel)
-    lines = ["funnel" + " " * (width - 4) + "entered     left   passed   most dropped by"]
-    for x in report.funnel:
-        top = ", ".join(f"{rule} {n}" for rule, n in list(x.rules.items())[:3])
-        lines.append(f"  {f'{x.dataset} {x.stage}':<{width}} {x.entered:8,} {x.left:8,} {percent(x.share):>9}  {top}")
-    lines += ["", "scores"] + [f"  {name}: {value}" for name, value in score_rows(report.scores)]
-    if report.captioners:
-        lines += ["", report.captioners.rstrip()]
-    return "\n".join([*lines, "", size_note(report)]) + "\n"

@@ -14,7 +14,7 @@ from components.stages.report.facts import gather
 
 
 def run(stage: Stage) -> None:
-    """Write ``report.html``, ``summary.txt``, the figures, and the funnel as a DVC plot."""
+    """Write ``report.html``, the figures, and the funnel as a DVC plot."""
     report = gather(stage)
     rows = []
     for key, title, image in figures.draw_all(report):
@@ -23,7 +23,6 @@ def run(stage: Stage) -> None:
         rows.append({"key": key, "title": title, "path": path, "sha256": sha256_file(stage.out / path)})
     warnings = input_warnings(stage.inputs.values())
     stage.write_file("report.html", pages.render_page(report, rows, warnings).encode())
-    stage.write_file("summary.txt", pages.render_summary(report).encode())
     stage.export("funnel.csv", pages.funnel_csv(report).encode())
     stage.export("pass_rates.csv", pages.steps_csv(report).encode())
     stage.write_shard(
