@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.core.graph import load_graph
 from components.core.params import stage_params
-from components.core.rule_values import allowed, setting_names
+from components.core.rule_values import RuleValue, allowed, setting_names
 from components.execution.runner import stage_settings
 from components.knowledge.cascade import Knowledge
 from components.language.parser import EnglishParser
@@ -63,7 +64,7 @@ class Trial:
 
         Args:
             alts: any number; one batch is in memory.
-            explain_all: add ``rules``, the finding of every text rule, even after one has dropped the text.
+            explain_all: add ``rules``, the :class:`RuleValue` of every text rule, even after one has dropped the text.
         """
         lines = iter(alts)
         while chunk := list(islice(lines, at_a_time)):
@@ -75,15 +76,16 @@ class Trial:
             studied = evaluate_all(subjects, annotate_group, self._filter, TEXT_GROUPS) if explain_all else {}
             for key, alt in zip(subjects, chunk, strict=True):
                 result = {"alt": alt} | self._verdict(subjects[key], failed.get(key))
-                yield result | ({"rules": self._plain(studied[key])} if explain_all else {})
+                yield result | ({"rules": [asdict(self._shown(*each)) for each in studied[key].items()]} if explain_all else {})
 
     def _verdict(self, subject: Subject, failure: tuple[str, Finding] | None) -> dict[str, Any]:
         reason = f"cropped: {'; '.join(subject.cropped)}"
         cropping = {"step": "boiler-plate", "before": subject.alt, "after": subject.text, "reason": reason}
         steps = [cropping] if subject.cropped else []
         if failure is not None:
-            name, finding = failure
-            return _dropped(name, str(finding.value), str(finding.threshold), self._setting(name), steps)
+            shown = self._shown(*failure)
+            setting = setting_names(self._dataset, "filter", RULES[shown.rule].settings)
+            return _dropped(shown.rule, shown.value, shown.threshold, setting, steps)
         assert subject.parse is not None
         text = second_text(subject.text, subject.parse, self._knowledge)
         rewritten = rewrite(
@@ -102,11 +104,8 @@ class Trial:
         verdict = {"verdict": "kept", "rule": None, "caption": rewritten.caption, "steps": steps}
         return verdict | {"value": None, "threshold": None, "setting": None}
 
-    def _setting(self, rule: str) -> str:
-        return setting_names(self._dataset, "filter", RULES[rule].settings)
-
-    def _plain(self, findings: Mapping[str, Finding]) -> list[dict[str, Any]]:
-        return [{"rule": name, **finding._asdict(), "setting": self._setting(name)} for name, finding in findings.items()]
+    def _shown(self, rule: str, finding: Finding) -> RuleValue:
+        return RULES[rule].shown(finding, self._dataset, self._filter)
 
 
 def annotate_group(group: str, alive: Mapping[str, Subject]) -> None:
@@ -137,9 +136,7 @@ def text_of(result: Mapping[str, Any]) -> str:
         lines.append(f"caption  {result['caption']}")
     else:
         lines.append(f"dropped  {result['rule']}: {result['value']} ({allowed(result['threshold'], result['setting'])})")
-    for rule in result.get("rules", ()):
-        within = allowed(str(rule["threshold"]), rule["setting"])
-        lines.append(f"  {'ok' if rule['passed'] else 'NO':<3} {rule['rule']:<20} {rule['value']}   ({within})")
+    lines += [f"  {RuleValue(**rule).text()}" for rule in result.get("rules", ())]
     return "\n".join(lines) + "\n"
 
 

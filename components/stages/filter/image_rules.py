@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from components.core.ledger import format_value
 from components.language.words import stem, words_of
 from components.stages.filter import Params
 from components.stages.filter.rules import Finding, Rule, Subject, compare, rule
@@ -68,9 +69,13 @@ def _by_evidence(subject: Subject, params: Params) -> bool:
 
 
 def describe_overlap(subject: Subject, params: Params) -> str:
-    """Return the words that decided, each with its label and the confidence; by stem, if none did, the nearest and all labels."""
+    """Return what decided: the mean evidence and each noun's label with its confidence.
+
+    By stem the words that are labels, or if there are none, the nearest and all labels.
+    """
     if _by_evidence(subject, params):
-        return "; ".join(_describe(each) for each in subject.evidence)
+        nouns = "; ".join(_describe(each) for each in subject.evidence)
+        return f"{format_value(mean_evidence(subject.evidence))}, the mean evidence: {nouns}"
     found = {stem(word): word for word in subject.words}
     pairs: dict[str, str] = {}
     for label in subject.labels:
