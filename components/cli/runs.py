@@ -45,7 +45,7 @@ def params(
     for row in listed(stage_settings(load_graph(find_root()), stage, dataset), RULE_SETTINGS.get(stage)):
         if changed and not row.changed:
             continue
-        print_result(row.plain(), row.text())
+        print_result(row._asdict(), row.text())
 
 
 @app.command()

@@ -55,12 +55,12 @@ def _try_posts(dataset: str) -> None:
     from components.tools.trial import PostTrial, post_text
 
     failed = False
-    for answer in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
-        if answer.result is None:
+    for result, problem in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
+        if result is None:
             failed = True
-            print_error(answer.problem)
+            print_error(problem)
         else:
-            print_result(answer.result, post_text(answer.result))
+            print_result(result, post_text(result))
     if failed:
         raise typer.Exit(2)
 

@@ -87,10 +87,7 @@ def print_table(rows: Iterable[Mapping[str, Any]], *, fit: str = "") -> None:
 
 
 def _fit(widths: Mapping[str, int], main: str) -> dict[str, int]:
-    """Return the columns that fit the terminal with their widths; those behind the main one are left out first, then all cut.
-
-    The widest is cut first, and the main one last.
-    """
+    """Return the widths of the columns that fit the terminal: the last are left out, then the widest cut, the main one last."""
     names, columns = list(widths), shutil.get_terminal_size().columns
     least = {name: min(width, ROOM if name == main else NARROWEST) + 2 for name, width in widths.items()}
     while names[-1:] not in ([], [main]) and sum(least[name] for name in names) - 2 > columns:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from components.core.graph import load_graph
 from components.core.params import stage_params
@@ -47,14 +47,10 @@ class Trial:
 
     def __init__(self, root: Path, dataset: str) -> None:
         graph = load_graph(root)
-        graph.require("filter", dataset)
-
-        def settings(stage: str, kind: Any) -> Any:
-            return stage_params(root / "params.yaml", graph.params, dataset, stage, kind)
-
         self._dataset = dataset
-        self._filter: filtering.Params = settings("filter", filtering.Params)
-        self._rewriting: hypernymize.Params = settings("hypernymize", hypernymize.Params)
+        self._filter: filtering.Params = stage_settings(graph, "filter", dataset)
+        # Its defaults where the dataset does not take the stage.
+        self._rewriting: Any = stage_params(root / "params.yaml", graph.params, dataset, "hypernymize", hypernymize.Params)
         self._lists = load_boilerplate(self._filter.language)
         self._knowledge = Knowledge(load_wordnet(root))
 
@@ -85,7 +81,7 @@ class Trial:
         if failure is not None:
             shown = self._shown(*failure)
             setting = setting_names(self._dataset, "filter", RULES[shown.rule].settings)
-            return _dropped(shown.rule, shown.value, shown.threshold, setting, steps)
+            return _result(steps, None, shown.rule, shown.value, shown.threshold, setting)
         assert subject.parse is not None
         text = second_text(subject.text, subject.parse, self._knowledge)
         rewritten = rewrite(
@@ -97,12 +93,10 @@ class Trial:
         )
         steps += [step._asdict() for step in rewritten.steps]
         if rewritten.shortcoming is not None:
-            rule = rewritten.shortcoming[0]
-            return _dropped(
-                *rewritten.shortcoming, setting_names(self._dataset, "hypernymize", hypernymize.RULE_SETTINGS[rule]), steps
-            )
-        verdict = {"verdict": "kept", "rule": None, "caption": rewritten.caption, "steps": steps}
-        return verdict | {"value": None, "threshold": None, "setting": None}
+            settings = hypernymize.RULE_SETTINGS[rewritten.shortcoming[0]]
+            setting = setting_names(self._dataset, "hypernymize", settings)
+            return _result(steps, None, *rewritten.shortcoming, setting)
+        return _result(steps, rewritten.caption)
 
     def _shown(self, rule: str, finding: Finding) -> RuleValue:
         return RULES[rule].shown(finding, self._dataset, self._filter)
@@ -140,19 +134,14 @@ def text_of(result: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _dropped(rule: str, value: str, threshold: str, setting: str, steps: list[dict[str, str]]) -> dict[str, Any]:
-    verdict = {"verdict": "dropped", "rule": rule, "caption": None, "steps": steps}
+def _result(steps: list[dict[str, str]], caption: str | None, *why: str) -> dict[str, Any]:
+    """Return the result of a text: kept with its caption, or dropped by a rule with its value, threshold and setting."""
+    rule, value, threshold, setting = why or (None,) * 4
+    verdict = {"verdict": "dropped" if rule else "kept", "rule": rule, "caption": caption, "steps": steps}
     return verdict | {"value": value, "threshold": threshold, "setting": setting}
 
 
 HINT = 'write each caption as one JSON string a line, for example "#PraCegoVer: Foto de um gato.\\n#gatos"'
-
-
-class Answer(NamedTuple):
-    """The result of a line, or its problem."""
-
-    result: dict[str, Any] | None
-    problem: str
 
 
 class PostTrial:
@@ -183,18 +172,18 @@ class PostTrial:
         steps = [step._asdict() for step in extracted.steps]
         return {"raw": caption, "description": extracted.text, "reason": extracted.reason, "steps": steps}
 
-    def lines(self, stream: Iterable[bytes]) -> Iterator[Answer]:
-        """Yield one answer per line of UTF-8, in order."""
+    def lines(self, stream: Iterable[bytes]) -> Iterator[tuple[dict[str, Any] | None, str]]:
+        """Yield the result of each line of UTF-8 or its problem, in order."""
         for number, line in enumerate(stream, 1):
             try:
                 caption = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield Answer(None, f"line {number}: no JSON: {str(error).splitlines()[0]} ({HINT})")
+                yield (None, f"line {number}: no JSON: {str(error).splitlines()[0]} ({HINT})")
                 continue
             if not isinstance(caption, str):
-                yield Answer(None, f"line {number}: JSON, but no string ({HINT})")
+                yield (None, f"line {number}: JSON, but no string ({HINT})")
             else:
-                yield Answer(self.of(caption), "")
+                yield (self.of(caption), "")
 
 
 def post_text(result: dict[str, Any]) -> str:

@@ -69,10 +69,7 @@ def _by_evidence(subject: Subject, params: Params) -> bool:
 
 
 def describe_overlap(subject: Subject, params: Params) -> str:
-    """Return what decided: the mean evidence and each noun's label with its confidence.
-
-    By stem the words that are labels, or if there are none, the nearest and all labels.
-    """
+    """Return the mean evidence with each noun's label; by stem the words that are labels, else the nearest and all labels."""
     if _by_evidence(subject, params):
         nouns = "; ".join(_describe(each) for each in subject.evidence)
         return f"{format_value(mean_evidence(subject.evidence))}, the mean evidence: {nouns}"
@@ -99,8 +96,8 @@ def describe_overlap(subject: Subject, params: Params) -> str:
 def _describe(evidence: Evidence) -> str:
     if evidence.value < 0:
         return f"'{evidence.noun}' is not recognised (evidence {evidence.value:+.2f})"
-    decided = f"{evidence.confidence:.2f}; evidence {evidence.value:+.2f}"
-    return f"'{evidence.noun}' {evidence.relation} '{evidence.label}' ({decided})"
+    found = f"'{evidence.noun}' {evidence.relation} '{evidence.label}'"
+    return f"{found} ({evidence.confidence:.2f}; evidence {evidence.value:+.2f})"
 
 
 @rule(OVERLAP_RULES, *LABEL_SETTINGS, portuguese="O que o texto nomeia é reconhecido na imagem.", describe=describe_overlap)

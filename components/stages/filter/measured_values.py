@@ -91,10 +91,10 @@ def _annotate_from_cache(annotate: SubjectAnnotator, group: str, subjects: Mappi
 
 
 def _value(rule: Rule, subject: Subject, task: Task, unavailable: str) -> RuleValue:
-    if unavailable:
-        return RuleValue(rule.name, None, "", "", rule.meaning, unavailable)
-    try:
-        finding = rule.test(subject, task.params)
-    except HearsightError as error:  # its dictionary is missing
-        return RuleValue(rule.name, None, "", "", rule.meaning, str(error))
-    return rule.shown(finding, task.dataset, task.params, rule.describe(subject, task.params) if rule.describe else "")
+    if not unavailable:
+        try:
+            detail = rule.describe(subject, task.params) if rule.describe else ""
+            return rule.shown(rule.test(subject, task.params), task.dataset, task.params, detail)
+        except HearsightError as error:  # its dictionary is missing
+            unavailable = str(error)
+    return RuleValue(rule.name, None, "", "", rule.meaning, unavailable)

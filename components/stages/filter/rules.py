@@ -116,12 +116,7 @@ class Rule(NamedTuple):
 
 
 def rule(group: list[Rule], *settings: str, **more: Any) -> Callable[[Test], Test]:
-    """Return a decorator that adds a rule at the end of a group: the function is its test, its name and its meaning.
-
-    Args:
-        settings: as in :class:`Rule`.
-        more: its further fields.
-    """
+    """Return a decorator that adds a function to a group as the test, name and meaning of a :class:`Rule` with these fields."""
 
     def add(test: Test) -> Test:
         group.append(Rule(test.__name__, test, settings, **more))
@@ -132,8 +127,5 @@ def rule(group: list[Rule], *settings: str, **more: Any) -> Callable[[Test], Tes
 
 def first_failure(subject: Subject, rules: Sequence[Rule], params: Params) -> tuple[str, Finding] | None:
     """Return the first rule that the subject breaks and its finding, or None."""
-    for rule in rules:
-        finding = rule.test(subject, params)
-        if not finding.passed:
-            return rule.name, finding
-    return None
+    findings = ((rule.name, rule.test(subject, params)) for rule in rules)
+    return next(((name, finding) for name, finding in findings if not finding.passed), None)

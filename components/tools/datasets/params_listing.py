@@ -29,10 +29,6 @@ class Listed(NamedTuple):
     rules: tuple[str, ...] = ()
     """The rules of the stage that read it."""
 
-    def plain(self) -> dict[str, Any]:
-        """The setting as JSON-able values."""
-        return self._asdict()
-
     def text(self) -> str:
         """The setting as two lines for a terminal."""
         said = f"changed from {_spelled(self.default)}" if self.changed else "default"
@@ -41,11 +37,7 @@ class Listed(NamedTuple):
 
 
 def listed(settings: Settings, rules: Mapping[str, Sequence[str]] | None = None) -> list[Listed]:
-    """List every setting, in the order of the classes.
-
-    Args:
-        rules: rule of the stage → the settings that it reads.
-    """
+    """List every setting, in the order of the classes, with the rules that read it; ``rules``: rule → its settings."""
     kind = type(settings)
     parent: Any = kind.__base__
     # A setting may select the stage's class (``split.by``): its default is the parent's, not that of the selected class.
