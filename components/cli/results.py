@@ -66,11 +66,12 @@ def explain(
     ] = "",
     rule: Annotated[str, typer.Option("--rule", help="Instead: list what this rule dropped, e.g. page_over_budget.")] = "",
     kept: Annotated[
-        bool, typer.Option("--kept", help="Instead: list the kept records with key, text and image address.")
+        bool, typer.Option("--kept", help="Instead: list the records that the last finished stage of captions keeps.")
     ] = False,
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="Only this dataset. Default: all.")] = "",
 ) -> None:
     """Print what each stage decided about a record, with each filter rule's value, threshold and setting; or list records."""
+    from components.stages.filter.cascade import RULES
     from components.stages.filter.measured_values import measured_by_output
     from components.tracking.explain import explain as explain_record
     from components.tracking.history import add_rule_values
@@ -84,7 +85,9 @@ def explain(
         )
     graph = load_graph(find_root())
     if not what:
-        return print_table(kept_records(graph, dataset) if kept else dropped_by(graph, rule, dataset), fit=True)
+        if rule in RULES and sys.stdout.isatty():
+            print_text(f"{rule}: {RULES[rule].meaning}")
+        return print_table(kept_records(graph, dataset) if kept else dropped_by(graph, rule, dataset), fit="text")
     notes: list[str] = []
     histories = explain_record(graph, what, dataset, notes.append)
     histories = add_rule_values(histories, measured_by_output(graph, [history.key for history in histories]))

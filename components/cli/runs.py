@@ -37,14 +37,15 @@ def params(
     dataset: Dataset = "english",
     changed: Annotated[bool, typer.Option("--changed", help="Only the settings that differ from their defaults.")] = False,
 ) -> None:
-    """Print each setting of a stage for one dataset: its value, its default, its meaning, and the source of the default."""
+    """Print each setting of a stage for one dataset: value, default, its source, meaning, and the rules that read it."""
     from components.execution.runner import stage_settings
     from components.tools.datasets.params_listing import listed
+    from components.tracking.history import RULE_SETTINGS
 
-    for row in listed(stage_settings(load_graph(find_root()), stage, dataset)):
+    for row in listed(stage_settings(load_graph(find_root()), stage, dataset), RULE_SETTINGS.get(stage)):
         if changed and not row.changed:
             continue
-        print_result(row.plain(), row.text())
+        print_result(row._asdict(), row.text())
 
 
 @app.command()

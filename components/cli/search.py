@@ -69,7 +69,7 @@ def search(
     vector = searcher.encoder.embed(asked)
     found = searcher.find(vector, k, kinds, language=language, split=split, approximate=approximate)
     rows = [_row(result, searcher.folder) for each in kinds for result in found[each]]
-    print_table(map(_short, rows) if sys.stdout.isatty() else rows, fit=True)
+    print_table(map(_short, rows) if sys.stdout.isatty() else rows, fit="caption")
     if page is not None:
         from components.stages.build_search_index.page import search_html
 

@@ -11,7 +11,7 @@ import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.printing import json_line, print_error, print_line, print_result
+from components.core.printing import json_line, print_error, print_line, print_result, print_text
 from components.core.progress import progress
 
 app = typer.Typer()
@@ -55,12 +55,12 @@ def _try_posts(dataset: str) -> None:
     from components.tools.trial import PostTrial, post_text
 
     failed = False
-    for answer in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
-        if answer.result is None:
+    for result, problem in PostTrial(find_root(), dataset or "portuguese").lines(sys.stdin.buffer):
+        if result is None:
             failed = True
-            print_error(answer.problem)
+            print_error(problem)
         else:
-            print_result(answer.result, post_text(answer.result))
+            print_result(result, post_text(result))
     if failed:
         raise typer.Exit(2)
 
@@ -80,10 +80,14 @@ def calibrate(
         "reports/calibration"
     ),
 ) -> None:
-    """Sweep the text rules' thresholds; write pass rates, and sample alt-texts on both sides of each value."""
+    """Sweep the text rules' thresholds; write what each value keeps, and sample alt-texts on both sides of each value."""
     from components.tools.calibrate.run import calibrate as sweep
 
-    print_line(sweep(find_root(), dataset, rules or [], alts, out, published))
+    result = sweep(find_root(), dataset, rules or [], alts, out, published)
+    print_line(result)
+    if sys.stdout.isatty():
+        passing = f"{result['pass_all']:,} of {result['candidates']:,} texts pass every text rule with the settings of {dataset}"
+        print_text(f"{passing}; what other values keep: {result['rates']}")
 
 
 @app.command()

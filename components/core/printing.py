@@ -56,15 +56,17 @@ def print_line(line: Mapping[str, Any]) -> None:
     print_result(line, "  ".join(f"{key} {_plain(value)}" for key, value in line.items() if value not in ({}, [], None)))
 
 
-NARROWEST = 20
-"""Characters below which no column of a table is cut."""
+NARROWEST = 16
+"""Characters below which no column of a table is cut: those of a key."""
+ROOM = 40
+"""Characters that the main column of a table has before the last columns are left out."""
 
 
-def print_table(rows: Iterable[Mapping[str, Any]], *, fit: bool = False) -> None:
+def print_table(rows: Iterable[Mapping[str, Any]], *, fit: str = "") -> None:
     """Print results: on a terminal as aligned columns, otherwise as JSON lines, which are always complete.
 
     Args:
-        fit: on a terminal: leave out columns without a value, and cut the widest to the terminal's width.
+        fit: on a terminal: the main column. Columns of one value are a line above the table, and the rest fits the width.
     """
     rows = list(rows)
     if not sys.stdout.isatty():
@@ -73,13 +75,27 @@ def print_table(rows: Iterable[Mapping[str, Any]], *, fit: bool = False) -> None
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = [{name: escape_controls(_plain(row.get(name, ""))) for name in names} for row in rows]
-    names = [name for name in names if not fit or any(row[name] for row in cells)]
+    if fit:
+        same = {name: cells[0][name] for name in names if name != fit and len({row[name] for row in cells}) == 1}
+        names = [name for name in names if name not in same or (len(cells) == 1 and same[name])]
+        if heading := {name: value for name, value in same.items() if value and name not in names}:
+            print_line(heading)
     widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in names}
-    room = shutil.get_terminal_size().columns - 2 * (len(names) - 1)
-    while fit and sum(widths.values()) > room and max(widths.values()) > NARROWEST:
-        widths[max(widths, key=lambda name: widths[name])] -= 1
+    widths = _fit(widths, fit) if fit else widths
     for row in ({name: name for name in names}, *cells):
-        print_text("  ".join(_cell(row[name], widths[name]) for name in names).rstrip())
+        print_text("  ".join(_cell(row[name], width) for name, width in widths.items()).rstrip())
+
+
+def _fit(widths: Mapping[str, int], main: str) -> dict[str, int]:
+    """Return the widths of the columns that fit the terminal: the last are left out, then the widest cut, the main one last."""
+    names, columns = list(widths), shutil.get_terminal_size().columns
+    least = {name: min(width, ROOM if name == main else NARROWEST) + 2 for name, width in widths.items()}
+    while names[-1:] not in ([], [main]) and sum(least[name] for name in names) - 2 > columns:
+        names.pop()
+    fitted, room = {name: widths[name] for name in names}, columns - 2 * (len(names) - 1)
+    while sum(fitted.values()) > room and max(fitted.values()) > NARROWEST:
+        fitted[max(names, key=lambda name: (fitted[name] > NARROWEST, name != main, fitted[name]))] -= 1
+    return fitted
 
 
 def _cell(text: str, width: int) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 _SIGNS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 NONE = "no setting"
+ANYTHING = "anything"
+"""The threshold of a rule that the settings turn off."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,15 @@ class RuleValue:
     setting: str = ""
     """The settings that set the threshold, as :func:`setting_names` spells them."""
     detail: str = ""
-    """What decided, where the value alone does not show it; text shows it instead of the value."""
+    """The value with what decided, where the value alone does not show it; text shows it instead of the value."""
 
     def text(self) -> str:
         """Return the result as one line of text; what the rule means only where the record did not pass."""
         if self.passed is None:
             return f"not shown  {self.rule}: {self.note}. {self.meaning}"
         measured = f"{self.rule}: {self.detail or self.value or 'none'} ({allowed(self.threshold, self.setting)})"
-        return f"passed     {measured}" if self.passed else f"failed     {measured}. {self.meaning}"
+        passed = "off   " if self.threshold == ANYTHING else "passed"
+        return f"{passed}     {measured}" if self.passed else f"failed     {measured}. {self.meaning}"
 
 
 def allowed(threshold: str, setting: str) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from components.core.graph import load_graph
 from components.core.params import stage_params
-from components.core.rule_values import allowed, setting_names
+from components.core.rule_values import RuleValue, allowed, setting_names
 from components.execution.runner import stage_settings
 from components.knowledge.cascade import Knowledge
 from components.language.parser import EnglishParser
@@ -46,14 +47,10 @@ class Trial:
 
     def __init__(self, root: Path, dataset: str) -> None:
         graph = load_graph(root)
-        graph.require("filter", dataset)
-
-        def settings(stage: str, kind: Any) -> Any:
-            return stage_params(root / "params.yaml", graph.params, dataset, stage, kind)
-
         self._dataset = dataset
-        self._filter: filtering.Params = settings("filter", filtering.Params)
-        self._rewriting: hypernymize.Params = settings("hypernymize", hypernymize.Params)
+        self._filter: filtering.Params = stage_settings(graph, "filter", dataset)
+        # Its defaults where the dataset does not take the stage.
+        self._rewriting: Any = stage_params(root / "params.yaml", graph.params, dataset, "hypernymize", hypernymize.Params)
         self._lists = load_boilerplate(self._filter.language)
         self._knowledge = Knowledge(load_wordnet(root))
 
@@ -63,7 +60,7 @@ class Trial:
 
         Args:
             alts: any number; one batch is in memory.
-            explain_all: add ``rules``, the finding of every text rule, even after one has dropped the text.
+            explain_all: add ``rules``, the :class:`RuleValue` of every text rule, even after one has dropped the text.
         """
         lines = iter(alts)
         while chunk := list(islice(lines, at_a_time)):
@@ -75,15 +72,16 @@ class Trial:
             studied = evaluate_all(subjects, annotate_group, self._filter, TEXT_GROUPS) if explain_all else {}
             for key, alt in zip(subjects, chunk, strict=True):
                 result = {"alt": alt} | self._verdict(subjects[key], failed.get(key))
-                yield result | ({"rules": self._plain(studied[key])} if explain_all else {})
+                yield result | ({"rules": [asdict(self._shown(*each)) for each in studied[key].items()]} if explain_all else {})
 
     def _verdict(self, subject: Subject, failure: tuple[str, Finding] | None) -> dict[str, Any]:
         reason = f"cropped: {'; '.join(subject.cropped)}"
         cropping = {"step": "boiler-plate", "before": subject.alt, "after": subject.text, "reason": reason}
         steps = [cropping] if subject.cropped else []
         if failure is not None:
-            name, finding = failure
-            return _dropped(name, str(finding.value), str(finding.threshold), self._setting(name), steps)
+            shown = self._shown(*failure)
+            setting = setting_names(self._dataset, "filter", RULES[shown.rule].settings)
+            return _result(steps, None, shown.rule, shown.value, shown.threshold, setting)
         assert subject.parse is not None
         text = second_text(subject.text, subject.parse, self._knowledge)
         rewritten = rewrite(
@@ -95,18 +93,13 @@ class Trial:
         )
         steps += [step._asdict() for step in rewritten.steps]
         if rewritten.shortcoming is not None:
-            rule = rewritten.shortcoming[0]
-            return _dropped(
-                *rewritten.shortcoming, setting_names(self._dataset, "hypernymize", hypernymize.RULE_SETTINGS[rule]), steps
-            )
-        verdict = {"verdict": "kept", "rule": None, "caption": rewritten.caption, "steps": steps}
-        return verdict | {"value": None, "threshold": None, "setting": None}
+            settings = hypernymize.RULE_SETTINGS[rewritten.shortcoming[0]]
+            setting = setting_names(self._dataset, "hypernymize", settings)
+            return _result(steps, None, *rewritten.shortcoming, setting)
+        return _result(steps, rewritten.caption)
 
-    def _setting(self, rule: str) -> str:
-        return setting_names(self._dataset, "filter", RULES[rule].settings)
-
-    def _plain(self, findings: Mapping[str, Finding]) -> list[dict[str, Any]]:
-        return [{"rule": name, **finding._asdict(), "setting": self._setting(name)} for name, finding in findings.items()]
+    def _shown(self, rule: str, finding: Finding) -> RuleValue:
+        return RULES[rule].shown(finding, self._dataset, self._filter)
 
 
 def annotate_group(group: str, alive: Mapping[str, Subject]) -> None:
@@ -137,25 +130,18 @@ def text_of(result: Mapping[str, Any]) -> str:
         lines.append(f"caption  {result['caption']}")
     else:
         lines.append(f"dropped  {result['rule']}: {result['value']} ({allowed(result['threshold'], result['setting'])})")
-    for rule in result.get("rules", ()):
-        within = allowed(str(rule["threshold"]), rule["setting"])
-        lines.append(f"  {'ok' if rule['passed'] else 'NO':<3} {rule['rule']:<20} {rule['value']}   ({within})")
+    lines += [f"  {RuleValue(**rule).text()}" for rule in result.get("rules", ())]
     return "\n".join(lines) + "\n"
 
 
-def _dropped(rule: str, value: str, threshold: str, setting: str, steps: list[dict[str, str]]) -> dict[str, Any]:
-    verdict = {"verdict": "dropped", "rule": rule, "caption": None, "steps": steps}
+def _result(steps: list[dict[str, str]], caption: str | None, *why: str) -> dict[str, Any]:
+    """Return the result of a text: kept with its caption, or dropped by a rule with its value, threshold and setting."""
+    rule, value, threshold, setting = why or (None,) * 4
+    verdict = {"verdict": "dropped" if rule else "kept", "rule": rule, "caption": caption, "steps": steps}
     return verdict | {"value": value, "threshold": threshold, "setting": setting}
 
 
 HINT = 'write each caption as one JSON string a line, for example "#PraCegoVer: Foto de um gato.\\n#gatos"'
-
-
-class Answer(NamedTuple):
-    """The result of a line, or its problem."""
-
-    result: dict[str, Any] | None
-    problem: str
 
 
 class PostTrial:
@@ -186,18 +172,18 @@ class PostTrial:
         steps = [step._asdict() for step in extracted.steps]
         return {"raw": caption, "description": extracted.text, "reason": extracted.reason, "steps": steps}
 
-    def lines(self, stream: Iterable[bytes]) -> Iterator[Answer]:
-        """Yield one answer per line of UTF-8, in order."""
+    def lines(self, stream: Iterable[bytes]) -> Iterator[tuple[dict[str, Any] | None, str]]:
+        """Yield the result of each line of UTF-8 or its problem, in order."""
         for number, line in enumerate(stream, 1):
             try:
                 caption = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield Answer(None, f"line {number}: no JSON: {str(error).splitlines()[0]} ({HINT})")
+                yield (None, f"line {number}: no JSON: {str(error).splitlines()[0]} ({HINT})")
                 continue
             if not isinstance(caption, str):
-                yield Answer(None, f"line {number}: JSON, but no string ({HINT})")
+                yield (None, f"line {number}: JSON, but no string ({HINT})")
             else:
-                yield Answer(self.of(caption), "")
+                yield (self.of(caption), "")
 
 
 def post_text(result: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from components.core.graph import load_graph
 from components.core.params import Settings, classes_of, parse_settings, stage_params
 from components.execution.runner import stage_settings
 from components.stages.filter import Params as FilterParams
+from components.stages.filter.cascade import RULES
 from components.stages.hypernymize import Params as HypernymizeParams
 from components.stages.split import Params as SplitParams
 from components.tools.datasets.params_listing import listed
@@ -87,8 +88,13 @@ def test_the_command_prints_value_default_source_and_meaning(monkeypatch: pytest
         "changed": True,
         "source": "CC §3: 400.",
         "meaning": "Both sides must be greater than this, in px.",
+        "rules": ["image_side"],
     }
+    assert {rule for row in rows.values() for rule in row["rules"]} == {name for name, rule in RULES.items() if rule.settings}
+    assert "``" not in done.output
     assert rows["providers.vision"]["value"] == "embedded"
+    texts = [row.text() for row in listed(FilterParams(), {"brevity": ("min_words",)})]
+    assert next(text for text in texts if "brevity" in text).startswith("min_words: 2   (default; read by brevity)\n")
     only = CliRunner().invoke(app, ["params", "filter", "--dataset", "english", "--changed"])
     assert [json.loads(line)["name"] for line in only.output.splitlines()] == [
         "formats", "sides_over", "max_aspect_ratio"

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.core.printing import NARROWEST, escape_controls, json_line, print_table
+from components.core.printing import NARROWEST, ROOM, escape_controls, json_line, print_table
 from components.tracking.history import Event, RecordHistory
 from tests.support import PROJECT
 
@@ -54,22 +54,36 @@ ROWS = st.lists(
 )
 
 
-@given(rows=ROWS, columns=st.integers(20, 200))
-def test_a_table_is_as_wide_as_the_terminal_and_json_is_complete(rows: list[dict[str, str]], columns: int) -> None:
+def table(rows: list[dict[str, str]], columns: int, *, is_terminal: bool = True) -> list[str]:
+    """Return the lines of a table whose main column is ``text``."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(columns))
-        written = []
-        for is_terminal in (True, False):
-            out = io.StringIO()
-            patch.setattr(sys, "stdout", out)
-            patch.setattr(out, "isatty", lambda is_terminal=is_terminal: is_terminal)
-            print_table(rows, fit=True)
-            written.append(out.getvalue())
-    table = written[0].removesuffix("\n").split("\n")
-    assert [json.loads(line) for line in written[1].splitlines()] == rows
+        patch.setattr(sys, "stdout", out := io.StringIO())
+        patch.setattr(out, "isatty", lambda: is_terminal)
+        print_table(rows, fit="text")
+    return out.getvalue().removesuffix("\n").split("\n")
+
+
+@given(rows=ROWS, columns=st.integers(20, 200))
+def test_a_table_is_as_wide_as_the_terminal_and_json_is_complete(rows: list[dict[str, str]], columns: int) -> None:
+    assert [json.loads(line) for line in table(rows, columns, is_terminal=False)] == rows
+    lines = table(rows, columns)
     if not any("\n" in row["text"] + row["key"] for row in rows):
-        assert len(table) == len(rows) + 1 and "empty" not in table[0]
-        assert all(len(line) <= max(columns, 2 * NARROWEST + 2) and line == line.rstrip() for line in table)
+        head = len(lines) - len(rows) - 1
+        assert head == (len(rows) > 1 and len({row["key"] for row in rows}) == 1 and rows[0]["key"] != "")
+        assert not any("empty" in line for line in lines[: head + 1])
+        assert all(len(line) <= max(columns, 2 * NARROWEST + 2) and line == line.rstrip() for line in lines[head:])
+
+
+@given(keys=st.lists(st.integers(0, 10**16 - 1), min_size=2, max_size=4, unique=True), columns=st.integers(80, 200))
+def test_the_main_column_has_the_room_and_what_is_equal_in_all_rows_stands_above(keys: list[int], columns: int) -> None:
+    text, wide = "A dog runs on the beach of a lake behind the hills", [f"{key:016}{'x' * 60}" for key in keys]
+    rows = [{"rule": "min_words", "key": each[:16], "value": each, "text": text, "url": each} for each in wide]
+    equal, heading, *lines = table(rows, columns)
+    assert equal == "rule min_words" and heading.split()[:3] == ["key", "value", "text"]
+    for row, line in zip(rows, lines, strict=True):
+        assert line.startswith(row["key"]) and text[: ROOM - 1] in line
+    assert ("url" in heading) == (columns >= 3 * (NARROWEST + 2) + ROOM)
 
 
 LIFE = RecordHistory("k", "candidate", [Event("crawl", "dropped", "rule", HOSTILE, HOSTILE, HOSTILE, {"alt": HOSTILE})])

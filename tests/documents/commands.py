@@ -102,6 +102,7 @@ TESTED = {
     ),
     r"hearsight say .*": "tests/speech/voices/test_commands.py::test_say_writes_16_khz_flac_and_rate_pitch_and_gain_are_obeyed",
     r"pytest tests/speech/voices.*": "tests/speech/voices/test_voices.py",
+    r"pytest tests/stages/filter": "tests/stages/filter/test_rules.py",
     r"hearsight voices": "tests/speech/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
     r"hearsight try|hearsight try --dataset .*": "tests/tools/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight try --posts": "tests/tools/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",

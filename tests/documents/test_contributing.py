@@ -133,6 +133,17 @@ def test_feedback_params_try_and_calibrate_know_the_rule(project: Path, tmp_path
     assert result["candidates"] == 1 and "\tmax_ampersands\t" in (tmp_path / "rates.tsv").read_text(encoding="utf-8")
 
 
+def test_a_rule_without_setting_and_portuguese_is_listed_shown_and_drops(project: Path) -> None:
+    text = "A dog on the grass?"
+    for language in ("en", "pt"):
+        (remark,) = [each for each in hearsight(project, "feedback", text, "--notes", language) if each["name"] == "question"]
+        assert (remark["passed"], remark["text"]) == (False, "The text is no question.")
+        assert remark["detail"] == "?; allowed: no question mark at the end, no setting"
+    (tried,) = hearsight(project, "try", "--explain-all", stdin=f"{text}\n")
+    assert (tried["rule"], tried["value"], tried["setting"]) == ("question", "?", "no setting")
+    assert "| `question` | – | The text is no question. |" in (project / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
 def test_a_table_in_the_layout_becomes_a_dataset(project: Path, tmp_path: Path) -> None:
     copy_settings(tmp_path, project)
     (tmp_path / "mine.txt").write_text("a.jpg;A dog on the beach.\n", encoding="utf-8")

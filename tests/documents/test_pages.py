@@ -16,6 +16,7 @@ PAGES = [
     PROJECT / "infra" / "README.md",
     *sorted((PROJECT / "docs").glob("*.md")),
 ]
+COMPONENTS = PROJECT / "components"
 CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PROMISES = re.findall(r"^\| [^|]+ \| `(tests/[^`]+)` \|$", CONTRIBUTING, re.MULTILINE)
 # `tests/….py::TestFlow::test_…` names a test of a class
@@ -59,6 +60,17 @@ def test_each_promise_names_a_test_that_exists(promise: str) -> None:
     file, *names = promise.split("::")
     name = names[-1] if names else ""
     assert re.search(rf"def {name or 'test_'}", (PROJECT / file).read_text(encoding="utf-8"))
+
+
+def test_each_rule_that_is_explained_belongs_to_the_stage_beside_it() -> None:
+    page = (PROJECT / "docs" / "change-a-rule.md").read_text(encoding="utf-8").partition("## Rules of other stages")[2]
+    rows = re.findall(r"^\| ([\w, ]+) \| (`[^|]+`) \|", page, re.MULTILINE)
+    assert len(rows) > 10
+    for stages, rules in rows:
+        # Images and ratings are judged in shared packages.
+        folders = [f"stages/{stage}" for stage in stages.split(", ")] + ["web", "ratings"]
+        code = "".join(path.read_text(encoding="utf-8") for name in folders for path in (COMPONENTS / name).rglob("*.py"))
+        assert [rule for rule in re.findall(r"`(\w+)`", rules) if f'"{rule}"' not in code] == [], stages
 
 
 def test_every_page_that_code_or_a_suite_refers_to_exists() -> None:

@@ -62,8 +62,8 @@ def test_a_noun_that_is_a_kind_of_a_label_shows_that_labels_confidence() -> None
         Evidence("dog", -0.3, "collie", 0.01, "includes"),
     )
     assert describe_overlap(subject("A woman in the snow with a dog.", evidence=found), Params()) == (
-        "'woman' is a kind of 'person' (0.93; evidence +0.68); 'snow' is near 'ski' (0.40; evidence +1.20); "
-        "'dog' is not recognised (evidence -0.30)"
+        "0.527, the mean evidence: 'woman' is a kind of 'person' (0.93; evidence +0.68); 'snow' is near 'ski' (0.40; "
+        "evidence +1.20); 'dog' is not recognised (evidence -0.30)"
     )
     both = subject("Two dogs at a tree.", labels=(Label(("hound dog", "dog"), 0.7), *labels, Label(("dogs",), 0.1)))
     assert describe_overlap(both, PAPER) == "'dogs' is the label 'hound dog' (0.70); 'tree' is the label 'tree' (0.20)"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from components.core.ledger import format_value
 from components.language.words import stem, words_of
 from components.stages.filter import Params
 from components.stages.filter.rules import Finding, Rule, Subject, compare, rule
@@ -68,9 +69,10 @@ def _by_evidence(subject: Subject, params: Params) -> bool:
 
 
 def describe_overlap(subject: Subject, params: Params) -> str:
-    """Return the words that decided, each with its label and the confidence; by stem, if none did, the nearest and all labels."""
+    """Return the mean evidence with each noun's label; by stem the words that are labels, else the nearest and all labels."""
     if _by_evidence(subject, params):
-        return "; ".join(_describe(each) for each in subject.evidence)
+        nouns = "; ".join(_describe(each) for each in subject.evidence)
+        return f"{format_value(mean_evidence(subject.evidence))}, the mean evidence: {nouns}"
     found = {stem(word): word for word in subject.words}
     pairs: dict[str, str] = {}
     for label in subject.labels:
@@ -94,8 +96,8 @@ def describe_overlap(subject: Subject, params: Params) -> str:
 def _describe(evidence: Evidence) -> str:
     if evidence.value < 0:
         return f"'{evidence.noun}' is not recognised (evidence {evidence.value:+.2f})"
-    decided = f"{evidence.confidence:.2f}; evidence {evidence.value:+.2f}"
-    return f"'{evidence.noun}' {evidence.relation} '{evidence.label}' ({decided})"
+    found = f"'{evidence.noun}' {evidence.relation} '{evidence.label}'"
+    return f"{found} ({evidence.confidence:.2f}; evidence {evidence.value:+.2f})"
 
 
 @rule(OVERLAP_RULES, *LABEL_SETTINGS, portuguese="O que o texto nomeia é reconhecido na imagem.", describe=describe_overlap)

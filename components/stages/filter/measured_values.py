@@ -15,11 +15,10 @@ import pyarrow.compute as pc
 from components.core.addresses import lineage_path, state_folder
 from components.core.errors import HearsightError
 from components.core.graph import Graph
-from components.core.ledger import format_value
 from components.core.manifest import NAME
 from components.core.params import parse_settings, stage_params
 from components.core.result_cache import ResultCache
-from components.core.rule_values import RuleValue, setting_names
+from components.core.rule_values import RuleValue
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
 from components.providers.registry import make_providers, plan_for
@@ -92,18 +91,10 @@ def _annotate_from_cache(annotate: SubjectAnnotator, group: str, subjects: Mappi
 
 
 def _value(rule: Rule, subject: Subject, task: Task, unavailable: str) -> RuleValue:
-    if unavailable:
-        return RuleValue(rule.name, None, "", "", rule.meaning, unavailable)
-    try:
-        finding = rule.test(subject, task.params)
-    except HearsightError as error:  # its dictionary is missing
-        return RuleValue(rule.name, None, "", "", rule.meaning, str(error))
-    return RuleValue(
-        rule.name,
-        finding.passed,
-        format_value(finding.value),
-        format_value(finding.threshold),
-        rule.meaning,
-        setting=setting_names(task.dataset, STAGE, rule.settings, task.params),
-        detail=rule.describe(subject, task.params) if rule.describe else "",
-    )
+    if not unavailable:
+        try:
+            detail = rule.describe(subject, task.params) if rule.describe else ""
+            return rule.shown(rule.test(subject, task.params), task.dataset, task.params, detail)
+        except HearsightError as error:  # its dictionary is missing
+            unavailable = str(error)
+    return RuleValue(rule.name, None, "", "", rule.meaning, unavailable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.core.rule_values import ANYTHING
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
@@ -27,7 +28,7 @@ def _needs(subject: Subject, params: Params, part: str) -> Finding:
     if part == "determiner" and subject.parse is not None:
         tags += [tag for tag in subject.parse["tag"] if tag in POSSESSIVE]
     required = part in params.require
-    return Finding(bool(tags) or not required, len(tags), ">= 1" if required else ">= 0")
+    return Finding(bool(tags) or not required, len(tags), ">= 1" if required else ANYTHING)
 
 
 @rule(PARSE_RULES, "require", portuguese="O texto tem um artigo ou palavra semelhante.")

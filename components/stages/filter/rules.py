@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from components.core.ledger import format_value
+from components.core.rule_values import RuleValue, setting_names
 from components.language.parser import Parse
 from components.stages.filter import Params
 from components.vision.evidence import Evidence
@@ -53,11 +55,13 @@ class Subject:
 
 
 class Finding(NamedTuple):
-    """Whether a candidate passes a rule, the measured value, and the threshold in words for the ledger."""
+    """Whether a candidate passes a rule, and what the ledger records of it."""
 
     passed: bool
     value: Any
+    """What was measured or found: a number, a text, or a list of texts."""
     threshold: Any
+    """What is allowed: a sign with a number (``>= 2``), or words; :data:`ANYTHING` where the settings turn the rule off."""
 
 
 Sign = Literal["<=", ">=", "<"]
@@ -92,26 +96,27 @@ class Rule(NamedTuple):
     test: Test
     settings: tuple[str, ...]
     """The settings of ``Params`` that set its threshold; empty where it has none."""
-    portuguese: str
-    """The requirement in plain words, as ``meaning``."""
+    portuguese: str = ""
+    """The requirement in plain words, as ``meaning``, which stands for it where it is empty."""
     sweep: Sweep | None = None
     """None for a rule that is not calibrated: its threshold is not a number, or is the paper's."""
     describe: Callable[[Subject, Params], str] | None = None
-    """Describes what decided, where the value alone does not show it; for people, never in the ledger."""
+    """Describes the value and what decided, where the value alone does not show it; for people, never in the ledger."""
 
     @property
     def meaning(self) -> str:
-        """The requirement in plain words: the first line of the test's docstring."""
-        return (inspect.getdoc(self.test) or "").partition("\n")[0]
+        """The requirement in plain words: the first line of the test's docstring, with code in single backticks."""
+        return (inspect.getdoc(self.test) or "").partition("\n")[0].replace("``", "`")
+
+    def shown(self, finding: Finding, dataset: str, params: Params, detail: str = "") -> RuleValue:
+        """Return a finding formatted for display, with the settings of the dataset that set its threshold."""
+        setting = setting_names(dataset, "filter", self.settings, params)
+        value, threshold = format_value(finding.value), format_value(finding.threshold)
+        return RuleValue(self.name, finding.passed, value, threshold, self.meaning, setting=setting, detail=detail)
 
 
 def rule(group: list[Rule], *settings: str, **more: Any) -> Callable[[Test], Test]:
-    """Return a decorator that adds a rule at the end of a group: the function is its test, its name and its meaning.
-
-    Args:
-        settings: as in :class:`Rule`.
-        more: its further fields; ``portuguese`` is required.
-    """
+    """Return a decorator that adds a function to a group as the test, name and meaning of a :class:`Rule` with these fields."""
 
     def add(test: Test) -> Test:
         group.append(Rule(test.__name__, test, settings, **more))
@@ -122,8 +127,5 @@ def rule(group: list[Rule], *settings: str, **more: Any) -> Callable[[Test], Tes
 
 def first_failure(subject: Subject, rules: Sequence[Rule], params: Params) -> tuple[str, Finding] | None:
     """Return the first rule that the subject breaks and its finding, or None."""
-    for rule in rules:
-        finding = rule.test(subject, params)
-        if not finding.passed:
-            return rule.name, finding
-    return None
+    findings = ((rule.name, rule.test(subject, params)) for rule in rules)
+    return next(((name, finding) for name, finding in findings if not finding.passed), None)

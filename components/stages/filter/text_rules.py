@@ -110,8 +110,9 @@ rule(
 def language(subject: Subject, params: Params) -> Finding:
     """The text is in the right language, by its own words."""
     found = identify(subject.text, params.language)
-    likelier = f"{found.best} is likelier, {found.best_probability:.2f} " if found.best != params.language else ""
-    return Finding(found.probability >= params.min_language, f"{likelier}({found.probability:.4f})", f">= {params.min_language}")
+    likelier = f"{found.best} is likelier, {found.best_probability:.2f}; " if found.best != params.language else ""
+    measured = f"{likelier}{params.language} ({found.probability:.4f})"
+    return Finding(found.probability >= params.min_language, measured, f">= {params.min_language}")
 
 
 @rule(TONE_RULES, "profanity_from", portuguese="O texto não tem palavras ofensivas.", sweep=Sweep("<"))

@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,7 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     job, engine_lock = _job(root, dataset, alts)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
         with job.engine.open(root, engine_lock, (job.state, root / "data")):
-            sweep = _sweep(job, chosen, _shards(job, alts))
+            sweep = _sweep(job, chosen, _file_shards(job, alts) if alts else job.inputs["input"].shards)
             published_sweep = _sweep(job, chosen, _file_shards(job, published, published=True)) if published else None
         if not sweep.candidates:
             raise HearsightError("there is no alt-text to measure", where=alts or dataset, hint="give alt-texts, one per line")
@@ -131,7 +132,7 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
     numbers = sweep.numbers()
     result = {"rates": str(files[0]), "samples": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
     if published_sweep is not None:
-        losses = {rule: share for rule, _, share in published_sweep.losses()}
+        losses = published_sweep.losses()
         numbers += [(f"published_loss.{rule}", loss, None) for rule, loss in losses.items()]
         passed = {"published": published_sweep.candidates, "published_pass_all": published_sweep.passing}
         result |= passed | {"published_loss": {rule: round(loss, 4) for rule, loss in losses.items()}}
@@ -163,17 +164,9 @@ def _job(root: Path, dataset: str, alts: str) -> tuple[Stage, Path]:
     return Stage("calibrate", dataset, params, root, inputs, work, engine, state, code), lock_path(root, dataset, "calibrate")
 
 
-def _shards(job: Stage, alts: str) -> Sequence[ShardRef]:
-    if not alts:
-        return job.inputs["input"].shards
-    if alts == "-":
-        return line_shards(sys.stdin.buffer, job.work / "alts")
-    return _file_shards(job, alts)
-
-
 def _file_shards(job: Stage, path: str, *, published: bool = False) -> Sequence[ShardRef]:
     try:
-        with Path(path).open("rb") as handle:
+        with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as handle:
             return line_shards(handle, job.work / ("published" if published else "alts"), published=published)
     except OSError as error:
         raise HearsightError(f"cannot be read ({error.strerror})", where=path, hint="give a text file, one text a line") from None

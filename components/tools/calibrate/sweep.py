@@ -160,9 +160,9 @@ class Sweep:
             values = np.array([np.nan if v is None else v for v in table.column(curve.swept.rule).to_pylist()], float)
             curve.add(values, texts, failing, lots)
 
-    def losses(self) -> list[tuple[str, int, float]]:
-        """Return rule, candidates that fail it and their share of all, most first; rules that none fails are left out."""
-        return [(rule, count, count / max(1, self.candidates)) for rule, count in self.failing.most_common()]
+    def losses(self) -> dict[str, float]:
+        """Return rule → share of the candidates that fail it, most first; rules that none fails are left out."""
+        return {rule: count / max(1, self.candidates) for rule, count in self.failing.most_common()}
 
     def rates(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each threshold of each rule."""

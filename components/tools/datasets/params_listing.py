@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from components.core.params import Settings, tags_of
@@ -26,24 +26,24 @@ class Listed(NamedTuple):
     source: str
     """Origin of the default: a section of a paper, or "Ours" (chosen by this project); empty if not stated."""
     meaning: str
-
-    def plain(self) -> dict[str, Any]:
-        """The setting as JSON-able values."""
-        return self._asdict()
+    rules: tuple[str, ...] = ()
+    """The rules of the stage that read it."""
 
     def text(self) -> str:
         """The setting as two lines for a terminal."""
         said = f"changed from {_spelled(self.default)}" if self.changed else "default"
+        said += f"; read by {', '.join(self.rules)}" if self.rules else ""
         return f"{self.name}: {_spelled(self.value)}   ({said})\n    {self.meaning}{f' [{self.source}]' if self.source else ''}"
 
 
-def listed(settings: Settings) -> list[Listed]:
-    """List every setting, in the order of the classes."""
+def listed(settings: Settings, rules: Mapping[str, Sequence[str]] | None = None) -> list[Listed]:
+    """List every setting, in the order of the classes, with the rules that read it; ``rules``: rule → its settings."""
     kind = type(settings)
     parent: Any = kind.__base__
     # A setting may select the stage's class (``split.by``): its default is the parent's, not that of the selected class.
     selected = {name: parent.model_fields[name].default for name in tags_of(kind) if name in getattr(parent, "model_fields", {})}
-    return [_against(row, selected, "") for row in _walk(settings, kind(), "")]
+    rows = [_against(row, selected, "") for row in _walk(settings, kind(), "")]
+    return [row._replace(rules=tuple(rule for rule, names in (rules or {}).items() if row.name in names)) for row in rows]
 
 
 def _walk(settings: Settings, default: Settings | None, prefix: str) -> Iterator[Listed]:
@@ -70,7 +70,7 @@ def _against(row: Listed, selected: Mapping[str, Any], prefix: str) -> Listed:
 
 def _described(text: str) -> tuple[str, str]:
     """(meaning, source) of a field's docstring."""
-    line = " ".join(text.split())
+    line = " ".join(text.split()).replace("``", "`")
     found = _SOURCE.search(line)
     return (line[: found.start()].strip(), found[0].strip()) if found else (line, "")
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
+from components.core.ledger import format_value
 from components.core.params import stage_params
-from components.core.rule_values import allowed, setting_names
+from components.core.rule_values import ANYTHING, allowed, setting_names
 from components.language.identification import language_probability
 from components.language.words import words_of
 from components.providers.registry import ProviderParams, make_providers, plan_for
@@ -114,21 +115,16 @@ def english_remarks(root: Path, text: str, image: bytes | None, interface: str, 
             set_annotation(subject, role, provider, stored, params)
         for rule in GROUPS[group]:
             found = rule.test(subject, params)
-            # A rule that asks for at least 0 asks for nothing, and there is no page.
-            if found.threshold != ">= 0" and rule.name != "page_language":
+            if found.threshold != ANYTHING and rule.name != "page_language":  # there is no page
                 remarks.append(_remark(rule, found, subject, params, interface))
     return remarks
 
 
 def _remark(rule: Rule, found: Finding, subject: Subject, params: Any, interface: str) -> Remark:
-    shown = f"{found.value:.2f}" if isinstance(found.value, float) else str(found.value)
-    setting = setting_names(DATASET, "filter", rule.settings)
-    detail = (
-        rule.describe(subject, params)
-        if rule.describe
-        else "; ".join(filter(None, (shown, allowed(str(found.threshold), setting))))
-    )
-    return Remark("rule", rule.name, found.passed, rule.meaning if interface == "en" else rule.portuguese, detail, "CC §3")
+    within = allowed(format_value(found.threshold), setting_names(DATASET, "filter", rule.settings))
+    detail = rule.describe(subject, params) if rule.describe else "; ".join(filter(None, (format_value(found.value), within)))
+    text = rule.portuguese if interface == "pt" and rule.portuguese else rule.meaning
+    return Remark("rule", rule.name, found.passed, text, detail, "CC §3")
 
 
 def portuguese_remarks(text: str, interface: str) -> list[Remark]:

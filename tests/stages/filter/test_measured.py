@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from components.cli.main import app
+from components.cli.results import explain as list_records
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.rule_values import RuleValue
-from components.stages.filter.cascade import GROUPS
+from components.stages.filter.cascade import GROUPS, RULES
 from components.stages.filter.image_rules import describe_overlap
 from components.stages.filter.measured_values import measured_by_output
 from components.tracking.explain import explain
@@ -141,6 +143,16 @@ def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypat
     printed = CliRunner().invoke(app, ["explain", "lower"])
     (history,) = [json.loads(line) for line in printed.stdout.splitlines()]
     assert history["history"][0]["rules"] == [] and history["history"][1]["rules"][1]["threshold"] == "> 400 px"
+
+
+def test_on_a_terminal_the_list_of_a_rule_begins_with_what_it_asks_for(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(graph.root))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    list_records(rule="first_capital")
+    first, _, row = capsys.readouterr().out.splitlines()
+    assert first == f"first_capital: {RULES['first_capital'].meaning}" and " lower " in row
 
 
 def test_without_the_settings_of_the_run_those_of_params_yaml_are_used(graph: Graph) -> None:

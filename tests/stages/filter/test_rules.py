@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from components.stages.filter import Params
 from components.stages.filter.cascade import GROUPS, RULES
-from components.stages.filter.rules import first_failure
+from components.stages.filter.rules import Finding, Rule, Subject, first_failure, rule
 from components.vision.evidence import Evidence
 from components.vision.labels import Label
 from tests.support.filter.subjects import PAPER, passes, subject
@@ -23,10 +24,33 @@ PAPERS_OWN = [
 
 
 def test_rules_have_one_name_each_and_a_meaning_of_one_sentence() -> None:
-    rules = [rule for rules in GROUPS.values() for rule in rules]
-    assert len({rule.name for rule in rules}) == len(rules) == len(RULES)
-    for rule in rules:
-        assert rule.meaning.endswith(".") and rule.portuguese.endswith("."), rule.name
+    rules = [each for rules in GROUPS.values() for each in rules]
+    assert len({each.name for each in rules}) == len(rules) == len(RULES)
+    for each in rules:
+        assert each.meaning.endswith(".") and "``" not in each.meaning, each.name
+        assert not each.portuguese or each.portuguese.endswith("."), each.name
+
+
+def test_a_rule_needs_a_group_and_a_function_and_is_shown_with_what_it_found() -> None:
+    group: list[Rule] = []
+
+    @rule(group)
+    def question(subject: Subject, params: Params) -> Finding:
+        """The text is no question, says ``text``."""
+        return Finding(subject.text[-1:] != "?", subject.text[-1:], "no question mark at the end")
+
+    (made,) = group
+    shown = made.shown(question(subject("What?"), PAPER), "english", PAPER)
+    within = "(allowed: no question mark at the end, no setting)"
+    assert shown.text() == f"failed     question: ? {within}. The text is no question, says `text`."
+
+
+@pytest.mark.parametrize("part", ["determiner", "noun", "preposition"])
+def test_a_part_of_speech_that_is_not_required_is_off_and_lets_everything_stay(part: str) -> None:
+    made, verb = RULES[f"needs_{part}"], subject("Run", parse={"text": ["Run"], "pos": ["VERB"], "tag": ["VB"]})
+    for required, shown in (([], "off   "), ([part], "failed")):
+        params = PAPER.model_copy(update={"require": required})
+        assert made.shown(made.test(verb, params), "english", params).text().startswith(f"{shown}     needs_{part}: 0 (allowed: ")
 
 
 @pytest.mark.parametrize("text", PAPERS_OWN)

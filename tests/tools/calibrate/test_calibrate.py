@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.cli.texts import calibrate as print_sweep
 from components.core.errors import HearsightError
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, first_failures, make_subject
@@ -192,6 +194,21 @@ def test_lines_of_standard_input_give_rates_and_samples(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["rates.tsv", "samples.tsv"]
     samples = list(csv.DictReader((tmp_path / "out" / "samples.tsv").open(), delimiter="\t"))
     assert {each["side"] for each in samples if each["threshold"] == "0.8"} == {"inside", "outside"}
+
+
+def test_on_a_terminal_it_says_how_many_texts_pass_and_where_the_table_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in project(tmp_path / "p").items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "alts.txt").write_text("A dog runs on the beach.\nDog\n", encoding="utf-8")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_sweep("english", ["noun_ratio"], str(tmp_path / "alts.txt"), "", tmp_path / "out")
+    counts, sentence = capsys.readouterr().out.splitlines()
+    assert counts.endswith("candidates 2  pass_all 1")
+    table = tmp_path / "out" / "rates.tsv"
+    passing = "1 of 2 texts pass every text rule with the settings of english"
+    assert sentence == f"{passing}; what other values keep: {table}" and table.is_file()
 
 
 @pytest.mark.long

@@ -70,11 +70,18 @@ def test_a_missed_guideline_is_named_with_what_decided(language: str, text: str,
 def test_every_rule_of_the_filter_on_texts_is_reported_in_plain_words() -> None:
     found = remarks("IMG_0042.jpg")
     rules = {rule.name for group in TEXT_GROUPS for rule in GROUPS[group]} - {"page_language"}
-    rules -= {"needs_determiner", "needs_preposition"}  # the paper's settings ask for at least 0
+    rules -= {"needs_determiner", "needs_preposition"}  # the paper's settings turn them off
     assert {name for name, remark in found.items() if remark.kind == "rule"} == rules
     assert all(found[name].text == RULES[name].meaning for name in rules)
     assert found["unknown_token"].outcome == "failed" and "IMG_0042.jpg" in found["unknown_token"].detail
     assert found["max_words"].passed and found["max_words"].detail.startswith("3; allowed: at most")
+
+
+def test_a_rule_without_a_portuguese_line_is_shown_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = RULES["min_words"]
+    for each, shown in ((rule, rule.portuguese), (rule._replace(portuguese=""), rule.meaning)):
+        monkeypatch.setitem(GROUPS, "text", [each])
+        assert remarks("A dog.", interface="pt")["min_words"].text == shown
 
 
 def test_every_remark_has_texts_in_both_languages_of_the_interface() -> None:

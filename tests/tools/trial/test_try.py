@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from components.core.rule_values import RuleValue
 from components.tools.trial import Trial, read_lines, text_of
 from tests.support import PROJECT, command
 from tests.support.knowledge.dictionary import EXTRACT
@@ -63,6 +65,17 @@ def test_explain_all_lists_every_rule_also_after_a_drop(trial: Trial) -> None:
     assert result["rule"] == "first_capital" and {"boilerplate_pattern", "unknown_token", "profanity", "noun_ratio"} <= set(rules)
     assert next(rule["rule"] for rule in result["rules"] if not rule["passed"]) == "first_capital"
     assert "first_capital" in text_of(result)
+
+
+def test_try_shows_a_rule_as_explain_does(trial: Trial) -> None:
+    (result,) = trial.of(["A red car of the big company"], explain_all=True)
+    shown = [RuleValue(**rule).text() for rule in result["rules"]]
+    assert [line.strip() for line in text_of(result).splitlines()[-len(shown) :]] == shown
+    assert "passed     capital_ratio: 0.1429 (allowed: at most 0.7, set by paper.filter.max_capital_ratio)" in shown
+    assert any(line.startswith("off        needs_determiner") for line in shown)
+    values = {rule["rule"]: rule["value"] for rule in result["rules"]}
+    assert re.fullmatch(r"en \(0\.\d{4}\)", values["language"])
+    assert not [value for value in values.values() if re.search(r"\.\d{5}", value)]
 
 
 def test_the_size_of_a_chunk_changes_no_answer(trial: Trial) -> None:

@@ -58,14 +58,14 @@ def test_a_dataset_without_descriptions_gives_a_one_line_error() -> None:
 @given(st.text())
 def test_any_json_string_is_answered_with_one_line_of_utf_8(trial: PostTrial, caption: str) -> None:
     for spelled in (json.dumps(caption), json.dumps(caption + "\ud83d")):
-        (answer,) = trial.lines([spelled.encode()])
-        assert answer.result is not None and answer.problem == ""
-        line = json_line(answer.result)
+        ((result, problem),) = trial.lines([spelled.encode()])
+        assert result is not None and problem == ""
+        line = json_line(result)
         assert "\n" not in line and json.loads(line.encode())["raw"] == json.loads(spelled)
-        post_text(answer.result)
+        post_text(result)
 
 
 @given(st.binary())
 def test_any_bytes_are_answered(trial: PostTrial, line: bytes) -> None:
-    (answer,) = trial.lines([line])
-    assert (answer.result is None) == bool(answer.problem) and "\n" not in answer.problem
+    ((result, problem),) = trial.lines([line])
+    assert (result is None) == bool(problem) and "\n" not in problem
