@@ -93,6 +93,19 @@ def test_a_text_is_spoken_by_a_voice_of_its_language_and_the_page_says_so(page, 
     assert page.input_value("#text") == "une maison rouge" and page.input_value("#text_language") == "fr"
 
 
+@pytest.mark.parametrize(("accepted", "language"), [("en-GB", "en"), ("pt-BR,en", "pt"), ("de", "en")])
+def test_a_text_is_in_the_language_of_the_page_whatever_index_is_loaded(site, accepted, language):
+    """The index of this project has captions in Spanish and French only."""
+    with httpx.Client(base_url=site.url, timeout=60, headers={**OWNER, "accept-language": accepted}) as client:
+        for load in (lambda: None, lambda: served(site).get("stamps")):
+            load()
+            options = re.findall(
+                r'<option value="(\w+)" selected>', client.get("/search").text.partition('id="text_language"')[2]
+            )
+            assert options[0] == language
+        assert served(site).is_ready("stamps")
+
+
 def test_a_caption_is_read_aloud_on_request_and_stopped_by_keyboard(page, site, root):
     ask(page, site, file=root / "query.flac")
     button = page.get_by_role("button", name="Read aloud: <es> & caption 3").first

@@ -21,6 +21,7 @@ from components.tools.describe.speech import LONGEST_QUERY, speak_query, spoken_
 
 router = APIRouter(prefix="/search", dependencies=[Depends(require_owner)])
 COUNTS = (5, 10, 20)
+ENGLISH = "en"
 SHOWN_BYTES = 2 << 20
 """Largest query that its results repeat, in bytes."""
 
@@ -67,12 +68,9 @@ def form(request: Request) -> Response:
     """Show the form, and begin to load the model of the first index."""
     engines = engines_of(request)
     index, language = next(iter(engines.datasets), ""), language_of(request)
-    if index and engines.is_ready(index):
-        # Speech in another language than the index's is understood badly.
-        language = next((each for each in engines.get(index).searcher.languages if each in spoken_languages()), language)
-    elif index:
+    if index:
         engines.preload(index)
-    return _page(request, Asked(index, text_language=language))
+    return _page(request, Asked(index, text_language=language if language in spoken_languages() else ENGLISH))
 
 
 @router.post("", dependencies=[Depends(protect)])
