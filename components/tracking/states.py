@@ -143,7 +143,7 @@ class _Reader:
 
 
 def _failure(folder: Path, row: str) -> Failure:
-    """Return a failure from a row of Data Docs: result, table, columns, expectation, found, why."""
+    """Return a failure from a row of Data Docs: result, table, columns, expectation, found, and more."""
     cells = [html.unescape(cell) for cell in row.split("<td>")]
     _, table, columns, expectation, found, *_ = [*cells, *[""] * 6]
     return Failure(table, " ".join(filter(None, (columns, expectation, found))), folder / f"{table}.html")

@@ -18,7 +18,14 @@ from components.stages.check.verdicts import ExpectationResult, TableResult, arg
 
 STYLE = (
     "body{font:15px/1.5 sans-serif;margin:2em;max-width:75em}table{border-collapse:collapse}"
-    "td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0;border-top:1px solid #ddd;overflow-wrap:anywhere}"
+    "td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0;border-top:1px solid #ddd}"
+    # Names of expectations and values of the web may be longer than the page is wide; other words stay whole.
+    "td{overflow-wrap:anywhere;min-width:6em}.checks td{min-width:0}"
+    "@media(min-width:60em){.checks td:nth-child(-n+3),.checks td:nth-child(7){overflow-wrap:normal}"
+    ".checks td:nth-child(4){min-width:27em}.checks td:nth-child(6){min-width:14em}}"
+    # Great Expectations' pages have an icon font's marks, and a banner of its newsletter over the results.
+    '.fa-check-circle::before{content:"✓"}.fa-times::before{content:"✗"}.fa-exclamation-triangle::before{content:"!"}'
+    "footer{display:none}"
     ".failed td:first-child{color:#a40000;font-weight:bold}.warning td:first-child{color:#8a5a00;font-weight:bold}"
 )
 POLICY = (
@@ -85,11 +92,11 @@ def _index(name: str, results: Sequence[TableResult]) -> str:
     failed = sum(1 for verdict in judged if verdict.failure and not verdict.is_warning)
     warnings = sum(1 for verdict in judged if verdict.failure and verdict.is_warning)
     unmet = "".join(_row(verdict) for verdict in judged if verdict.failure)
-    head = "<tr><th>result<th>table<th>columns<th>expectation<th>found<th>why</tr>"
-    body = f"<h2>Not met</h2><table>{head}{unmet}</table>" if unmet else ""
+    head = '<table class="checks"><tr><th>result<th>table<th>columns<th>expectation<th>found<th>why<th>if not met</tr>'
+    body = f"<h2>Not met</h2>{head}{unmet}</table>" if unmet else ""
     for result in results:
         rows = "".join(_row(verdict) for verdict in result.judged)
-        body += f'<h2><a href="{result.table}.html">{html.escape(result.table)}</a></h2><table>{head}{rows}</table>'
+        body += f'<h2><a href="{result.table}.html">{html.escape(result.table)}</a></h2>{head}{rows}</table>'
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8">{POLICY}<title>{html.escape(name)}: checks</title>'
         f"<style>{STYLE}</style><h1>{html.escape(name)}</h1><p>{len(judged)} expectations: {failed} failed, {warnings} warnings. "
@@ -102,6 +109,6 @@ def _row(judged: ExpectationResult) -> str:
     entry = judged.entry
     found = judged.failure.detail if judged.failure else ""
     expected = " ".join(filter(None, (entry["type"], arguments_of(entry))))
-    shown = state if judged.failure or not judged.is_warning else "met (warning)"
-    cells = (shown, judged.table, columns_of(entry), expected, found, entry["why"])
+    consequence = "warns" if judged.is_warning else "stops"
+    cells = (state, judged.table, columns_of(entry), expected, found, entry["why"], consequence)
     return f'<tr class="{state}">' + "".join(f"<td>{html.escape(cell)}" for cell in cells) + "</tr>"

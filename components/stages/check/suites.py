@@ -170,7 +170,8 @@ def _expectation(entry: Mapping[str, Any], where: str, path: Path) -> Any:
     arguments = {key: value for key, value in entry.items() if key not in NON_ARGUMENT_KEYS}
     if entry.get("severity") == "warning":
         # Data Docs shows no severity, but it shows a description, as HTML, in place of the generated sentence.
-        description = f"Warning, stops nothing: {columns_of(entry)} {entry['type']} ({arguments_of(entry)}). {entry['why']}"
+        expected = f"{columns_of(entry)} {entry['type']} ({arguments_of(entry)})"
+        description = f"If not met, a warning that stops nothing: {expected}. {entry['why']}"
         arguments["description"] = html.escape(description, quote=False).replace("$", "$$")
     try:
         return getattr(expectations, kind)(notes=entry["why"], **arguments)

@@ -48,7 +48,10 @@ def test_a_repeating_recogniser_gives_a_warning_in_the_output_and_data_docs(root
     docs = (docs_folder(root, "english", "evaluate_speech") / "index.html").read_text()
     (warning,) = check(root, "english", "evaluate_speech").warnings
     assert 'class="warning"' in docs and warning.why[:40] in docs
-    assert "Warning, stops nothing" in (docs_folder(root, "english", "evaluate_speech") / "by_voice.html").read_text()
+    assert (
+        "If not met, a warning that stops nothing"
+        in (docs_folder(root, "english", "evaluate_speech") / "by_voice.html").read_text()
+    )
 
 
 @pytest.mark.parametrize(("dataset", "warned"), [("english", 1), ("paper", 0)])
