@@ -15,3 +15,12 @@ def scores() -> dict[str, Any]:
     models = {f"{row}-{n}": {"centre": {way: dict.fromkeys(depths, n / 4) for way in WAYS}} for row in rows for n in (0, 2)}
     chance = {way: dict.fromkeys(depths, 0.05 * (n + 1)) for n, way in enumerate(WAYS)}
     return {"retrieval": {"crop": "centre", "main": "mms-48", "rows": rows, "models": models, "chance": chance}}
+
+
+def captioner_scores() -> dict[str, Any]:
+    """Scores of two captioners on two test splits, as ``evaluate_captioners`` writes them; one split has no constant caption."""
+    value = {"cider_d": {"mean": 0.25, "low": 0.125, "high": 0.5}}
+    return {
+        "english": {"cells": {"english-rnn1x1": value, "cleaned-rnn1x1": value}, "constant": value},
+        "portuguese": {"cells": {"english-rnn1x1": {"cider_d": {"mean": 0.0}}}},
+    }

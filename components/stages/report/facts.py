@@ -123,8 +123,10 @@ class RunReport:
     heard: dict[str, Any] = field(default_factory=dict)
     """``voices.json`` of ``evaluate_speech``; empty if the chain does not have that stage."""
     scores: dict[str, Any] = field(default_factory=dict)
-    captioners: str = ""
-    """``summary.txt`` of ``evaluate_captioners``; empty if the chain does not have that stage."""
+    captioners: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Test split → its part of ``scores.json`` of ``evaluate_captioners``; empty if the chain does not have that stage."""
+    captioners_page: str = ""
+    """The page of ``evaluate_captioners``, from the folder of the report."""
     curves: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -153,7 +155,10 @@ def gather(stage: Stage) -> RunReport:
     evaluated = inputs["input"]
     report.scores = json.loads(evaluated.file("scores.json").read_text())
     if "evaluate_captioners" in inputs:
-        report.captioners = inputs["evaluate_captioners"].file("summary.txt").read_text()
+        captioners = inputs["evaluate_captioners"]
+        tests = json.loads(captioners.file("scores.json").read_text())
+        report.captioners = {name: scores for name, scores in tests.items() if "cells" in scores}
+        report.captioners_page = f"../../{captioners.name}/compare.html"
     if "pretrain_retrieval" in inputs:
         report.curves = _curves(inputs["pretrain_retrieval"])
     return report

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from components.core.text_encoding import csv_text
 from components.reporting.pages import render
-from components.reporting.values import beside_chance, percent_interval, ratio
+from components.reporting.values import ABSENT, Value, beside_chance, interval, number, percent_interval, ratio
 from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport
 
 PAPER = {
@@ -18,6 +18,7 @@ PAPER = {
     "split": "3.37 M captions in all",
 }
 WAYS = ("speech_to_image", "image_to_speech")
+CONSTANT = "constant caption"
 DEPTHS = {"r_at_1": "R@1", "r_at_5": "R@5", "r_at_10": "R@10"}
 
 
@@ -34,6 +35,7 @@ def render_page(report: RunReport, figures: list[dict[str, Any]], warnings: Sequ
         counts={f"{line.dataset}/{line.stage}": line.rules for line in report.funnel},
         note=size_note(report),
         score_rows=score_rows(report.scores),
+        captioners=captioner_rows(report.captioners),
         percent_interval=percent_interval,
         figures=figures,
     )
@@ -83,6 +85,22 @@ def score_rows(scores: dict[str, Any]) -> list[tuple[str, str]]:
                 )
                 rows.append((f"{row} {way.replace('_', ' ')} {DEPTHS[depth]}", "; ".join(filter(None, parts))))
     return rows
+
+
+def captioner_rows(tests: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return captioner → its CIDEr-D on each test split, with the interval; the last row is that of the constant caption."""
+    rows: dict[str, list[str]] = {}
+    for at, scores in enumerate(tests.values()):
+        for name, metrics in {**scores["cells"], CONSTANT: scores.get("constant", {})}.items():
+            rows.setdefault(name, [ABSENT] * len(tests))[at] = _cider(metrics.get("cider_d"))
+    return {name: rows[name] for name in sorted(rows, key=lambda name: name == CONSTANT)}
+
+
+def _cider(score: Mapping[str, float] | None) -> str:
+    if score is None:
+        return ABSENT
+    value = Value(score["mean"], score.get("low"), score.get("high"))
+    return f"{number(value)} ({interval(value)})" if interval(value) else number(value)
 
 
 def _short(value: Any) -> str:
