@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -199,3 +200,14 @@ def test_an_answer_after_others_took_the_place_is_refused_politely(app, tmp_path
         answer = late.post("/rate/task", data={"csrf": csrf_of(page), "item": item_of(page), "verdict": "BAD"})
         assert "came too late" in answer.text and "Thank you" in answer.text
         assert len(app.store.final_ratings("english")) == 5
+
+
+def test_the_owner_sees_what_is_counted_and_where_ratings_of_files_are(app):
+    with httpx.Client(base_url=app.url, headers={"authorization": f"Bearer {TOKEN}"}) as owner:
+        before = owner.get("/rate").text
+        assert re.search(r"Given in this application: \d+ of \d+ ratings", before) and "ratings.html" not in before
+        results = app.root / "data" / "english" / "evaluate_ratings" / "ratings.html"
+        results.parent.mkdir(parents=True)
+        results.write_text("the results")
+        page = owner.get("/rate").text
+        assert "ratings/english are not counted here" in page and f'href="/files/{results.relative_to(app.root)}"' in page

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
+from components.app import files
 from components.app.access import protect, require_owner
 from components.app.invitations import DAYS, invitation, invitation_link
 from components.app.pages import render_page
@@ -14,6 +17,7 @@ from components.app.raters import RATER, UNTIL, rating_items, rating_store, serv
 from components.core.errors import HearsightError
 from components.ratings.running import datasets_with_items, own_rater
 from components.ratings.summaries import CampaignProgress
+from components.stages import evaluate_ratings
 
 router = APIRouter(dependencies=[Depends(require_owner)])
 MOST_INVITATIONS = 50
@@ -59,6 +63,18 @@ def _page(request: Request, **values: Any) -> Response:
         rating_items(services, dataset)
     found = {campaign.dataset: campaign for campaign in rating_store(services).campaigns()}
     shown: list[CampaignProgress] = [found[dataset] for dataset in datasets]
-    local = request.app.state.settings.local
     defaults: dict[str, Any] = {"invited": "", "links": [], "days": DAYS}
-    return render_page(request, "rate.html", campaigns=shown, local=local, **(defaults | values))
+    return render_page(
+        request,
+        "rate.html",
+        campaigns=shown,
+        results=partial(_results, services.settings.root),
+        local=request.app.state.settings.local,
+        **(defaults | values),
+    )
+
+
+def _results(root: Path, dataset: str) -> str:
+    """Return the address of the page that counts the ratings in files; empty if there is none."""
+    page = root / "data" / dataset / "evaluate_ratings" / evaluate_ratings.PAGE
+    return files.address(root, page) if page.is_file() else ""
