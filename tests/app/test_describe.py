@@ -151,7 +151,9 @@ def test_an_alt_text_gets_remarks_in_the_language_of_the_interface(browser, site
         page.fill("#text", "Foto de um cachorro cachorro correndo na grama verde do parque.")
         page.select_option("#text_language", "pt")
         result(page)
-        assert page.inner_text("#result") == title and missing in page.inner_text("main")
+        shown = page.inner_text("main")
+        assert page.inner_text("#result") == title and missing in shown
+        assert "CC" in shown and "Conceptual Captions" in shown and "PCV" in shown and "#PraCegoVer (dos Santos" in shown
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert_accessible(page)
         context.close()

@@ -131,13 +131,18 @@ def portuguese_remarks(text: str, interface: str) -> list[Remark]:
     """Return a remark for each rule of PCV's extraction that a description alone can break (PCV §4.3)."""
     params, words = extract_descriptions.Params(), words_of(text)
     probability = language_probability(text, params.language)
+    most = params.max_characters
     stated = {
         "en": ("The text has more than {} words.", "The text is in Portuguese.", "The text is not too long."),
         "pt": ("O texto tem mais de {} palavras.", "O texto está em português.", "O texto não é longo demais."),
     }[interface]
-    most, source = params.max_characters, "PCV §4.3"
-    return [
-        Remark("rule", "too_short", len(words) > params.min_words, stated[0].format(params.min_words), str(len(words)), source),
-        Remark("rule", "not_portuguese", probability >= SURE, stated[1], f"{probability:.2f} (>= {SURE})", source),
-        Remark("rule", "too_long", len(text) <= most, stated[2], f"{len(text)} (<= {most})", source),
-    ]
+    measured = {
+        "en": ("words: {}", "probability: {:.2f}, at least {}", "characters: {}, at most {}"),
+        "pt": ("palavras: {}", "probabilidade: {:.2f}, no mínimo {}", "caracteres: {}, no máximo {}"),
+    }[interface]
+    rules = (
+        ("too_short", len(words) > params.min_words, stated[0].format(params.min_words), measured[0].format(len(words))),
+        ("not_portuguese", probability >= SURE, stated[1], measured[1].format(probability, SURE)),
+        ("too_long", len(text) <= most, stated[2], measured[2].format(len(text), most)),
+    )
+    return [Remark("rule", name, passed, text, detail, "PCV §4.3", language=interface) for name, passed, text, detail in rules]

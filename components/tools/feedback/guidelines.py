@@ -43,6 +43,8 @@ class Remark(NamedTuple):
     """Where the requirement is from."""
     advice: bool = False
     """Whether a text that does not pass could be better, but is usable."""
+    language: str = "en"
+    """Of the detail: that of the text where it is quoted."""
 
     @property
     def outcome(self) -> Outcome:
@@ -78,7 +80,7 @@ class Text(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Whether a text passes, and the words that decided."""
+    """Whether a text passes, and the words that decided, or their number."""
 
     passed: bool
     words: str = ""
@@ -108,7 +110,9 @@ def check_guidelines(text: str, language: str, interface: str) -> list[Remark]:
         requirement, advice = about[interface]
         optional = not about.get("required", False)
         stated = requirement if found.passed else advice if optional else f"{requirement} {advice}"
-        remarks.append(Remark("guideline", name, found.passed, stated, found.words, about["source"], advice=optional))
+        counted = about.get("counted", {}).get(interface)
+        detail, spoken = (counted.format(found.words), interface) if counted else (found.words, language)
+        remarks.append(Remark("guideline", name, found.passed, stated, detail, about["source"], optional, spoken))
     named = {remark.name for remark in remarks}
     for name, about in guidelines["unchecked"].items():
         if language in about.get("texts", LANGUAGES) and about.get("unless") not in named:

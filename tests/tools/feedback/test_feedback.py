@@ -52,10 +52,10 @@ def test_a_full_description_passes_everything_that_is_checked(language: str) -> 
         ("en", "Photo of a dog that runs on the wide beach.", "attributes", ""),
         ("en", "Photo of a black dog that eats red meat and barks.", "place", ""),
         ("en", "Photo of a beautiful black dog that runs on the beach.", "opinion", "beautiful"),
-        ("en", "Photo of a dog.", "length", "4"),
+        ("en", "Photo of a dog.", "length", "words: 4"),
         ("en", "Photo of a black dog that runs on the beach #dogs @me", "marks", "#dogs, @me"),
         ("en", "Photo of a a black dog that runs on the beach.", "repetition", "a"),
-        ("en", "Photo of a dog, " + "and a cat, " * 12 + "on the beach.", "sentences", "43"),
+        ("en", "Photo of a dog, " + "and a cat, " * 12 + "on the beach.", "sentences", "words of the longest: 43"),
         ("pt", "Um cachorro preto sentado à esquerda de uma bola vermelha.", "kind", ""),
         ("pt", "Foto de um cachorro à esquerda de uma bola vermelha na praia.", "action", ""),
         ("pt", "Foto de um lindo cachorro preto correndo na praia cheia.", "opinion", "lindo"),
@@ -65,6 +65,15 @@ def test_a_full_description_passes_everything_that_is_checked(language: str) -> 
 def test_a_missed_guideline_is_named_with_what_decided(language: str, text: str, missed: str, detail: str) -> None:
     remark = remarks(text, language)[missed]
     assert remark.passed is False and remark.detail == detail and remark.source
+
+
+@pytest.mark.parametrize("interface", GOOD)
+@pytest.mark.parametrize("language", GOOD)
+def test_no_detail_is_a_bare_number(language: str, interface: str) -> None:
+    for text in (GOOD[language], "5", "um 2"):
+        for remark in remarks(text, language, interface).values():
+            quoted = remark.name in ("marks", "repetition", "opinion", "announced", "kind", "subject")
+            assert quoted or not remark.detail.replace(".", "").isdigit(), remark
 
 
 def test_every_rule_of_the_filter_on_texts_is_reported_in_plain_words() -> None:
@@ -190,5 +199,5 @@ def test_unusable_input_is_one_line(text: str, options: dict[str, object], messa
 def test_the_command_prints_a_json_line_for_each_remark() -> None:
     done = hearsight("feedback", "-", stdin=b"Photo of a dog.\n", HEARSIGHT_WORDNET=str(EXTRACT))
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0 and {"kind", "name", "passed", "text", "detail", "source", "advice"} == set(lines[0])
+    assert done.returncode == 0 and {"kind", "name", "passed", "text", "detail", "source", "advice", "language"} == set(lines[0])
     assert {line["name"] for line in lines if line["passed"] is False} == {"announced", "action", "attributes", "place", "length"}
