@@ -1,21 +1,25 @@
 """The pipeline as a drawing: a lane for each dataset, an output for each stage, and arrows from what a stage reads.
 
-An output is to the right of everything that it reads in its lane. Arrows to other lanes belong to their nodes, and are shown with
-one node at a time. The cells of a matrix share the lane of the matrix.
+An output is to the right of everything that it reads in its lane. Arrows to the next column of a lane are always shown: they pass
+between the outputs. All arrows of an output, also to other lanes, belong to its node, and are shown with one node at a time. The
+cells of a matrix share the lane of the matrix.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from components.core.addresses import CELLS
 from components.core.graph import Graph
 
-WIDTH, HEIGHT = 146, 42
-"""Of a node, in px."""
-GAP_X, GAP_Y, HEAD, MARGIN = 18, 8, 26, 4
+WIDTH, HEIGHT = 96, 50
+"""Of a node, in px: ten columns, the longest chain of the sample, fit a page."""
+GAP_X, GAP_Y, HEAD, MARGIN = 14, 8, 26, 4
 """Between nodes, above the nodes of a lane, and around the drawing."""
+LINE = 13
+"""Characters of a line of a label."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +27,12 @@ class Node:
     """An output and its place: the left upper corner."""
 
     name: str
-    label: str
+    label: list[str]
+    """One or two lines."""
     x: int
     y: int
-    crossing: list[str] = field(default_factory=list)
-    """Arrows from and to other lanes, each as the attribute ``d`` of an SVG path."""
+    arrows: list[str] = field(default_factory=list)
+    """All arrows from and to it, each as the attribute ``d`` of an SVG path."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Drawing:
     """Dataset and upper edge of each lane."""
     nodes: list[Node]
     edges: list[str]
-    """Arrows within lanes, each as the attribute ``d`` of an SVG path."""
+    """Arrows to the next column of a lane, each as the attribute ``d`` of an SVG path."""
 
 
 def draw(graph: Graph) -> Drawing:
@@ -64,11 +69,10 @@ def draw(graph: Graph) -> Drawing:
     for name, sources in reads.items():
         for source in filter(nodes.__contains__, sources):
             arrow = _arrow(nodes[source], nodes[name])
-            if lane_of(source) == lane_of(name):
+            nodes[source].arrows.append(arrow)
+            nodes[name].arrows.append(arrow)
+            if lane_of(source) == lane_of(name) and columns[name] == columns[source] + 1:
                 edges.append(arrow)
-            else:
-                nodes[source].crossing.append(arrow)
-                nodes[name].crossing.append(arrow)
     width = 2 * MARGIN + (max(columns.values(), default=0) + 1) * (WIDTH + GAP_X) - GAP_X
     return Drawing(width, y, lanes, list(nodes.values()), edges)
 
@@ -87,13 +91,19 @@ def _columns(reads: Mapping[str, Iterable[str]]) -> dict[str, int]:
     return columns
 
 
-def _label(name: str) -> str:
-    """Return the stage; of a cell, the cell, which has one stage."""
+def _label(name: str) -> list[str]:
+    """Return the stage in one or two lines; of a cell, the cell, which has one stage."""
     parts = name.split("/")
-    return parts[-2] if CELLS in parts else parts[-1]
+    label = parts[-2] if CELLS in parts else parts[-1]
+    if len(label) <= LINE:
+        return [label]
+    first = re.match(rf".{{1,{LINE - 1}}}[-_]|.{{{LINE}}}", label)
+    assert first is not None, "the label is longer than a line"
+    return [first[0], label[first.end() :]]
 
 
 def _arrow(source: Node, target: Node) -> str:
     x1, y1, x2, y2 = source.x + WIDTH, source.y + HEIGHT // 2, target.x, target.y + HEIGHT // 2
     bend = max(GAP_X, (x2 - x1) // 3)
-    return f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"
+    dip = HEIGHT if y1 == y2 and x2 - x1 > GAP_X else 0  # below the nodes of its row, not through them
+    return f"M{x1} {y1}C{x1 + bend} {y1 + dip} {x2 - bend} {y2 + dip} {x2} {y2}"

@@ -146,20 +146,68 @@ def test_each_datasets_funnel_and_its_models_scores_are_tables_of_bars(page, sit
     assert rows[0][1:] == ["4"] and rows[1][1:] == ["1"] and rows[3][1:] == ["0.750"]
     widths = [float(bar.get_attribute("width")) for bar in english.locator("rect").all()]
     assert widths == [100, 25, 0, 75, 50]
-    assert english.locator("caption").all_inner_texts() == ["Records left", "CIDEr-D"]
+    assert english.locator("caption").all_inner_texts() == ["Records left", "CIDEr-D higher is better; a full bar is 1"]
 
 
-def test_arrows_between_datasets_are_shown_with_the_output_that_is_pointed_at(page, site):
+def test_all_arrows_of_an_output_are_shown_when_it_is_pointed_at_and_the_others_fade(page, site):
     site.show(page)
     report = page.locator("svg .node").filter(has_text=re.compile(r"^\s*report\s"))
-    arrows = report.locator(".crosses")
-    assert arrows.count() == 4 and page.locator("svg .crosses:visible").count() == 0
+    graph = load_graph(Path(site.app.state.settings.root))
+    read = graph.reads["english/report"]
+    arrows = report.locator(".arrow")
+    shown = "each => each.filter(one => getComputedStyle(one).display != 'none').length"
+    assert arrows.count() == len(read) and page.locator("svg .arrow").evaluate_all(shown) == 0
     report.hover()
-    assert page.locator("svg .crosses:visible").count() == 4
+    assert page.locator("svg .arrow").evaluate_all(shown) == arrows.evaluate_all(shown) == len(read)
+    others = page.locator("svg .node").filter(has_not_text=re.compile(r"^\s*report\s"))
+    assert {float(each.evaluate("each => getComputedStyle(each).opacity")) for each in others.all()} == {0.35}
     summary(page, "english").click()
     row = page.locator("tr", has=page.get_by_role("rowheader", name="report", exact=True))
-    for name in ("spoken/pretrain_retrieval", "captioners/evaluate_captioners", "paper/filter", "paper/hypernymize"):
-        assert name in row.locator("td").nth(1).inner_text()
+    listed = row.locator("td").nth(1).inner_text().split(", ")
+    assert listed == [name.removeprefix("english/") for name in read] and {"filter", "paper/filter"} < set(listed)
+
+
+@pytest.mark.parametrize("width", [1000, 1400])
+def test_the_whole_drawing_is_seen_from_1000_px_on(page, site, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    site.show(page)
+    box = page.locator(".drawing")
+    assert box.evaluate("each => each.scrollWidth <= each.clientWidth") and box.evaluate("each => each.clientWidth") > 0.7 * width
+
+
+def test_a_narrow_page_has_neither_the_drawing_nor_what_is_said_about_it(page, site):
+    page.set_viewport_size({"width": 480, "height": 800})
+    site.show(page)
+    assert not any(page.locator(name).first.is_visible() for name in (".drawing", ".legend"))
+    assert "Point at" not in page.inner_text("main") and "dvc repro" in page.inner_text("main")
+
+
+def test_results_experiments_and_runs_are_linked_at_the_top(page, site):
+    site.show(page)
+    first = page.locator("main ul").first.get_by_role("link")
+    assert [each.get_attribute("href") for each in first.all()] == ["#results", "http://127.0.0.1:5000", "#pages"]
+
+
+def test_the_header_is_at_the_same_place_on_every_page(page, site):
+    page.set_viewport_size({"width": 1600, "height": 800})
+    places = set()
+    for path in ("/", "/rate", "/search", "/describe", "/feedback"):
+        site.show(page, path)
+        boxes = [page.get_by_role("link", name="Start", exact=True), page.get_by_role("button", name="Log out")]
+        places.add(tuple(round(box["x"]) for each in boxes if (box := each.bounding_box())))
+    assert len(places) == 1 and len(places.pop()) == 2
+
+
+def test_one_line_says_that_everything_is_up_to_date(page, tmp_path):
+    graph = load_graph(new_project(tmp_path))
+    for name in graph.reads:
+        dataset, _, stage = name.rpartition("/")
+        finish(tmp_path, dataset, stage)
+    with running(settings_of(tmp_path)) as app:
+        app.show(page)
+        line = page.get_by_text(f"Everything is up to date: {len(graph.reads)} outputs.")
+        assert line.bounding_box()["y"] < page.locator(".drawing").bounding_box()["y"]
+        assert "dvc repro" not in page.inner_text("main")
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -44,7 +44,7 @@ class Row:
     docs: str
     """The address of its Data Docs; empty without a check."""
     reads: list[str]
-    """The outputs of other datasets that its stage reads."""
+    """The outputs that its stage reads, those of its own dataset without the dataset."""
 
     @property
     def target(self) -> str:
@@ -95,8 +95,8 @@ def file(request: Request, path: str) -> Response:
 def _row(graph: Graph, state: OutputState, reads: list[str]) -> Row:
     folder = graph.output(state.stage, state.dataset)
     pages = [_link(graph.root, page) for page in files.output_pages(folder)]
-    others = [name for name in reads if lane_of(name) != lane_of(state.dataset)]
-    return Row(state, pages, _docs(graph, state.dataset, state.stage, "index.html"), others)
+    shown = [name.removeprefix(f"{lane_of(state.dataset)}/") for name in reads]
+    return Row(state, pages, _docs(graph, state.dataset, state.stage, "index.html"), shown)
 
 
 def _link(root: Path, page: Path) -> Link:
