@@ -68,7 +68,8 @@ def overview(graph: Graph, dataset: str, states: Mapping[str, OutputState]) -> s
     missing = [stage_address(dataset, stage) for stage in stages if stage not in done]
     if missing:
         lines.append(f"not finished: run `dvc repro {' '.join(missing)}`")
-    lines.append(f"records of {list(done)[-1]}, as Parquet: {list(done.values())[-1].path / 'shards'}")
+    last = "split" if "split" in done else list(done)[-1]  # what follows the split describes or uses its records
+    lines.append(f"records of {last}, as Parquet: {done[last].path / 'shards'}")
     lines.append(f"what a rule dropped, and why: hearsight explain --rule RULE -d {dataset}")
     return "\n".join(lines) + "\n"
 
