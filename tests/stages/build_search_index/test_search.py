@@ -82,9 +82,9 @@ def test_filters_keep_only_matching_results(project: Path, monkeypatch: Any, cap
 
 def test_a_terminal_is_given_a_table(project: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert hearsight(monkeypatch, "search", project / "query.png", "-k", 1) == 0
+    assert hearsight(monkeypatch, "search", project / "query.png", "-k", 2) == 0
     head, *rows = capsys.readouterr().out.splitlines()
-    assert head.split()[:4] == ["kind", "rank", "score", "caption"] and len(rows) == 2 and rows[0].startswith("image")
+    assert head.split()[:4] == ["kind", "rank", "score", "caption"] and len(rows) == 4 and rows[0].startswith("image")
 
 
 def test_a_page_embeds_its_images_and_sound(project: Path, monkeypatch: Any, capsys: Any) -> None:
