@@ -98,29 +98,7 @@ def opening(graph: Graph, kind: str) -> str:
     stages = sum(map(len, graph.chain.values()))
     lines = [
         f"The whole pipeline on the sample: {stages} stages, each with its check, of {datasets} data sets.",
-        *_models(graph),
         f"About {MINUTES[kind]} minutes on 2 idle cores with nothing cached; {DISK_GIB[kind]:g} GiB of disk below this folder.",
         "Ctrl-C stops it; the same command continues.",
     ]
     return "\n".join(lines)
-
-
-def _models(graph: Graph) -> list[str]:
-    """Return lines on the models to train, from the settings; none where a dataset is missing."""
-    try:
-        networks, sets = graph.params["captioners"]["networks"], graph.params["captioners"]["sets"]
-        cells: list[Any] = [stage_settings(graph, "train_captioner", dataset) for dataset in graph.cells]
-        seeds = max(len(cell.training.seeds) for cell in cells)
-        train: Any = stage_settings(graph, "pretrain_retrieval", "spoken")
-        tune: Any = stage_settings(graph, "finetune_retrieval", "stamps")
-    except (KeyError, TypeError, ValueError, HearsightError):
-        return []
-    rows = f"{', '.join(train.rows)} pretrained, {', '.join(tune.rows)} fitted to human speech"
-    return [
-        f"Captioners: {len(networks)} networks x {len(sets)} sets x {_seeds(seeds)}.",
-        f"Speech-image models: {rows}, {_seeds(len(train.seeds))} each.",
-    ]
-
-
-def _seeds(number: int) -> str:
-    return f"{number} seed{'' if number == 1 else 's'}"

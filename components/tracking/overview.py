@@ -103,7 +103,7 @@ def pages(graph: Graph, dataset: str) -> dict[str, str]:
 
 
 def shown(graph: Graph, dataset: str, states: Mapping[str, OutputState]) -> str:
-    """Return all that a person is told of a dataset: counts, scores, warnings of its checks, and where its pages are.
+    """Return the results of a dataset as text: counts, scores, warnings of its checks, and where its pages are.
 
     Raises:
         HearsightError: as :func:`overview`.
