@@ -110,6 +110,7 @@ def serve_until_signal(served: Sequence[Any]) -> None:
                 run.send_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGINT)
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # `nohup … &` has it ignored, here and in the runs
     runner = PatientRunner(limit=1)
     for deployment in served:
         runner.add_deployment(deployment)

@@ -96,6 +96,8 @@ def test_a_run_whose_serving_was_ended_ends_and_is_marked_as_crashed(make_projec
     git(root, "commit", "-qam", "a schedule that is not due")
     env, log = nobody(root), root / "serve.log"
     pipe, words = subprocess.PIPE, [sys.executable, "-m", "flows.serve"]
+    if signals == "service manager":  # as a shell starts it by `nohup … &`
+        words = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *words]
 
     def serve() -> subprocess.Popen[bytes]:
         with log.open("wb") as handle:
