@@ -75,7 +75,7 @@ def test_what_cannot_be_described_is_one_line_and_exit_code_2(project: Path, tmp
         (("none.png",), "there is no such file"),
         (("empty",), "holds no images"),
         (("http://127.0.0.1/a.png",), "private_address"),
-        (("none.png", "--language", "pt"), "captioners.sets"),
+        (("none.png", "--language", "pt"), "datasets/captioners.yaml"),
         (("none.png", "--sure", "7"), "--sure"),
     ]:
         code, lines, errors = describe(project, *words, cwd=tmp_path)
