@@ -62,7 +62,6 @@ def _run(root: Path, kind: str) -> None:
     if code := _run_flow(root):
         raise typer.Exit(code)
     typer.echo()
-    graph = load_graph(root)
     states = output_states(graph)
     for dataset in SHOWN:
         if dataset in graph.datasets:
