@@ -28,6 +28,21 @@ LABELS = _list_of(
     _field("confidence", F32, "0..1"),
     _field("identifier", STR, "n + 8 digits (WordNet 3.0), or a Knowledge Graph id; empty for none"),
 )
+CONTEXT = pa.struct(
+    [
+        _field("heading", STR, "title or heading of the page that the alt-text repeats; none for no such text", nullable=True),
+        _field("heading_kind", STR, "title, og:title, or h1 to h6", nullable=True),
+        _field("link_text", STR, "text of a link of the page that the alt-text repeats", nullable=True),
+        _field("link_url", STR, "where the link around the image leads", nullable=True),
+        _field("control", pa.bool_(), "whether the image is, or is in, a button", nullable=True),
+        _field("role", STR, "of the image", nullable=True),
+        _field("layout_width", I32, "px, if the page states it", nullable=True),
+        _field("layout_height", I32, "px, if the page states it", nullable=True),
+        _field("figcaption_agrees", pa.bool_(), "whether the figcaption has the alt-text's words", nullable=True),
+        _field("site_count", I32, "images of the site with this alt-text", nullable=True),
+    ]
+)
+"""All fields may be null, since Arrow refuses a null struct with fields that may not."""
 STEPS = _list_of(_field("step", STR), _field("before", STR), _field("after", STR), _field("reason", STR))
 CANDIDATE = _schema(
     _field("key", STR, "16 hex digits"),
@@ -35,6 +50,7 @@ CANDIDATE = _schema(
     _field("image_url", STR, "http(s), or file: below the table's image folder"),
     _field("alt", STR),
     _field("figcaption", STR, "what the page's <figcaption> says of the image; empty for none"),
+    _field("context", CONTEXT, "what the page around the image says; none for a table or post", nullable=True),
     _field("position", I32, "order of the image on its page, from 0"),
     _field("host", STR),
     _field("language", STR, "ISO 639-1"),

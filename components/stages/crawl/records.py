@@ -26,6 +26,7 @@ from components.stages.crawl.sources.source_pages import (
     describe_location,
     find_takedown_mark,
     hash_address,
+    redact_context,
 )
 from components.web.answers import Answers, Outcome
 from components.web.budget import Budget
@@ -179,6 +180,7 @@ class _Shards:
         if result.sha256 not in self._media:
             self._media[result.sha256] = f"{self._number:05d}/{member}"
             self._new_media[member] = outcome.final
+        context = redact_context(candidate.context, self._taken)
         self._records.append(
             {
                 "key": verdict.key,
@@ -186,6 +188,7 @@ class _Shards:
                 "image_url": candidate.image_url,
                 "alt": candidate.alt,
                 "figcaption": candidate.figcaption,
+                "context": vars(context) if context else None,
                 "position": candidate.position,
                 "host": host_of(page.url or candidate.image_url or ""),
                 "language": page.language,

@@ -28,6 +28,15 @@ class Params(Settings):
     """Both sides must be greater than this, in px. CC §3: 400."""
     max_aspect_ratio: float = 2.0
     """Larger side over smaller side, at most. CC §3: 2; CC12M: 2.5."""
+    context_rules: list[Literal["repeats_heading", "repeats_link_text", "control"]] = [
+        "repeats_heading",
+        "repeats_link_text",
+        "control",
+    ]
+    """Rules on the page around an image that apply. Ours: CC reads alt-texts alone, so the dataset ``paper`` has none."""
+    repetition_from: float = 0.6
+    """Share (0..1) of the longer text's words, alt-text or heading, from which the shorter one, contained in it, makes the
+    alt-text a repetition. Ours."""
     pornography_from: float = 0.5
     """Pornography score (0..1) from which an image is dropped. CC §3 names none; COYO-700M: .5."""
     min_words: int = 2

@@ -11,14 +11,16 @@ from dataclasses import replace
 from typing import Any
 
 from components.language.words import words_of
-from components.stages.filter import Params, image_rules, parse_rules, text_rules
+from components.stages.filter import Params, context_rules, image_rules, parse_rules, text_rules
 from components.stages.filter.boilerplate import Boilerplate, crop, load_boilerplate
 from components.stages.filter.rules import Finding, Rule, Subject, first_failure
+from components.web.html.context import Context
 
 AnnotateGroup = Callable[[str, Mapping[str, Subject]], None]
 """Sets the annotations of each subject that a group of rules needs."""
 GROUPS: dict[str, list[Rule]] = {
     "record": image_rules.RECORD_RULES,
+    "context": context_rules.CONTEXT_RULES,
     "text": text_rules.TEXT_RULES,
     "tone": text_rules.TONE_RULES,
     "parse": parse_rules.PARSE_RULES,
@@ -83,6 +85,10 @@ def make_subjects(rows: Mapping[str, Mapping[str, Any]], params: Params) -> dict
     boilerplate = load_boilerplate(params.language)
     image = ("format", "width", "height", "language")
     return {
-        key: replace(make_subject(row["alt"], boilerplate, params.max_characters), **{name: row[name] for name in image})
+        key: replace(
+            make_subject(row["alt"], boilerplate, params.max_characters),
+            **{name: row[name] for name in image},
+            context=Context(**row["context"]) if row["context"] else None,
+        )
         for key, row in rows.items()
     }

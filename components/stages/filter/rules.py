@@ -19,6 +19,7 @@ from components.language.parser import Parse
 from components.stages.filter import Params
 from components.vision.evidence import Evidence
 from components.vision.labels import Label
+from components.web.html.context import Context
 
 
 @dataclass
@@ -41,6 +42,8 @@ class Subject:
     """px"""
     language: str = ""
     """ISO 639-1, of the page."""
+    context: Context | None = None
+    """What the page around the image says; None for a table, a post or a text without a page."""
     profanity: float = 0.0
     polarity: float = 0.0
     pornography: float = 0.0

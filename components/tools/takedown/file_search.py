@@ -98,7 +98,8 @@ def _pattern(pair: tuple[str, str]) -> bytes:
 
 
 TEXT_COLUMNS = frozenset(
-    {"alt", "figcaption", "text", "caption", "steps", "references", "output", "types", "labels", "words", "unsupported"}
+    {"alt", "figcaption", "heading", "link_text", "text", "caption", "steps", "references", "output", "types", "labels", "words"}
+    | {"unsupported"}
 )
 """Columns that quote people: a listed name in them is a mention."""
 LEDGER_COLUMNS = frozenset({"value", "threshold", "detail"})

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import html as entities
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from components.web.charset import UTF8, find_codec
 from components.web.consent_policy import Statement, asks_nofollow, parse_meta_statements
+from components.web.html.context import Context, normalise
 from components.web.html.figures import CAPTION_LIMIT, find_figure, read_figcaptions
 from components.web.html.language import detect_language
 from components.web.html.offers import NO_CHOICE, Choice, choose, pick_better, read_image_offers, read_source_offers
+from components.web.html.tree_context import Surroundings
 from components.web.urls import make_absolute
 
 DEEPEST = 10_000
@@ -89,6 +92,8 @@ class Candidate:
     """Whether the attribute exists; an empty one counts."""
     figcaption: str = ""
     """Text of the ``<figcaption>`` of its ``<figure>``; folded, cut to ``CAPTION_LIMIT``, '' for none."""
+    context: Context | None = None
+    """What the page around it says; None without a page, or without an alt-text."""
     taken: str = ""
     """For a listed (taken-down) image: the record's key, the entry's hash and the sha256 of the image's address, with spaces
     between."""
@@ -159,7 +164,7 @@ def read_page(
     captions = (
         {figure: fold(caption)[:CAPTION_LIMIT].rstrip() for figure, caption in read_figcaptions(tree).items()} if images else {}
     )
-    candidates = _candidates(images, base, captions)
+    candidates = _candidates(tree, images, base, captions)
     links: list[str] = [] if asks_nofollow(statements) else _links(tree, base, most_links)
     return Page(candidates, links, detect_language(tree), tuple(statements))
 
@@ -199,10 +204,12 @@ def _figcaption(node: LexborNode, captions: dict[int, str]) -> str:
     return captions.get(figure.mem_id, "") if figure is not None else ""
 
 
-def _candidates(images: list[LexborNode], base: str, captions: dict[int, str]) -> list[Candidate]:
+def _candidates(tree: LexborHTMLParser, images: list[LexborNode], base: str, captions: dict[int, str]) -> list[Candidate]:
     def resolve(reference: str) -> str | None:
         return make_absolute(reference, base)
 
+    alts = [fold(node.attributes.get("alt") or "") for node in images]
+    surroundings = Surroundings(tree, fold) if any(alts) else None
     pictures: dict[int, Choice] = {}
     lone: dict[int, bool] = {}
     candidates: list[Candidate] = []
@@ -220,22 +227,36 @@ def _candidates(images: list[LexborNode], base: str, captions: dict[int, str]) -
             if holder.mem_id not in lone:
                 lone[holder.mem_id] = _is_lone(holder)
             inside = lone[holder.mem_id]
-        if inside != was_inside and join_twin(candidates, before, choice, fold(alt or ""), position, without_script=inside):
+        folded = alts[position]
+        if inside != was_inside and join_twin(candidates, before, choice, folded, position, without_script=inside):
             was_inside = False
             continue
         was_inside, before, (spelled, best) = inside, choice, choice
+        figcaption = _figcaption(node, captions) if captions else ""
         candidates.append(
             Candidate(
                 image_url=best[3] if best else None,
-                alt=fold(alt or ""),
+                alt=folded,
                 position=position,
                 source=spelled[:200],
                 data_uri=best is None and spelled[:5].lower() == "data:",
                 has_alt=alt is not None,
-                figcaption=_figcaption(node, captions) if captions else "",
+                figcaption=figcaption,
+                context=surroundings.describe(node, folded, figcaption, resolve) if surroundings and folded else None,
             )
         )
-    return candidates
+    return count_alts(candidates)
+
+
+def count_alts(candidates: list[Candidate]) -> list[Candidate]:
+    """Return the candidates with ``site_count`` set to the number of candidates that have their alt-text."""
+    counts = Counter(normalise(candidate.alt) for candidate in candidates if candidate.context)
+    if not counts or max(counts.values()) == 1:
+        return candidates
+    return [
+        replace(each, context=replace(each.context, site_count=counts[normalise(each.alt)])) if each.context else each
+        for each in candidates
+    ]
 
 
 def _is_lone(holder: LexborNode) -> bool:

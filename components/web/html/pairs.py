@@ -5,7 +5,6 @@ Pages that the scanner gives up on (see ``scan``) are read from the tree. Tests 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +20,6 @@ from components.web.html.scan import Attributes, Scan, scan
 from components.web.urls import make_absolute
 
 _OFFERS = frozenset(OFFERING) - {"src"}
-_FIGCAPTION, _FIGCAPTION_BYTES = re.compile("<figcaption", re.I), re.compile(b"<figcaption", re.I)
 LONG = 1_000_000
 """Bytes or characters up to which a page is scanned without a child: the worst case, non-ASCII addresses, takes 1.5 s."""
 _DEFAULT = Budget()
@@ -75,15 +73,11 @@ def _read_from_tags(source: Source, context: bool, budget: Budget) -> Page | Non
     if scanned is None:
         return None
     declared = parse_lang(scanned.language)
-    if context and scanned.images and (declared is None or _has_figcaption(markup)):
+    if context and scanned.images:  # the text around them is read from the tree
         return None
     metas = ((meta["name"], meta["content"]) for meta in scanned.metas)
     statements = tuple(parse_meta_statements(metas, source.agent))
     return Page(_candidates(scanned, source.url), [], declared or UNKNOWN, statements)
-
-
-def _has_figcaption(markup: str | bytes) -> bool:
-    return (_FIGCAPTION_BYTES if isinstance(markup, bytes) else _FIGCAPTION).search(markup) is not None  # type: ignore[arg-type]
 
 
 def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
@@ -141,6 +135,7 @@ def make_candidate(
         "data_uri": url is None and source[:5].lower() == "data:",
         "has_alt": alt is not None,
         "figcaption": "",
+        "context": None,
         "taken": "",
     }
     object.__setattr__(made, "__dict__", attributes)

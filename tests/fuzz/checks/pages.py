@@ -66,8 +66,8 @@ def alts(data: bytes) -> None:
 
 
 def _bare(found: list[Candidate]) -> list[Candidate]:
-    """Return the images without figcaptions, which only the tree parser reads."""
-    return [replace(candidate, figcaption="") for candidate in found]
+    """Return the images without figcaptions and context, which only the tree parser reads."""
+    return [replace(candidate, figcaption="", context=None) for candidate in found]
 
 
 @cache

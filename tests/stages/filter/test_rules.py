@@ -9,6 +9,7 @@ from components.stages.filter.cascade import GROUPS, RULES
 from components.stages.filter.rules import Finding, Rule, Subject, first_failure, rule
 from components.vision.evidence import Evidence
 from components.vision.labels import Label
+from components.web.html.context import Context
 from tests.support.filter.subjects import PAPER, passes, subject
 
 PAPERS_OWN = [
@@ -288,3 +289,16 @@ def test_the_mean_evidence_decides_and_without_any_the_stems() -> None:
     assert passes("label_overlap", subject(text, labels=labels, evidence=(likely, unlikely)), overlap="stem")
     assert passes("label_overlap", subject(text, labels=labels), overlap="evidence")
     assert not passes("label_overlap", subject("A dog", labels=labels), overlap="evidence")
+
+
+def test_rules_on_the_page_need_its_context_and_their_names() -> None:
+    repeating = Context(heading="Storm closes harbour", heading_kind="h1", link_text="Storm closes harbour", control=True)
+    text = "Storm closes the harbour"
+    for name in ("repeats_heading", "repeats_link_text", "control"):
+        assert passes(name, subject(text)) and passes(name, subject(text, context=Context()))
+        assert not passes(name, subject("Storm closes harbour.", context=repeating))
+        assert passes(name, subject("Storm closes harbour.", context=repeating), context_rules=[])
+    assert passes("repeats_heading", subject("Storm closes harbour after two long days", context=repeating))
+    assert not passes("repeats_heading", subject("Storm closes harbour again", context=repeating))
+    finding = RULES["repeats_heading"].test(subject("Storm closes harbour again", context=repeating), PAPER)
+    assert finding == Finding(False, '0.75 of h1 "Storm closes harbour"', "< 0.6")

@@ -196,6 +196,7 @@ def _records(stage: str, shard: str, name: str, media: dict[str, bytes], files: 
             "image_url": f"http://docs.example/{name}.png",
             "alt": "A dog runs on grass",
             "figcaption": "",
+            "context": None,
             "position": 0,
             "host": "docs.example",
             "language": "en",

@@ -22,11 +22,15 @@ from components.web.urls import make_absolute
 
 def pairs_of(html, page_url, hint=None):
     """The fast reading of pairs alone: a page's context would be read from its tree."""
-    return read_fast(html, page_url, hint, context=False).candidates
+    return without_context(read_fast(html, page_url, hint, context=False))
 
 
 def dom_pairs_of(html, page_url, hint=None):
-    return [replace(candidate, figcaption="") for candidate in read_page(html, page_url, hint).candidates]
+    return without_context(read_page(html, page_url, hint))
+
+
+def without_context(page):
+    return [replace(candidate, figcaption="", context=None) for candidate in page.candidates]
 
 
 def words(text):
@@ -162,7 +166,7 @@ def test_mutated_pages_read_equally_from_tags_and_tree(changes, end):
     html = changed(REAL, changes)[:end]
     for markup in (html, html.encode()):
         tags, tree = read_fast(markup, PAGE, context=False), read_page(markup, PAGE)
-        assert [replace(c, figcaption="") for c in tags.candidates] == [replace(c, figcaption="") for c in tree.candidates]
+        assert without_context(tags) == without_context(tree)
         assert tags.statements == tree.statements
         whole = read_fast(markup, PAGE)
         assert (whole.candidates, whole.statements) == (tree.candidates, tree.statements)

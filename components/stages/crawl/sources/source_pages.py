@@ -18,9 +18,10 @@ import pyarrow.parquet as pq
 
 from components.core.digests import sha256_bytes
 from components.core.ledger import dropped
-from components.core.records import LEDGER
+from components.core.records import CONTEXT, LEDGER
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
+from components.web.html.context import Context
 from components.web.html.page import Candidate
 from components.web.redaction import redact, redact_row
 from components.web.takedown_list import Takedown, takedown_row
@@ -48,6 +49,7 @@ _CANDIDATE = pa.struct(
         *_required(taken=_TEXT),
         pa.field("image_url", _TEXT),
         *_required(alt=_TEXT, position=pa.int32(), source=_TEXT, data_uri=pa.bool_(), has_alt=pa.bool_(), figcaption=_TEXT),
+        pa.field("context", CONTEXT),
     ]
 )
 SCHEMA = pa.schema(
@@ -180,10 +182,19 @@ def write_pages(path: Path, pages: Iterable[SourcePage]) -> None:
         for group in chunk_pages(pages, PAGES_PER_GROUP):
             rows = [
                 {name: getattr(page, name) for name in ORIGIN}
-                | {"row": page.row, "images": [vars(candidate) for candidate in page.candidates]}
+                | {"row": page.row, "images": [_to_row(candidate) for candidate in page.candidates]}
                 for page in group
             ]
             writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
+
+
+def _to_row(candidate: Candidate) -> dict[str, Any]:
+    return vars(candidate) | {"context": vars(candidate.context) if candidate.context else None}
+
+
+def _from_row(image: dict[str, Any]) -> Candidate:
+    context = image.pop("context")
+    return Candidate(**image, context=Context(**context) if context else None)
 
 
 def read_pages(path: Path) -> Iterator[SourcePage]:
@@ -191,7 +202,7 @@ def read_pages(path: Path) -> Iterator[SourcePage]:
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             for page in file.read_row_group(group, use_threads=False).to_pylist():
-                candidates = [Candidate(**image) for image in page.pop("images")]
+                candidates = [_from_row(image) for image in page.pop("images")]
                 yield SourcePage(candidates=candidates, **page)
 
 
@@ -222,4 +233,14 @@ def _redact_candidate(page: SourcePage, candidate: Candidate, taken: Takedown) -
     if mark := find_takedown_mark(page, candidate, taken):
         stands_for = f"{candidate_key(page, candidate)} {mark} {hash_address(candidate.image_url)}"
         return Candidate(image_url=None, alt="", position=candidate.position, source="", taken=stands_for)
-    return replace(candidate, source=redact(candidate.source, taken))
+    return replace(candidate, source=redact(candidate.source, taken), context=redact_context(candidate.context, taken))
+
+
+def redact_context(context: Context | None, taken: Takedown) -> Context | None:
+    """Return the context with every listed address replaced by its placeholder."""
+    if context is None or not taken:
+        return context
+    texts: dict[str, Any] = {
+        name: redact(text, taken) for name in ("heading", "link_text", "link_url") if (text := getattr(context, name))
+    }
+    return replace(context, **texts)

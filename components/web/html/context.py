@@ -1,0 +1,160 @@
+"""Compare an alt-text with the page around it: what it repeats, and what the image is used for.
+
+An alt-text that repeats the title, a heading or the text of a link says what the page is about or where the link leads, not what
+the image shows. Texts are compared as words: case, white space, marks and the style of quotes, dashes and apostrophes do not
+count. Both page readers, from the tree and from the tags, use these functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+MIN_SHARE = 0.5
+"""Share of the words of the longer of two texts that the shorter one must have, for one to repeat the other."""
+MIN_WORDS = 4
+"""Words below which a text repeats another only if it is equal: "A dog" is part of many headings."""
+LIMIT = 500
+"""Maximum characters of a page's text that are compared and kept; headings and links with more are no headlines."""
+LONGEST = 64
+"""Maximum words of an alt-text that may hold another text."""
+AGREEING = 0.5
+"""Share of an alt-text's longer words that its figcaption must have to agree with it."""
+LONGER = 4
+"""Letters from which a word counts as content: no list of function words covers all languages."""
+_WORD = re.compile(r"[^\W_]+")
+_APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´\u00ad\u200b")
+_SITE = re.compile(r"\s+[-–—·•»«›‹:/]+\s+|\s*[|｜]+\s*")
+"""Separates a page's title from the name of its site."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the page around an image says of its alt-text and of the image's use."""
+
+    heading: str | None = None
+    """The title or heading that the alt-text repeats, without the name of the site."""
+    heading_kind: str | None = None
+    """title, og:title, or h1 to h6."""
+    link_text: str | None = None
+    """The text of a link on the page that the alt-text repeats; the images inside a link have no part in its text."""
+    link_url: str | None = None
+    """Absolute address to which the link around the image leads."""
+    control: bool = False
+    """Whether the image is in a button, or it or the link around it acts as one."""
+    role: str | None = None
+    """The image's ``role``, in lower case."""
+    layout_width: int | None = None
+    """Width in the layout in px, as the page states it."""
+    layout_height: int | None = None
+    """Height in the layout in px, as the page states it."""
+    figcaption_agrees: bool | None = None
+    """Whether the figcaption has the alt-text's words; None without a figcaption."""
+    site_count: int = 1
+    """How many images have this alt-text, on the page or the pages of its site that are read together."""
+
+
+class Repeated(NamedTuple):
+    """A text of the page that an alt-text repeats."""
+
+    text: str
+    kind: str
+    """Where it stands: title, og:title, h1 to h6, or '' for a link."""
+
+
+def normalise(text: str) -> str:
+    """Return the words of a text, folded in case, with one space between."""
+    return " ".join(_WORD.findall(text.translate(_APOSTROPHES).casefold()))
+
+
+def share_of(one: str, other: str) -> float:
+    """Return the words of the shorter text over those of the longer one (0..1) if these have them in a row; else 0."""
+    short, long = sorted((normalise(one), normalise(other)), key=len)
+    if not short or f" {short} " not in f" {long} ":
+        return 0.0
+    return (short.count(" ") + 1) / (long.count(" ") + 1)
+
+
+class Texts:
+    """Texts of a page that are searched for what an alt-text repeats."""
+
+    def __init__(self, texts: Iterable[Repeated]) -> None:
+        self._forms: dict[str, Repeated] = {}
+        for text in texts:
+            for form in _without_site(text) if text.kind.endswith("title") else (text,):
+                self._forms.setdefault(normalise(form.text), form)
+        self._forms.pop("", None)
+        self._all: str | None = None
+
+    def find(self, alt: str) -> Repeated | None:
+        """Return the text of which the normalised ``alt`` repeats the largest share; None when it repeats none.
+
+        It repeats an equal text, a longer one that has it, and a shorter one that it has ("Illustration for article titled ...").
+        """
+        if not alt or not self._forms:
+            return None
+        equal = self._forms.get(alt)
+        count = alt.count(" ") + 1
+        if equal is not None or count < MIN_WORDS:
+            return equal
+        longer, shorter = self._find_longer(alt), self._find_shorter(alt.split(" "))
+        if longer and shorter and count / (longer.count(" ") + 1) < (shorter.count(" ") + 1) / count:
+            longer = ""
+        return self._forms.get(longer or shorter)
+
+    def _find_longer(self, alt: str) -> str:
+        """Return the shortest form that has ``alt``; '' when even that has too many words."""
+        if self._all is None:
+            self._all = "".join(f"\n {form} " for form in self._forms) + "\n"
+        found, wanted, at = "", f" {alt} ", -1
+        while (at := self._all.find(wanted, at + 1)) >= 0:
+            start, at = self._all.rfind("\n", 0, at) + 2, self._all.find("\n", at)
+            if not found or at - 1 - start < len(found):
+                found = self._all[start : at - 1]
+        return found if found and (alt.count(" ") + 1) / (found.count(" ") + 1) >= MIN_SHARE else ""
+
+    def _find_shorter(self, words: list[str]) -> str:
+        """Return the longest form that ``words`` have in a row; '' for none."""
+        count = len(words)
+        if count > LONGEST:
+            return ""
+        for size in range(count - 1, max(MIN_WORDS, -(-count // 2)) - 1, -1):
+            for start in range(count - size + 1):
+                if (form := " ".join(words[start : start + size])) in self._forms:
+                    return form
+        return ""
+
+
+def _without_site(title: Repeated) -> list[Repeated]:
+    """Return a title whole, its beginning up to each separator, and its longer parts."""
+    ends = [(match.start(), match.end()) for match in _SITE.finditer(title.text)]
+    if not ends:
+        return [title]
+    starts = [0, *(end for _, end in ends)]
+    stops = [*(start for start, _ in ends), len(title.text)]
+    pieces = [title.text, *(title.text[:stop] for stop in stops[-2::-1])]
+    pieces += [
+        part for start, stop in zip(starts, stops, strict=True) if len((part := title.text[start:stop]).split()) >= MIN_WORDS
+    ]
+    return [Repeated(piece, title.kind) for piece in pieces]
+
+
+def agrees(alt: str, figcaption: str) -> bool | None:
+    """Return whether a figcaption has most of the alt-text's longer words, or is equal; None for an empty figcaption."""
+    said = normalise(figcaption)
+    if not said:
+        return None
+    text = normalise(alt)
+    longer = {word for word in text.split(" ") if len(word) >= LONGER}
+    return text == said or (bool(longer) and len(longer.intersection(said.split(" "))) > AGREEING * len(longer))
+
+
+_PIXELS = re.compile(r"\s*+(\d{1,5})(?:\.\d*)?\s*(?:px)?\s*", re.ASCII | re.I)
+
+
+def parse_pixels(value: str | None) -> int | None:
+    """Return the px of a ``width`` or ``height`` attribute; None for a percentage or no number."""
+    match = _PIXELS.fullmatch(value or "")
+    return int(match[1]) if match else None

@@ -1,0 +1,113 @@
+"""An alt-text is compared with the page around it as a reader would: words count, marks and case do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.web.html.context import Context, Repeated, Texts, agrees, normalise, parse_pixels, share_of
+from components.web.html.page import read_page
+
+PAGE = "http://a.sample/folder/page.html"
+HEADLINE = "Storm closes the harbour of Rotterdam"
+
+
+def context_of(html: str) -> Context:
+    (candidate,) = read_page(html, PAGE).candidates
+    assert candidate.context is not None
+    return candidate.context
+
+
+def page(alt: str, head: str = "", body: str = "", image: str = "") -> Context:
+    return context_of(f'<head>{head}</head><body><img src=a.jpg alt="{alt}" {image}>{body}')
+
+
+@pytest.mark.parametrize(
+    "alt",
+    [HEADLINE, HEADLINE.upper(), f"{HEADLINE}.", f"Photo: {HEADLINE}", f"Illustration for article titled {HEADLINE}",
+     "“Storm closes the harbour of Rotterdam”", "Storm  closes – the harbour of Rotterdam…", "Storm closes the harbour of"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "body", "kind"),
+    [
+        (f"<title>{HEADLINE}</title>", "", "title"),
+        (f"<title>{HEADLINE} | The Harbour News</title>", "", "title"),
+        (f"<title>The Harbour News of Rotterdam - {HEADLINE}</title>", "", "title"),
+        (f"<meta property=og:title content='{HEADLINE}'>", "", "og:title"),
+        ("", "<h2><a>Storm closes</a> the <em>harbour</em> of Rotterdam</h2>", "h2"),
+    ],
+)
+def test_an_alt_text_repeats_titles_and_headings_up_to_a_small_rest(alt: str, head: str, body: str, kind: str) -> None:
+    found = page(alt, head, body)
+    assert (found.heading, found.heading_kind, found.link_text) == (HEADLINE, kind, None)
+
+
+@pytest.mark.parametrize(
+    "alt", ["Storm closes the school of Rotterdam", "harbour", "The harbour", "", "A ship leaves the harbour"]
+)
+def test_other_texts_and_short_parts_repeat_nothing(alt: str) -> None:
+    found = read_page(f"<title>{HEADLINE}</title><img src=a alt='{alt}'><a href=b>{HEADLINE}</a>", PAGE).candidates[0].context
+    assert found == (Context() if alt else None)
+
+
+def test_a_text_of_a_link_is_repeated_and_the_alt_text_of_its_image_is_no_text() -> None:
+    assert page("A storm at sea", body="<p><a href=/storm><b>A storm</b> at sea</a>").link_text == "A storm at sea"
+    assert page("Rotterdam", body="<a href=/r>Rotterdam</a>").link_text == "Rotterdam"
+    assert context_of("<a href=/big.jpg><img src=a alt='A storm at sea'></a>").link_text is None
+
+
+def test_the_longest_share_is_chosen() -> None:
+    texts = Texts([Repeated("one two three four", "h1"), Repeated("one two three four five", "h2"), Repeated("a " * 9, "h3")])
+    assert texts.find("one two three four five six") == ("one two three four five", "h2")
+    assert texts.find("two three four five") == ("one two three four five", "h2")
+    assert texts.find("nothing at all of it") is None and Texts([]).find("one two three four") is None
+
+
+@pytest.mark.parametrize(
+    ("html", "url", "control"),
+    [
+        ("<a href='b.html'>{}</a>", "http://a.sample/folder/b.html", False),
+        ("<a href=/b><span><b>{}</b></span></a>", "http://a.sample/b", False),
+        ("<a href=/b role=Button>{}</a>", "http://a.sample/b", True),
+        ("<a href='javascript:go()' onclick='x'>{}</a>", None, True),
+        ("<button type=submit><span>{}</span></button>", None, True),
+        ("<button>x</button><a href=/b>y</a>{}", None, False),
+        ("<p>{}</p>", None, False),
+    ],
+)
+def test_the_use_of_an_image_is_that_of_the_link_or_button_around_it(html: str, url: str | None, control: bool) -> None:
+    found = context_of(html.format("<img src=a alt='A dog'>"))
+    assert (found.link_url, found.control) == (url, control)
+
+
+def test_an_image_states_role_size_and_control() -> None:
+    found = page("A dog", image="role=' IMG ' width=300px height='50%' onclick='zoom()'")
+    assert (found.role, found.layout_width, found.layout_height, found.control) == ("img", 300, None, True)
+
+
+@pytest.mark.parametrize(("value", "px"), [("300", 300), (" 12.5px ", 12), ("50%", None), ("auto", None), ("9" * 9, None)])
+def test_sizes_are_whole_pixels(value: str, px: int | None) -> None:
+    assert parse_pixels(value) == px
+
+
+def test_equal_texts_of_a_page_are_counted() -> None:
+    html = "<img src=a alt='A dog.'><img src=b alt='a DOG'><img src=c alt='A cat'><img src=d alt=''>"
+    assert [c.context and c.context.site_count for c in read_page(html, PAGE).candidates] == [2, 2, 1, None]
+
+
+@pytest.mark.parametrize(
+    ("alt", "figcaption", "expected"),
+    [
+        ("A boat", "", None),
+        ("A boat.", "a boat", True),
+        ("A fishing boat leaves the harbour", "The harbour in the morning: a boat leaves for fishing grounds.", True),
+        ("A fishing boat leaves the harbour", "Photo: J. Smith", False),
+    ],
+)
+def test_a_figcaption_agrees_when_it_has_most_of_the_words(alt: str, figcaption: str, expected: bool | None) -> None:
+    assert agrees(alt, figcaption) is expected
+
+
+def test_shares_are_those_of_words_in_a_row() -> None:
+    assert share_of("A dog!", "a dog") == 1 and share_of("one two", "zero one two three") == 0.5
+    assert share_of("one three", "one two three") == 0 and share_of("", "one") == 0
+    assert normalise("The dog’s — “bone”, it's_fun…") == "the dogs bone its fun"
