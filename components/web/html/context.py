@@ -20,6 +20,8 @@ LIMIT = 500
 """Maximum characters of a page's text that are compared and kept; headings and links with more are no headlines."""
 LONGEST = 64
 """Maximum words of an alt-text that may hold another text."""
+CAPTION_LIMIT = 2000
+"""Maximum characters kept of a figcaption."""
 AGREEING = 0.5
 """Share of an alt-text's longer words that its figcaption must have to agree with it."""
 LONGER = 4

@@ -19,10 +19,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from components.web.charset import UTF8, find_codec
 from components.web.consent_policy import Statement, asks_nofollow, parse_meta_statements
 from components.web.html.context import Context, normalise
-from components.web.html.figures import CAPTION_LIMIT, find_figure, read_figcaptions
 from components.web.html.language import detect_language
 from components.web.html.offers import NO_CHOICE, Choice, choose, pick_better, read_image_offers, read_source_offers
-from components.web.html.tree_context import Surroundings
 from components.web.urls import make_absolute
 
 DEEPEST = 10_000
@@ -154,27 +152,29 @@ def read_page(
         PageOverBudget: the page has more than ``most_images``.
         MemoryError: there is not enough memory.
     """
-    tree = parse_tree(html, charset_hint)
+    text = read_text(html, charset_hint)
+    tree = parse_tree(text)
     images = tree.css("img")
     check_image_count(len(images), most_images)
     first = tree.css_first("base[href]")
     base = (make_absolute(first.attributes.get("href") or "", page_url) if first else None) or page_url
     metas = (node.attributes for node in tree.css("meta[name][content]"))
     statements = parse_meta_statements(((meta["name"], meta["content"]) for meta in metas), agent)
-    captions = (
-        {figure: fold(caption)[:CAPTION_LIMIT].rstrip() for figure, caption in read_figcaptions(tree).items()} if images else {}
-    )
-    candidates = _candidates(tree, images, base, captions)
+    candidates = _candidates(text, images, base) if images else []
     links: list[str] = [] if asks_nofollow(statements) else _links(tree, base, most_links)
     return Page(candidates, links, detect_language(tree), tuple(statements))
 
 
-def parse_tree(html: bytes | str, charset_hint: str | None = None) -> LexborHTMLParser:
-    """Return the tree of a page. Raises MemoryError: there is not enough memory."""
+def read_text(html: bytes | str, charset_hint: str | None = None) -> str:
+    """Return a page's text as parsers take it: decoded, without lone surrogates and NUL, which ends a C string."""
     text = SURROGATES.sub("\ufffd", html) if isinstance(html, str) else decode(html, charset_hint)
-    # A NUL ends a C string in the parser; the HTML standard replaces it too.
+    return text.replace("\x00", "\ufffd")
+
+
+def parse_tree(text: str) -> LexborHTMLParser:
+    """Return the tree of a page's ``read_text``. Raises MemoryError: there is not enough memory."""
     try:
-        return LexborHTMLParser(cut_deep_nesting(text.replace("\x00", "\ufffd")))
+        return LexborHTMLParser(cut_deep_nesting(text))
     except SelectolaxError as error:  # every text is valid input: only memory can fail
         raise MemoryError("the parser ran out of memory") from error
 
@@ -199,17 +199,19 @@ def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:
     return list(links)
 
 
-def _figcaption(node: LexborNode, captions: dict[int, str]) -> str:
-    figure = find_figure(node)
-    return captions.get(figure.mem_id, "") if figure is not None else ""
+def _candidates(text: str, images: list[LexborNode], base: str) -> list[Candidate]:
+    # The compiled scanner takes time and memory to load: only where markup is read.
+    from components.web.html.page_context import PageContext, align
+    from components.web.html.scan import scan
 
-
-def _candidates(tree: LexborHTMLParser, images: list[LexborNode], base: str, captions: dict[int, str]) -> list[Candidate]:
     def resolve(reference: str) -> str | None:
         return make_absolute(reference, base)
 
+    scanned = scan(text)
+    tags = align(scanned, [node.attributes for node in images])
     alts = [fold(node.attributes.get("alt") or "") for node in images]
-    surroundings = Surroundings(tree, fold) if any(alts) else None
+    context = PageContext(scanned, resolve)
+    context.read_alts(alts)
     pictures: dict[int, Choice] = {}
     lone: dict[int, bool] = {}
     candidates: list[Candidate] = []
@@ -232,7 +234,7 @@ def _candidates(tree: LexborHTMLParser, images: list[LexborNode], base: str, cap
             was_inside = False
             continue
         was_inside, before, (spelled, best) = inside, choice, choice
-        figcaption = _figcaption(node, captions) if captions else ""
+        figcaption = context.figcaption(tags[position])
         candidates.append(
             Candidate(
                 image_url=best[3] if best else None,
@@ -242,7 +244,7 @@ def _candidates(tree: LexborHTMLParser, images: list[LexborNode], base: str, cap
                 data_uri=best is None and spelled[:5].lower() == "data:",
                 has_alt=alt is not None,
                 figcaption=figcaption,
-                context=surroundings.describe(node, folded, figcaption, resolve) if surroundings and folded else None,
+                context=context.describe(tags[position], folded, figcaption) if folded else None,
             )
         )
     return count_alts(candidates)

@@ -11,9 +11,11 @@ from typing import Any
 from components.web.budget import Budget
 from components.web.charset import UTF8, find_codec
 from components.web.consent_policy import parse_meta_statements
+from components.web.html.context import Context
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.offers import NO_CHOICE, OFFERING, Choice, choose, pick_better, read_image_offers, read_source_offers
-from components.web.html.page import SURROGATES, Candidate, Page, decode, fold, join_twin, read_page
+from components.web.html.page import Candidate, Page, count_alts, fold, join_twin, read_page, read_text
+from components.web.html.page_context import PageContext
 from components.web.html.page_limits import SMALL, Source, call_limited
 from components.web.html.resolve import Resolver
 from components.web.html.scan import Attributes, Scan, scan
@@ -70,23 +72,19 @@ def _read_from_tags(source: Source, context: bool, budget: Budget) -> Page | Non
     """Return the page as its tags describe it; None where the tree is needed."""
     markup = _markup(source.html, source.charset)
     scanned = scan(markup, budget.page_images, source.agent)
-    if scanned is None:
-        return None
     declared = parse_lang(scanned.language)
-    if context and scanned.images:  # the text around them is read from the tree
+    if not scanned.plain or (context and scanned.images and declared is None):
         return None
-    metas = ((meta["name"], meta["content"]) for meta in scanned.metas)
+    metas = ((meta["name"], meta["content"]) for meta in scanned.metas if "name" in meta)
     statements = tuple(parse_meta_statements(metas, source.agent))
     return Page(_candidates(scanned, source.url), [], declared or UNKNOWN, statements)
 
 
 def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
-    """Return the page's text as the tree builder receives it (no lone surrogates, no NUL), or a plain UTF-8 page's bytes."""
-    if isinstance(html, str):
-        return SURROGATES.sub("\ufffd", html).replace("\x00", "\ufffd")
-    if b"\x00" not in html and find_codec(html, charset_hint) == (UTF8, 0):
+    """Return the page's text as the tree builder receives it, or a plain UTF-8 page's bytes."""
+    if isinstance(html, bytes) and b"\x00" not in html and find_codec(html, charset_hint) == (UTF8, 0):
         return html
-    return decode(html, charset_hint).replace("\x00", "\ufffd")
+    return read_text(html, charset_hint)
 
 
 def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
@@ -99,16 +97,23 @@ def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
     candidates: list[Candidate] = []
     last: Sequence[Attributes] = ()
     shared, before, was_inside = NO_CHOICE, NO_CHOICE, False
-    for position, (image, sources, inside) in enumerate(scanned.images):
-        if sources is not last:  # once per picture
-            last, shared = sources, choose(read_source_offers(sources), resolve)
-        choice, alt = _choose(image, shared, resolve), image.get("alt")
-        if inside != was_inside and join_twin(candidates, before, choice, fold(alt or ""), position, without_script=inside):
+    alts = [fold_alt(image.attributes.get("alt")) for image in scanned.images]
+    context = PageContext(scanned, resolve)
+    context.read_alts(alts)
+    for position, image in enumerate(scanned.images):
+        attributes, alt, inside = image.attributes, alts[position], image.without_script
+        if image.sources is not last:  # once per picture
+            last, shared = image.sources, choose(read_source_offers(image.sources), resolve)
+        choice = _choose(attributes, shared, resolve)
+        if inside != was_inside and join_twin(candidates, before, choice, alt, position, without_script=inside):
             was_inside = False
             continue
         was_inside, before, (source, best) = inside, choice, choice
-        candidates.append(make_candidate(best[3] if best else None, alt, position, source))
-    return candidates
+        figcaption = context.figcaption(image)
+        described = context.describe(image, alt, figcaption) if alt else None
+        has_alt = "alt" in attributes
+        candidates.append(make_candidate(best[3] if best else None, alt, has_alt, position, source, figcaption, described))
+    return count_alts(candidates)
 
 
 def is_folded(alt: str) -> bool:
@@ -116,8 +121,21 @@ def is_folded(alt: str) -> bool:
     return alt.isascii() and alt.isprintable() and "&" not in alt and "  " not in alt and alt.strip(" ") == alt
 
 
+def fold_alt(alt: str | None) -> str:
+    """Return ``fold`` of an alt-text; '' for none."""
+    return "" if alt is None else alt if is_folded(alt) else fold(alt)
+
+
 def make_candidate(
-    url: str | None, alt: str | None, position: int, source: str, *, new: Callable[..., Any] = Candidate.__new__
+    url: str | None,
+    alt: str,
+    has_alt: bool,
+    position: int,
+    source: str,
+    figcaption: str = "",
+    context: Context | None = None,
+    *,
+    new: Callable[..., Any] = Candidate.__new__,
 ) -> Candidate:
     """Return a ``Candidate``; the constructor of the frozen class takes three times as long.
 
@@ -125,17 +143,16 @@ def make_candidate(
         url: its address in absolute form; None when it cannot be fetched.
         source: its address as spelled.
     """
-    folded = "" if alt is None else alt if is_folded(alt) else fold(alt)
     made: Candidate = new(Candidate)
     attributes = {
         "image_url": url,
-        "alt": folded,
+        "alt": alt,
         "position": position,
         "source": source[:200],
         "data_uri": url is None and source[:5].lower() == "data:",
-        "has_alt": alt is not None,
-        "figcaption": "",
-        "context": None,
+        "has_alt": has_alt,
+        "figcaption": figcaption,
+        "context": context,
         "taken": "",
     }
     object.__setattr__(made, "__dict__", attributes)

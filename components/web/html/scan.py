@@ -1,7 +1,7 @@
-"""Read a page's images from its tags without building its tree; None where only the tree can tell.
+"""Read a page's images and what is around them from its tags, without building its tree.
 
-``tags`` finds the tags, compiled; their values are decoded here. Where tree building would move, hide or re-parent an image,
-``scan`` returns None and the page is read from the tree. ``tests/web/html/test_pairs.py`` compares both on arbitrary markup.
+``tags`` finds the tags, compiled; their values are decoded here. Where tree building would move, hide or re-parent an image, the
+page is not ``plain`` and its images are read from the tree. ``tests/web/html/test_pairs.py`` compares both on arbitrary markup.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import html.entities
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from components.web.html.page import check_image_count
-from components.web.html.tag_kinds import BASE, HTML, IMG, META, NOSCRIPT, NOSCRIPT_END, PICTURE, SOURCE
+from components.web.html.tag_kinds import BASE, HREF, HTML, IMG, META, NOSCRIPT, NOSCRIPT_END, PICTURE, SOURCE
 from components.web.html.tag_syntax import ATTRIBUTES
+from components.web.html.tag_texts import STATE_SIZE
 from components.web.html.tags import find_tags
 
 Attributes = dict[str, str | None]
@@ -25,23 +27,45 @@ _NAMED = html.entities.html5
 _WINDOWS = {n: bytes([n]).decode("cp1252") for n in range(0x80, 0xA0) if n not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
 
 
+@dataclass(slots=True)
+class ImageTag:
+    """An ``<img>`` and what is around it."""
+
+    attributes: Attributes
+    sources: Sequence[Attributes] = ()
+    """Those of each ``<source>`` of its ``<picture>``."""
+    without_script: bool = False
+    """Whether it is all of a ``<noscript>``."""
+    href: str | None = None
+    """That of the link around it."""
+    in_button: bool = False
+    """Whether it is in a ``<button>``, or in a link that acts as one."""
+    figure: int = 0
+    """Number of its innermost ``<figure>``; 0 for none."""
+
+
 @dataclass
 class Scan:
     """The parts of a page's markup that candidates need."""
 
-    images: list[tuple[Attributes, Sequence[Attributes], bool]] = field(default_factory=list)
-    """For each ``<img>`` its attributes, those of each ``<source>`` of its ``<picture>``, and whether it is all of a
-    ``<noscript>``."""
+    plain: bool
+    """Whether the images are those of the tree, in its order."""
+    data: bytes
+    images: list[ImageTag] = field(default_factory=list)
     base: str | None = None
     """``href`` of the first ``<base>`` that has one."""
     language: str | None = None
     """``lang`` of ``<html>``."""
     metas: list[Attributes] = field(default_factory=list)
-    """Each ``<meta>`` with a name and content that may address robots."""
+    """Each ``<meta>`` with a content, and a name that may address robots or a property that states a title."""
+    texts: Any = None
+    """int64 rows of texts in ``buffer``; see ``tag_texts.close_text``."""
+    buffer: Any = None
+    """uint8."""
 
 
-def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsight") -> Scan | None:
-    """Return the images of a page's text; None when the tree is needed.
+def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsight") -> Scan:
+    """Return the images of a page's text, and the texts around them.
 
     Args:
         text: decoded, without NUL characters and lone surrogates; or its UTF-8 bytes. Broken UTF-8 sequences are allowed: they
@@ -50,19 +74,17 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
         agent: our product token, whose ``<meta>`` tags are returned.
 
     Raises:
-        PageOverBudget: the page has more than ``most_images``.
+        PageOverBudget: the page can be read without its tree and has more than ``most_images``.
     """
     data = text.encode() if isinstance(text, str) else text
-    plain, rows = find_tags(np.frombuffer(data, np.uint8), np.frombuffer(agent.lower().encode(), np.uint8))
-    if not plain:
-        return None
-    if most_images is not None and len(rows) > most_images:
+    plain, rows, texts, buffer = _find_tags(data, agent)
+    if plain and most_images is not None and len(rows) > most_images:
         check_image_count(int(np.count_nonzero(rows[:, 0] == IMG)), most_images)
-    scanned = Scan()
+    scanned = Scan(plain, data, texts=texts, buffer=buffer)
     others: list[tuple[int, Attributes]] = []
     attributes: Attributes = {}
     sources: list[Attributes] | tuple[()] = ()
-    without_script = False
+    without_script, href = False, None
     for code, start, end in rows.tolist():
         if code >= 0:
             name = ATTRIBUTES[code]
@@ -71,7 +93,10 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
             continue
         attributes = {}
         if code == IMG:
-            scanned.images.append((attributes, sources, without_script))
+            scanned.images.append(ImageTag(attributes, sources, without_script, href, start > 0, end))
+            href = None
+        elif code == HREF:
+            href = unescape_attribute(data[start:end].decode("utf-8", "replace"))
         elif code == SOURCE:
             sources.append(attributes)  # type: ignore[union-attr]
         elif code in (NOSCRIPT, NOSCRIPT_END):
@@ -81,13 +106,26 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
         else:
             sources = [] if code == PICTURE else ()
     for code, attributes in others:
-        if code == META and "name" in attributes and "content" in attributes:
+        if code == META and "content" in attributes:
             scanned.metas.append(attributes)
         elif code == BASE and scanned.base is None and "href" in attributes:
             scanned.base = attributes["href"] or ""
         elif code == HTML and scanned.language is None and "lang" in attributes:
             scanned.language = attributes["lang"] or ""
     return scanned
+
+
+def _find_tags(data: bytes, agent: str) -> tuple[bool, Any, Any, Any]:
+    """Return whether the page is plain, the rows of tags and of texts, and the buffer: :func:`tags.find_tags`."""
+    page, ours = np.frombuffer(data, np.uint8), np.frombuffer(agent.lower().encode(), np.uint8)
+    buffer, state = np.empty(len(data) + 64, np.uint8), np.empty(STATE_SIZE, np.int64)
+    count, number = 512, 256
+    while True:
+        rows, texts = np.empty((count, 3), np.int64), np.empty((number, 5), np.int64)
+        plain, found, found_texts = find_tags(page, ours, rows, texts, buffer, state)
+        if found <= count and found_texts <= number:
+            return plain, rows[:found], texts[:found_texts], buffer
+        count, number = max(count, found), max(number, found_texts)
 
 
 def unescape_attribute(value: str) -> str:

@@ -7,11 +7,13 @@ from numba import njit
 
 from components.web.html.tag_syntax import LETTER, SLASH, end_of_name
 
-IMG, SOURCE, PICTURE, PICTURE_END, BASE, HTML, META, NOSCRIPT, NOSCRIPT_END = range(-1, -10, -1)
-"""Codes of the tags that are reported."""
+IMG, SOURCE, PICTURE, PICTURE_END, BASE, HTML, META, NOSCRIPT, NOSCRIPT_END, HREF = range(-1, -11, -1)
+"""Codes of the tags that are reported, and of the address of the link around an image."""
 
 # Codes of the other tags, by what they mean for the images after or inside them.
-PLAIN, CELL, NO_CELL, SCRIPT, RAW, QUIET, SVG, MATH, SELECT, TEMPLATE, ODD, FORM, IGNORED = range(13)
+PLAIN, CELL, NO_CELL, SCRIPT, RAW, QUIET, SVG, MATH, SELECT, TEMPLATE, ODD, FORM, IGNORED, BUTTON = range(14)
+# The same as PLAIN for images, but for texts (``tag_texts``).
+BREAK, HEADING, A, FIGURE, FIGCAPTION = range(14, 19)
 # After a cell's start tag an image stays where it is; after other table tags the parser may move it before the table.
 _START = {
     **dict.fromkeys(("td", "th", "caption"), CELL),
@@ -19,9 +21,11 @@ _START = {
     **dict.fromkeys(("textarea", "iframe", "xmp", "noembed", "noframes"), RAW),
     **dict.fromkeys(("style", "title"), QUIET),
     **dict.fromkeys(("image", "plaintext", "frameset"), ODD),
-    **dict.fromkeys(("input", "keygen", "button"), FORM),
+    **dict.fromkeys(("input", "keygen"), FORM),
+    **dict.fromkeys(("br", "p", "div", "li"), BREAK),
     **dict.fromkeys(("head", "body", "form", "frame"), IGNORED),
-    **dict(script=SCRIPT, svg=SVG, math=MATH, select=SELECT, template=TEMPLATE),  # noqa: C408
+    **dict(script=SCRIPT, svg=SVG, math=MATH, select=SELECT, template=TEMPLATE, button=BUTTON),  # noqa: C408
+    **dict(a=A, figure=FIGURE, figcaption=FIGCAPTION),  # noqa: C408
     **dict(img=IMG, source=SOURCE, picture=PICTURE, base=BASE, html=HTML, meta=META, noscript=NOSCRIPT),  # noqa: C408
 }
 _CLOSE = _START | {"table": CELL, "td": NO_CELL, "th": NO_CELL, "caption": NO_CELL}
@@ -35,7 +39,7 @@ def _encode_name(name: str) -> int:
     return key
 
 
-_SLOTS = next(n for n in range(64, 4096) if len({_encode_name(name) % n for name in _START}) == len(_START))
+_SLOTS: int = next(n for n in range(64, 4096) if len({_encode_name(name) % n for name in _START}) == len(_START))
 """Size of a hash table of the names without collisions."""
 _KEYS, _STARTS, _CLOSES = (np.zeros(_SLOTS, np.int64) for _ in range(3))
 for _name, _kind in _START.items():
@@ -47,6 +51,8 @@ for _name, _kind in _START.items():
 def _kind_of(data, at, end, closing):  # type: ignore[no-untyped-def]
     if end - at > 12:
         return PLAIN
+    if end - at == 2 and data[at] | 32 == 104 and 49 <= data[at + 1] <= 54:
+        return HEADING
     key = 0
     for i in range(at, end):
         if not LETTER[data[i]]:

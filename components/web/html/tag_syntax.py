@@ -14,7 +14,7 @@ from numba import njit
 
 from components.web.html.offers import OFFERING
 
-ATTRIBUTES = ("alt", *OFFERING, "type", "href", "lang", "name", "content")
+ATTRIBUTES = ("alt", *OFFERING, "type", "href", "lang", "name", "content", "property", "role", "onclick", "width", "height")
 """The attributes that are reported, by their code."""
 
 
@@ -33,18 +33,18 @@ _ATTRIBUTES = np.zeros((len(ATTRIBUTES), _ATTRIBUTE_SIZES.max()), np.uint8)
 for _row, _name in enumerate(ATTRIBUTES):
     _ATTRIBUTES[_row, : len(_name)] = np.frombuffer(_name.encode(), np.uint8)
 LT, _GT, SLASH, BANG, _DASH, _EQUALS, _QUERY, _AND = (ord(character) for character in "<>/!-=?&")
-_ROBOTS, _TDM = (np.frombuffer(name, np.uint8) for name in (b"robots", b"tdm-reservation"))
-_NAME = ATTRIBUTES.index("name")
+_ROBOTS, _TDM, _HREF, _ONCLICK, _ROLE, _BUTTON, _OG_TITLE = (
+    np.frombuffer(name, np.uint8) for name in (b"robots", b"tdm-reservation", b"href", b"onclick", b"role", b"button", b"og:title")
+)
+_NAME, _PROPERTY = ATTRIBUTES.index("name"), ATTRIBUTES.index("property")
 
 
 @njit
 def add_row(rows, count, code, start, end):  # type: ignore[no-untyped-def]
-    if count == len(rows):
-        larger = np.empty((2 * count, 3), np.int64)
-        larger[:count] = rows
-        rows = larger
-    rows[count, 0], rows[count, 1], rows[count, 2] = code, start, end
-    return rows, count + 1
+    """Add a row unless the table is full; the count goes on, so that the caller can make a larger one."""
+    if count < len(rows):
+        rows[count, 0], rows[count, 1], rows[count, 2] = code, start, end
+    return count + 1
 
 
 @njit
@@ -131,14 +131,26 @@ def read_attributes(data, at, end, rows, count):  # type: ignore[no-untyped-def]
     """Add a tag's reported attributes to ``rows``; return the position after the tag, -1 when the text ends inside it."""
     while True:
         state, at, name, name_end, value, value_end = _next_attribute(data, at, end)
-        if state < 0:
-            return -1, rows, count
-        if state == 0:
-            return at, rows, count
+        if state <= 0:
+            return at if state == 0 else -1, count
         for code in range(len(_ATTRIBUTE_SIZES)):
             if is_name(data, name, name_end, _ATTRIBUTES[code], _ATTRIBUTE_SIZES[code]):
-                rows, count = add_row(rows, count, code, value, value_end)
+                count = add_row(rows, count, code, value, value_end)
                 break
+
+
+@njit
+def read_link(data, at, end):  # type: ignore[no-untyped-def]
+    """Return the position after a link's tag, the bounds of its ``href`` (-1: none), and whether it acts as a button."""
+    href, href_end, acts = -1, -1, False
+    while True:
+        state, at, name, name_end, value, value_end = _next_attribute(data, at, end)
+        if state <= 0:
+            return at if state == 0 else -1, href, href_end, acts
+        if href < 0 and is_name(data, name, name_end, _HREF, 4):
+            href, href_end = value, value_end
+        acts = acts or is_name(data, name, name_end, _ONCLICK, 7)
+        acts = acts or (value >= 0 and is_name(data, name, name_end, _ROLE, 4) and is_name(data, value, value_end, _BUTTON, 6))
 
 
 @njit
@@ -224,11 +236,16 @@ def find_tag(data, at, end, word, size, closing):  # type: ignore[no-untyped-def
 
 
 @njit
-def may_address_robots(data, rows, first, last, agent):  # type: ignore[no-untyped-def]
-    """Return whether a meta tag's name addresses robots or ``agent``, or may: it has a character reference or is not ASCII."""
+def may_matter(data, rows, first, last, agent):  # type: ignore[no-untyped-def]
+    """Return whether a meta tag's name addresses robots or ``agent``, or may (it has a character reference or is not ASCII), or
+    it states the page's title."""
+    if last > len(rows):
+        return True
     for row in range(first, last):
+        at, end = rows[row, 1], rows[row, 2]
+        if rows[row, 0] == _PROPERTY and is_name(data, at, end, _OG_TITLE, 8):
+            return True
         if rows[row, 0] == _NAME:
-            at, end = rows[row, 1], rows[row, 2]
             for i in range(at, end):
                 if data[i] == _AND or data[i] > 127:
                     return True
@@ -237,5 +254,6 @@ def may_address_robots(data, rows, first, last, agent):  # type: ignore[no-untyp
             while at < end and data[end - 1] <= 32:
                 end -= 1
             ours = is_name(data, at, end, _ROBOTS, 6) or is_name(data, at, end, agent, len(agent))
-            return ours or is_name(data, at, end, _TDM, 15)
+            if ours or is_name(data, at, end, _TDM, 15):
+                return True
     return False

@@ -9,7 +9,7 @@ from components.core.ledger import dropped, kept
 from components.stages.crawl.posts.post import Media, Owner, Post, apply_rules
 from components.stages.crawl.sources.local_images import file_url
 from components.stages.crawl.sources.source_pages import SourcePage, candidate_key, record_key
-from components.web.html.figures import CAPTION_LIMIT
+from components.web.html.context import CAPTION_LIMIT
 from components.web.html.page import Candidate
 from components.web.urls import normalise
 
