@@ -16,7 +16,7 @@ from components.web.archives.encodings import BadRecord
 from components.web.consent_policy import parse_header_statements, parse_meta_statements
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page
-from components.web.html.pairs import fold_alt, make_candidate
+from components.web.html.pairs import make_candidate
 from components.web.html.resolve import Resolver
 from components.web.urls import make_absolute
 
@@ -135,7 +135,7 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
         source = source.strip() if isinstance(source, str) else ""
         url = resolve(source) if source else None
         alt = alt if alt is None or isinstance(alt, str) else ""
-        candidates.append(make_candidate(url, fold_alt(alt), alt is not None, len(candidates), source))
+        candidates.append(make_candidate(url, alt, len(candidates), source))
     return candidates
 
 

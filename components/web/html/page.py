@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import html as entities
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from components.web.charset import UTF8, find_codec
 from components.web.consent_policy import Statement, asks_nofollow, parse_meta_statements
-from components.web.html.context import Context, normalise
+from components.web.html.context import Context
 from components.web.html.language import detect_language
 from components.web.html.offers import NO_CHOICE, Choice, choose, pick_better, read_image_offers, read_source_offers
 from components.web.urls import make_absolute
@@ -201,17 +200,12 @@ def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:
 
 def _candidates(text: str, images: list[LexborNode], base: str) -> list[Candidate]:
     # The compiled scanner takes time and memory to load: only where markup is read.
-    from components.web.html.page_context import PageContext, align
+    from components.web.html.page_context import align, attach_context
     from components.web.html.scan import scan
 
     def resolve(reference: str) -> str | None:
         return make_absolute(reference, base)
 
-    scanned = scan(text)
-    tags = align(scanned, [node.attributes for node in images])
-    alts = [fold(node.attributes.get("alt") or "") for node in images]
-    context = PageContext(scanned, resolve)
-    context.read_alts(alts)
     pictures: dict[int, Choice] = {}
     lone: dict[int, bool] = {}
     candidates: list[Candidate] = []
@@ -229,36 +223,23 @@ def _candidates(text: str, images: list[LexborNode], base: str) -> list[Candidat
             if holder.mem_id not in lone:
                 lone[holder.mem_id] = _is_lone(holder)
             inside = lone[holder.mem_id]
-        folded = alts[position]
-        if inside != was_inside and join_twin(candidates, before, choice, folded, position, without_script=inside):
+        if inside != was_inside and join_twin(candidates, before, choice, fold(alt or ""), position, without_script=inside):
             was_inside = False
             continue
         was_inside, before, (spelled, best) = inside, choice, choice
-        figcaption = context.figcaption(tags[position])
         candidates.append(
             Candidate(
                 image_url=best[3] if best else None,
-                alt=folded,
+                alt=fold(alt or ""),
                 position=position,
                 source=spelled[:200],
                 data_uri=best is None and spelled[:5].lower() == "data:",
                 has_alt=alt is not None,
-                figcaption=figcaption,
-                context=context.describe(tags[position], folded, figcaption) if folded else None,
             )
         )
-    return count_alts(candidates)
-
-
-def count_alts(candidates: list[Candidate]) -> list[Candidate]:
-    """Return the candidates with ``site_count`` set to the number of candidates that have their alt-text."""
-    counts = Counter(normalise(candidate.alt) for candidate in candidates if candidate.context)
-    if not counts or max(counts.values()) == 1:
-        return candidates
-    return [
-        replace(each, context=replace(each.context, site_count=counts[normalise(each.alt)])) if each.context else each
-        for each in candidates
-    ]
+    scanned = scan(text)
+    attach_context(scanned, align(scanned, [node.attributes for node in images]), candidates, resolve)
+    return candidates
 
 
 def _is_lone(holder: LexborNode) -> bool:

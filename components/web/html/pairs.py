@@ -11,11 +11,10 @@ from typing import Any
 from components.web.budget import Budget
 from components.web.charset import UTF8, find_codec
 from components.web.consent_policy import parse_meta_statements
-from components.web.html.context import Context
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.offers import NO_CHOICE, OFFERING, Choice, choose, pick_better, read_image_offers, read_source_offers
-from components.web.html.page import Candidate, Page, count_alts, fold, join_twin, read_page, read_text
-from components.web.html.page_context import PageContext
+from components.web.html.page import Candidate, Page, fold, join_twin, read_page, read_text
+from components.web.html.page_context import attach_context
 from components.web.html.page_limits import SMALL, Source, call_limited
 from components.web.html.resolve import Resolver
 from components.web.html.scan import Attributes, Scan, scan
@@ -97,23 +96,18 @@ def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
     candidates: list[Candidate] = []
     last: Sequence[Attributes] = ()
     shared, before, was_inside = NO_CHOICE, NO_CHOICE, False
-    alts = [fold_alt(image.attributes.get("alt")) for image in scanned.images]
-    context = PageContext(scanned, resolve)
-    context.read_alts(alts)
     for position, image in enumerate(scanned.images):
-        attributes, alt, inside = image.attributes, alts[position], image.without_script
+        attributes, inside = image.attributes, image.without_script
         if image.sources is not last:  # once per picture
             last, shared = image.sources, choose(read_source_offers(image.sources), resolve)
-        choice = _choose(attributes, shared, resolve)
-        if inside != was_inside and join_twin(candidates, before, choice, alt, position, without_script=inside):
+        choice, alt = _choose(attributes, shared, resolve), attributes.get("alt")
+        if inside != was_inside and join_twin(candidates, before, choice, fold(alt or ""), position, without_script=inside):
             was_inside = False
             continue
         was_inside, before, (source, best) = inside, choice, choice
-        figcaption = context.figcaption(image)
-        described = context.describe(image, alt, figcaption) if alt else None
-        has_alt = "alt" in attributes
-        candidates.append(make_candidate(best[3] if best else None, alt, has_alt, position, source, figcaption, described))
-    return count_alts(candidates)
+        candidates.append(make_candidate(best[3] if best else None, alt, position, source))
+    attach_context(scanned, scanned.images, candidates, resolve)
+    return candidates
 
 
 def is_folded(alt: str) -> bool:
@@ -121,21 +115,8 @@ def is_folded(alt: str) -> bool:
     return alt.isascii() and alt.isprintable() and "&" not in alt and "  " not in alt and alt.strip(" ") == alt
 
 
-def fold_alt(alt: str | None) -> str:
-    """Return ``fold`` of an alt-text; '' for none."""
-    return "" if alt is None else alt if is_folded(alt) else fold(alt)
-
-
 def make_candidate(
-    url: str | None,
-    alt: str,
-    has_alt: bool,
-    position: int,
-    source: str,
-    figcaption: str = "",
-    context: Context | None = None,
-    *,
-    new: Callable[..., Any] = Candidate.__new__,
+    url: str | None, alt: str | None, position: int, source: str, *, new: Callable[..., Any] = Candidate.__new__
 ) -> Candidate:
     """Return a ``Candidate``; the constructor of the frozen class takes three times as long.
 
@@ -143,16 +124,17 @@ def make_candidate(
         url: its address in absolute form; None when it cannot be fetched.
         source: its address as spelled.
     """
+    folded = "" if alt is None else alt if is_folded(alt) else fold(alt)
     made: Candidate = new(Candidate)
     attributes = {
         "image_url": url,
-        "alt": alt,
+        "alt": folded,
         "position": position,
         "source": source[:200],
         "data_uri": url is None and source[:5].lower() == "data:",
-        "has_alt": has_alt,
-        "figcaption": figcaption,
-        "context": context,
+        "has_alt": alt is not None,
+        "figcaption": "",
+        "context": None,
         "taken": "",
     }
     object.__setattr__(made, "__dict__", attributes)

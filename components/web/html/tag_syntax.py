@@ -34,7 +34,8 @@ for _row, _name in enumerate(ATTRIBUTES):
     _ATTRIBUTES[_row, : len(_name)] = np.frombuffer(_name.encode(), np.uint8)
 LT, _GT, SLASH, BANG, _DASH, _EQUALS, _QUERY, _AND = (ord(character) for character in "<>/!-=?&")
 _ROBOTS, _TDM, _HREF, _ONCLICK, _ROLE, _BUTTON, _OG_TITLE = (
-    np.frombuffer(name, np.uint8) for name in (b"robots", b"tdm-reservation", b"href", b"onclick", b"role", b"button", b"og:title")
+    np.frombuffer(name, np.uint8)
+    for name in (b"robots", b"tdm-reservation", b"href", b"onclick", b"role", b"button", b"og:title")
 )
 _NAME, _PROPERTY = ATTRIBUTES.index("name"), ATTRIBUTES.index("property")
 

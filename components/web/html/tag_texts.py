@@ -17,9 +17,24 @@ from components.web.html.context import CAPTION_LIMIT, LIMIT, MIN_WORDS
 
 TITLE, LINK, CAPTION = 0, 7, 8
 """Kinds of texts; those of headings are their level, 1 to 6."""
-OPEN, SIZE, COUNT, HIDDEN, TITLES, HEADING_TEXT, LEVEL, LINK_TEXT, LINK_HREF, HREF_END, ACTS, BUTTONS, CAPTION_TEXT, FIGURE, FIGURES, DEPTH = (
-    range(16)
-)
+(
+    OPEN,
+    SIZE,
+    COUNT,
+    HIDDEN,
+    TITLES,
+    HEADING_TEXT,
+    LEVEL,
+    LINK_TEXT,
+    LINK_HREF,
+    HREF_END,
+    ACTS,
+    BUTTONS,
+    CAPTION_TEXT,
+    FIGURE,
+    FIGURES,
+    DEPTH,
+) = range(16)
 """Fields of ``state``: number of open texts; filled part of the buffer; texts so far; whether in ``<noscript>``; titles so far;
 start of the open heading (-1: none) and its level; start of the open link's text; bounds of the ``href`` of the link around (-1:
 none) and whether it acts as a button; whether in a ``<button>``; start of the open figcaption and its figure; figures so far, how
@@ -176,8 +191,13 @@ def sign(data, at, end):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _may_repeat(bits, words, other, others):  # type: ignore[no-untyped-def]
-    """Return whether a text of ``words`` sure words may repeat another one, or be repeated by it."""
+def _may_repeat(bits, words, kind, other, others):  # type: ignore[no-untyped-def]
+    """Return whether an alt-text may repeat a text of the page; ``others`` as ``sign`` gives it."""
+    if kind == TITLE:  # any part of it, without the name of the site
+        common = bits & other
+        for _ in range(2):
+            common &= common - 1
+        return bits & ~other == 0 or common != 0
     if others < 0:
         held = other & ~bits == 0
         return (held and -others - 1 <= words) or (words >= MIN_WORDS and -others - 1 <= 2 * words)
@@ -189,24 +209,28 @@ def _may_repeat(bits, words, other, others):  # type: ignore[no-untyped-def]
 
 
 @njit
-def match(data, alts, texts, found):  # type: ignore[no-untyped-def]
+def match(data, texts, found):  # type: ignore[no-untyped-def]
     """Find the texts that alt-texts may repeat.
 
     Args:
-        data: uint8 with the normalised alt-texts.
-        alts: int64 rows (start, end) of each in ``data``.
+        data: uint8 with the normalised alt-texts, a line each.
         texts: int64, as ``close_text`` makes them.
-        found: int64 rows (alt, text), to be filled.
+        found: int64 rows (number of the line, row of the text), to be filled.
 
     Returns:
         The number of rows found, which may be more than ``found`` holds.
     """
-    count = 0
-    for alt in range(len(alts)):
-        bits, words = sign(data, alts[alt, 0], alts[alt, 1])
+    count, at, alt = 0, 0, 0
+    while at < len(data):
+        end = at
+        while end < len(data) and data[end] != 10:
+            end += 1
+        bits, words = sign(data, at, end)
         for row in range(len(texts)):
-            if 0 < texts[row, 0] < CAPTION and _may_repeat(bits, words, texts[row, 3], texts[row, 4]):
+            kind = texts[row, 0]
+            if kind < CAPTION and _may_repeat(bits, words, kind, texts[row, 3], texts[row, 4]):
                 if count < len(found):
                     found[count, 0], found[count, 1] = alt, row
                 count += 1
+        at, alt = end + 1, alt + 1
     return count

@@ -92,6 +92,7 @@ from components.web.html.tag_texts import (
     open_figure,
     open_text,
     reset,
+    sign,
 )
 
 
@@ -291,7 +292,8 @@ def _add_title(data, name_end, end, stop, buffer, texts, state):  # type: ignore
         state[OPEN] += 1
         add_text(data, at, min(stop, at + MOST), buffer, state)
         state[OPEN] -= 1
-        add_text_row(texts, state, TITLE, start, state[SIZE], 0, 0)
+        bits, words = sign(buffer, start, state[SIZE])
+        add_text_row(texts, state, TITLE, start, state[SIZE], bits, words)
 
 
 @njit
@@ -404,10 +406,10 @@ def _compile(others: str) -> tuple[Any, Any]:
         _ = others
         return _find_tags(data, agent, rows, texts, buffer, state)
 
-    @njit((_BYTES, _ROWS, _ROWS, _ROWS), cache=True)
-    def find_matches(data, alts, texts, found):  # type: ignore[no-untyped-def]
+    @njit((_BYTES, _ROWS, _ROWS), cache=True)
+    def find_matches(data, texts, found):  # type: ignore[no-untyped-def]
         _ = others
-        return match(data, alts, texts, found)
+        return match(data, texts, found)
 
     return find_tags, find_matches
 
