@@ -30,6 +30,7 @@ DEEPEST = 4
 """Maximum WACZ files inside each other."""
 _ABOUT_OTHERS = (b"warcinfo", b"request", b"metadata")
 """Types of records that describe other records."""
+_WITH_CONTENT = (b"response", b"resource", b"conversion")
 _REPEATING = (b"revisit", b"continuation")
 
 
@@ -190,17 +191,18 @@ class _Reader:
 
     def _read_record(self, record: Record) -> ArchivePage | _QueuedPage | None:
         """Return the page or failure of a record; None when it holds no page."""
+        kind = record.type
         try:
             if record.fault:
                 raise BadRecord(record.fault, record.detail)
-            if record.type in (b"response", b"resource", b"conversion"):
+            if kind in _WITH_CONTENT:
                 return self._read_content(record)
-            if record.type == b"metadata" and record.headers.get(b"content-type", b"").startswith(b"application/json"):
+            if kind == b"metadata" and record.headers.get(b"content-type", b"").startswith(b"application/json"):
                 return self._read_metadata(record)
         except Exception as error:
             return self._make_failure(record.url, record.offset, error)
-        if record.type not in _ABOUT_OTHERS:
-            self.skipped[f"{record.type.decode()} records" if record.type in _REPEATING else "records of unknown types"] += 1
+        if kind not in _ABOUT_OTHERS:
+            self.skipped[f"{kind.decode()} records" if kind in _REPEATING else "records of unknown types"] += 1
         return None
 
     def _read_content(self, record: Record) -> ArchivePage | _QueuedPage | None:

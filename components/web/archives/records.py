@@ -116,7 +116,7 @@ def read_records(stream: Stream, limit: int, expansion: Expansion | None = None)
             )
             return
         if members.is_complete:  # fast path: the member holds one record
-            _, headers, start = parse_fields(data, 0, HEAD_LIMIT)
+            headers, start = parse_fields(data, 0, HEAD_LIMIT)
             if start > 0 and _length(headers) == len(data) - start - 4 and data.startswith(b"WARC/") and data.endswith(_END):
                 if faults.row:
                     yield from faults.end()
@@ -233,7 +233,7 @@ def _head(cursor: _Cursor) -> tuple[Fields, int]:
         if stop or len(cursor.data) - cursor.position >= HEAD_LIMIT or not cursor.read_more():
             break
     over = stop.end() if stop and stop[0][:1] == b"\n" else stop.start() if stop else cursor.position + HEAD_LIMIT
-    _, headers, end = parse_fields(cursor.data, cursor.position, over)
+    headers, end = parse_fields(cursor.data, cursor.position, over)
     return headers, end
 
 

@@ -19,6 +19,7 @@ CHUNKS = 100_000
 """Maximum chunks of a chunked body."""
 ROBOTS = b"x-robots-tag"
 """The header of which each one may address another robot."""
+TDM = b"tdm-reservation"
 HTML = (b"text/html", b"application/xhtml+xml")
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 
@@ -27,38 +28,34 @@ Fields = dict[bytes, bytes]
 
 LINES = 1000
 """Maximum lines of a head. (Real ones have about 20.)"""
-_BLANK = b" \t"
+_BLANK = b" \t\r"
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
+_NAMES = (b"warc-type", b"warc-target-uri", b"warc-segment-number", b"content-type", b"content-length", b"content-encoding")
+_FIELD = re.compile(
+    rb"\n[ \t]*+(" + b"|".join((*_NAMES, b"transfer-encoding", ROBOTS, TDM)) + rb")[ \t]*+:[ \t]*+([^\n]*+)", re.I
+)
+"""A line of a field that is read; one search costs a third of taking every line apart."""
 
 
-def parse_fields(data: bytes, at: int, limit: int) -> tuple[bytes, Fields, int]:
-    """Return the first line, the fields, and the position after the empty line, of the head at ``at``.
+def parse_fields(data: bytes, at: int, limit: int) -> tuple[Fields, int]:
+    """Return the fields that are read, and the position after the empty line, of the head at ``at``.
 
-    The position is -1 when there is no empty line before ``limit``, or more than ``LINES`` lines. Names are lower-case; values of
+    The position is -1 when there is no empty line before ``limit``, or ``LINES`` lines or more. Names are lower-case; values of
     equal names are joined by a comma, those of X-Robots-Tag by a line break. Lines may end in LF alone, as some servers write
     them. Time is linear in the head's size.
     """
     empty = _EMPTY_LINE.search(data, at, limit)
     # Without an empty line, the last line counts only if it is complete.
-    head = data[at : empty.start() + 1 if empty else data.rfind(b"\n", at, limit) + 1]
-    after = empty.end() if empty else -1
-    lines = head.replace(b"\r\n", b"\n").split(b"\n", LINES)
-    if len(lines) > LINES:
-        after = -1
-    parsed: Fields = {}
-    repeated: dict[bytes, list[bytes]] | None = None
-    for line in lines[1:-1]:
-        name, colon, value = line.partition(b":")
-        if colon:
-            name, value = name.strip(_BLANK).lower(), value.strip(_BLANK)
-            if name in parsed:
-                repeated = {} if repeated is None else repeated
-                repeated.setdefault(name, [parsed[name]]).append(value)
-            else:
-                parsed[name] = value
-    if repeated is not None:
-        parsed |= {name: (b"\n" if name == ROBOTS else b", ").join(values) for name, values in repeated.items()}
-    return lines[0], parsed, after
+    end = empty.start() + 1 if empty else data.rfind(b"\n", at, limit) + 1
+    after = empty.end() if empty and data.count(b"\n", at, end) < LINES else -1
+    lines = _FIELD.findall(data, at, end)
+    parsed: Fields = {name.lower(): value.rstrip(_BLANK) for name, value in lines}
+    if len(parsed) < len(lines):
+        repeated: dict[bytes, list[bytes]] = {}
+        for name, value in lines:
+            repeated.setdefault(name.lower(), []).append(value.rstrip(_BLANK))
+        parsed = {name: (b"\n" if name == ROBOTS else b", ").join(values) for name, values in repeated.items()}
+    return parsed, after
 
 
 @dataclass(slots=True)
@@ -83,7 +80,7 @@ class Response:
 
     def read_statements(self, agent: str) -> list[Statement]:
         """Return what the headers state for ``agent`` about being collected."""
-        robots, tdm = (self.headers.get(name, b"").decode("utf-8", "replace") for name in (ROBOTS, b"tdm-reservation"))
+        robots, tdm = (self.headers.get(name, b"").decode("utf-8", "replace") for name in (ROBOTS, TDM))
         return parse_header_statements(robots, tdm, agent) if robots or tdm else []
 
     def body(self, limit: int) -> bytes:
@@ -104,8 +101,8 @@ class Response:
 
 def parse_response(block: bytes) -> Response:
     """Return the response that a record's block holds. Raises BadRecord: the block has no status line."""
-    first, headers, start = parse_fields(block, 0, HEAD_LIMIT)
-    words = first.split(None, 2)
+    headers, start = parse_fields(block, 0, HEAD_LIMIT)
+    words = block[: block.find(b"\n")].split(None, 2)
     if start < 0 or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit() or len(words[1]) > 4:
         raise BadRecord("bad_record", "the HTTP response has no head")
     return Response(int(words[1]), headers, block[start:])

@@ -6,6 +6,7 @@ A link with the path ``IMG@/src`` is one ``<img src>``. A WAT has no srcset, no 
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import orjson
@@ -53,15 +54,10 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
     images = [link for link in links if link.get("path") == IMAGE]
     if not images:
         return []
-    resolve = Resolver(base)
-    candidates: list[Candidate] = []
-    for link in images:
-        alt, source = link.get("alt"), link.get("url")
-        source = source.strip() if isinstance(source, str) else ""
-        url = resolve(source) if source else None
-        alt = alt if alt is None or isinstance(alt, str) else ""
-        candidates.append(make_candidate(url, alt, len(candidates), source))
-    return candidates
+    sources = [source.strip() if isinstance(source := link.get("url"), str) else "" for link in images]
+    alts = [alt if alt is None or isinstance(alt, str) else "" for alt in (link.get("alt") for link in images)]
+    urls = Resolver(base).resolve_all(sources)
+    return [make_candidate(*each) for each in zip(urls, alts, count(), sources, strict=False)]
 
 
 def _statements(metas: list[dict[str, Any]], headers: dict[str, str], agent: str) -> list[Statement]:

@@ -124,7 +124,7 @@ def make_candidate(
         url: its address in absolute form; None when it cannot be fetched.
         source: its address as spelled.
     """
-    folded = "" if alt is None else alt if is_folded(alt) else fold(alt)
+    folded = "" if not alt else alt if is_folded(alt) else fold(alt)
     made: Candidate = new(Candidate)
     attributes = {
         "image_url": url,

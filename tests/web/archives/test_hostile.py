@@ -70,13 +70,13 @@ def test_a_head_over_its_limit_is_refused_before_parsing(limit, monkeypatch):
 
 
 def test_equal_headers_are_joined_and_their_number_is_limited():
-    joined = START + b"X: a\r\n" * 900 + PAIR.partition(b"\r\n")[2]
+    joined = START + b"Content-Encoding: a\r\n" * 900 + PAIR.partition(b"\r\n")[2]
     assert urls(read(joined)) == ["http://a.sample/p"]
-    many = b"HTTP/1.1 200 OK\r\n" + b"a:" + b"x" * 200 + b"\r\n"
+    many = b"HTTP/1.1 200 OK\r\n" + b"content-type:" + b"x" * 200 + b"\r\n"
     for lines in (100_000, 1_000_000):
         with pytest.raises(BadRecord, match="no head"):
-            parse_response(b"HTTP/1.1 200 OK\r\n" + b"a:\n" * lines + b"\r\n")
-    assert parse_response(many + b"A: y\r\n\r\nz").headers[b"a"] == b"x" * 200 + b", y"
+            parse_response(b"HTTP/1.1 200 OK\r\n" + b"content-type:\n" * lines + b"\r\n")
+    assert parse_response(many + b"Content-Type: y\r\n\r\nz").headers[b"content-type"] == b"x" * 200 + b", y"
 
 
 def test_a_charset_after_very_many_spaces_is_ignored():
