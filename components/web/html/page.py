@@ -71,9 +71,9 @@ class PageOverBudget(Exception):
         self.reason, self.threshold = reason, threshold
 
 
-@dataclass(frozen=True)
+@dataclass
 class Candidate:
-    """One ``<img>`` of a page."""
+    """One ``<img>`` of a page. Not frozen: a frozen class takes four times as long to make, and pages have many."""
 
     image_url: str | None
     """Absolute address of the best version; None when none can be fetched."""
