@@ -14,8 +14,7 @@ import orjson
 from components.web.archives.encodings import BadRecord
 from components.web.consent_policy import Statement, parse_header_statements, parse_meta_statements
 from components.web.html.language import UNKNOWN, parse_lang
-from components.web.html.page import Candidate, Page
-from components.web.html.pairs import make_candidate
+from components.web.html.page import Candidate, Page, make_candidate
 from components.web.html.resolve import Resolver
 from components.web.urls import make_absolute
 

@@ -96,6 +96,23 @@ class Candidate:
     between."""
 
 
+def is_folded(alt: str) -> bool:
+    """Return whether ``fold`` would not change ``alt``: plain ASCII with single spaces."""
+    return alt.isascii() and alt.isprintable() and "&" not in alt and "  " not in alt and alt.strip(" ") == alt
+
+
+def make_candidate(url: str | None, alt: str | None, position: int, source: str) -> Candidate:
+    """Return the candidate of an image.
+
+    Args:
+        url: its address in absolute form; None when it cannot be fetched.
+        alt: its alt-text with references decoded; None without the attribute.
+        source: its address as spelled.
+    """
+    folded = "" if not alt else alt if is_folded(alt) else fold(alt)
+    return Candidate(url, folded, position, source[:200], url is None and source[:5].lower() == "data:", alt is not None)
+
+
 @dataclass(frozen=True)
 class Page:
     """The content of a page that a crawl uses."""

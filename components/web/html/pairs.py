@@ -12,7 +12,7 @@ from components.web.charset import UTF8, find_codec
 from components.web.consent_policy import parse_meta_statements
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.offers import NO_CHOICE, OFFERING, Choice, choose, pick_better, read_image_offers, read_source_offers
-from components.web.html.page import Candidate, Page, fold, join_twin, read_page, read_text
+from components.web.html.page import Candidate, Page, fold, join_twin, make_candidate, read_page, read_text
 from components.web.html.page_context import attach_context
 from components.web.html.page_limits import SMALL, Source, call_limited
 from components.web.html.resolve import Resolver
@@ -107,23 +107,6 @@ def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
         candidates.append(make_candidate(best[3] if best else None, alt, position, source))
     attach_context(scanned, scanned.images, candidates, resolve)
     return candidates
-
-
-def is_folded(alt: str) -> bool:
-    """Return whether ``fold`` would not change ``alt``: plain ASCII with single spaces."""
-    return alt.isascii() and alt.isprintable() and "&" not in alt and "  " not in alt and alt.strip(" ") == alt
-
-
-def make_candidate(url: str | None, alt: str | None, position: int, source: str) -> Candidate:
-    """Return the candidate of an image.
-
-    Args:
-        url: its address in absolute form; None when it cannot be fetched.
-        alt: its alt-text with references decoded; None without the attribute.
-        source: its address as spelled.
-    """
-    folded = "" if not alt else alt if is_folded(alt) else fold(alt)
-    return Candidate(url, folded, position, source[:200], url is None and source[:5].lower() == "data:", alt is not None)
 
 
 def _choose(image: Attributes, shared: Choice, resolve: Resolver) -> Choice:

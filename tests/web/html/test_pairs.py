@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from components.web.budget import Budget
 from components.web.html import pairs as fast
 from components.web.html.offers import LAZY, LAZY_SETS
-from components.web.html.page import fold, read_page
+from components.web.html.page import fold, is_folded, read_page
 from components.web.html.page_limits import PageOverBudget, Source
 from components.web.html.pairs import read_fast
 from components.web.html.resolve import Resolver
@@ -176,7 +177,7 @@ def test_a_page_of_stated_language_gives_its_figcaptions(name):
 
 @given(st.text(max_size=20) | st.text("ab& \t\x7f", max_size=8))
 def test_a_text_that_is_folded_is_unchanged_by_folding(alt):
-    assert not fast.is_folded(alt) or fold(alt) == alt
+    assert not is_folded(alt) or fold(alt) == alt
 
 
 @pytest.mark.parametrize(
