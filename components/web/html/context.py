@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 MIN_SHARE = 0.5
@@ -28,6 +29,8 @@ LONGER = 4
 """Letters from which a word counts as content: no list of function words covers all languages."""
 _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´\u00ad\u200b")
+_FOLDED = bytes(byte if chr(byte).isalnum() else 32 for byte in bytes(range(128)).lower()) + bytes(128)
+"""What each ASCII character becomes: a small letter, a digit, or a space."""
 _SITE = re.compile(r"\s+[-–—·•»«›‹:/]+\s+|\s*[|｜]+\s*")
 """Separates a page's title from the name of its site."""
 
@@ -66,8 +69,11 @@ class Repeated(NamedTuple):
     """Where it stands: title, og:title, h1 to h6, or '' for a link."""
 
 
+@lru_cache(maxsize=1 << 14)
 def normalise(text: str) -> str:
-    """Return the words of a text, folded in case, with one space between."""
+    """Return the words of a text, folded in case, with one space between; texts recur on the pages of a site."""
+    if text.isascii():
+        return b" ".join(text.encode().translate(_FOLDED, b"'`").split()).decode()
     return " ".join(_WORD.findall(text.translate(_APOSTROPHES).casefold()))
 
 

@@ -45,18 +45,19 @@ def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int,
     attributes = tag.attributes
     role = (attributes["role"] or "").strip().lower()[:LIMIT] or None if "role" in attributes else None
     made = object.__new__(Context)  # the constructor of the frozen class takes three times as long
-    made.__dict__.update(
-        heading=heading.text if heading else None,
-        heading_kind=heading.kind if heading else None,
-        link_text=link.text if link else None,
-        link_url=resolve(tag.href) if tag.href is not None else None,
-        control=tag.in_button or role == "button" or "onclick" in attributes,
-        role=role,
-        layout_width=parse_pixels(attributes["width"]) if "width" in attributes else None,
-        layout_height=parse_pixels(attributes["height"]) if "height" in attributes else None,
-        figcaption_agrees=agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
-        site_count=count,
-    )
+    fields = {
+        "heading": heading.text if heading else None,
+        "heading_kind": heading.kind if heading else None,
+        "link_text": link.text if link else None,
+        "link_url": resolve(tag.href) if tag.href is not None else None,
+        "control": tag.in_button or role == "button" or "onclick" in attributes,
+        "role": role,
+        "layout_width": parse_pixels(attributes["width"]) if "width" in attributes else None,
+        "layout_height": parse_pixels(attributes["height"]) if "height" in attributes else None,
+        "figcaption_agrees": agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
+        "site_count": count,
+    }
+    object.__setattr__(made, "__dict__", fields)
     return made
 
 

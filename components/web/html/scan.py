@@ -77,6 +77,7 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
         PageOverBudget: the page can be read without its tree and has more than ``most_images``.
     """
     data = text.encode() if isinstance(text, str) else text
+    ascii_text = data.decode() if data.isascii() else None  # most pages: their values need no decoding
     plain, rows, texts, buffer = _find_tags(data, agent)
     if plain and most_images is not None and len(rows) > most_images:
         check_image_count(int(np.count_nonzero(rows[:, 0] == IMG)), most_images)
@@ -88,8 +89,13 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
     for code, start, end in rows.tolist():
         if code >= 0:
             name = ATTRIBUTES[code]
-            if name not in attributes:
-                attributes[name] = None if start < 0 else unescape_attribute(data[start:end].decode("utf-8", "replace"))
+            if name in attributes:
+                continue
+            if start < 0:
+                attributes[name] = None
+                continue
+            value = ascii_text[start:end] if ascii_text is not None else data[start:end].decode("utf-8", "replace")
+            attributes[name] = unescape_attribute(value) if "&" in value or "\r" in value else value
             continue
         attributes = {}
         if code == IMG:
