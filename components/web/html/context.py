@@ -157,14 +157,3 @@ def agrees(alt: str, figcaption: str) -> bool | None:
     text = normalise(alt)
     longer = {word for word in text.split(" ") if len(word) >= LONGER}
     return text == said or (bool(longer) and len(longer.intersection(said.split(" "))) > AGREEING * len(longer))
-
-
-_PIXELS = re.compile(r"\s*+(\d{1,5})(?:\.\d*)?\s*(?:px)?\s*", re.ASCII | re.I)
-
-
-def parse_pixels(value: str | None) -> int | None:
-    """Return the px of a ``width`` or ``height`` attribute; None for a percentage or no number."""
-    if value and len(value) < 5 and value.isdecimal() and value.isascii():
-        return int(value)
-    match = _PIXELS.fullmatch(value or "")
-    return int(match[1]) if match else None

@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from components.web.html.context import CAPTION_LIMIT, LIMIT, Context, Repeated, Texts, agrees, normalise, parse_pixels
+from components.web.html.context import CAPTION_LIMIT, LIMIT, Context, Repeated, Texts, agrees, normalise
 from components.web.html.page import Candidate, fold
 from components.web.html.scan import ImageTag, Scan
-from components.web.html.tag_texts import CAPTION, INLINE, LINK, TITLE
+from components.web.html.tag_texts import INLINE
 from components.web.html.tags import find_matches
+from components.web.html.word_signs import CAPTION, LINK, TITLE
 
 _INLINE = bytes([INLINE])
 _NAMES = {TITLE: "title", LINK: ""} | {level: f"h{level}" for level in range(1, 7)}
@@ -23,21 +24,18 @@ _NOTHING: _Found = (None, None)
 def attach_context(
     scanned: Scan, tags: Sequence[ImageTag], candidates: Sequence[Candidate], resolve: Callable[[str], str | None]
 ) -> None:
-    """Set figcaption and context of a page's new candidates, given the tag of each position.
-
-    The candidates are changed in place, though their class is frozen: to copy each takes as long as to read the page.
-    """
+    """Set figcaption and context of a page's candidates, given the tag of each position."""
     captions = _read_captions(scanned) if any(tag.figure for tag in tags) else {}
     normal = {candidate.alt: normalise(candidate.alt) for candidate in candidates if candidate.alt}
     counts = Counter(normal[candidate.alt] for candidate in candidates if candidate.alt)
     repeated = _find_repeated(scanned, list(counts)) if counts else {}
     for candidate in candidates:
-        tag, attributes = tags[candidate.position], candidate.__dict__
+        tag = tags[candidate.position]
         if tag.figure:
-            attributes["figcaption"] = captions.get(tag.figure, "")
+            candidate.figcaption = captions.get(tag.figure, "")
         if candidate.alt:
             words = normal[candidate.alt]
-            attributes["context"] = _describe(candidate, tag, repeated.get(words, _NOTHING), counts[words], resolve)
+            candidate.context = _describe(candidate, tag, repeated.get(words, _NOTHING), counts[words], resolve)
 
 
 def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int, resolve: Callable[[str], str | None]) -> Context:
@@ -50,10 +48,10 @@ def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int,
         "heading_kind": heading.kind if heading else None,
         "link_text": link.text if link else None,
         "link_url": resolve(tag.href) if tag.href is not None else None,
-        "control": tag.in_button or role == "button" or "onclick" in attributes,
+        "control": tag.acts or role == "button",
         "role": role,
-        "layout_width": parse_pixels(attributes["width"]) if "width" in attributes else None,
-        "layout_height": parse_pixels(attributes["height"]) if "height" in attributes else None,
+        "layout_width": tag.width,
+        "layout_height": tag.height,
         "figcaption_agrees": agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
         "site_count": count,
     }

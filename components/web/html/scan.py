@@ -16,7 +16,7 @@ import numpy as np
 
 from components.web.html.page import check_image_count
 from components.web.html.tag_kinds import BASE, HREF, HTML, IMG, META, NOSCRIPT, NOSCRIPT_END, PICTURE, SOURCE
-from components.web.html.tag_syntax import ATTRIBUTES
+from components.web.html.tag_syntax import ATTRIBUTES, HEIGHT, WIDTH
 from components.web.html.tag_texts import STATE_SIZE
 from components.web.html.tags import find_tags
 
@@ -38,8 +38,11 @@ class ImageTag:
     """Whether it is all of a ``<noscript>``."""
     href: str | None = None
     """That of the link around it."""
-    in_button: bool = False
-    """Whether it is in a ``<button>``, or in a link that acts as one."""
+    acts: bool = False
+    """Whether it is in a ``<button>``, or it or the link around it acts as one."""
+    width: int | None = None
+    """px that the tag states; likewise ``height``."""
+    height: int | None = None
     figure: int = 0
     """Number of its innermost ``<figure>``; 0 for none."""
 
@@ -99,7 +102,7 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
             continue
         attributes = {}
         if code == IMG:
-            scanned.images.append(ImageTag(attributes, sources, without_script, href, start > 0, end))
+            scanned.images.append(_make_tag(attributes, sources, without_script, href, start, end))
             href = None
         elif code == HREF:
             href = unescape_attribute(data[start:end].decode("utf-8", "replace"))
@@ -119,6 +122,16 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
         elif code == HTML and scanned.language is None and "lang" in attributes:
             scanned.language = attributes["lang"] or ""
     return scanned
+
+
+def _make_tag(
+    attributes: Attributes, sources: Sequence[Attributes], without_script: bool, href: str | None, besides: int, figure: int
+) -> ImageTag:
+    """Return the tag of an image; ``besides`` is what ``tag_images.read_image`` adds."""
+    width, height = besides % HEIGHT // WIDTH, besides // HEIGHT
+    acts = besides % WIDTH == 1
+    sizes = width - 1 if width else None, height - 1 if height else None
+    return ImageTag(attributes, sources, without_script, href, acts, *sizes, figure)
 
 
 def _find_tags(data: bytes, agent: str) -> tuple[bool, Any, Any, Any]:

@@ -14,7 +14,7 @@ from numba import njit
 
 from components.web.html.offers import OFFERING
 
-ATTRIBUTES = ("alt", *OFFERING, "type", "href", "lang", "name", "content", "property", "role", "onclick", "width", "height")
+ATTRIBUTES = ("alt", *OFFERING, "type", "href", "lang", "name", "content", "property", "role")
 """The attributes that are reported, by their code."""
 
 
@@ -33,10 +33,12 @@ _ATTRIBUTES = np.zeros((len(ATTRIBUTES), _ATTRIBUTE_SIZES.max()), np.uint8)
 for _row, _name in enumerate(ATTRIBUTES):
     _ATTRIBUTES[_row, : len(_name)] = np.frombuffer(_name.encode(), np.uint8)
 LT, _GT, SLASH, BANG, _DASH, _EQUALS, _QUERY, _AND = (ord(character) for character in "<>/!-=?&")
-_ROBOTS, _TDM, _HREF, _ONCLICK, _ROLE, _BUTTON, _OG_TITLE = (
-    np.frombuffer(name, np.uint8)
-    for name in (b"robots", b"tdm-reservation", b"href", b"onclick", b"role", b"button", b"og:title")
+_ROBOTS, _TDM, _HREF, _ONCLICK, _ROLE, _BUTTON, _OG_TITLE, _WIDTH, _HEIGHT = (
+    np.frombuffer(name.encode(), np.uint8)
+    for name in ("robots", "tdm-reservation", "href", "onclick", "role", "button", "og:title", "width", "height")
 )
+WIDTH, HEIGHT = 1 << 1, 1 << 21
+"""Factors of an image's size in its row."""
 _NAME, _PROPERTY = ATTRIBUTES.index("name"), ATTRIBUTES.index("property")
 
 
@@ -128,12 +130,49 @@ def end_of_tag(data, at, end):  # type: ignore[no-untyped-def]
 
 
 @njit
+def _parse_pixels(data, at, end):  # type: ignore[no-untyped-def]
+    """Return one more than the px of a ``width`` or ``height``, of at most five digits; 0 for a percentage or no number."""
+    while at < end and _SPACE[data[at]]:
+        at += 1
+    first, pixels = at, 0
+    while at < end and at - first < 6 and 48 <= data[at] <= 57:
+        pixels = 10 * pixels + data[at] - 48
+        at += 1
+    if not 0 < at - first < 6:
+        return 0
+    if at < end and data[at] == 46:
+        at += 1
+        while at < end and 48 <= data[at] <= 57:
+            at += 1
+    if end - at > 1 and data[at] | 32 == 112 and data[at + 1] | 32 == 120:
+        at += 2
+    while at < end and _SPACE[data[at]]:
+        at += 1
+    return pixels + 1 if at == end else 0
+
+
+@njit
 def read_attributes(data, at, end, rows, count):  # type: ignore[no-untyped-def]
-    """Add a tag's reported attributes to ``rows``; return the position after the tag, -1 when the text ends inside it."""
+    """Add a tag's reported attributes to ``rows``.
+
+    Returns:
+        The position after the tag, -1 when the text ends inside it; the number of rows; and what it states besides: 1 for
+        ``onclick``, ``WIDTH`` and ``HEIGHT`` times one more than its px.
+    """
+    besides, width, height = 0, -1, -1
     while True:
         state, at, name, name_end, value, value_end = _next_attribute(data, at, end)
         if state <= 0:
-            return at if state == 0 else -1, count
+            return at if state == 0 else -1, count, besides | max(width, 0) * WIDTH | max(height, 0) * HEIGHT
+        if width < 0 and is_name(data, name, name_end, _WIDTH, 5):
+            width = _parse_pixels(data, value, value_end)
+            continue
+        if height < 0 and is_name(data, name, name_end, _HEIGHT, 6):
+            height = _parse_pixels(data, value, value_end)
+            continue
+        if is_name(data, name, name_end, _ONCLICK, 7):
+            besides = 1
+            continue
         for code in range(len(_ATTRIBUTE_SIZES)):
             if is_name(data, name, name_end, _ATTRIBUTES[code], _ATTRIBUTE_SIZES[code]):
                 count = add_row(rows, count, code, value, value_end)

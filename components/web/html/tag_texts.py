@@ -3,20 +3,17 @@
 While one of them is open, the page's text is copied to a buffer: tags of blocks become a space, other tags and comments a mark.
 So texts inside each other share it. ``state`` holds what is open, as int64. A text ends at its own end tag, at the start of the
 next of its kind, or at the page's end; one longer than ``MOST`` is no headline and left out, a figcaption is cut.
-
-Words are compared by signatures first, so that few texts are decoded: a signature has a bit for each word (``|``-ed, so the words
-of a part are a subset), beside their number.
 """
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
-from components.web.html.context import CAPTION_LIMIT, LIMIT, MIN_WORDS
+from components.web.html.context import CAPTION_LIMIT, LIMIT
+from components.web.html.tag_kinds import BUTTON, FIGCAPTION, FIGURE, HEADING, NOSCRIPT, A
+from components.web.html.tag_syntax import end_of_tag, read_link
+from components.web.html.word_signs import CAPTION, LINK, TITLE, sign
 
-TITLE, LINK, CAPTION = 0, 7, 8
-"""Kinds of texts; those of headings are their level, 1 to 6."""
 (
     OPEN,
     SIZE,
@@ -31,7 +28,7 @@ TITLE, LINK, CAPTION = 0, 7, 8
     ACTS,
     BUTTONS,
     CAPTION_TEXT,
-    FIGURE,
+    OWNER,
     FIGURES,
     DEPTH,
 ) = range(16)
@@ -92,7 +89,7 @@ def close_text(field, kind, buffer, texts, state):  # type: ignore[no-untyped-de
     state[field] = -1
     state[OPEN] -= 1
     if kind == CAPTION:
-        add_text_row(texts, state, kind, start, min(end, start + MOST_OF_CAPTION), state[FIGURE], 0)
+        add_text_row(texts, state, kind, start, min(end, start + MOST_OF_CAPTION), state[OWNER], 0)
     else:
         bits, words = sign(buffer, start, end)
         if words:
@@ -127,110 +124,58 @@ def open_figure(buffer, texts, state):  # type: ignore[no-untyped-def]
 def open_caption(buffer, texts, state):  # type: ignore[no-untyped-def]
     close_text(CAPTION_TEXT, CAPTION, buffer, texts, state)
     if state[DEPTH]:
-        state[FIGURE] = state[STACK + state[DEPTH]]
+        state[OWNER] = state[STACK + state[DEPTH]]
         open_text(CAPTION_TEXT, state)
 
 
 @njit
-def _is_mark(data, at, end):  # type: ignore[no-untyped-def]
-    """Return the size of the UTF-8 sequence at ``at`` if it separates words, 0 for an apostrophe's minus its size, else 0.
-
-    U+0080 to U+00BF, U+2000 to U+2FFF and U+3000 to U+303F separate; U+2018 and U+2019 are apostrophes.
-    """
-    first = data[at]
-    if first == 0xC2:
-        return 2
-    if end - at > 2 and first == 0xE2:
-        return -3 if data[at + 1] == 0x80 and 0x98 <= data[at + 2] <= 0x99 else 3
-    return 3 if first == 0xE3 and end - at > 2 and data[at + 1] == 0x80 else 0
-
-
-@njit
-def sign(data, at, end):  # type: ignore[no-untyped-def]
-    """Return the signature of a text and the number of its words; of one with character references minus those that are sure.
-
-    A word's bit depends on its ASCII letters without case and its number of other characters.
-    """
-    bits, words, unsure = np.int64(0), 0, False
-    while at < end:
-        hashed, letters, doubtful = np.int64(0), 0, False
-        while at < end:  # a word
-            byte = data[at]
-            if 97 <= (byte | 32) <= 122 or 48 <= byte <= 57:
-                hashed = (hashed * 31 + ((byte | 32) if byte > 57 else byte)) & 0x3FFFFFF
-                letters += 1
-            elif byte == 39 or byte == 96:
-                pass
-            elif byte > 127:
-                mark = _is_mark(data, at, end)
-                if mark > 0:
-                    break
-                if mark < 0:
-                    at += 2
-                elif byte >= 0xC0:
-                    hashed, letters = (hashed * 31 + 1) & 0x3FFFFFF, letters + 1
-            else:
-                break
-            at += 1
-        if at < end and data[at] == 38:
-            unsure = doubtful = True
-        if letters and not doubtful:
-            bits |= np.int64(1) << (hashed % 63)
-            words += 1
-        if at < end:
-            if data[at] == 38:  # a character reference: its name is no word, and what follows may belong to the word before
-                at += 1
-                while at < end and (97 <= (data[at] | 32) <= 122 or 48 <= data[at] <= 57 or data[at] == 35):
-                    at += 1
-                at += at < end and data[at] == 59
-                while at < end and (97 <= (data[at] | 32) <= 122 or 48 <= data[at] <= 57 or data[at] > 127 or data[at] == 39):
-                    at += 1
-            else:
-                at += max(1, _is_mark(data, at, end))
-    return bits, -words - 1 if unsure else words
+def close_element(kind, buffer, texts, state):  # type: ignore[no-untyped-def]
+    """End what an end tag closes of the texts and surroundings of images."""
+    if kind == A:
+        close_text(LINK_TEXT, LINK, buffer, texts, state)
+        state[LINK_HREF], state[ACTS] = -1, 0
+    elif kind == HEADING:
+        close_text(HEADING_TEXT, state[LEVEL], buffer, texts, state)
+    elif kind == BUTTON:
+        state[BUTTONS] = 0
+    elif kind == NOSCRIPT:
+        state[HIDDEN] = 0
+    elif kind in (FIGCAPTION, FIGURE):
+        close_text(CAPTION_TEXT, CAPTION, buffer, texts, state)
+        if kind == FIGURE and state[DEPTH]:
+            state[DEPTH] -= 1
 
 
 @njit
-def _may_repeat(bits, words, kind, other, others):  # type: ignore[no-untyped-def]
-    """Return whether an alt-text may repeat a text of the page; ``others`` as ``sign`` gives it."""
-    if kind == TITLE:  # any part of it, without the name of the site
-        common = bits & other
-        for _ in range(2):
-            common &= common - 1
-        return bits & ~other == 0 or common != 0
-    if others < 0:
-        held = other & ~bits == 0
-        return (held and -others - 1 <= words) or (words >= MIN_WORDS and -others - 1 <= 2 * words)
-    if others == words:
-        return other == bits
-    if others < words:
-        return others >= MIN_WORDS and 2 * others >= words and other & ~bits == 0
-    return words >= MIN_WORDS and 2 * words >= others and bits & ~other == 0
+def open_element(data, word, name_end, end, kind, buffer, texts, state):  # type: ignore[no-untyped-def]
+    """Begin what a start tag opens of these; return the position after the tag."""
+    if kind == A:
+        close_text(LINK_TEXT, LINK, buffer, texts, state)
+        after, state[LINK_HREF], state[HREF_END], state[ACTS] = read_link(data, name_end, end)
+        if state[LINK_HREF] >= 0:
+            open_text(LINK_TEXT, state)
+        return after
+    if kind == HEADING:
+        close_text(HEADING_TEXT, state[LEVEL], buffer, texts, state)
+        state[LEVEL] = data[word + 1] - 48
+        open_text(HEADING_TEXT, state)
+    elif kind == BUTTON:
+        state[BUTTONS] = 1
+    elif kind == FIGURE:
+        open_figure(buffer, texts, state)
+    elif kind == FIGCAPTION:
+        open_caption(buffer, texts, state)
+    return end_of_tag(data, name_end, end)
 
 
 @njit
-def match(data, texts, found):  # type: ignore[no-untyped-def]
-    """Find the texts that alt-texts may repeat.
-
-    Args:
-        data: uint8 with the normalised alt-texts, a line each.
-        texts: int64, as ``close_text`` makes them.
-        found: int64 rows (number of the line, row of the text), to be filled.
-
-    Returns:
-        The number of rows found, which may be more than ``found`` holds.
-    """
-    count, at, alt = 0, 0, 0
-    while at < len(data):
-        end = at
-        while end < len(data) and data[end] != 10:
-            end += 1
-        bits, words = sign(data, at, end)
-        for row in range(len(texts)):
-            kind = texts[row, 0]
-            if kind < CAPTION and _may_repeat(bits, words, kind, texts[row, 3], texts[row, 4]):
-                if count < len(found):
-                    found[count, 0], found[count, 1] = alt, row
-                count += 1
-        at, alt = end + 1, alt + 1
-    return count
+def add_title(data, name_end, end, stop, buffer, texts, state):  # type: ignore[no-untyped-def]
+    """Add the text of the page's first title."""
+    at = end_of_tag(data, name_end, end)
+    if at >= 0 and not state[TITLES]:
+        state[TITLES], start = 1, state[SIZE]
+        state[OPEN] += 1
+        add_text(data, at, min(stop, at + MOST), buffer, state)
+        state[OPEN] -= 1
+        bits, words = sign(buffer, start, state[SIZE])
+        add_text_row(texts, state, TITLE, start, state[SIZE], bits, words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.web.html.context import Context, Repeated, Texts, agrees, normalise, parse_pixels, share_of
+from components.web.html.context import Context, Repeated, Texts, agrees, normalise, share_of
 from components.web.html.page import read_page
 
 PAGE = "http://a.sample/folder/page.html"
@@ -84,9 +84,12 @@ def test_an_image_states_role_size_and_control() -> None:
     assert (found.role, found.layout_width, found.layout_height, found.control) == ("img", 300, None, True)
 
 
-@pytest.mark.parametrize(("value", "px"), [("300", 300), (" 12.5px ", 12), ("50%", None), ("auto", None), ("9" * 9, None)])
+@pytest.mark.parametrize(
+    ("value", "px"), [("300", 300), (" 12.5px ", 12), ("50%", None), ("", None), ("auto", None), ("9" * 9, None), ("0", 0)]
+)
 def test_sizes_are_whole_pixels(value: str, px: int | None) -> None:
-    assert parse_pixels(value) == px
+    found = page("A dog", image=f"width='{value}' width=7 height='{value}'")
+    assert (found.layout_width, found.layout_height) == (px, px)
 
 
 def test_equal_texts_of_a_page_are_counted() -> None:
