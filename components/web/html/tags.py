@@ -105,7 +105,8 @@ def _find_tags(data, agent, rows, texts, buffer, state):  # type: ignore[no-unty
             position = end_of_tag(data, name_end, end)
             misplaced = kind == NO_CELL
         elif closing:
-            close_element(kind, buffer, texts, state)
+            if kind > BREAK or kind in (BUTTON, NOSCRIPT):
+                close_element(kind, buffer, texts, state)
             position = end_of_tag(data, name_end, end)
         elif kind in (PLAIN, BREAK, IGNORED):
             position = end_of_tag(data, name_end, end)
