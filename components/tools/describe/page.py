@@ -20,8 +20,7 @@ from components.tools.describe.describer import Describer, Description
 from components.tools.describe.image_tags import Alt, ImageTag, find_image_tags, write_alts
 from components.web.budget import Budget
 from components.web.charset import find_codec
-from components.web.html.figures import extract_text
-from components.web.html.page import Page, PageOverBudget, parse_tree, read_page
+from components.web.html.page import Page, PageOverBudget, parse_tree, read_page, read_text
 from components.web.html.page_limits import SMALL, call_limited
 from components.web.urls import is_local
 
@@ -39,7 +38,7 @@ class TreeImage(NamedTuple):
 
 def read_tree_images(page: bytes, charset: str | None) -> list[TreeImage]:
     """Return the images of a page in the order of its tree."""
-    tree = parse_tree(page, charset)
+    tree = parse_tree(read_text(page, charset))
     left_out = {node.mem_id for node in tree.css(_LEFT_OUT)}
     names = _read_names(tree)
     return [
@@ -58,7 +57,7 @@ def _read_names(tree: LexborHTMLParser) -> dict[str, bool]:
     """Return by identifier whether the element says anything; empty where no image refers to one."""
     names: dict[str, bool] = {}
     for node in tree.css("[id]") if tree.css_first("img[aria-labelledby]") else ():
-        text = node.attributes.get("aria-label") or extract_text(node)
+        text = node.attributes.get("aria-label") or node.text()
         names.setdefault(node.attributes.get("id") or "", bool(text.strip()))
     return names
 

@@ -73,7 +73,7 @@ def read_archive(
 
     Args:
         path: a file, ``-``, ``s3://bucket/key`` or an http(s) address.
-        context: whether pages' text is read for their language and figcaptions; see ``read_fast``.
+        context: whether pages' text is read for their language; see ``read_fast``.
         agent: our product token.
         skipped: counts by reason the records that hold no page, apart from those that describe other records.
 

@@ -6,6 +6,7 @@ A link with the path ``IMG@/src`` is one ``<img src>``. A WAT has no srcset, no 
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 from typing import Any
 
@@ -13,12 +14,13 @@ import orjson
 
 from components.web.archives.encodings import BadRecord
 from components.web.consent_policy import Statement, parse_header_statements, parse_meta_statements
+from components.web.html.context import LIMIT, MIN_SHARE, Repeated, index_headings, index_links, make_context, normalise
 from components.web.html.language import UNKNOWN, parse_lang
-from components.web.html.page import Candidate, Page, make_candidate
+from components.web.html.page import Candidate, Page, fold, make_candidate
 from components.web.html.resolve import Resolver
 from components.web.urls import make_absolute
 
-IMAGE = "IMG@/src"
+IMAGE, LINK = "IMG@/src", "A@/href"
 HTML_METADATA = b'"HTML-Metadata"'
 """Occurs in every record that describes a page, near its start."""
 ROBOTS, TDM, LANGUAGE = "x-robots-tag", "tdm-reservation", "content-language"
@@ -44,6 +46,7 @@ def read_wat_page(block: bytes, page_url: str, agent: str = "hearsight") -> Page
         headers = _headers(response.get("Headers") or {})
         base = (make_absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
         candidates = _candidates(html.get("Links") or [], base)
+        _attach_context(candidates, html.get("Links") or [], _string(head.get("Title")), metas)
         return Page(candidates, [], _language(metas, headers), tuple(_statements(metas, headers, agent)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadRecord("bad_metadata", f"{type(error).__name__}: {error}"[:200]) from None
@@ -57,6 +60,32 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
     alts = [alt if alt is None or isinstance(alt, str) else "" for alt in (link.get("alt") for link in images)]
     urls = Resolver(base).resolve_all(sources)
     return [make_candidate(*each) for each in zip(urls, alts, count(), sources, strict=False)]
+
+
+def _attach_context(candidates: list[Candidate], links: list[dict[str, Any]], title: str, metas: list[dict[str, Any]]) -> None:
+    """Set the context of candidates as far as a WAT has it: title, texts of links, and how often an alt-text occurs."""
+    normal = {each.alt: normalise(each.alt) for each in candidates if each.alt}
+    if not normal:
+        return
+    shortest = MIN_SHARE / 2 * min(map(len, normal))  # a text with half of the words has a quarter of the characters
+    texts = (text for link in links if link.get("path") == LINK and isinstance(text := link.get("text"), str))
+    headings = index_headings(
+        Repeated(fold(text), kind)
+        for kind, text in (("title", title), *(("og:title", _string(meta.get("content"))) for meta in metas if _is_title(meta)))
+        if text and len(text) <= LIMIT
+    )
+    found_links = index_links([text for text in texts if shortest <= len(text) <= LIMIT])
+    counts = Counter(normal[each.alt] for each in candidates if each.alt)
+    repeated = {words: (headings.find(words), found_links.find(words)) for words in counts}
+    for candidate in candidates:
+        if candidate.alt:
+            words = normal[candidate.alt]
+            heading, link = repeated[words]
+            candidate.context = make_context(heading, fold(link) if link else None, site_count=counts[words])
+
+
+def _is_title(meta: dict[str, Any]) -> bool:
+    return _string(meta.get("property")).lower() == "og:title"
 
 
 def _statements(metas: list[dict[str, Any]], headers: dict[str, str], agent: str) -> list[Statement]:

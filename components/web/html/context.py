@@ -8,10 +8,10 @@ count. Both page readers, from the tree and from the tags, use these functions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 MIN_SHARE = 0.5
 """Share of the words of the longer of two texts that the shorter one must have, for one to repeat the other."""
@@ -62,11 +62,40 @@ class Context:
 
 
 class Repeated(NamedTuple):
-    """A text of the page that an alt-text repeats."""
+    """A title or heading that an alt-text repeats."""
 
     text: str
     kind: str
-    """Where it stands: title, og:title, h1 to h6, or '' for a link."""
+    """title, og:title, h1 to h6"""
+
+
+def make_context(
+    heading: Repeated | None,
+    link_text: str | None,
+    *,
+    link_url: str | None = None,
+    control: bool = False,
+    role: str | None = None,
+    layout: tuple[int | None, int | None] = (None, None),
+    figcaption_agrees: bool | None = None,
+    site_count: int = 1,
+) -> Context:
+    """Return a ``Context``; the constructor of the frozen class takes three times as long."""
+    made = object.__new__(Context)
+    fields = {
+        "heading": heading.text if heading else None,
+        "heading_kind": heading.kind if heading else None,
+        "link_text": link_text,
+        "link_url": link_url,
+        "control": control,
+        "role": role,
+        "layout_width": layout[0],
+        "layout_height": layout[1],
+        "figcaption_agrees": figcaption_agrees,
+        "site_count": site_count,
+    }
+    object.__setattr__(made, "__dict__", fields)
+    return made
 
 
 @lru_cache(maxsize=1 << 14)
@@ -85,18 +114,22 @@ def share_of(one: str, other: str) -> float:
     return (short.count(" ") + 1) / (long.count(" ") + 1)
 
 
-class Texts:
-    """Texts of a page that are searched for what an alt-text repeats."""
+Text = TypeVar("Text")
 
-    def __init__(self, texts: Iterable[Repeated]) -> None:
-        self._forms: dict[str, Repeated] = {}
-        for text in texts:
-            for form in _without_site(text) if text.kind.endswith("title") else (text,):
-                self._forms.setdefault(normalise(form.text), form)
-        self._forms.pop("", None)
+
+class Texts(Generic[Text]):
+    """Texts of a page that are searched for what an alt-text repeats.
+
+    Args:
+        forms: normalised text → what ``find`` returns for it.
+    """
+
+    def __init__(self, forms: dict[str, Text]) -> None:
+        self._forms = forms
         self._all: str | None = None
+        self._counts: frozenset[int] = frozenset()
 
-    def find(self, alt: str) -> Repeated | None:
+    def find(self, alt: str) -> Text | None:
         """Return the text of which the normalised ``alt`` repeats the largest share; None when it repeats none.
 
         It repeats an equal text, a longer one that has it, and a shorter one that it has ("Illustration for article titled ...").
@@ -107,32 +140,50 @@ class Texts:
         count = alt.count(" ") + 1
         if equal is not None or count < MIN_WORDS:
             return equal
-        longer, shorter = self._find_longer(alt), self._find_shorter(alt.split(" "))
+        if self._all is None:
+            self._all = "".join(f"\n {form} " for form in self._forms) + "\n"
+            self._counts = frozenset(form.count(" ") + 1 for form in self._forms)
+        longer, shorter = self._find_longer(alt, self._all), self._find_shorter(alt, count)
         if longer and shorter and count / (longer.count(" ") + 1) < (shorter.count(" ") + 1) / count:
             longer = ""
         return self._forms.get(longer or shorter)
 
-    def _find_longer(self, alt: str) -> str:
+    @staticmethod
+    def _find_longer(alt: str, texts: str) -> str:
         """Return the shortest form that has ``alt``; '' when even that has too many words."""
-        if self._all is None:
-            self._all = "".join(f"\n {form} " for form in self._forms) + "\n"
         found, wanted, at = "", f" {alt} ", -1
-        while (at := self._all.find(wanted, at + 1)) >= 0:
-            start, at = self._all.rfind("\n", 0, at) + 2, self._all.find("\n", at)
+        while (at := texts.find(wanted, at + 1)) >= 0:
+            start, at = texts.rfind("\n", 0, at) + 2, texts.find("\n", at)
             if not found or at - 1 - start < len(found):
-                found = self._all[start : at - 1]
+                found = texts[start : at - 1]
         return found if found and (alt.count(" ") + 1) / (found.count(" ") + 1) >= MIN_SHARE else ""
 
-    def _find_shorter(self, words: list[str]) -> str:
-        """Return the longest form that ``words`` have in a row; '' for none."""
-        count = len(words)
-        if count > LONGEST:
-            return ""
-        for size in range(count - 1, max(MIN_WORDS, -(-count // 2)) - 1, -1):
+    def _find_shorter(self, alt: str, count: int) -> str:
+        """Return the longest form whose words ``alt`` has in a row; '' for none."""
+        sizes = range(max(MIN_WORDS, -(-count // 2)), count) if count <= LONGEST else ()
+        words = alt.split(" ")
+        for size in sorted(self._counts.intersection(sizes), reverse=True):
             for start in range(count - size + 1):
                 if (form := " ".join(words[start : start + size])) in self._forms:
                     return form
         return ""
+
+
+def index_headings(headings: Iterable[Repeated]) -> Texts[Repeated]:
+    """Return the titles and headings of a page, of equal ones the first; titles also without the name of the site."""
+    forms: dict[str, Repeated] = {}
+    for heading in headings:
+        for form in _without_site(heading) if heading.kind.endswith("title") else (heading,):
+            if normal := normalise(form.text):
+                forms.setdefault(normal, form)
+    return Texts(forms)
+
+
+def index_links(links: Sequence[str]) -> Texts[str]:
+    """Return the texts of a page's links, of equal ones the first."""
+    forms = {normalise(link): link for link in reversed(links)}
+    forms.pop("", None)
+    return Texts(forms)
 
 
 def _without_site(title: Repeated) -> list[Repeated]:

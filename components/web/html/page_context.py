@@ -8,7 +8,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from components.web.html.context import CAPTION_LIMIT, LIMIT, Context, Repeated, Texts, agrees, normalise
+from components.web.html.context import (
+    CAPTION_LIMIT,
+    LIMIT,
+    Context,
+    Repeated,
+    agrees,
+    index_headings,
+    index_links,
+    make_context,
+    normalise,
+)
 from components.web.html.page import Candidate, fold
 from components.web.html.scan import ImageTag, Scan
 from components.web.html.tag_texts import INLINE
@@ -16,8 +26,8 @@ from components.web.html.tags import find_matches
 from components.web.html.word_signs import CAPTION, LINK, TITLE
 
 _INLINE = bytes([INLINE])
-_NAMES = {TITLE: "title", LINK: ""} | {level: f"h{level}" for level in range(1, 7)}
-_Found = tuple[Repeated | None, Repeated | None]
+_NAMES = {TITLE: "title"} | {level: f"h{level}" for level in range(1, 7)}
+_Found = tuple[Repeated | None, str | None]
 _NOTHING: _Found = (None, None)
 
 
@@ -42,21 +52,16 @@ def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int,
     heading, link = repeated
     attributes = tag.attributes
     role = (attributes["role"] or "").strip().lower()[:LIMIT] or None if "role" in attributes else None
-    made = object.__new__(Context)  # the constructor of the frozen class takes three times as long
-    fields = {
-        "heading": heading.text if heading else None,
-        "heading_kind": heading.kind if heading else None,
-        "link_text": link.text if link else None,
-        "link_url": resolve(tag.href) if tag.href is not None else None,
-        "control": tag.acts or role == "button",
-        "role": role,
-        "layout_width": tag.width,
-        "layout_height": tag.height,
-        "figcaption_agrees": agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
-        "site_count": count,
-    }
-    object.__setattr__(made, "__dict__", fields)
-    return made
+    return make_context(
+        heading,
+        link,
+        link_url=resolve(tag.href) if tag.href is not None else None,
+        control=tag.acts or role == "button",
+        role=role,
+        layout=(tag.width, tag.height),
+        figcaption_agrees=agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
+        site_count=count,
+    )
 
 
 def _find_repeated(scanned: Scan, alts: Sequence[str]) -> dict[str, _Found]:
@@ -66,12 +71,11 @@ def _find_repeated(scanned: Scan, alts: Sequence[str]) -> dict[str, _Found]:
     if not matches and not stated:
         return {}
     rows = {row: _read_text(scanned, row) for row in sorted({row for _, row in matches})}
-    kinds = {row: int(scanned.texts[row, 0]) for row in rows}
-    texts = [Repeated(text, _NAMES[kinds[row]]) for row, text in rows.items() if len(text) <= LIMIT]
-    titles = [text for text in texts if text.kind == "title"]
-    titles += [Repeated(text, "og:title") for text in stated if len(text) <= LIMIT]
-    headings = Texts([*titles, *(text for text in texts if text.kind not in ("", "title"))])
-    links = Texts(text for text in texts if not text.kind)
+    kinds = {row: int(scanned.texts[row, 0]) for row, text in rows.items() if len(text) <= LIMIT}
+    found = [Repeated(rows[row], _NAMES[kind]) for row, kind in kinds.items() if kind != LINK]
+    found += [Repeated(text, "og:title") for text in stated if len(text) <= LIMIT]
+    headings = index_headings(sorted(found, key=lambda each: not each.kind.endswith("title")))
+    links = index_links([rows[row] for row, kind in kinds.items() if kind == LINK])
     wanted = alts if stated else [alts[index] for index in sorted({alt for alt, _ in matches})]
     return {alt: (headings.find(alt), links.find(alt)) for alt in wanted}
 

@@ -7,7 +7,7 @@ compiled parser cannot be interrupted, so pages that are not small are read in a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple, TypeVar
 
 from components.execution.limits import ItemFailure, run_limited
@@ -53,9 +53,17 @@ def read_in_child(read: Callable[[Source], Page], sources: Sequence[Source], bud
         return []
     if not all(_may_state_language(source.html) for source in sources):
         load_model()  # once, not in each child
+    load_scanner()
     read_outcome = partial(_outcome, read)
     outcomes = run_limited(read_outcome, sources, seconds=budget.page_seconds, memory=budget.page_memory)
     return [make_over_budget(outcome, budget) if isinstance(outcome, ItemFailure) else outcome for outcome in outcomes]
+
+
+@cache
+def load_scanner() -> None:
+    """Load the compiled scanner once, so that processes forked afterwards share it."""
+    # Compiled by numba, 0.7 s and 120 MB: a WAT needs none of it.
+    import components.web.html.page_context  # noqa: F401
 
 
 def _may_state_language(html: bytes | str) -> bool:
@@ -77,6 +85,7 @@ def call_limited(read: Callable[[], Result], budget: Budget) -> Result:
     Raises:
         PageOverBudget: the child runs out of CPU time or memory, or crashes.
     """
+    load_scanner()
     (result,) = run_limited(lambda _: read(), [None], seconds=budget.page_seconds, memory=budget.page_memory)
     if isinstance(result, ItemFailure):
         raise make_over_budget(result, budget)

@@ -33,8 +33,7 @@ def read_fast(
     The language of a page without candidates is ``un`` unless it is declared: guessing costs more than everything else.
 
     Args:
-        context: whether the page's text is read for an undeclared language and for figcaptions. If not, the language of such a
-            page is ``un`` and figcaptions may be missing.
+        context: whether the page's text is read for an undeclared language. If not, the language of such a page is ``un``.
 
     Raises:
         PageOverBudget: the page exceeds ``budget``.

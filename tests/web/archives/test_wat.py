@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -46,7 +47,26 @@ def test_the_fast_link_reader_equals_a_full_parse(links, title, spaced):
     record_ = envelope(links, head={"Title": title, "Metas": [{"name": "a", "content": title}]})
     block = json.dumps(record_).encode() if spaced else dumped(record_)
     page = read_wat_page(block, "http://a.sample/x/y")
-    assert page.candidates == wat._candidates(links, "http://a.sample/x/y")
+    bare = [replace(candidate, context=None) for candidate in page.candidates]
+    assert bare == wat._candidates(links, "http://a.sample/x/y")
+    assert all((candidate.context is not None) == bool(candidate.alt) for candidate in page.candidates)
+
+
+def test_a_wat_record_tells_what_an_alt_text_repeats():
+    headline, teaser = "Storm closes the harbour of Rotterdam", "Four ways to cook an egg"
+    links = [{"path": "A@/href", "url": "/a", "text": "Home"}, {"path": "A@/href", "url": "/b", "text": teaser.upper()}]
+    alts = [f"Photo: {headline}", teaser, "Home", "A boat at sea", "a boat at sea."]
+    links += [{"path": "IMG@/src", "url": "/x", "alt": alt} for alt in alts]
+    head = {"Title": f"{headline} | News", "Metas": [{"property": "og:title", "content": "A boat at sea"}]}
+    page = read_wat_page(dumped(envelope(links, head=head)), "http://a.sample/")
+    contexts = [candidate.context for candidate in page.candidates]
+    assert [(c.heading, c.heading_kind, c.link_text, c.site_count) for c in contexts] == [
+        (headline, "title", None, 1),
+        (None, None, teaser.upper(), 1),
+        (None, None, "Home", 1),
+        ("A boat at sea", "og:title", None, 2),
+        ("A boat at sea", "og:title", None, 2),
+    ]
 
 
 def test_other_metadata_is_skipped_and_broken_metadata_reported():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from html import unescape
 
-from components.web.html.context import Context, Repeated, Texts, agrees, normalise, share_of
-from components.web.html.page import read_page
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.web.html.context import Context, Repeated, agrees, index_headings, index_links, normalise, share_of
+from components.web.html.page import fold, read_page
 
 PAGE = "http://a.sample/folder/page.html"
 HEADLINE = "Storm closes the harbour of Rotterdam"
@@ -56,10 +60,10 @@ def test_a_text_of_a_link_is_repeated_and_the_alt_text_of_its_image_is_no_text()
 
 
 def test_the_longest_share_is_chosen() -> None:
-    texts = Texts([Repeated("one two three four", "h1"), Repeated("one two three four five", "h2"), Repeated("a " * 9, "h3")])
-    assert texts.find("one two three four five six") == ("one two three four five", "h2")
-    assert texts.find("two three four five") == ("one two three four five", "h2")
-    assert texts.find("nothing at all of it") is None and Texts([]).find("one two three four") is None
+    texts = index_links(["One two three four", "one two three four five", "a " * 9, "one, two three four!"])
+    assert texts.find("one two three four five six") == texts.find("two three four five") == "one two three four five"
+    assert texts.find("one two three four") == "One two three four"
+    assert texts.find("nothing at all of it") is None and index_links([]).find("one two three four") is None
 
 
 @pytest.mark.parametrize(
@@ -114,3 +118,23 @@ def test_shares_are_those_of_words_in_a_row() -> None:
     assert share_of("A dog!", "a dog") == 1 and share_of("one two", "zero one two three") == 0.5
     assert share_of("one three", "one two three") == 0 and share_of("", "one") == 0
     assert normalise("The dog’s — “bone”, it's_fun…") == "the dogs bone its fun"
+
+
+WORDS = st.lists(
+    st.sampled_from(["storm", "Harbour", "é", "it’s", "the", "of", "news", "&amp;", "&eacute;t", "-", "42"]), max_size=9
+).map(" ".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(WORDS, st.lists(st.tuples(st.sampled_from(["h1", "h3", "a href=/b", "title"]), WORDS), max_size=5))
+def test_signatures_of_words_miss_no_text_that_is_repeated(alt: str, texts: list[tuple[str, str]]) -> None:
+    """The compiled pass decodes only texts whose words may match: all of them are compared here."""
+    html = "".join(f"<{tag}>{text}</{tag.split()[0]}>" for tag, text in texts)
+    (candidate,) = read_page(f"<html lang=en>{html}<img src=a alt='{alt}'>", PAGE).candidates
+    plain = [(tag, fold(unescape(text))) for tag, text in texts]
+    titles = [Repeated(text, "title") for tag, text in plain if tag == "title"][:1]
+    headings = index_headings([*titles, *(Repeated(text, tag) for tag, text in plain if tag[0] == "h")])
+    heading, link = headings.find(normalise(candidate.alt)), index_links([text for tag, text in plain if tag[0] == "a"])
+    found = candidate.context or Context()
+    assert found.heading == (heading.text if heading else None)
+    assert found.link_text == link.find(normalise(candidate.alt))
