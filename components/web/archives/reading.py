@@ -177,7 +177,7 @@ class _Reader:
     def _read_queue(self, queue: Sequence[ArchivePage | _QueuedPage]) -> Iterator[ArchivePage]:
         """Yield the pages of a queue in its order, after reading those that waited."""
         sources = [item.source for item in queue if isinstance(item, _QueuedPage)]
-        from components.web.html.pairs import read_tags_or_tree
+        from components.web.html.pairs import read_tags_or_tree  # compiled by numba: a WAT needs none of it
 
         read = partial(read_tags_or_tree, context=self.context, budget=self.budget)
         outcomes = iter(read_in_child(read, sources, self.budget))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from components.web.html.candidate import Candidate, fold
 from components.web.html.context import (
     CAPTION_LIMIT,
     LIMIT,
@@ -19,7 +20,6 @@ from components.web.html.context import (
     make_context,
     normalise,
 )
-from components.web.html.page import Candidate, fold
 from components.web.html.scan import ImageTag, Scan
 from components.web.html.tag_texts import INLINE
 from components.web.html.tags import find_matches

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from components.web.html.page import check_image_count
+from components.web.html.candidate import check_image_count
 from components.web.html.tag_kinds import BASE, HREF, HTML, IMG, META, NOSCRIPT, NOSCRIPT_END, PICTURE, SOURCE
 from components.web.html.tag_syntax import ATTRIBUTES, HEIGHT, WIDTH
 from components.web.html.tag_texts import STATE_SIZE
