@@ -48,7 +48,8 @@ class Context:
     link_url: str | None = None
     """Absolute address to which the link around the image leads."""
     control: bool = False
-    """Whether the image is in a button, or it or the link around it acts as one."""
+    """Whether the image is in a button, or it or the link around it acts as one. A script for clicks counts for an image only: on
+    links it mostly counts visits."""
     role: str | None = None
     """The image's ``role``, in lower case."""
     layout_width: int | None = None

@@ -52,11 +52,13 @@ def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int,
     heading, link = repeated
     attributes = tag.attributes
     role = (attributes["role"] or "").strip().lower()[:LIMIT] or None if "role" in attributes else None
+    target = resolve(tag.href) if tag.href is not None else None
+    runs_script = target is None and (tag.href or "").lstrip().lower().startswith("javascript:")
     return make_context(
         heading,
         link,
-        link_url=resolve(tag.href) if tag.href is not None else None,
-        control=tag.acts or role == "button",
+        link_url=target,
+        control=tag.acts or role == "button" or runs_script,
         role=role,
         layout=(tag.width, tag.height),
         figcaption_agrees=agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,

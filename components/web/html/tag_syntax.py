@@ -189,7 +189,6 @@ def read_link(data, at, end):  # type: ignore[no-untyped-def]
             return at if state == 0 else -1, href, href_end, acts
         if href < 0 and is_name(data, name, name_end, _HREF, 4):
             href, href_end = value, value_end
-        acts = acts or is_name(data, name, name_end, _ONCLICK, 7)
         acts = acts or (value >= 0 and is_name(data, name, name_end, _ROLE, 4) and is_name(data, value, value_end, _BUTTON, 6))
 
 

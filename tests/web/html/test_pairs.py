@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from components.web.budget import Budget
 from components.web.html import pairs as fast
+from components.web.html.candidate import fold, is_folded
 from components.web.html.offers import LAZY, LAZY_SETS
-from components.web.html.page import fold, is_folded, read_page
+from components.web.html.page import read_page
 from components.web.html.page_limits import PageOverBudget, Source
 from components.web.html.pairs import read_fast
 from components.web.html.resolve import Resolver
