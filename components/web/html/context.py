@@ -59,7 +59,7 @@ class Context:
     figcaption_agrees: bool | None = None
     """Whether the figcaption has the alt-text's words; None without a figcaption."""
     site_count: int = 1
-    """How many images have this alt-text, on the page or the pages of its site that are read together."""
+    """How many images of the page have this alt-text."""
 
 
 class Repeated(NamedTuple):
