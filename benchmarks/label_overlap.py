@@ -1,8 +1,9 @@
 """Captions that pass the label rule beside captions of another image: ``python -m benchmarks.label_overlap FOLDER``.
 
 FOLDER has Flickr8k's files: ``images/``, ``Flickr8k.token.txt`` (five captions an image) and ``Flickr_8k.testImages.txt``. Each
-image is paired with its own captions and with those of the next image in a fixed random order. Prints the shares that
-pass by evidence and by stem, for captions with and without persons; the shares by threshold; images a CPU second.
+image is paired with its own captions, with those of the next image in a fixed random order, and with headlines if a file of
+them is given. Prints the shares that pass by evidence and by stem, for captions with and without persons; the shares by
+threshold; images a CPU second.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from components.stages.filter.rules import Subject
 from components.vision.detector import PERSON
 from components.vision.evidence import GROUPS, mean_evidence
 
-THRESHOLDS = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
+THRESHOLDS = (-0.3, -0.2, -0.15, -0.1, -0.05, 0.0, 0.1, 0.25, 0.4)
 
 
 def read_captions(folder: Path) -> dict[str, list[str]]:
@@ -51,6 +52,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--list", choices=("test", "dev", "train"), default="test", help="the list of images")
     parser.add_argument("--images", type=int, default=0, help="only this many, drawn at random; 0: all")
+    parser.add_argument("--headlines", type=Path, help="a file of headlines, one a line; each image gets one")
     given = parser.parse_args()
     names = sorted((given.folder / f"Flickr_8k.{given.list}Images.txt").read_text(encoding="utf-8").split())
     random.Random(1).shuffle(names)
@@ -61,7 +63,9 @@ def main() -> None:
     images = [role.annotator.compute((given.folder / "images" / name).read_bytes()) for name in names]
     seconds = time.process_time() - begun
     captions = [caption for name in names for caption in texts[name]]
-    parses = iter(EnglishParser().compute_many(captions))
+    headlines = given.headlines.read_text(encoding="utf-8").splitlines() if given.headlines else []
+    beside = [headlines[number % len(headlines)] for number in range(len(names))] if headlines else []
+    parses = iter(EnglishParser().compute_many([*captions, *beside]))
     rows: list[list[tuple[str, list[str]]]] = [[(caption, _nouns(next(parses))) for caption in texts[name]] for name in names]
     # The names are in random order, so the next image is a random other one.
     results = {
@@ -73,6 +77,10 @@ def main() -> None:
     persons = np.array([names_person(nouns) for of in rows for _, nouns in of])
     # In "shuffled" the captions start with those of the second image.
     with_persons = {"true": persons, "shuffled": np.roll(persons, -len(rows[0]))}
+    if beside:
+        of = [(headline, _nouns(next(parses))) for headline in beside]
+        results["headlines"] = [_subject(*each, role, image, rules) for each, image in zip(of, images, strict=True)]
+        with_persons["headlines"] = np.array([names_person(nouns) for _, nouns in of])
     show({"images": len(names), "images a CPU s": round(len(names) / seconds, 1)})
     for row in _summary(results, with_persons, rules):
         show(row)

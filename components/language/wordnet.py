@@ -33,6 +33,8 @@ class Synset:
     lemmas: tuple[str, ...]
     hypernyms: tuple[int, ...]
     instance_of: tuple[int, ...]
+    file: int
+    """Number of the lexicographer file that it is from: 5 is ``noun.animal``, 15 ``noun.location`` (lexnames(5WN))."""
 
 
 class WordNet:
@@ -64,6 +66,7 @@ class WordNet:
             lemmas,
             tuple(int(target) for symbol, target, pos, _ in pointers if symbol == "@" and pos == "n"),
             tuple(int(target) for symbol, target, pos, _ in pointers if symbol == "@i" and pos == "n"),
+            int(parts[1]),
         )
 
     def senses(self, noun: str) -> list[Synset]:

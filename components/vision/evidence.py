@@ -35,8 +35,16 @@ LEAST = 1e-6
 """Added to each root, so that no class is impossible."""
 PERSON_PRIOR = 0.19
 """Share of persons among all pairs of an image and a category in COCO's training set (64,115 images of 118,287)."""
-GROUPS = frozenset({7942152, 7950920})
-"""WordNet 3.0's synsets "people" and "social group": a crowd or a team consists of persons."""
+SOCIAL = frozenset({7950920})
+"""WordNet 3.0's synset "social group": an audience or a team may be outside the image, so it is never evidence against."""
+GROUPS = SOCIAL | {7942152}
+"""Also "people": a crowd or a team consists of persons."""
+NOT_SEEN = frozenset({7, 9, 12, 16, 21, 23, 24, 25, 28})
+"""WordNet's files of attributes, cognition, feelings, motives, possessions, quantities, relations, shapes and times."""
+TOPS, LOCATION = 3, 15
+"""Files of the most general nouns, of which physical ones are seen ("person"), and of locations, of which areas are ("park")."""
+PHYSICAL, PLACE, AREA = frozenset({1930}), frozenset({27167}), frozenset({8574314})
+"""Synsets "physical entity", "location" and "geographical area"."""
 
 
 class Evidence(NamedTuple):
@@ -56,6 +64,8 @@ class Evidence(NamedTuple):
 def noun_evidence(nouns: Sequence[str], scores: np.ndarray, wordnet: WordNet) -> list[Evidence]:
     """Return the evidence for each noun that word vectors or WordNet relate to any class, in order, each once.
 
+    Nouns that name nothing to be seen ("front", "view", "day") are left out: they would count as what is mentioned near them.
+
     Args:
         nouns: lemmas in lower case.
         scores: (1080,), from :class:`components.vision.recognition.ImageRecognizer`.
@@ -67,11 +77,13 @@ def noun_evidence(nouns: Sequence[str], scores: np.ndarray, wordnet: WordNet) ->
     detected = scores[CLASSES:] / (UNSEEN + scores[CLASSES:].sum())
     found = []
     for noun in dict.fromkeys(nouns):
-        affinity = _affinity(noun, wordnet)
+        affinity = _affinity(noun, wordnet) if is_seen(noun, wordnet) else None
         if affinity is None:
             continue
         by_class, by_category = shown * affinity.classes, detected * affinity.categories
         value = np.log(by_class.sum()) + DETECTOR_SHARE * np.log(by_category.sum() + 1 - detected.sum())
+        if _means(noun, SOCIAL, wordnet):
+            value = max(value, 0.0)
         best = int(np.concatenate([by_class, by_category]).argmax())
         name, relation = _name(best, wordnet), _relation(noun, best, wordnet)
         found.append(Evidence(noun, round(float(value), 3), name, round(float(scores[best]), 3), relation))
@@ -81,6 +93,26 @@ def noun_evidence(nouns: Sequence[str], scores: np.ndarray, wordnet: WordNet) ->
 def mean_evidence(found: Sequence[Evidence]) -> float:
     """Return the mean over the nouns; 0 for none."""
     return round(sum(each.value for each in found) / len(found), 3) if found else 0.0
+
+
+@lru_cache(maxsize=4096)
+def is_seen(noun: str, wordnet: WordNet) -> bool:
+    """Return whether a noun names what an image can show: by its first meaning, and by at least half of its meanings."""
+    seen = [_is_seen(sense, wordnet) for sense in wordnet.senses(noun)]
+    return not seen or (seen[0] and 2 * sum(seen) >= len(seen))
+
+
+def _is_seen(sense: Synset, wordnet: WordNet) -> bool:
+    if sense.file == LOCATION:
+        return wordnet.is_a(sense, AREA)
+    if sense.file == TOPS:
+        return wordnet.is_a(sense, PHYSICAL) and not wordnet.is_a(sense, PLACE)
+    return sense.file not in NOT_SEEN
+
+
+def _means(noun: str, kinds: frozenset[int], wordnet: WordNet) -> bool:
+    senses = wordnet.senses(noun)
+    return bool(senses) and wordnet.is_a(senses[0], kinds)
 
 
 class _Affinity(NamedTuple):

@@ -48,10 +48,20 @@ def test_a_broken_image_is_refused() -> None:
         ImageRecognizer().compute(drawn_image()[:60])
 
 
-@pytest.mark.parametrize("noun", ["woman", "person", "crowd", "team"])
-def test_a_detected_person_speaks_for_persons_and_groups_and_a_missing_one_against_them(noun: str) -> None:
-    assert evidence(noun, scores(DRAKE=0.5, person=0.9)) > 0.2 + evidence(noun, scores(DRAKE=0.5))
-    assert evidence(noun, scores(DRAKE=0.5)) < 0
+@pytest.mark.parametrize(("noun", "is_group"), [("woman", False), ("person", False), ("crowd", True), ("team", True)])
+def test_a_detected_person_speaks_for_persons_and_groups_and_a_missing_one_against_persons_alone(
+    noun: str, is_group: bool
+) -> None:
+    absent, detected = evidence(noun, scores(DRAKE=0.5)), evidence(noun, scores(person=0.9))
+    assert detected > 0.1 + absent
+    assert absent == 0 if is_group else absent < 0
+
+
+@pytest.mark.parametrize("person", [0.0, 0.9])
+def test_nouns_that_name_nothing_to_be_seen_count_neither_way(person: float) -> None:
+    unseen = ["view", "day", "time", "side", "group", "kind", "top"]
+    found = noun_evidence([*unseen, "park", "person", "dog"], scores(DRAKE=0.5, person=person), extract())
+    assert [each.noun for each in found] == ["park", "person", "dog"]
 
 
 def test_a_rare_class_speaks_more_for_its_noun_than_a_common_one() -> None:

@@ -16,7 +16,7 @@ OPTIONS = ("--site URL", "--archive PATH", "--table LAYOUT:FILE", "--posts SERVE
 PAGE_LIMIT = 100
 """Pages of a site that are asked for at first: with the default delay a few minutes."""
 ORDINARY: dict[str, dict[str, Any]] = {
-    "filter": {"formats": ["JPEG", "PNG", "WEBP"], "sides_over": 99, "max_aspect_ratio": 3.0, "min_evidence": 0.0},
+    "filter": {"formats": ["JPEG", "PNG", "WEBP"], "sides_over": 99, "max_aspect_ratio": 3.0},
     "hypernymize": {"min_concept_count": 1},
     "split": {"by": "group", "validation": 0.15, "test": 0.15},
 }
@@ -33,7 +33,6 @@ COMMENTS = {
     "filter.formats": "CC section 3: JPEG",
     "filter.sides_over": "px; CC section 3: 400",
     "filter.max_aspect_ratio": "CC section 3: 2",
-    "filter.min_evidence": "how likely the image shows the nouns; the default is .25",
     "hypernymize.min_concept_count": "captions with a concept; CC section 3: over 100",
     "split.validation": "CC table 3: .0084",
     "split.test": "CC table 3: .0067",

@@ -7,6 +7,7 @@ A link with the path ``IMG@/src`` is one ``<img src>``. A WAT has no srcset, no 
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -14,7 +15,7 @@ import orjson
 
 from components.web.archives.encodings import BadRecord
 from components.web.consent_policy import Statement, parse_header_statements, parse_meta_statements
-from components.web.html.context import LIMIT, MIN_SHARE, Repeated, index_headings, index_links, make_context, normalise
+from components.web.html.context import LIMIT, MIN_SHARE, Context, Repeated, index_headings, index_links, make_context, normalise
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page, fold, make_candidate
 from components.web.html.resolve import Resolver
@@ -68,24 +69,31 @@ def _attach_context(candidates: list[Candidate], links: list[dict[str, Any]], ti
     if not normal:
         return
     shortest = MIN_SHARE / 2 * min(map(len, normal))  # a text with half of the words has a quarter of the characters
-    texts = (text for link in links if link.get("path") == LINK and isinstance(text := link.get("text"), str))
-    headings = index_headings(
-        Repeated(fold(text), kind)
-        for kind, text in (("title", title), *(("og:title", _string(meta.get("content"))) for meta in metas if _is_title(meta)))
-        if text and len(text) <= LIMIT
-    )
-    found_links = index_links([text for text in texts if shortest <= len(text) <= LIMIT])
+    stated = [("title", title), *(("og:title", _string(meta.get("content"))) for meta in metas if _is_title(meta))]
+    headings = index_headings(Repeated(fold(text), kind) for kind, text in stated if text and len(text) <= LIMIT)
+    texts = [link.get("text") for link in links if link.get("path") == LINK]
+    found_links = index_links([text for text in texts if isinstance(text, str) and shortest <= len(text) <= LIMIT])
     counts = Counter(normal[each.alt] for each in candidates if each.alt)
-    repeated = {words: (headings.find(words), found_links.find(words)) for words in counts}
+    contexts = {}
+    for words, number in counts.items():
+        heading, link = headings.find(words), found_links.find(words)
+        if heading is None and link is None:
+            contexts[words] = _count_alone(number)
+        else:
+            contexts[words] = make_context(heading, fold(link) if link else None, site_count=number)
     for candidate in candidates:
         if candidate.alt:
-            words = normal[candidate.alt]
-            heading, link = repeated[words]
-            candidate.context = make_context(heading, fold(link) if link else None, site_count=counts[words])
+            candidate.context = contexts[normal[candidate.alt]]
+
+
+@lru_cache(maxsize=1024)
+def _count_alone(site_count: int) -> Context:
+    """Return the context of an alt-text that repeats nothing, as most do; equal ones are one object."""
+    return Context(site_count=site_count)
 
 
 def _is_title(meta: dict[str, Any]) -> bool:
-    return _string(meta.get("property")).lower() == "og:title"
+    return "property" in meta and _string(meta["property"]).lower() == "og:title"
 
 
 def _statements(metas: list[dict[str, Any]], headers: dict[str, str], agent: str) -> list[Statement]:

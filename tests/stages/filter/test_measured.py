@@ -75,7 +75,7 @@ def test_a_kept_record_shows_every_rule_with_value_and_threshold_of_the_run(grap
 def test_the_words_and_confidences_that_decided_the_overlap_are_shown(graph: Graph) -> None:
     assert re.fullmatch(r"'kite' is the label 'kite' \(0\.\d\d\)", rules(explained(graph, "kite"))["label_overlap"].detail)
     failed = rules(explained(graph, "nothing"))["label_overlap"]
-    assert failed.setting.startswith("english.filter.overlap (stem), min_evidence (0.25), min_labels (5), max_labels (20), ")
+    assert failed.setting.startswith("english.filter.overlap (stem), min_evidence (-0.15), min_labels (5), max_labels (20), ")
     assert re.match(r"No word of the text is a label; the labels: \w[^,]* 0\.\d\d, ", failed.detail) and not failed.passed
 
 

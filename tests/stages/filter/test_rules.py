@@ -282,7 +282,7 @@ def test_a_noun_with_a_hypernym_among_the_labels_overlaps() -> None:
 
 def test_the_mean_evidence_decides_and_without_any_the_stems() -> None:
     labels = (Label(("person",), 0.9),)
-    likely, unlikely = (Evidence("woman", 0.7, "person", 0.93, "is a kind of"), Evidence("dog", -0.6, "collie", 0.01, "includes"))
+    likely, unlikely = (Evidence("woman", 0.7, "person", 0.93, "is a kind of"), Evidence("dog", -1.6, "collie", 0.01, "includes"))
     text = "A person and a dog"
     assert passes("label_overlap", subject(text, labels=labels, evidence=(likely,)), overlap="evidence", min_evidence=0.5)
     assert not passes("label_overlap", subject(text, labels=labels, evidence=(likely, unlikely)), overlap="evidence")
