@@ -20,7 +20,7 @@ class KeptCaptions:
     """The sample as a page shows it."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
-    """key, alt, caption, page_url, ``image`` (a data URI; empty without an image), and ``good`` (None where nobody has judged)."""
+    """key, alt, caption, page_url, ``image`` (a data URI; "" without one), and ``good`` (None where nobody has judged)."""
     precision: Precision | None = None
     """Of the judged captions; None while there are none."""
 
