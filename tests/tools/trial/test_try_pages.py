@@ -13,7 +13,7 @@ from components.tools.page_trial import summary_rows, table_row
 from tests.support import command
 from tests.support.knowledge.dictionary import EXTRACT
 
-HEADLINE = "A dog runs on the beach as the season ends"
+HEADLINE = "Town closes its beach as the season ends"
 PAGE = f"""<!doctype html><html lang="en"><title>{HEADLINE} - The Paper</title><h1>{HEADLINE}</h1>
 <img src="/teaser.jpg" alt="{HEADLINE}"><img src="/dog.jpg" alt="A dog runs on the beach."><img src="/line.gif" alt="">
 <a href="/next"><img src="/next.jpg" alt="A man sits on a bench in the park"></a>
