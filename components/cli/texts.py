@@ -68,7 +68,7 @@ def try_(
 
 
 def _try_pages(files: list[str], dataset: str) -> None:
-    from components.tools.page_trial import judge_pages, read_pages, summary_rows, table_row
+    from components.tools.page_trial import TEXT, judge_pages, read_pages, summary_rows, table_row
     from components.tools.trial import Trial
 
     trial = Trial(find_root(), dataset or "english")
@@ -77,7 +77,7 @@ def _try_pages(files: list[str], dataset: str) -> None:
         everything += results
         if sys.stdout.isatty():
             print_text(f"\n{page.url}")
-            print_table(map(table_row, results), fit="alt-text")
+            print_table(map(table_row, results), fit=TEXT)
         else:
             print_table(results)
     if sys.stdout.isatty() and everything:

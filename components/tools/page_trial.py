@@ -19,6 +19,8 @@ from components.web.urls import host_of
 
 GROUPS = ("context", *TEXT_GROUPS)
 """The groups of rules that need no image."""
+TEXT = "caption, or dropped alt-text"
+"""Main column of the table."""
 
 
 def read_pages(paths: Iterable[str], problems: list[str]) -> list[ArchivePage]:
@@ -66,12 +68,10 @@ def _counted(candidate: Candidate, host: str, counts: Mapping[tuple[str, str], i
 
 
 def table_row(result: Mapping[str, Any]) -> dict[str, str]:
-    """Return a result as a row of a table for people."""
-    return {
-        "verdict": result["rule"] or "kept",
-        "alt-text": result["alt"],
-        "caption, or what decided": result["caption"] or f"{result['value']} (allowed: {result['threshold']})",
-    }
+    """Return a result as a row of a table for people: the caption of a kept text, or a dropped alt-text and what decided."""
+    if result["rule"] is None:
+        return {"verdict": "kept", TEXT: result["caption"], "value": ""}
+    return {"verdict": result["rule"], TEXT: result["alt"], "value": str(result["value"])}
 
 
 def summary_rows(results: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from components.tools.page_trial import summary_rows, table_row
+from components.tools.page_trial import TEXT, summary_rows, table_row
 from tests.support import command
 from tests.support.knowledge.dictionary import EXTRACT
 
@@ -77,8 +77,8 @@ def test_files_without_the_option_and_the_option_without_files_are_refused(words
 def test_the_tables_for_people_count_every_text_once() -> None:
     kept = {"rule": None, "alt": "A dog", "caption": "a dog", "value": None, "threshold": None}
     dropped = {"rule": "control", "alt": "Search", "caption": None, "value": "a button", "threshold": "no button"}
-    assert table_row(kept) == {"verdict": "kept", "alt-text": "A dog", "caption, or what decided": "a dog"}
-    assert table_row(dropped)["caption, or what decided"] == "a button (allowed: no button)"
+    assert table_row(kept) == {"verdict": "kept", TEXT: "a dog", "value": ""}
+    assert table_row(dropped) == {"verdict": "control", TEXT: "Search", "value": "a button"}
     assert summary_rows([kept, dropped, dropped]) == [
         {"verdict": "kept", "texts": "1", "share": "33.3 %"},
         {"verdict": "control", "texts": "2", "share": "66.7 %"},
