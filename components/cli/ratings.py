@@ -1,4 +1,4 @@
-"""``hearsight ratings``: open, invite, revoke, status, export; files of other tools.
+"""``hearsight ratings``: open, invite, revoke, status, export, judge; files of other tools.
 
 Imports are inside the commands: SQLAlchemy and pyarrow take a second, and ``hearsight --help`` needs neither.
 """
@@ -92,6 +92,31 @@ def export(dataset: Dataset = "english") -> None:
     path = export_path(root, dataset)
     count = export_ratings(store, dataset, items, path)
     print_line({"ratings": count, "file": str(path.relative_to(root)), "next": f"dvc repro import_ratings@{dataset}"})
+
+
+@app.command("judge")
+def judge_(
+    dataset: Dataset = "english",
+    wrong: Annotated[str, typer.Option(help="The numbers of the wrong captions, as '3 17'; none if all are right.")] = "",
+) -> None:
+    """Show forty random kept captions with their images on a page; with --wrong, save which are wrong and print the precision."""
+    from components.tools.judging import judge_kept  # here: pyarrow, and --help needs none
+
+    root = find_root()
+    kept, page = judge_kept(root, dataset, _numbers(wrong) if wrong else None)
+    line: dict[str, object] = {"dataset": dataset, "captions": len(kept.rows), "page": str(page.relative_to(root))}
+    if kept.precision is not None:
+        low, high = kept.precision.interval
+        line |= {"judged": kept.precision.judged, "precision": round(kept.precision.value, 3)}
+        line |= {"low": round(low, 3), "high": round(high, 3)}
+    print_line(line)
+
+
+def _numbers(text: str) -> list[int]:
+    words = [] if text.strip() == "none" else text.replace(",", " ").split()
+    if unknown := [word for word in words if not word.isdecimal()]:
+        raise HearsightError(f"'{unknown[0]}' is no number of a caption", where="--wrong", hint="give numbers, or none")
+    return [int(word) for word in words]
 
 
 def _opened(root: Path, dataset: str) -> tuple[RatingStore, RatingItems, dict[str, int]]:

@@ -11,7 +11,7 @@ import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.printing import json_line, print_error, print_line, print_result, print_text
+from components.core.printing import json_line, print_error, print_line, print_result, print_table, print_text
 from components.core.progress import progress
 
 app = typer.Typer()
@@ -19,9 +19,18 @@ app = typer.Typer()
 
 @app.command("try")
 def try_(
+    files: Annotated[list[str] | None, typer.Argument(help="With --pages: HTML, WARC, WAT or WACZ, or - for stdin.")] = None,
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="The dataset whose parameters apply. Default: paper; with --posts: portuguese.")
+        str,
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="The dataset whose parameters apply. Default: paper; with --pages: english; with --posts: portuguese.",
+        ),
     ] = "",
+    pages: Annotated[
+        bool, typer.Option("--pages", help="Judge the alt-texts of the images of FILES, each with its page around it.")
+    ] = False,
     explain_all: Annotated[
         bool, typer.Option("--explain-all", help="Report every rule, also those after the one that drops.")
     ] = False,
@@ -34,8 +43,15 @@ def try_(
 ) -> None:
     """Read one alt-text a line from standard input; print verdict, caption and the steps between, one JSON object a line.
 
-    Rules that need an image or other captions are left out, and names are looked up in the embedded source of knowledge only.
+    With --pages the alt-texts are those of the images of pages, and a terminal shows how many each rule drops. Rules that need an
+    image or other captions are left out, and names are looked up in the embedded source of knowledge only.
     """
+    if pages or files:
+        if posts or explain_all or not (pages and files):
+            hint = "write hearsight try --pages FILE..., without --posts and --explain-all"
+            raise HearsightError("files go with --pages alone", where="hearsight try", hint=hint)
+        _try_pages(files, dataset)
+        return
     if posts:
         _try_posts(dataset)
         return
@@ -49,6 +65,28 @@ def try_(
         unknown += count_people([result["steps"]])[1]
     if unknown:
         print_error(missing_people(["embedded"]))
+
+
+def _try_pages(files: list[str], dataset: str) -> None:
+    from components.tools.page_trial import TEXT, judge_pages, read_pages, summary_rows, table_row
+    from components.tools.trial import Trial
+
+    trial = Trial(find_root(), dataset or "english")
+    problems, everything = list[str](), []
+    for page, results in judge_pages(trial, read_pages(files, problems)):
+        everything += results
+        if sys.stdout.isatty():
+            print_text(f"\n{page.url}")
+            print_table(map(table_row, results), fit=TEXT)
+        else:
+            print_table(results)
+    if sys.stdout.isatty() and everything:
+        print_text("")
+        print_table(summary_rows(everything))
+    for problem in problems:
+        print_error(problem)
+    if problems:
+        raise typer.Exit(2)
 
 
 def _try_posts(dataset: str) -> None:

@@ -23,6 +23,7 @@ FILTERS: dict[str, Callable[..., str]] = {
     "percent": values.percent,
     "number": number,
     "interval": interval,
+    "percent_interval": values.percent_interval,
 }
 """Filters of templates, besides Jinja's own."""
 _KINDS = {

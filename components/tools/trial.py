@@ -7,7 +7,7 @@ Of captions of posts, each line of the input is a JSON string, since they contai
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -65,14 +65,27 @@ class Trial:
         lines = iter(alts)
         while chunk := list(islice(lines, at_a_time)):
             # White space is folded as by the crawl.
-            subjects = {
-                str(at): make_subject(fold(alt), self._lists, self._filter.max_characters) for at, alt in enumerate(chunk)
-            }
-            failed = first_failures(subjects, annotate_group, self._filter, TEXT_GROUPS)
-            studied = evaluate_all(subjects, annotate_group, self._filter, TEXT_GROUPS) if explain_all else {}
-            for key, alt in zip(subjects, chunk, strict=True):
-                result = {"alt": alt} | self._verdict(subjects[key], failed.get(key))
-                yield result | ({"rules": [asdict(self._shown(*each)) for each in studied[key].items()]} if explain_all else {})
+            results = self.judge([self.subject(fold(alt)) for alt in chunk], explain_all=explain_all)
+            yield from ({"alt": alt} | result for alt, result in zip(chunk, results, strict=True))
+
+    def subject(self, alt: str) -> Subject:
+        """Return an alt-text as the rules test it, without a page."""
+        return make_subject(alt, self._lists, self._filter.max_characters)
+
+    def judge(
+        self, subjects: Sequence[Subject], groups: Sequence[str] = TEXT_GROUPS, *, explain_all: bool = False
+    ) -> Iterator[dict[str, Any]]:
+        """Yield what :meth:`of` yields for subjects, without ``alt``.
+
+        Args:
+            groups: the groups of rules that apply.
+        """
+        named = {str(at): subject for at, subject in enumerate(subjects)}
+        failed = first_failures(named, annotate_group, self._filter, groups)
+        studied = evaluate_all(named, annotate_group, self._filter, groups) if explain_all else {}
+        for key, subject in named.items():
+            result = self._verdict(subject, failed.get(key))
+            yield result | ({"rules": [asdict(self._shown(*each)) for each in studied[key].items()]} if explain_all else {})
 
     def _verdict(self, subject: Subject, failure: tuple[str, Finding] | None) -> dict[str, Any]:
         reason = f"cropped: {'; '.join(subject.cropped)}"

@@ -105,6 +105,7 @@ TESTED = {
     r"pytest tests/stages/filter": "tests/stages/filter/test_rules.py",
     r"hearsight voices": "tests/speech/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
     r"hearsight try|hearsight try --dataset .*": "tests/tools/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
+    r"hearsight try --pages .*": "tests/tools/trial/test_try_pages.py::test_each_image_gives_one_json_object_with_its_page",
     r"hearsight try --posts": "tests/tools/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight profile (list|add( .*)?)": (
         "tests/tools/profiles/test_add.py::test_a_profile_fits_the_project_and_leaves_every_other_line"
@@ -193,6 +194,10 @@ TESTED = {
         "tests/app/test_rating_commands.py::test_ratings_are_opened_counted_and_exported_without_names"
     ),
     r"hearsight ratings revoke( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_revoked_by_name_or_all_at_once",
+    r"hearsight ratings judge( .*)?": (
+        "tests/tools/judging/test_judging.py"
+        "::test_the_page_shows_each_caption_with_image_alt_text_and_page_and_the_verdicts_give_the_precision"
+    ),
     r"hearsight ratings invite( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_links_of_new_raters",
     r"hearsight storage .*|dvc (pull|push|checkout|commit --force)|dvc repro split@english": (
         "tests/storage/test_clones.py::test_a_second_clone_pulls_manifests_and_goes_on"

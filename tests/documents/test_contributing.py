@@ -25,7 +25,17 @@ ROWS = dict(
 )
 BLOCKS = re.findall(r"^```python\n# (\S+?\.py)(?:: (\w+))?\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 """Path, the table in it or nothing, and the code, of each example."""
-FOLDERS = ("components", "flows", "tests", "docs", "expectations", "datasets", "data/none", "reports/captioner_tests")
+FOLDERS = (
+    "components",
+    "flows",
+    "tests",
+    "docs",
+    "expectations",
+    "datasets",
+    "data/none",
+    "ratings/kept",
+    "reports/captioner_tests",
+)
 TESTS = [
     "tests/stages/filter/test_rules.py::test_rules_have_one_name_each_and_a_meaning_of_one_sentence",
     "tests/stages/filter/test_measured.py::test_a_kept_record_shows_every_rule_with_value_and_threshold_of_the_run",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from components.execution.stage import ShardOut, Stage, Task
 from components.metrics.tokens import tokenize
 from components.stages.extract_features import Params
 from components.vision.image_encoders import EncodedImage, ViewSpec, feature_key, weights_digest
-from components.web.images.opening import read_image
+from components.web.images.opening import make_thumbnail
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,15 +123,6 @@ def _encoded(
     }
     features = task.annotations.annotate(annotator, payloads)
     return {sha: np.stack([features[feature_key(sha, number)] for number in range(count)]) for sha, count in views.items()}
-
-
-def make_thumbnail(data: bytes, side: int) -> bytes:
-    """Return an image as an upright JPEG on white, with a longer side of at most ``side`` px."""
-    image = read_image(data, enough=2 * side).pixels
-    image.thumbnail((side, side))
-    target = io.BytesIO()
-    image.save(target, "JPEG", quality=85)
-    return target.getvalue()
 
 
 def run(stage: Stage) -> None:

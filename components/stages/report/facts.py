@@ -12,6 +12,8 @@ from typing import Any
 from components.core.addresses import parse_output_name
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
+from components.ratings.kept import read_verdicts, verdicts_path
+from components.reporting.kept import KeptCaptions, show_kept
 from components.stages.report.sums import Durations, dropped_examples, sum_captions, sum_durations, texts_of
 
 
@@ -128,6 +130,7 @@ class RunReport:
     captioners_page: str = ""
     """The page of ``evaluate_captioners``, from the folder of the report."""
     curves: list[dict[str, Any]] = field(default_factory=list)
+    kept: KeptCaptions = field(default_factory=KeptCaptions)
 
 
 def gather(stage: Stage) -> RunReport:
@@ -149,6 +152,7 @@ def gather(stage: Stage) -> RunReport:
         report.steps.setdefault(line.dataset, []).extend(passed_by(line.stage, line.entered, line.rules, line.groups))
     report.pages = inputs["crawl"].manifest.counts.get("page", {})
     _captions(report, inputs["split"])
+    report.kept = show_kept(inputs["split"], inputs["crawl"], read_verdicts(verdicts_path(stage.project, stage.dataset)))
     report.speech = sum_durations(inputs["synthesize"])
     if "evaluate_speech" in inputs:
         report.heard = json.loads(inputs["evaluate_speech"].file("voices.json").read_text())

@@ -8,7 +8,7 @@ from typing import Any
 
 from components.core.text_encoding import csv_text
 from components.reporting.pages import render
-from components.reporting.values import ABSENT, Value, beside_chance, interval, number, percent_interval, ratio
+from components.reporting.values import ABSENT, Value, beside_chance, interval, number, ratio
 from components.stages.report.facts import PAPER_TABLE_3, STEPS, RunReport
 
 PAPER = {
@@ -36,7 +36,6 @@ def render_page(report: RunReport, figures: list[dict[str, Any]], warnings: Sequ
         note=size_note(report),
         score_rows=score_rows(report.scores),
         captioners=captioner_rows(report.captioners),
-        percent_interval=percent_interval,
         figures=figures,
     )
 

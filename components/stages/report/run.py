@@ -28,6 +28,8 @@ def run(stage: Stage) -> None:
     stage.write_shard(
         "00000", pa.Table.from_pylist(rows, schema=FIGURE), ledger_table(kept(r["key"], kind="model") for r in rows)
     )
+    if report.kept.precision is not None:
+        stage.metric("kept_precision", report.kept.precision.value)
     for line in report.funnel:
         stage.metric(f"funnel_{line.dataset}_{line.stage}", line.left)
     for dataset, steps in report.steps.items():

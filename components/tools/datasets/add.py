@@ -21,8 +21,8 @@ from components.tools.datasets.source_options import NewDataset
 
 _KEYS = ("chain", "engine", "pools", "schedules", "storage", "item", "key", *MATRICES)
 """Keys of params.yaml, names of dvc.yaml's loops, and files that hold no dataset."""
-_FOLDERS = ("calibration", "captioner_tests", CELLS, "data_docs", "days", "lineage", "packages", "store")
-"""Folders of ``data`` and ``reports`` that belong to no dataset."""
+_FOLDERS = ("calibration", "captioner_tests", CELLS, "data_docs", "days", "kept", "lineage", "packages", "store")
+"""Folders of ``data``, ``ratings`` and ``reports`` that belong to no dataset."""
 _DEVICES = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
 _LONGEST = 60
 """Characters; the names of files and of MLflow's experiments contain it."""
@@ -40,7 +40,7 @@ def check_name(name: str, graph: Graph) -> None:
         "it is a stage": name in graph.stages,
         "settings or dvc.yaml use it with another meaning": name in _KEYS or name in graph.params,
         "YAML reads it as another value": not isinstance(yaml.safe_load(name), str) or name in ("y", "n"),
-        "it is a folder of data/ or reports/ with another meaning": name in _FOLDERS,
+        "it is a folder of data/, ratings/ or reports/ with another meaning": name in _FOLDERS,
         "Windows reserves it": bool(_DEVICES.fullmatch(name)),
         f"it has over {_LONGEST} characters": len(name) > _LONGEST,
     }

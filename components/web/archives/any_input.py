@@ -30,13 +30,15 @@ _ARCHIVE = re.compile(rb"[\r\n\xef\xbb\xbf]*WARC/|" + b"|".join(ZIP))
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
 
 
-def read_input(path: str, page_url: str = "", skipped: Counter[str] | None = None) -> Iterator[ArchivePage]:
+def read_input(
+    path: str, page_url: str = "", skipped: Counter[str] | None = None, *, context: bool = False
+) -> Iterator[ArchivePage]:
     """Yield the pages and failures of ``path`` in order; one page for HTML.
 
     Args:
         path: a file, ``-``, ``s3://bucket/key`` or an http(s) address.
         page_url: for HTML, the base of relative addresses; '' for the address it was read from, or the file's own.
-        skipped: as of :func:`components.web.archives.read_archive`.
+        skipped, context: as of :func:`components.web.archives.read_archive`.
 
     Raises:
         HearsightError: the input is missing, cannot be read, or is not HTML, WARC, WAT or WACZ.
@@ -46,9 +48,9 @@ def read_input(path: str, page_url: str = "", skipped: Counter[str] | None = Non
             stream = PeekedStream(opened)
             head = _decompress_head(stream.head)
             if _ARCHIVE.match(head) or is_arc(head) or (_is_compressed(stream.head) and not head):
-                yield from read_stream(stream, path, context=False, skipped=skipped)
+                yield from read_stream(stream, path, context=context, skipped=skipped)
             elif _TAG.search(head) and not _is_binary(head):
-                yield _read_html(stream, path, page_url, getattr(opened, "headers", None))
+                yield _read_html(stream, path, page_url, getattr(opened, "headers", None), context)
             else:
                 raise HearsightError("is not HTML, WARC, WAT or WACZ", where=path, hint="give a page or an archive of pages")
     except OSError as error:
@@ -72,7 +74,7 @@ def _is_binary(head: bytes) -> bool:
     return b"\0" in head[:4096] and head[:2] not in (b"\xff\xfe", b"\xfe\xff")
 
 
-def _read_html(stream: Stream, path: str, page_url: str, headers: object) -> ArchivePage:
+def _read_html(stream: Stream, path: str, page_url: str, headers: object, context: bool) -> ArchivePage:
     """Return the page in ``stream``; its address is ``page_url``, or derived from ``path``."""
     data, failure, detail = read_fully(stream, _BUDGET.record_bytes + 1), "", ""
     coding = b"gzip" if data.startswith(MAGIC) else b"zstd" if is_zstd(data) else b""
@@ -87,7 +89,7 @@ def _read_html(stream: Stream, path: str, page_url: str, headers: object) -> Arc
     from components.web.html.pairs import read_fast  # compiled by numba: a WAT needs none of it
 
     try:
-        page = read_fast(data, re.sub("^file://", f"http://{LOCAL}", address), charset, context=False)
+        page = read_fast(data, re.sub("^file://", f"http://{LOCAL}", address), charset, context=context)
     except PageOverBudget as error:
         text = f"{error.reason}, asked {error.threshold}"
         return ArchivePage(address or path, [], UNKNOWN, (), path, 0, "page_over_budget", text)

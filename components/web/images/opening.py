@@ -136,6 +136,15 @@ def read_image(
     return ReadImage(kind, width, height, plain)
 
 
+def make_thumbnail(data: bytes, side: int) -> bytes:
+    """Return an image as an upright JPEG on white, with a longer side of at most ``side`` px."""
+    image = read_image(data, enough=2 * side).pixels
+    image.thumbnail((side, side))
+    target = io.BytesIO()
+    image.save(target, "JPEG", quality=85)
+    return target.getvalue()
+
+
 def read_orientation(exif: bytes) -> int:
     """Return EXIF's orientation, 1 to 8; 1 where it is missing or damaged."""
     tags = Image.Exif()

@@ -85,7 +85,7 @@ class Project:
         return any((self.root / ".hearsight" / "work" / "english" / "pretrain_retrieval").rglob("*.ckpt"))
 
 
-PLACEHOLDERS = ("data/none/manifest.json", "reports/captioner_tests/none.json")
+PLACEHOLDERS = ("data/none/manifest.json", "ratings/kept/.gitkeep", "reports/captioner_tests/none.json")
 """What stands in for an input that a stage does without."""
 LEFT_OUT = ("portuguese", "stamps", "stamps_synthetic", "spoken", "cleaned", "captioners")
 
