@@ -45,7 +45,7 @@ def keep_common_nouns(sentence: Sentence, knowledge: Knowledge) -> None:
         for position in range(start, end):
             word = sentence.words[position]
             plural_tag = word.tag in ("NNS", "NNPS")
-            word.pos, word.tag, word.lemma = "NOUN", "NNS" if plural_tag else "NN", word.lemma.lower()
+            word.pos, word.tag, word.lemma, word.is_class = "NOUN", "NNS" if plural_tag else "NN", word.lemma.lower(), True
             if position < end - 1:
                 word.dep, word.head = "compound", end - 1
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 
 from components.knowledge.cascade import Knowledge
+from components.knowledge.kinds import KINDS
 from components.stages.hypernymize.common_nouns import is_indefinite
-from components.stages.hypernymize.name_types import is_place_noun
+from components.stages.hypernymize.evidence import find_kind
+from components.stages.hypernymize.name_types import PLACES, is_place_noun, is_role
 from components.stages.hypernymize.sentence import Entity, Sentence
 
 UNKNOWN_PLACE_PREPOSITIONS = frozenset(
-    {"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along", "during"}
+    {"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along", "during", "against"}
 )
 """Prepositions before a name of unknown kind that is removed as a location."""
 LOCATING_PREPOSITIONS = frozenset({"in", "at", "near", "from", "inside", "around", "to"})
@@ -21,7 +23,6 @@ BETWEEN = frozenset({"between", "from"})
 _STATE = re.compile(r"[A-Z]{2}$|[A-Z]\.[A-Z]\.$|[A-Z][a-z]{2,4}\.$")
 """Abbreviation of a state after a comma: "ON", "N.C.", "Calif."."""
 SETTING_OFF = frozenset({",", "-", "–", "—", "(", "|"})
-PLACES = frozenset({"GPE", "LOC", "FAC"})
 _PLACING = """
     in at near from of on around outside inside across through over off along above below behind beside by to towards
     toward within off
@@ -79,25 +80,17 @@ def _possessive_place(sentence: Sentence, entity: Entity) -> list[int]:
     return []
 
 
-def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove prepositional phrases with an organization, event or building of which only the type is known."""
+def strip_vague(sentence: Sentence, knowledge: Knowledge, *, min_name_signals: int) -> str:
+    """Remove prepositional phrases with a name of unknown kind, and "of" such a name after a person or role."""
     struck = []
     for entity in sentence.entities:
-        if entity.kind not in ("ORG", "FAC", "LOC", "EVENT", "PRODUCT") or not sentence.living(entity):
-            continue
-        known = knowledge.lookup(sentence.text_of(entity.start, entity.end), entity.kind)
-        lead = lead_positions(sentence, entity.start)
-        if entity.kind == "EVENT" and lead and sentence.words[lead[0]].text.lower() == "during":
-            continue  # "during the event" is informative
-        if (
-            known is None
-            or known.source != "type"
-            or not lead
-            or sentence.words[lead[0]].text.lower() not in UNKNOWN_PLACE_PREPOSITIONS
-        ):
+        lead = lead_positions(sentence, entity.start) if entity.kind in KINDS and sentence.living(entity) else []
+        if not lead or not _is_loose(sentence, lead[0], knowledge):
             continue
         if sentence.is_modifier(entity) or is_indefinite(sentence, entity):
             continue  # "on a Boeing" locates nothing
+        if find_kind(sentence, entity, knowledge, min_name_signals).word is not None:
+            continue
         end = entity.end
         if end < len(sentence.words) and sentence.words[end].tag == "POS":
             if end + 1 < len(sentence.words) and sentence.words[end + 1].pos in ("NOUN", "ADJ"):
@@ -105,6 +98,16 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
             end += 1
         struck.append(sentence.strike([*lead, *range(entity.start, end)]))
     return f"whereabouts: {'; '.join(struck)}" if struck else ""
+
+
+def _is_loose(sentence: Sentence, preposition: int, knowledge: Knowledge) -> bool:
+    """Return whether a sentence is whole without the phrase of a preposition: it locates, opposes, or names someone's group."""
+    word, before = sentence.words[preposition].text.lower(), sentence.before(preposition)
+    if word not in ("of", "for", "from", "with") or before is None:
+        return word in UNKNOWN_PLACE_PREPOSITIONS
+    entity = sentence.entity_at(before)
+    person = entity is not None and entity.kind == "PERSON"
+    return person or (sentence.words[before].pos == "NOUN" and is_role(sentence, before, knowledge))
 
 
 def _names_its_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:

@@ -7,10 +7,12 @@ import re
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import PERSON
+from components.knowledge.names import kind_by_form
 from components.language.person_names import is_given_name
 from components.stages.hypernymize.people import is_double_name
 from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence
 
+PLACES = frozenset({"GPE", "LOC", "FAC"})
 LOCATIVE = frozenset({"in", "at", "near", "off", "outside", "between", "from", "to", "towards", "around", "across", "through"})
 _GEOGRAPHIC = """
     island isle islet coast gulf bay lake valley town city village hamlet state province region county district port harbour
@@ -47,6 +49,8 @@ def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> s
     acts = last.dep == "nsubj" and sentence.words[last.head].pos == "VERB"
     if kind == "GPE" and acts and entity.end - entity.start == 1 and is_given_name(name):
         return "PERSON"  # "Jordan plays basketball"
+    if kind == "PERSON" and kind_by_form(name, "EVENT"):
+        return "EVENT"  # "Super Bowl LIV"
     if kind == "PERSON" and _named_after_place(sentence, entity, knowledge):
         return "FAC"  # "London Bridge"
     return kind

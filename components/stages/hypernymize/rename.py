@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 
-from components.knowledge.cascade import HypernymAnswer, Knowledge
-from components.knowledge.gazetteers import place_kind
+from components.knowledge.cascade import Knowledge
 from components.knowledge.kinds import KINDS
 from components.language.words import article, plural
+from components.stages.hypernymize.evidence import find_kind
 from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Entity, Sentence
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 
 
-def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bool) -> str:
+def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bool, min_name_signals: int) -> str:
     """Replace each named entity that is not a modifier by its hypernym, and remove the words that describe the name.
 
     ``artist Duncan McKellar`` → ``person`` and ``the 29th American Film Festival`` → ``festival``, as in table 1. With
@@ -39,8 +39,9 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             sentence.strike(apposed)
             changed.append(f"{name} is the {sentence.words[entity.start - 1].text} before it")
             continue
-        known = HypernymAnswer("team", "the name's form") if _is_team(sentence, entity) else knowledge.lookup(name, entity.kind)
-        if known is None:
+        known = find_kind(sentence, entity, knowledge, min_name_signals)
+        if known.word is None:
+            _leave_unknown(sentence, entity, known.signals)
             continue
         hypernym = known.word
         described = _description(sentence, entity, knowledge)
@@ -72,16 +73,12 @@ def _fits(hypernym: str, roles: list[str], knowledge: Knowledge) -> bool:
     )
 
 
-def _is_team(sentence: Sentence, entity: Entity) -> bool:
-    """Return whether a name is a place and a plural noun (the Green Bay Packers), whatever its label."""
-    words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
-    town = " ".join(word.text for word in words[:-1])
-    return (
-        entity.kind not in ("PERSON", "EVENT", "WORK_OF_ART")
-        and len(words) > 1
-        and words[-1].tag == "NNPS"
-        and bool(place_kind(town))
-    )
+def _leave_unknown(sentence: Sentence, entity: Entity, signals: tuple[str, ...]) -> None:
+    """Tag the words of a name of unknown kind as names, for which ``find_shortcoming`` drops the caption."""
+    entity.doubt = ", ".join(signals) or "no signal"
+    for word in sentence.words[entity.start : entity.end]:
+        if word.text[:1].isupper() and word.pos != "DET":
+            word.pos = "PROPN"
 
 
 def _replace_name(sentence: Sentence, entity: Entity, text: str, lemma: str, *, plural_tag: bool = False) -> None:

@@ -36,6 +36,8 @@ class Word:
     alive: bool = True
     renamed: bool = False
     """Whether the word is a hypernym that replaced a name."""
+    is_class: bool = False
+    """Whether the word is a class of things in spite of its capital: "Frisbee"."""
     beside: bool = False
     """Whether the word was removed from beside the sentence, which that cannot break."""
 
@@ -47,6 +49,10 @@ class Entity:
     start: int
     end: int
     kind: str
+    said: str = ""
+    """The type that the recogniser gave it; "" for a name that it missed."""
+    doubt: str = ""
+    """The signals of a name whose kind they do not show."""
 
 
 @dataclass
@@ -62,7 +68,7 @@ class Sentence:
         columns = zip(
             parse["text"], parse["space"], parse["lemma"], parse["pos"], parse["tag"], parse["dep"], parse["head"], strict=True
         )
-        return cls([Word(*column) for column in columns], [Entity(*entity) for entity in parse["entities"]])
+        return cls([Word(*column) for column in columns], [Entity(*entity, said=entity[2]) for entity in parse["entities"]])
 
     def alive(self) -> list[int]:
         """Return the positions that are not removed."""

@@ -15,15 +15,18 @@ ARTICLES = frozenset({"a", "an", "the"})
 OBJECTS = frozenset({"dobj", "attr"})
 
 
-def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | None:
+def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) -> tuple[str, str, str] | None:
     """Return why the caption must be dropped (rule, value, threshold), or None."""
     alive = [sentence.words[index] for index in sentence.alive()]
     words = words_of(sentence.render())
     if len(words) < min_words:
         return "too_short", str(len(words)), f">= {min_words} words"
-    names = [word.text for word in alive if word.pos == "PROPN" and any(char.isalpha() for char in word.text)]
+    names = [place for place in sentence.alive() if sentence.words[place].pos == "PROPN" and _has_letter(sentence.words[place])]
     if names:
-        return "inconsistent", f"a name is left: {' '.join(names)}", "no names"
+        entities = (sentence.entity_at(place) for place in names)
+        doubts = dict.fromkeys(entity.doubt for entity in entities if entity is not None and entity.doubt)
+        shown = f"{' '.join(sentence.words[place].text for place in names)} ({'; '.join(doubts) or 'no signal'})"
+        return "unknown_name", shown, f">= {min_name_signals} signals"
     digits = [word.text for word in alive if any(char.isdigit() for char in word.text)]
     if digits:
         return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
@@ -36,6 +39,10 @@ def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str]
         return "inconsistent", "no noun is left", "a noun"
     fault = _fault_at_start(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
     return ("inconsistent", *fault) if fault is not None else None
+
+
+def _has_letter(word: Word) -> bool:
+    return any(char.isalpha() for char in word.text)
 
 
 def _counts(word: Word) -> bool:

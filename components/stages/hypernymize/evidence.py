@@ -1,0 +1,133 @@
+"""Evidence of what a name is: a name gets a kind only if independent signals agree, or its own head says it.
+
+The recogniser alone is wrong too often ("Vision Pro" is labelled as an organisation), and so is each list alone ("Toyota" is a
+city). Source: ours; CC §3 matches names with a knowledge graph, whose entry is such a second signal.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from components.knowledge.cascade import Knowledge
+from components.knowledge.embedded import ALONE, THINGS
+from components.knowledge.gazetteers import place_kind
+from components.knowledge.kinds import FOOD, KINDS, STRUCTURE
+from components.language.capitals import is_common_word
+from components.language.person_names import is_given_name, is_surname
+from components.stages.hypernymize.name_types import LOCATIVE, PLACES, coordinated, is_role, led_by
+from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence, Word
+
+_ACTS = """
+    address announce answer applaud argue ask attend celebrate cheer congratulate cook dance board catch climb deliver discuss dress drive eat
+    embrace explain gesture greet hit hug interview joke kick kiss laugh lecture listen marry meet paint perform play point pose practice
+    prepare present raise react read rehearse return ride say serve shake sing sit sign smile speak stand talk teach tell testify throw visit vote walk
+    watch wave wear win work write
+"""
+HUMAN_ACTS = frozenset(_ACTS.split())
+"""Verbs whose subject is mostly a person."""
+PRONOUNS = frozenset({"he", "she", "his", "her", "him", "himself", "herself", "who", "whose"})
+TOLD_BY_TYPE = frozenset({"PERSON", "GPE", "LOC", "EVENT"})
+"""Types whose own word says something: "person", "location", "event"; "organization" and "work" are no kinds one can see."""
+CLEAR = 4
+"""Meanings of a head noun, at most, for it to mean the same without its name: "luncheon", but not "front"."""
+_INITIAL = re.compile(r"[A-Z]\.(?:[A-Z]\.)*$")
+_NAMED = re.compile(r"[A-Z][^\W\d_]*[^\W\d_A-Z]['’A-Z]*[^\W\d_]*$")
+
+
+class Kind(NamedTuple):
+    """What a name is: the common noun (None: unknown), the source of it, and the signals that agree."""
+
+    word: str | None
+    source: str
+    signals: tuple[str, ...]
+
+
+def find_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge, least: int) -> Kind:
+    """Return the kind of a name if at least ``least`` signals agree, else that of its own head noun, else an unknown one."""
+    words = [word for word in sentence.words[entity.start : entity.end] if word.alive and word.pos != "DET"]
+    town = " ".join(word.text for word in words[:-1])
+    if entity.kind not in ("PERSON", "EVENT", "WORK_OF_ART") and words[-1].tag == "NNPS" and place_kind(town):
+        return Kind("team", "the name's form", ("place", "plural"))  # "the Green Bay Packers", whatever its label
+    known = knowledge.lookup(sentence.text_of(entity.start, entity.end), entity.kind)
+    if known is None:
+        return Kind(None, "", ())
+    signals = ["recogniser"] if entity.said == entity.kind or {entity.said, entity.kind} <= PLACES else []
+    if known.source == ALONE:
+        signals = []  # the recogniser says something else
+    if known.source != "type":
+        signals.append(known.source)
+    if entity.kind == "PERSON":
+        signals += _signals_of_person(sentence, entity, words, knowledge)
+    elif entity.kind in PLACES:
+        signals += _signals_of_place(sentence, entity, known.source, knowledge)
+    elif entity.kind == "EVENT" and led_by(sentence, entity.start) == "during":
+        signals.append("preposition")
+    proven = len(signals) >= least
+    if proven and known.source != "type":
+        return Kind(known.word, known.source, tuple(signals))
+    if head := _own_head(sentence, entity, words, knowledge):
+        return Kind(head, "the name's head", tuple(signals))
+    return Kind(known.word if proven and entity.kind in TOLD_BY_TYPE else None, "type", tuple(signals))
+
+
+def _signals_of_place(sentence: Sentence, entity: Entity, source: str, knowledge: Knowledge) -> list[str]:
+    senses = knowledge.wordnet.senses(sentence.text_of(entity.start, entity.end)) if source == "gazetteer" else []
+    places = any(sense.instance_of and knowledge.wordnet.is_a(sense, KINDS["LOC"][0]) for sense in senses)
+    found = {"preposition": led_by(sentence, entity.start) in LOCATIVE, "wordnet": places}
+    return [signal for signal, holds in found.items() if holds]
+
+
+def _signals_of_person(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> list[str]:
+    first, last = words[0], words[-1]
+    after = sentence.words[entity.end] if entity.end < len(sentence.words) else None
+    listed = is_given_name(first.text) or (len(words) > 1 and is_surname(last.text))
+    if len(words) == 1 and is_common_word(first.text.lower(), knowledge.wordnet):
+        listed = False  # "Moon"
+    form = len(words) > 1 and all(
+        _INITIAL.match(word.text) or (_NAMED.match(word.text) and not is_common_word(word.text.lower(), knowledge.wordnet))
+        for word in words[-2:]
+    )
+    verb = sentence.words[last.head]
+    acts = last.dep in SUBJECTS and verb.pos in ("VERB", "AUX") and verb.lemma in HUMAN_ACTS
+    acts = acts or (after is not None and after.tag == "VBG")
+    found = {
+        "list of names": listed,
+        "form": form,
+        "role": _has_role(sentence, entity, knowledge),
+        "verb": acts,
+        "pronoun": any(word.text.lower() in PRONOUNS for word in sentence.words),
+        "beside a person": coordinated(sentence, entity.start) == "PERSON",
+    }
+    return [signal for signal, holds in found.items() if holds]
+
+
+def _has_role(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    """Return whether a role stands before a name ("artist X") or in apposition after it ("X, a photographer")."""
+    words = sentence.words
+    if entity.start and words[entity.start - 1].pos in ("NOUN", "PROPN") and is_role(sentence, entity.start - 1, knowledge):
+        return True
+    if entity.end >= len(words) or words[entity.end].text not in (",", "("):
+        return False
+    return any(word.pos == "NOUN" and knowledge.is_role(word.lemma.lower()) for word in words[entity.end + 1 : entity.end + 5])
+
+
+def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> str:
+    """Return the common noun that a name ends with ("an Uber Bus"), if an article shows that it is meant as one; or ""."""
+    noun = words[-1].text.lower()
+    if len(words) < 2 or entity.kind == "PERSON" or not is_common_word(noun, knowledge.wordnet):
+        return ""
+    senses = [sense for sense in knowledge.wordnet.senses(noun) if not sense.instance_of]
+    if not senses or noun not in senses[0].lemmas or not knowledge.wordnet.is_a(senses[0], THINGS | {FOOD}):
+        return ""
+    inside = sentence.words[entity.start] if sentence.words[entity.start].pos == "DET" else None
+    position = entity.start - 1
+    while position >= 0 and sentence.words[position].pos in ("ADJ", "NUM"):
+        position -= 1
+    before = inside or (sentence.words[position] if position >= 0 else None)
+    if before is not None and before.text.lower() in ("a", "an"):
+        return noun
+    if knowledge.wordnet.is_a(senses[0], frozenset({FOOD})):
+        return noun
+    clear = len(senses) <= CLEAR or knowledge.wordnet.is_a(senses[0], frozenset({STRUCTURE}))
+    return noun if clear and before is not None and (before.pos == "DET" or before.tag in ("PRP$", "POS")) else ""

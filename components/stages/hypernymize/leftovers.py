@@ -1,0 +1,88 @@
+"""The step that finds names no other step saw: words with a capital that English does not give them.
+
+A word that no dictionary lists ("Oktoberfest"), or a common word with a capital inside a sentence ("the One mini"), is a name or
+a part of one. Before a noun it is removed like other names there; elsewhere it drops the caption. Source: ours.
+"""
+
+from __future__ import annotations
+
+from components.knowledge.cascade import Knowledge
+from components.language.capitals import begins_sentence, is_common_word, is_initialism
+from components.language.dictionary import is_listed
+from components.language.person_names import unaccented
+from components.stages.hypernymize.common_nouns import is_written_so
+from components.stages.hypernymize.name_types import is_role
+from components.stages.hypernymize.sentence import Sentence
+
+FREQUENT_IN_CAPITALS = 0.5
+"""Share of words with a capital from which capitals say nothing, as in a title."""
+ABBREVIATED = 3
+"""Letters of an abbreviation in capitals, at most, that a common word may be as well: "UP"."""
+FUNCTIONS = frozenset({"DET", "PRON", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "INTJ"})
+"""Tags of words that are no names."""
+
+
+def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Remove the names left before a noun, and tag other names left as names."""
+    written = [word.text for word in sentence.words]
+    letters = [word for word in sentence.words if word.alive and word.text[:1].isalpha()]
+    titled = sum(word.text[:1].isupper() for word in letters) > FREQUENT_IN_CAPITALS * len(letters)
+    gone = {word.text for word in sentence.words if not word.alive and word.pos == "PROPN"}
+    struck = []
+    for position in sentence.alive():
+        word = sentence.words[position]
+        if word.renamed or word.is_class or word.text.lower() == word.text or word.text == "I":
+            continue
+        inside = not (titled or begins_sentence(written, position))
+        if not (word.text in gone or _is_name(sentence, position, knowledge, inside=inside)):
+            continue
+        if _modifies(sentence, position):
+            struck.append(position)
+        else:
+            word.pos = "PROPN"
+    return f"name before a noun: {sentence.strike(struck)}" if struck else ""
+
+
+def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside: bool) -> bool:
+    """Return whether English does not give a word its capital.
+
+    Args:
+        sentence: the sentence.
+        position: the word's.
+        knowledge: the dictionary.
+        inside: the word is inside a sentence, so that a common word has no capital.
+    """
+    word, plain = sentence.words[position], unaccented(sentence.words[position].text.lower())
+    if is_written_so(word.text, knowledge) or _joined(sentence, position):
+        return False
+    if is_initialism(word.text) and len(plain) <= ABBREVIATED:
+        return True
+    if word.pos in FUNCTIONS or (
+        word.pos in ("ADJ", "VERB", "ADV") and not inside and is_listed(plain, knowledge.wordnet.folder)
+    ):
+        return False
+    if not is_common_word(plain, knowledge.wordnet):
+        return True
+    if not inside or (word.tag in ("NN", "NNP") and is_role(sentence, position, knowledge)):
+        return False
+    return word.tag not in ("NN", "NNP") or not _is_definite(sentence, position)
+
+
+def _is_definite(sentence: Sentence, position: int) -> bool:
+    """Return whether "the" and no name is before a word, and none after it: "the Universe"."""
+    after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
+    alone = sentence.entity_at(position) is None and (after is None or not after.text[:1].isupper())
+    return alone and position > 0 and sentence.words[position - 1].text.lower() == "the"
+
+
+def _joined(sentence: Sentence, position: int) -> bool:
+    """Return whether a single letter is a part of a word: the "T" of "T-shirt"."""
+    after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
+    return len(sentence.words[position].text) == 1 and after is not None and after.text == "-"
+
+
+def _modifies(sentence: Sentence, position: int) -> bool:
+    """Return whether a word is before a noun that it modifies."""
+    after = sentence.after(position)
+    beside = after == position + 1 and sentence.words[after].pos == "NOUN" and sentence.words[after].text.islower()
+    return beside or sentence.modifies(position, position + 1) is not None
