@@ -28,6 +28,7 @@ THINGS = frozenset({ARTIFACT, GROUP, EVENT, LOCATION, SOLID_FOOD, WATER, FORMATI
 
 CONFUSED = ("ORG", "FAC", "LOC", "EVENT", "PRODUCT", "LAW")
 """Types that the recogniser confuses in names that end with a common noun."""
+LAST = "name's last word"
 ALONE = "name's last word alone"
 """The source of a last word that is a thing, but not of the type that the recogniser gives."""
 FREQUENT = 5.0
@@ -53,7 +54,7 @@ class Embedded:
             (kind_by_form(name, kind), "name's form"),
             (self._head_before_of(name, kinds) if kind != "PERSON" else "", "name's head"),
             # A surname that is a common noun does not describe its bearer (Baker, Hopper).
-            (self._last_word(name, kinds) if kind != "PERSON" else "", "name's last word"),
+            (self._last_word(name, kinds) if kind != "PERSON" else "", LAST),
         ):
             if word and self.gate.suits(word, kind):
                 return HypernymAnswer(word, source)

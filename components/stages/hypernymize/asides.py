@@ -1,4 +1,4 @@
-"""Steps that remove what is beside the sentence: a place or topic before a colon, names in brackets, a politician's party.
+"""Steps that remove what is beside the sentence: a place or topic before a colon, brackets with names, a politician's party.
 
 Agencies and newspapers write them around a caption ("SYDNEY, Australia - A man ...", "the fund (WFX)"). Neither belongs to the
 sentence, so a hypernym would make no sense there. Source: ours; CC's published captions have none.
@@ -49,11 +49,11 @@ def _label_end(sentence: Sentence, start: int) -> int | None:
 
 
 def strip_asides(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove brackets that hold only names, numbers and what joins them, and party and state after a politician."""
+    """Remove brackets with a name or number and no verb, and party and state after a politician."""
     struck = []
     for start, word in enumerate(sentence.words):
         end = _closing(sentence, start) if word.alive and word.text in PAIRS else None
-        if end is not None and _only_names(sentence, start + 1, end):
+        if end is not None and _is_beside(sentence, start + 1, end):
             struck.append(sentence.strike(range(start, end + 1), beside=True))
     for position in range(1, len(sentence.words)):
         end = _party_end(sentence, position)
@@ -76,6 +76,13 @@ def _closing(sentence: Sentence, start: int) -> int | None:
     """Return the position of the first closing bracket after the opening one at ``start``."""
     mark = PAIRS[sentence.words[start].text]
     return next((place for place in range(start + 1, len(sentence.words)) if sentence.words[place].text == mark), None)
+
+
+def _is_beside(sentence: Sentence, start: int, end: int) -> bool:
+    """Return whether a bracket has a name and no verb: "[File: Reuters]"."""
+    span = sentence.words[start:end]
+    named = any(word.pos == "PROPN" for word in span) or any(sentence.entity_at(at) is not None for at in range(start, end))
+    return named and not any(word.pos in ("VERB", "AUX") for word in span)
 
 
 def _only_names(sentence: Sentence, start: int, end: int) -> bool:

@@ -124,7 +124,9 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     ):
         return False
     determined = before is not None and (
-        before.pos in ("DET", "NUM") or ((before.pos == "ADJ" or before.tag == "PRP$") and before.text.islower())
+        (before.pos == "DET" and not (lower and before.text.lower() == "the"))  # names take "the" as well: "the Giants"
+        or before.pos == "NUM"
+        or ((before.pos == "ADJ" or before.tag == "PRP$") and before.text.islower())
     )
     return determined or not (lower or any(sense.instance_of for sense in senses))
 

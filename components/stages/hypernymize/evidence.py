@@ -9,20 +9,21 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from components.knowledge.cascade import Knowledge
-from components.knowledge.embedded import ALONE, THINGS
+from components.knowledge.cascade import HypernymAnswer, Knowledge, strip_article
+from components.knowledge.embedded import ALONE, LAST, THINGS
 from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import FOOD, KINDS, STRUCTURE
 from components.language.capitals import is_common_word
 from components.language.person_names import is_given_name, is_surname
 from components.stages.hypernymize.name_types import LOCATIVE, PLACES, coordinated, is_role, led_by
+from components.stages.hypernymize.people import is_family
 from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence, Word
 
 _ACTS = """
-    address announce answer applaud argue ask attend celebrate cheer congratulate cook dance board catch climb deliver discuss dress drive eat
-    embrace explain gesture greet hit hug interview joke kick kiss laugh lecture listen marry meet paint perform play point pose practice
-    prepare present raise react read rehearse return ride say serve shake sing sit sign smile speak stand talk teach tell testify throw visit vote walk
-    watch wave wear win work write
+    address announce answer applaud argue ask attend board catch celebrate cheer climb congratulate cook dance deliver discuss
+    dress drive eat embrace explain gesture greet hit hug interview joke kick kiss laugh lecture listen marry meet paint perform
+    play point pose practice prepare present raise react read rehearse return ride say serve shake sing sit sign smile speak
+    stand talk teach tell testify throw visit vote walk watch wave wear win work write
 """
 HUMAN_ACTS = frozenset(_ACTS.split())
 """Verbs whose subject is mostly a person."""
@@ -50,7 +51,7 @@ def find_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge, least: i
     if entity.kind not in ("PERSON", "EVENT", "WORK_OF_ART") and words[-1].tag == "NNPS" and place_kind(town):
         return Kind("team", "the name's form", ("place", "plural"))  # "the Green Bay Packers", whatever its label
     known = knowledge.lookup(sentence.text_of(entity.start, entity.end), entity.kind)
-    if known is None:
+    if known is None or _contradicted(sentence, entity, known, knowledge):
         return Kind(None, "", ())
     signals = ["recogniser"] if entity.said == entity.kind or {entity.said, entity.kind} <= PLACES else []
     if known.source == ALONE:
@@ -71,6 +72,31 @@ def find_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge, least: i
     return Kind(known.word if proven and entity.kind in TOLD_BY_TYPE else None, "type", tuple(signals))
 
 
+def _contradicted(sentence: Sentence, entity: Entity, known: HypernymAnswer, knowledge: Knowledge) -> bool:
+    """Return whether the sentence or the dictionary speaks against a kind.
+
+    "The Mona Lisa" is no person, "Brazil celebrate" no country, and the last word of a name that WordNet has under another class
+    does not say its kind: "the White House".
+    """
+    if entity.kind == "PERSON":
+        outside = sentence.words[entity.start - 1] if entity.start else None
+        article = outside if outside is not None and outside.pos == "DET" else sentence.words[entity.start]
+        return article.text.lower() == "the" and not sentence.words[entity.start].text.endswith(".")  # "the Rev. X"
+    if known.source in (LAST, ALONE):
+        name = strip_article(sentence.text_of(entity.start, entity.end))
+        senses = [sense for sense in knowledge.wordnet.senses(name) if sense.instance_of]
+        above = {lemma for sense in senses for item in knowledge.wordnet.ancestors(sense) for lemma in item.lemmas}
+        if senses and known.word not in above:
+            return True
+    return entity.kind in PLACES and _acts(sentence, sentence.words[entity.end - 1])
+
+
+def _acts(sentence: Sentence, word: Word) -> bool:
+    """Return whether a word is the subject of a verb whose subject is mostly a person."""
+    verb = sentence.words[word.head]
+    return word.dep in SUBJECTS and verb.pos in ("VERB", "AUX") and verb.lemma in HUMAN_ACTS
+
+
 def _signals_of_place(sentence: Sentence, entity: Entity, source: str, knowledge: Knowledge) -> list[str]:
     senses = knowledge.wordnet.senses(sentence.text_of(entity.start, entity.end)) if source == "gazetteer" else []
     places = any(sense.instance_of and knowledge.wordnet.is_a(sense, KINDS["LOC"][0]) for sense in senses)
@@ -81,21 +107,19 @@ def _signals_of_place(sentence: Sentence, entity: Entity, source: str, knowledge
 def _signals_of_person(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> list[str]:
     first, last = words[0], words[-1]
     after = sentence.words[entity.end] if entity.end < len(sentence.words) else None
-    listed = is_given_name(first.text) or (len(words) > 1 and is_surname(last.text))
-    if len(words) == 1 and is_common_word(first.text.lower(), knowledge.wordnet):
-        listed = False  # "Moon"
+    # A word that is common as well is a name only after a given name: "Moon", "Google Glass", but "Chris Rock".
+    plain = is_common_word(last.text.lower(), knowledge.wordnet)
+    listed = is_given_name(first.text) if len(words) > 1 or not plain else False
+    listed = listed or (len(words) > 1 and not plain and is_surname(last.text))
     form = len(words) > 1 and all(
         _INITIAL.match(word.text) or (_NAMED.match(word.text) and not is_common_word(word.text.lower(), knowledge.wordnet))
         for word in words[-2:]
     )
-    verb = sentence.words[last.head]
-    acts = last.dep in SUBJECTS and verb.pos in ("VERB", "AUX") and verb.lemma in HUMAN_ACTS
-    acts = acts or (after is not None and after.tag == "VBG")
     found = {
         "list of names": listed,
         "form": form,
         "role": _has_role(sentence, entity, knowledge),
-        "verb": acts,
+        "verb": _acts(sentence, last) or (after is not None and after.tag == "VBG"),
         "pronoun": any(word.text.lower() in PRONOUNS for word in sentence.words),
         "beside a person": coordinated(sentence, entity.start) == "PERSON",
     }
@@ -113,8 +137,9 @@ def _has_role(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
 
 
 def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> str:
-    """Return the common noun that a name ends with ("an Uber Bus"), if an article shows that it is meant as one; or ""."""
-    noun = words[-1].text.lower()
+    """Return a name's head ("an Uber Bus", "the Statue of Liberty") if an article shows that it is a common noun; or ""."""
+    joint = next((at for at, word in enumerate(words) if at and word.text == "of"), len(words))
+    noun = words[joint - 1].text.lower()
     if len(words) < 2 or entity.kind == "PERSON" or not is_common_word(noun, knowledge.wordnet):
         return ""
     senses = [sense for sense in knowledge.wordnet.senses(noun) if not sense.instance_of]
@@ -131,3 +156,16 @@ def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: 
         return noun
     clear = len(senses) <= CLEAR or knowledge.wordnet.is_a(senses[0], frozenset({STRUCTURE}))
     return noun if clear and before is not None and (before.pos == "DET" or before.tag in ("PRP$", "POS")) else ""
+
+
+def signals_of_group(entity: Entity, word: Word, knowledge: Knowledge) -> list[str]:
+    """Return the signals that a plural name means people: "Africans", "the Smiths"."""
+    senses = knowledge.wordnet.senses(word.text.lower())
+    people = [sense for sense in senses if not sense.instance_of and knowledge.wordnet.is_a(sense, KINDS["PERSON"][0])]
+    found = {
+        "recogniser": entity.said == "NORP",
+        "wordnet": any(lemma[:1].isupper() for sense in people for lemma in sense.lemmas),
+        "plural": word.tag == "NNPS" and (bool(people) or is_family(word, knowledge)),
+        "list of names": is_family(word, knowledge),
+    }
+    return [signal for signal, holds in found.items() if holds]

@@ -10,14 +10,18 @@ from components.knowledge.cascade import Knowledge
 from components.language.capitals import begins_sentence, is_common_word, is_initialism
 from components.language.dictionary import is_listed
 from components.language.person_names import unaccented
+from components.language.words import zipf
 from components.stages.hypernymize.common_nouns import is_written_so
 from components.stages.hypernymize.name_types import is_role
+from components.stages.hypernymize.people import FREQUENT
 from components.stages.hypernymize.sentence import Sentence
 
 FREQUENT_IN_CAPITALS = 0.5
 """Share of words with a capital from which capitals say nothing, as in a title."""
 ABBREVIATED = 3
 """Letters of an abbreviation in capitals, at most, that a common word may be as well: "UP"."""
+USUAL = 4.3
+"""Frequency (Zipf) of a noun that needs no capital after "the"."""
 FUNCTIONS = frozenset({"DET", "PRON", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "INTJ"})
 """Tags of words that are no names."""
 
@@ -53,26 +57,33 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
         inside: the word is inside a sentence, so that a common word has no capital.
     """
     word, plain = sentence.words[position], unaccented(sentence.words[position].text.lower())
-    if is_written_so(word.text, knowledge) or _joined(sentence, position):
+    if _joined(sentence, position) or (is_written_so(word.text, knowledge) and not _ends_name(sentence, position, knowledge)):
         return False
     if is_initialism(word.text) and len(plain) <= ABBREVIATED:
         return True
-    if word.pos in FUNCTIONS or (
-        word.pos in ("ADJ", "VERB", "ADV") and not inside and is_listed(plain, knowledge.wordnet.folder)
-    ):
+    listed = is_listed(plain, knowledge.wordnet.folder) or zipf(plain) >= FREQUENT
+    if word.pos in FUNCTIONS or (word.pos in ("ADJ", "VERB", "ADV") and not inside and listed):
         return False
     if not is_common_word(plain, knowledge.wordnet):
         return True
     if not inside or (word.tag in ("NN", "NNP") and is_role(sentence, position, knowledge)):
         return False
-    return word.tag not in ("NN", "NNP") or not _is_definite(sentence, position)
+    return word.tag not in ("NN", "NNP") or not _is_definite(sentence, position, knowledge)
 
 
-def _is_definite(sentence: Sentence, position: int) -> bool:
-    """Return whether "the" and no name is before a word, and none after it: "the Universe"."""
+def _ends_name(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
+    """Return whether an abbreviation that may mean a person follows a name, and so is a part of it: "Mini JCW GP"."""
+    before = sentence.words[position - 1] if position else None
+    return before is not None and before.pos == "PROPN" and knowledge.is_role(sentence.words[position].text.lower())
+
+
+def _is_definite(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
+    """Return whether a usual noun is between "the" and small letters, and no animal (a team or inn): "the Universe"."""
+    plain = sentence.words[position].text.lower()
     after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
     alone = sentence.entity_at(position) is None and (after is None or not after.text[:1].isupper())
-    return alone and position > 0 and sentence.words[position - 1].text.lower() == "the"
+    usual = zipf(plain) >= USUAL and not plain.endswith("s") and not knowledge.is_animal(plain)
+    return alone and usual and position > 0 and sentence.words[position - 1].text.lower() == "the"
 
 
 def _joined(sentence: Sentence, position: int) -> bool:
@@ -83,6 +94,8 @@ def _joined(sentence: Sentence, position: int) -> bool:
 
 def _modifies(sentence: Sentence, position: int) -> bool:
     """Return whether a word is before a noun that it modifies."""
+    if sentence.words[position].tag in ("NNPS", "NNS"):
+        return False  # "Fans of the Giants cheer"
     after = sentence.after(position)
     beside = after == position + 1 and sentence.words[after].pos == "NOUN" and sentence.words[after].text.islower()
     return beside or sentence.modifies(position, position + 1) is not None

@@ -113,8 +113,10 @@ def _is_loose(sentence: Sentence, preposition: int, knowledge: Knowledge) -> boo
 def _names_its_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
     """Return whether the last word of a place's name is its kind: a gate, a canal, a stadium."""
     last = sentence.words[entity.end - 1].text.lower()
-    several = sum(word.pos != "DET" for word in sentence.words[entity.start : entity.end]) > 1
-    return entity.kind != "GPE" and several and knowledge.is_common_noun(last)
+    words = sentence.words[max(entity.start - 1, 0) : entity.end]
+    several = sum(word.pos != "DET" for word in words[-(entity.end - entity.start) :]) > 1
+    determined = any(word.pos == "DET" or word.tag in ("POS", "PRP$") for word in words)  # "on Capitol Hill" is struck
+    return entity.kind != "GPE" and several and determined and knowledge.is_common_noun(last)
 
 
 def _last_noun(sentence: Sentence, entity: Entity, lead: list[int], knowledge: Knowledge) -> bool:

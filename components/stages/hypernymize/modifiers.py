@@ -34,7 +34,6 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
     names += _joints(sentence, names)
     names += _compounds(sentence, names)
     numbers += _comparisons(sentence, numbers)
-    numbers += _scores(sentence, numbers)
     numbers += _measures(sentence)
     numbers += _compounds(sentence, numbers)
     struck = [*names, *numbers]
@@ -68,18 +67,6 @@ def _comparisons(sentence: Sentence, struck: list[int]) -> list[int]:
     """Return the positions of prepositions within removed amounts: the "than" of "more than 40"."""
     amounts = [entity for entity in sentence.entities if entity.kind in NUMBERS and entity.end - 1 in struck]
     return [at for each in amounts for at in range(each.start, each.end - 1) if sentence.words[at].pos == "ADP"]
-
-
-def _scores(sentence: Sentence, struck: list[int]) -> list[int]:
-    """Return the positions that a dash joins to removed numbers: the rest of "2-1"."""
-    positions = []
-    for position in struck:
-        mark, other = position + 1, position + 2
-        if other >= len(sentence.words) or sentence.words[mark].text not in ("-", "–", ":", "/") or sentence.words[mark].space:
-            continue
-        if sentence.words[position].text[:1].isdigit() and sentence.words[other].text[:1].isdigit():
-            positions += [mark, other]
-    return positions
 
 
 def _measures(sentence: Sentence) -> list[int]:

@@ -13,7 +13,7 @@ from components.language.capitals import is_common_word
 from components.language.dictionary import is_listed
 from components.language.person_names import is_given_name, is_surname
 from components.stages.hypernymize.common_nouns import INDEFINITE
-from components.stages.hypernymize.name_types import LOCATIVE, coordinated, is_role, kind_by_words, led_by
+from components.stages.hypernymize.name_types import LOCATIVE, PLACES, coordinated, is_role, kind_by_words, led_by
 from components.stages.hypernymize.people import is_family
 from components.stages.hypernymize.sentence import NUMBERS, Entity, Sentence
 
@@ -23,6 +23,8 @@ PARTICLES = frozenset(
     {"van", "der", "den", "ter", "von", "zu", "de", "del", "della", "di", "da", "dos", "du", "la", "le", "bin", "al", "el"}
 )
 """Small words within names of people."""
+JOINING_PLACES = frozenset({"am", "an", "im", "der", "upon", "sur", "sous", "les", "en"})
+"""Small words within names of places: "Braunau am Inn"."""
 MAGNITUDES = frozenset({"k", "m", "mn", "mm", "b", "bn", "tn"})
 """Abbreviated magnitudes of numbers: "$66M"."""
 _JOINING = frozenset({"-", "–", "‑"})
@@ -117,7 +119,15 @@ def _is_designation(sentence: Sentence, position: int) -> bool:
 
 
 def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Extend each entity by the adjacent proper nouns."""
+    """Extend each entity by the adjacent proper nouns, and each place by the place that goes on with it."""
+    for place in [entity for entity in sentence.entities if entity.kind in PLACES]:
+        start = place.end
+        while start < len(sentence.words) and sentence.words[start].text in JOINING_PLACES:
+            start += 1
+        follower = sentence.entity_at(start) if start < len(sentence.words) else None
+        if follower is not None and follower.start == start and follower.kind in PLACES:
+            place.end = follower.end
+            sentence.entities.remove(follower)
     for entity in sentence.entities:
         if entity.kind not in KINDS and entity.kind != "NORP":
             continue

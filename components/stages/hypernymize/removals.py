@@ -9,11 +9,13 @@ from __future__ import annotations
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.dates import CALENDAR, RELATIVE
 from components.stages.hypernymize.locations import lead_positions
-from components.stages.hypernymize.sentence import NUMBERS, SUBJECTS, Entity, Sentence
+from components.stages.hypernymize.sentence import NUMBERS, SUBJECTS, Entity, Sentence, Word
 
 NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
 SAYING = frozenset({"say", "read", "spell", "state"})
 """Verbs whose object is what is written on something."""
+WORDS = frozenset({"word", "phrase", "letter", "text", "slogan", "inscription", "motto"})
+"""Nouns that say nothing without the quotation after them."""
 QUOTES = {"“": "”", "‘": "’", '"': '"', "'": "'", "«": "»", "`": "'", "``": "''", "„": "“"}
 CURRENCY = frozenset("$€£¥₹")
 EXTENT = frozenset({"long", "high", "tall", "wide", "deep", "thick", "old", "away"})
@@ -82,6 +84,11 @@ def _dated(sentence: Sentence, entity: Entity) -> bool:
 def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
     """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition; and "number 5"."""
     struck = [sentence.strike((position, position + 1)) for position in _labels(sentence)]
+    for start, end in _scores(sentence):
+        struck.append(sentence.strike(range(start, end)))
+        after = sentence.after(end - 1)
+        if after is None or sentence.words[after].pos not in ("NOUN", "ADJ"):
+            _strike_lead(sentence, start)
     for entity in sentence.entities:
         if entity.kind == "ORDINAL" and (time := _occasion(sentence, entity)) is not None:
             struck.append(sentence.strike(range(entity.start, time + 1)))
@@ -115,6 +122,27 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
     return f"amount: {'; '.join(struck)}" if struck else ""
 
 
+def _scores(sentence: Sentence) -> list[tuple[int, int]]:
+    """Return the spans of scores and ranges, with those that follow after commas: "2-1", "7-6, 6-4"."""
+    words, spans = sentence.words, []
+    position = 0
+    while position < len(words):
+        end = _score_end(words, position)
+        while end and end < len(words) and words[end].text == "," and _score_end(words, end + 1):
+            end = _score_end(words, end + 1)
+        if end:
+            spans.append((position, end))
+        position = end or position + 1
+    return spans
+
+
+def _score_end(words: list[Word], start: int) -> int:
+    """Return the end of two numbers that a dash joins without spaces; 0 for none."""
+    span = words[start : start + 3]
+    joined = len(span) == 3 and span[1].text in ("-", "–", ":", "/") and not (span[0].space or span[1].space)
+    return start + 3 if joined and all(word.alive and word.text.isdigit() for word in (span[0], span[2])) else 0
+
+
 def _occasion(sentence: Sentence, entity: Entity) -> int | None:
     """Return the position of "time" after an ordinal with its preposition ("for the first time"); None for none."""
     after = sentence.after(entity.end - 1)
@@ -127,7 +155,7 @@ def _labels(sentence: Sentence) -> list[int]:
     """Return the positions of "number" or "#" before a numeral, where a noun is beside both: "a number 5 shirt"."""
     words, positions = sentence.words, []
     for position in range(1, len(words) - 1):
-        if words[position].text.lower() not in ("number", "#") or not words[position + 1].text.isdigit():
+        if words[position].text.lower() not in ("number", "#", "no.", "no", "nr.") or not words[position + 1].text.isdigit():
             continue
         after = words[position + 2].pos if position + 2 < len(words) else ""
         if words[position - 1].pos == "NOUN" or (words[position - 1].pos in ("DET", "ADJ") and after in ("NOUN", "ADJ")):
@@ -149,8 +177,12 @@ def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
         ends = sentence.words[end - 1].text == ","  # With "The Hill," a company ...
         modifies_next = follower is not None and not ends and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
         struck.append(sentence.strike(range(start, end + 1)))
-        if not modifies_next:
-            _strike_lead(sentence, start)
+        if modifies_next:
+            continue
+        before = sentence.before(start)
+        if before is not None and sentence.words[before].lemma in WORDS:
+            sentence.strike([before])  # "with the words" of a quotation
+        _strike_lead(sentence, start)
     return f"quote: {'; '.join(struck)}" if struck else ""
 
 

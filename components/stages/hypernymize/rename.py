@@ -10,7 +10,8 @@ import re
 from components.knowledge.cascade import Knowledge
 from components.knowledge.kinds import KINDS
 from components.language.words import article, plural
-from components.stages.hypernymize.evidence import find_kind
+from components.stages.hypernymize.evidence import find_kind, signals_of_group
+from components.stages.hypernymize.removals import NAMING
 from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Entity, Sentence
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
@@ -29,10 +30,18 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             continue
         name = sentence.text_of(entity.start, entity.end)
         if entity.kind == "NORP" and sentence.words[entity.end - 1].tag == "NNPS":
+            signals = signals_of_group(entity, sentence.words[entity.end - 1], knowledge)
+            if len(signals) < min_name_signals:
+                _leave_unknown(sentence, entity, tuple(signals))
+                continue
             _replace_name(sentence, entity, "people", "person", plural_tag=True)
             changed.append(f"{name} are people")
             continue
         if entity.kind not in KINDS:
+            continue
+        naming = entity.start - 1
+        if naming > 0 and sentence.words[naming].lemma in NAMING and sentence.words[naming].dep == "acl":
+            changed.append(f"{sentence.strike(range(naming, entity.end))} only names")
             continue
         apposed = _apposed(sentence, entity, knowledge)
         if apposed:
