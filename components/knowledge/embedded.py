@@ -95,7 +95,7 @@ class Embedded:
             lemma = each.lemmas[0]
             word = _common_words(lemma)
             word = CAPTION_TERMS.get(word, word)
-            if word in VAGUE:
+            if word in VAGUE or word.endswith((" area", " region")):
                 break
             if self.words.common(word) and (lemma.islower() or " " in lemma):
                 return word

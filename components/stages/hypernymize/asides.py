@@ -17,6 +17,11 @@ LONGEST_LABEL = 8
 _LABEL_ENDS = frozenset({":", "|", "-", "–", "—", "--"})
 _JOINING = frozenset({"ADP", "DET", "CCONJ", "PUNCT", "SYM", "PART"})
 """Tags of words that only join names."""
+_WHERE = """
+    left right center centre middle top bottom front back rear far row l r c first second third from and in
+"""
+WHERE = frozenset(_WHERE.split())
+"""Words of a bracket that says which of several people a name means."""
 _PARTY = re.compile(r"[RDI]-[A-Z][A-Za-z.]+$")
 """Matches party and state of a politician: "R-Ky."."""
 
@@ -79,8 +84,10 @@ def _closing(sentence: Sentence, start: int) -> int | None:
 
 
 def _is_beside(sentence: Sentence, start: int, end: int) -> bool:
-    """Return whether a bracket has a name and no verb: "[File: Reuters]"."""
+    """Return whether a bracket has a name and no verb ("[File: Reuters]"), or says where a person stands ("second from left")."""
     span = sentence.words[start:end]
+    if all(word.text.lower() in WHERE for word in span):
+        return True
     named = any(word.pos == "PROPN" for word in span) or any(sentence.entity_at(at) is not None for at in range(start, end))
     return named and not any(word.pos in ("VERB", "AUX") for word in span)
 

@@ -108,7 +108,8 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     """
     plain = sentence.words[position].text.lower()
     senses = knowledge.wordnet.senses(plain)
-    if is_initialism(sentence.words[position].text) and not is_written_so(sentence.words[position].text, knowledge):
+    written_so = is_written_so(sentence.words[position].text, knowledge)
+    if is_initialism(sentence.words[position].text) and not written_so:
         return False  # "EU" is no element
     lower = is_common_word(plain, knowledge.wordnet)
     after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
@@ -119,9 +120,11 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     entity = sentence.entity_at(position)
     if modifies or entity is None or entity.kind in ("DATE", "EVENT"):
         kinds |= FEASTS
-    if (after is not None and after.pos == "NUM") or not any(
-        not sense.instance_of and _is_kind(knowledge, sense, kinds) for sense in senses
-    ):
+    brand = lower and modifies and not written_so  # "an Apple computer"
+    nationality = entity is not None and entity.kind == "NORP"
+    if brand or nationality or (after is not None and after.pos == "NUM"):
+        return False
+    if not any(not sense.instance_of and _is_kind(knowledge, sense, kinds) for sense in senses):
         return False
     determined = before is not None and (
         (before.pos == "DET" and not (lower and before.text.lower() == "the"))  # names take "the" as well: "the Giants"

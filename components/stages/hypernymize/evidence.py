@@ -15,8 +15,9 @@ from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import FOOD, KINDS, STRUCTURE
 from components.language.capitals import is_common_word
 from components.language.person_names import is_given_name, is_surname
+from components.language.words import zipf
 from components.stages.hypernymize.name_types import LOCATIVE, PLACES, coordinated, is_role, led_by
-from components.stages.hypernymize.people import is_family
+from components.stages.hypernymize.people import is_double_name, is_family
 from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence, Word
 
 _ACTS = """
@@ -32,6 +33,8 @@ TOLD_BY_TYPE = frozenset({"PERSON", "GPE", "LOC", "EVENT"})
 """Types whose own word says something: "person", "location", "event"; "organization" and "work" are no kinds one can see."""
 CLEAR = 4
 """Meanings of a head noun, at most, for it to mean the same without its name: "luncheon", but not "front"."""
+RARE = 3.5
+"""Frequency (Zipf) under which a common word at the end of a name is no evidence against a person: "Salah"."""
 _INITIAL = re.compile(r"[A-Z]\.(?:[A-Z]\.)*$")
 _NAMED = re.compile(r"[A-Z][^\W\d_]*[^\W\d_A-Z]['’A-Z]*[^\W\d_]*$")
 
@@ -105,25 +108,38 @@ def _signals_of_place(sentence: Sentence, entity: Entity, source: str, knowledge
 
 
 def _signals_of_person(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> list[str]:
-    first, last = words[0], words[-1]
+    written, last = [word.text for word in words], words[-1]
     after = sentence.words[entity.end] if entity.end < len(sentence.words) else None
-    # A word that is common as well is a name only after a given name: "Moon", "Google Glass", but "Chris Rock".
-    plain = is_common_word(last.text.lower(), knowledge.wordnet)
-    listed = is_given_name(first.text) if len(words) > 1 or not plain else False
-    listed = listed or (len(words) > 1 and not plain and is_surname(last.text))
-    form = len(words) > 1 and all(
-        _INITIAL.match(word.text) or (_NAMED.match(word.text) and not is_common_word(word.text.lower(), knowledge.wordnet))
-        for word in words[-2:]
-    )
+    parts = [text for text in written if text[:1].isalpha()][-2:]
+    form = len(words) > 1 and all(_INITIAL.match(part) or _is_proper(part, knowledge) for part in parts)
     found = {
-        "list of names": listed,
-        "form": form,
+        "list of names": _are_listed(written, knowledge),
+        "form": form or is_double_name(written),
         "role": _has_role(sentence, entity, knowledge),
-        "verb": _acts(sentence, last) or (after is not None and after.tag == "VBG"),
-        "pronoun": any(word.text.lower() in PRONOUNS for word in sentence.words),
+        "verb": _acts(sentence, last) or (after is not None and after.tag == "VBG" and after.lemma in HUMAN_ACTS),
+        "pronoun": sum(each.kind == "PERSON" for each in sentence.entities) == 1
+        and any(word.text.lower() in PRONOUNS for word in sentence.words),
         "beside a person": coordinated(sentence, entity.start) == "PERSON",
     }
     return [signal for signal, holds in found.items() if holds]
+
+
+def _is_proper(text: str, knowledge: Knowledge) -> bool:
+    """Return whether a word has the form of a name and no dictionary lists it as a common word."""
+    name = text.capitalize() if text.islower() else text
+    return _NAMED.match(name) is not None and not is_common_word(text.lower(), knowledge.wordnet)
+
+
+def _are_listed(words: list[str], knowledge: Knowledge) -> bool:
+    """Return whether lists have a given name or a surname of these words: "Grace Hopper", but not "Moon" or "Olive Bread"."""
+    last = words[-1].lower()
+    plain = is_common_word(last, knowledge.wordnet)
+    given = [word for word in words[:-1] or words if is_given_name(word)]
+    if len(words) == 1 or not plain:
+        return not plain and (bool(given) or (len(words) > 1 and is_surname(last)))
+    eaten = any(knowledge.wordnet.is_a(sense, frozenset({FOOD})) for sense in knowledge.wordnet.senses(last)[:1])
+    firm = not eaten or not all(is_common_word(word.lower(), knowledge.wordnet) for word in given)
+    return bool(given) and firm and (is_surname(last) or zipf(last) < RARE)
 
 
 def _has_role(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:

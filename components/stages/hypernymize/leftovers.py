@@ -22,6 +22,8 @@ ABBREVIATED = 3
 """Letters of an abbreviation in capitals, at most, that a common word may be as well: "UP"."""
 USUAL = 4.3
 """Frequency (Zipf) of a noun that needs no capital after "the"."""
+FAMILIAR = 3.5
+"""Frequency (Zipf) of a word that may begin a sentence though no dictionary lists it."""
 FUNCTIONS = frozenset({"DET", "PRON", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "INTJ"})
 """Tags of words that are no names."""
 
@@ -35,9 +37,13 @@ def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
     struck = []
     for position in sentence.alive():
         word = sentence.words[position]
-        if word.renamed or word.is_class or word.text.lower() == word.text or word.text == "I":
+        if word.renamed or word.is_class or word.text == "I" or not word.text[:1].isalpha():
             continue
-        inside = not (titled or begins_sentence(written, position))
+        if word.text.islower():
+            if word.pos in ("NOUN", "PROPN") and knowledge.is_instance(word.text) and not word.text.endswith("s"):
+                word.pos = "PROPN"  # "seattle"
+            continue
+        inside = not (titled or sentence.before(position) is None or begins_sentence(written, position))
         if not (word.text in gone or _is_name(sentence, position, knowledge, inside=inside)):
             continue
         if _modifies(sentence, position):
@@ -62,7 +68,8 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
     if is_initialism(word.text) and len(plain) <= ABBREVIATED:
         return True
     listed = is_listed(plain, knowledge.wordnet.folder) or zipf(plain) >= FREQUENT
-    if word.pos in FUNCTIONS or (word.pos in ("ADJ", "VERB", "ADV") and not inside and listed):
+    usual = not inside and word.pos != "PROPN" and zipf(plain) >= FAMILIAR
+    if word.pos in FUNCTIONS or usual or (word.pos in ("ADJ", "VERB", "ADV") and not inside and listed):
         return False
     if not is_common_word(plain, knowledge.wordnet):
         return True

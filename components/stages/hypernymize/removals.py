@@ -11,7 +11,7 @@ from components.stages.hypernymize.dates import CALENDAR, RELATIVE
 from components.stages.hypernymize.locations import lead_positions
 from components.stages.hypernymize.sentence import NUMBERS, SUBJECTS, Entity, Sentence, Word
 
-NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
+NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub", "nickname", "date"})
 SAYING = frozenset({"say", "read", "spell", "state"})
 """Verbs whose object is what is written on something."""
 WORDS = frozenset({"word", "phrase", "letter", "text", "slogan", "inscription", "motto"})
@@ -34,7 +34,11 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
             continue
         modified = sentence.modifies(entity.start, entity.end)
         end, owns = _genitive(sentence, entity)
-        struck.append(sentence.strike(range(entity.start, end)))
+        owns = owns or _goes_on(sentence, end, ("NOUN", "ADJ")) or sentence.text_of(end, end + 2) in (", file", ", photo")
+        start = entity.start
+        if owns and sentence.words[start].pos == "DET" and sentence.words[start].text.lower() not in ("last", "next"):
+            start += 1  # "in a fall 2015 team photo", "in this May 25, 2005, file photo"
+        struck.append(sentence.strike(range(start, end + (sentence.text_of(end, end + 1) == "," and owns))))
         if modified is None and not owns:
             _strike_lead(sentence, entity.start, goes_on=_goes_on(sentence, end))
     return f"date or duration: {'; '.join(struck)}" if struck else ""
@@ -47,9 +51,9 @@ def _subject_year(sentence: Sentence, entity: Entity) -> list[int]:
     return [at for at in span if sentence.words[at].text.isdigit()] if noun else []
 
 
-def _goes_on(sentence: Sentence, position: int) -> bool:
+def _goes_on(sentence: Sentence, position: int, tags: tuple[str, ...] = ("DET", "PROPN", "NOUN", "ADJ")) -> bool:
     """Return whether a noun phrase follows directly: "of the 1994 The Green Cup"."""
-    return position < len(sentence.words) and sentence.words[position].pos in ("DET", "PROPN", "NOUN", "ADJ")
+    return position < len(sentence.words) and sentence.words[position].pos in tags
 
 
 def _genitive(sentence: Sentence, entity: Entity) -> tuple[int, bool]:
@@ -97,14 +101,15 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
         if entity.kind not in NUMBERS or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
             continue
         start, end = entity.start, entity.end
-        if sentence.text_of(start, end).lower() == "one" or sentence.words[start].tag == "NNS":
+        if sentence.text_of(start, end).lower() in ("one", "half") or sentence.words[start].tag == "NNS":
             continue  # "one of the people" is a pronoun, "hundreds of people" a noun
         while start > 0 and sentence.words[start - 1].text in CURRENCY | {"#"}:
             start -= 1
         while end < len(sentence.words) and sentence.words[end].text in CURRENCY:
             end += 1
         after = sentence.after(end - 1)
-        partitive = after is not None and sentence.words[after].text.lower() == "of"
+        counts = start == 0 or sentence.words[start - 1].pos not in ("NOUN", "PROPN")  # not "day three of"
+        partitive = after is not None and sentence.words[after].text.lower() == "of" and counts
         if after is not None and partitive:
             following = sentence.after(after)
             end = after + 1

@@ -6,6 +6,8 @@ inconsistent". Faults of form count only where words were removed: a published t
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from components.language.words import words_of
 from components.stages.hypernymize.removals import CURRENCY
 from components.stages.hypernymize.sentence import MODIFIERS, NUMBERS, SUBJECTS, Sentence, Word
@@ -84,6 +86,10 @@ def _fault_at_start(sentence: Sentence) -> tuple[str, str] | None:
 def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
     """Return the fault of a word before removed words: an article, preposition or conjunction without its complement."""
     places = sentence.alive()
+    for before, joint in pairwise(places):
+        lost = sentence.words[joint].pos == "CCONJ" and _gap(sentence, before + 1, joint)
+        if lost and sentence.words[before].pos in ("ADP", "DET", "SCONJ"):
+            return f"'{sentence.words[joint].text}' joins nothing", "something on both sides"
     for position, following in zip(places, [*places[1:], len(sentence.words)], strict=True):
         word = sentence.words[position]
         if not _gap(sentence, position + 1, following):
