@@ -106,6 +106,7 @@ class WordNet:
             row, steps = [item for item in above.values() if item is not None], steps + 1
         return steps
 
+    @lru_cache(maxsize=65536)  # noqa: B019
     def is_a(self, synset: Synset, kinds: frozenset[int]) -> bool:
         """Return whether a meaning is one of ``kinds`` or lies below one."""
         return synset.number in kinds or any(item.number in kinds for item in self.ancestors(synset))

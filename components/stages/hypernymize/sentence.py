@@ -68,7 +68,9 @@ class Sentence:
         columns = zip(
             parse["text"], parse["space"], parse["lemma"], parse["pos"], parse["tag"], parse["dep"], parse["head"], strict=True
         )
-        return cls([Word(*column) for column in columns], [Entity(*entity, said=entity[2]) for entity in parse["entities"]])
+        return cls(
+            [Word(*column) for column in columns], [Entity(start, end, kind, said=kind) for start, end, kind in parse["entities"]]
+        )
 
     def alive(self) -> list[int]:
         """Return the positions that are not removed."""
