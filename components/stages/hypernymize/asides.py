@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from components.knowledge.cascade import Knowledge
+from components.language.capitals import is_initialism
 from components.stages.hypernymize.sentence import Sentence
 from components.stages.hypernymize.tidy import PAIRS
 
@@ -27,7 +28,7 @@ _PARTY = re.compile(r"[RDI]-[A-Z][A-Za-z.]+$")
 
 
 def strip_labels(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove names before a colon, bar or dash at the beginning, where the text goes on with a capital."""
+    """Remove names before a colon, bar or dash at the beginning, where the text goes on with a capital, and those at the end."""
     struck = []
     start: int | None = 0
     while start is not None and (end := _label_end(sentence, start)) is not None:
@@ -38,7 +39,22 @@ def strip_labels(sentence: Sentence, knowledge: Knowledge) -> str:
                 if word.pos == "PROPN" and knowledge.is_common_noun(word.text.lower()):
                     word.pos, word.lemma = "NOUN", word.lemma.lower()
         start = sentence.after(end)
-    return f"before the sentence: {'; '.join(struck)}" if struck else ""
+    if (mark := _mark_before_names(sentence)) is not None:
+        struck.append(sentence.strike(range(mark, len(sentence.words)), beside=True))
+    return f"before or after the sentence: {'; '.join(struck)}" if struck else ""
+
+
+def _mark_before_names(sentence: Sentence) -> int | None:
+    """Return where names after a bar or dash at the end begin, or after a word and a colon ("Photos: X and Y"); None for none."""
+    words = sentence.words
+    for position in range(len(words) - 2, 1, -1):
+        mark = words[position]
+        if mark.text not in _LABEL_ENDS or not mark.space or not _only_names(sentence, position + 1, len(words)):
+            continue
+        if mark.text == ":":
+            return position - 1 if words[position - 2].text in (".", "!", "?") else None
+        return position if words[position - 1].space and words[position].alive else None
+    return None
 
 
 def _label_end(sentence: Sentence, start: int) -> int | None:
@@ -86,9 +102,11 @@ def _closing(sentence: Sentence, start: int) -> int | None:
 def _is_beside(sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a bracket has a name and no verb ("[File: Reuters]"), or says where a person stands ("second from left")."""
     span = sentence.words[start:end]
-    if all(word.text.lower() in WHERE for word in span):
+    if all(word.text.lower().strip(".") in WHERE for word in span):
         return True
-    named = any(word.pos == "PROPN" for word in span) or any(sentence.entity_at(at) is not None for at in range(start, end))
+    named = any(word.pos == "PROPN" or is_initialism(word.text) for word in span) or any(
+        sentence.entity_at(at) is not None for at in range(start, end)
+    )
     return named and not any(word.pos in ("VERB", "AUX") for word in span)
 
 

@@ -7,12 +7,12 @@ a class of things ("Frisbee", "Doberman"), nor of a compound whose head is a com
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import brand_kind
+from components.knowledge.gazetteers import brand_kind, place_kind
 from components.knowledge.kinds import ANIMAL, ARTIFACT, KINDS, PERSON
 from components.language.capitals import is_common_word, is_initialism
 from components.language.wordnet import Synset
 from components.language.words import plural
-from components.stages.hypernymize.sentence import MODIFIERS, Entity, Sentence
+from components.stages.hypernymize.sentence import MODIFIERS, PLACES, Entity, Sentence
 
 MATTER, PLANT = 20827, 17222
 """WordNet 3.0 synsets: matter (materials, food, drinks), plant."""
@@ -84,7 +84,7 @@ def _end_of_common_noun(sentence: Sentence, start: int, knowledge: Knowledge) ->
         end = start + length
         if end > len(words) or (end < len(words) and _named(sentence, end, end + 1)):
             continue
-        phrase = " ".join(word.text for word in words[start:end]).lower()
+        phrase = " ".join(word.text for word in words[start:end]).lower().replace(" 's", "'s").replace(" ’s", "'s")
         if (length > 1 and _is_compound(phrase, knowledge)) or (length == 1 and _is_class(sentence, start, knowledge)):
             return end
     return start
@@ -120,6 +120,8 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     entity = sentence.entity_at(position)
     if modifies or entity is None or entity.kind in ("DATE", "EVENT"):
         kinds |= FEASTS
+    if entity is not None and entity.kind in PLACES and place_kind(plain) in ("country", "state"):
+        return False  # "western Japan"
     brand = lower and modifies and not written_so  # "an Apple computer"
     nationality = entity is not None and entity.kind == "NORP"
     if brand or nationality or (after is not None and after.pos == "NUM"):

@@ -16,9 +16,9 @@ from components.knowledge.kinds import FOOD, KINDS, STRUCTURE
 from components.language.capitals import is_common_word
 from components.language.person_names import is_given_name, is_surname
 from components.language.words import zipf
-from components.stages.hypernymize.name_types import LOCATIVE, PLACES, coordinated, is_role, led_by
+from components.stages.hypernymize.name_types import LOCATIVE, NUMERAL, coordinated, is_role, led_by
 from components.stages.hypernymize.people import is_double_name, is_family
-from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence, Word
+from components.stages.hypernymize.sentence import PLACES, SUBJECTS, Entity, Sentence, Word
 
 _ACTS = """
     address announce answer applaud argue ask attend board catch celebrate cheer climb congratulate cook dance deliver discuss
@@ -33,9 +33,12 @@ TOLD_BY_TYPE = frozenset({"PERSON", "GPE", "LOC", "EVENT"})
 """Types whose own word says something: "person", "location", "event"; "organization" and "work" are no kinds one can see."""
 CLEAR = 4
 """Meanings of a head noun, at most, for it to mean the same without its name: "luncheon", but not "front"."""
+EATEN = frozenset({FOOD})
 RARE = 3.5
 """Frequency (Zipf) under which a common word at the end of a name is no evidence against a person: "Salah"."""
 _INITIAL = re.compile(r"[A-Z]\.(?:[A-Z]\.)*$")
+_CODE = re.compile(r"\d|^[A-Z]{2,}$|^['’]s$")
+"""Matches what is in names of products and firms only: a digit, an abbreviation, a genitive."""
 _NAMED = re.compile(r"[A-Z][^\W\d_]*[^\W\d_A-Z]['’A-Z]*[^\W\d_]*$")
 
 
@@ -51,10 +54,12 @@ def find_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge, least: i
     """Return the kind of a name if at least ``least`` signals agree, else that of its own head noun, else an unknown one."""
     words = [word for word in sentence.words[entity.start : entity.end] if word.alive and word.pos != "DET"]
     town = " ".join(word.text for word in words[:-1])
-    if entity.kind not in ("PERSON", "EVENT", "WORK_OF_ART") and words[-1].tag == "NNPS" and place_kind(town):
+    first = " ".join(word.text for word in words[:2])
+    plain = is_common_word(words[0].text.lower(), knowledge.wordnet) and not place_kind(first)  # Best is a town
+    if entity.kind not in ("PERSON", "EVENT", "WORK_OF_ART") and words[-1].tag == "NNPS" and place_kind(town) and not plain:
         return Kind("team", "the name's form", ("place", "plural"))  # "the Green Bay Packers", whatever its label
     known = knowledge.lookup(sentence.text_of(entity.start, entity.end), entity.kind)
-    if known is None or _contradicted(sentence, entity, known, knowledge):
+    if known is None or _contradicted(sentence, entity, known, knowledge) or (known.word == "sports team" and plain):
         return Kind(None, "", ())
     signals = ["recogniser"] if entity.said == entity.kind or {entity.said, entity.kind} <= PLACES else []
     if known.source == ALONE:
@@ -78,13 +83,19 @@ def find_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge, least: i
 def _contradicted(sentence: Sentence, entity: Entity, known: HypernymAnswer, knowledge: Knowledge) -> bool:
     """Return whether the sentence or the dictionary speaks against a kind.
 
-    "The Mona Lisa" is no person, "Brazil celebrate" no country, and the last word of a name that WordNet has under another class
-    does not say its kind: "the White House".
+    "The Mona Lisa" and "Keychron K2 HE" are no people, "Brazil celebrate" no country. The last word of a name that WordNet has
+    under another class does not say its kind: "the White House".
     """
     if entity.kind == "PERSON":
         outside = sentence.words[entity.start - 1] if entity.start else None
         article = outside if outside is not None and outside.pos == "DET" else sentence.words[entity.start]
-        return article.text.lower() == "the" and not sentence.words[entity.start].text.endswith(".")  # "the Rev. X"
+        if article.text.lower() == "the" and not sentence.words[entity.start].text.endswith("."):  # "the Rev. X"
+            return True
+        words = [word.text for word in sentence.words[entity.start : entity.end]]
+        coded = any(_CODE.search(word) and not NUMERAL.match(word) for word in words) and not all(
+            word.isupper() for word in words
+        )
+        return coded or led_by(sentence, entity.start) in ("from", "at", "in")
     if known.source in (LAST, ALONE):
         name = strip_article(sentence.text_of(entity.start, entity.end))
         senses = [sense for sense in knowledge.wordnet.senses(name) if sense.instance_of]
@@ -137,9 +148,10 @@ def _are_listed(words: list[str], knowledge: Knowledge) -> bool:
     given = [word for word in words[:-1] or words if is_given_name(word)]
     if len(words) == 1 or not plain:
         return not plain and (bool(given) or (len(words) > 1 and is_surname(last)))
-    eaten = any(knowledge.wordnet.is_a(sense, frozenset({FOOD})) for sense in knowledge.wordnet.senses(last)[:1])
-    firm = not eaten or not all(is_common_word(word.lower(), knowledge.wordnet) for word in given)
-    return bool(given) and firm and (is_surname(last) or zipf(last) < RARE)
+    eaten = any(knowledge.wordnet.is_a(sense, EATEN) for sense in knowledge.wordnet.senses(last)[:1])
+    if all(is_common_word(word.lower(), knowledge.wordnet) for word in given):
+        return bool(given) and is_surname(last) and not eaten
+    return is_surname(last) or (zipf(last) < RARE and not (eaten or knowledge.is_object(last) or knowledge.is_place(last)))
 
 
 def _has_role(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
@@ -149,7 +161,7 @@ def _has_role(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
         return True
     if entity.end >= len(words) or words[entity.end].text not in (",", "("):
         return False
-    return any(word.pos == "NOUN" and knowledge.is_role(word.lemma.lower()) for word in words[entity.end + 1 : entity.end + 5])
+    return any(word.tag == "NN" and knowledge.is_role(word.lemma.lower()) for word in words[entity.end + 1 : entity.end + 5])
 
 
 def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> str:
@@ -159,7 +171,7 @@ def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: 
     if len(words) < 2 or entity.kind == "PERSON" or not is_common_word(noun, knowledge.wordnet):
         return ""
     senses = [sense for sense in knowledge.wordnet.senses(noun) if not sense.instance_of]
-    if not senses or noun not in senses[0].lemmas or not knowledge.wordnet.is_a(senses[0], THINGS | {FOOD}):
+    if not senses or noun not in senses[0].lemmas or not knowledge.wordnet.is_a(senses[0], THINGS | EATEN):
         return ""
     inside = sentence.words[entity.start] if sentence.words[entity.start].pos == "DET" else None
     position = entity.start - 1
@@ -168,7 +180,7 @@ def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: 
     before = inside or (sentence.words[position] if position >= 0 else None)
     if before is not None and before.text.lower() in ("a", "an"):
         return noun
-    if knowledge.wordnet.is_a(senses[0], frozenset({FOOD})):
+    if knowledge.wordnet.is_a(senses[0], EATEN):
         return noun
     clear = len(senses) <= CLEAR or knowledge.wordnet.is_a(senses[0], frozenset({STRUCTURE}))
     return noun if clear and before is not None and (before.pos == "DET" or before.tag in ("PRP$", "POS")) else ""

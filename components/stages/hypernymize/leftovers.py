@@ -22,10 +22,11 @@ ABBREVIATED = 3
 """Letters of an abbreviation in capitals, at most, that a common word may be as well: "UP"."""
 USUAL = 4.3
 """Frequency (Zipf) of a noun that needs no capital after "the"."""
-FAMILIAR = 3.5
+FAMILIAR = 4.2
 """Frequency (Zipf) of a word that may begin a sentence though no dictionary lists it."""
+APOSTROPHES = frozenset("'’´`")
 FUNCTIONS = frozenset({"DET", "PRON", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "INTJ"})
-"""Tags of words that are no names."""
+"""Tags of words that are names only within titles."""
 
 
 def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
@@ -48,6 +49,9 @@ def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
             continue
         if _modifies(sentence, position):
             struck.append(position)
+            mark = sentence.after(position)
+            if mark is not None and (sentence.words[mark].tag == "POS" or sentence.words[mark].text in APOSTROPHES):
+                struck.append(mark)
         else:
             word.pos = "PROPN"
     return f"name before a noun: {sentence.strike(struck)}" if struck else ""
@@ -67,13 +71,20 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
         return False
     if is_initialism(word.text) and len(plain) <= ABBREVIATED:
         return True
-    listed = is_listed(plain, knowledge.wordnet.folder) or zipf(plain) >= FREQUENT
-    usual = not inside and word.pos != "PROPN" and zipf(plain) >= FAMILIAR
-    if word.pos in FUNCTIONS or usual or (word.pos in ("ADJ", "VERB", "ADV") and not inside and listed):
-        return False
-    if not is_common_word(plain, knowledge.wordnet):
+    if word.pos in FUNCTIONS:
+        after = sentence.after(position)
+        replaced = after is not None and sentence.words[after].renamed
+        return inside and not (word.text.isupper() or replaced)  # a title: "a scene from After Earth"
+    common = is_common_word(plain, knowledge.wordnet)
+    if not inside:
+        nation = any(not sense.instance_of for sense in knowledge.wordnet.senses(plain))
+        listed = is_listed(plain, knowledge.wordnet.folder) or zipf(plain) >= FREQUENT
+        usual = word.pos != "PROPN" and zipf(plain) >= FAMILIAR
+        return not common and not usual and (word.pos not in ("ADJ", "VERB", "ADV") or nation or not listed)
+    if not common:
         return True
-    if not inside or (word.tag in ("NN", "NNP") and is_role(sentence, position, knowledge)):
+    alone = position == 0 or sentence.words[position - 1].alive  # not "iPhone 16 Pro"
+    if word.tag in ("NN", "NNP") and alone and is_role(sentence, position, knowledge):
         return False
     return word.tag not in ("NN", "NNP") or not _is_definite(sentence, position, knowledge)
 
@@ -90,7 +101,7 @@ def _is_definite(sentence: Sentence, position: int, knowledge: Knowledge) -> boo
     after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
     alone = sentence.entity_at(position) is None and (after is None or not after.text[:1].isupper())
     usual = zipf(plain) >= USUAL and not plain.endswith("s") and not knowledge.is_animal(plain)
-    return alone and usual and position > 0 and sentence.words[position - 1].text.lower() == "the"
+    return alone and usual and position > 0 and sentence.words[position - 1].text == "the"
 
 
 def _joined(sentence: Sentence, position: int) -> bool:

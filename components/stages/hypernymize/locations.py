@@ -11,14 +11,18 @@ from components.knowledge.cascade import Knowledge
 from components.knowledge.kinds import KINDS
 from components.stages.hypernymize.common_nouns import is_indefinite
 from components.stages.hypernymize.evidence import find_kind
-from components.stages.hypernymize.name_types import PLACES, is_place_noun, is_role
-from components.stages.hypernymize.sentence import Entity, Sentence
+from components.stages.hypernymize.name_types import is_place_noun, is_role
+from components.stages.hypernymize.sentence import PLACES, Entity, Sentence
 
 UNKNOWN_PLACE_PREPOSITIONS = frozenset(
     {"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along", "during", "against"}
 )
 """Prepositions before a name of unknown kind that is removed as a location."""
 LOCATING_PREPOSITIONS = frozenset({"in", "at", "near", "from", "inside", "around", "to"})
+_OF = "north south east west northeast northwest southeast southwest outside ahead"
+_TO = "according due thanks next close adjacent prior"
+DIRECTIONS = frozenset([*(("of", word) for word in _OF.split()), *(("to", word) for word in _TO.split())])
+"""Prepositions and the words before them that say nothing without what follows."""
 BETWEEN = frozenset({"between", "from"})
 _STATE = re.compile(r"[A-Z]{2}$|[A-Z]\.[A-Z]\.$|[A-Z][a-z]{2,4}\.$")
 """Abbreviation of a state after a comma: "ON", "N.C.", "Calif."."""
@@ -61,9 +65,44 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
                 continue
         if _last_noun(sentence, entity, lead, knowledge):
             continue
-        span = [*lead, *range(entity.start, entity.end), *_further_places(sentence, entity.end, pair=word in BETWEEN)]
+        if word == "by" and sentence.words[lead[0]].dep == "agent":
+            continue  # "provided by X"
+        further = _further_places(sentence, entity.end, pair=word in BETWEEN)
+        span = [*_direction(sentence, lead[0]), *lead, *range(entity.start, entity.end), *further]
+        closing = sentence.after(span[-1])
+        apposed = any(sentence.words[at].text == "," for at in further) and not _is_open(sentence, span[0])
+        if apposed and closing is not None and sentence.words[closing].text == ",":
+            span.append(closing)  # "in Spring Lake, N.C., take"
         struck.append(sentence.strike(span))
+        _end_sentence(sentence, span[-1])
     return f"location: {'; '.join(struck)}" if struck else ""
+
+
+def _is_open(sentence: Sentence, position: int) -> bool:
+    """Return whether a comma before a position has opened an apposition that a later one closes."""
+    commas = 0
+    for word in sentence.words[:position]:
+        commas = 0 if word.text in (".", "!", "?") else commas + (word.alive and word.text == ",")
+    return commas % 2 == 1
+
+
+def _direction(sentence: Sentence, preposition: int) -> list[int]:
+    """Return the positions of words that lead only to a preposition: "north of", "according to", with a comma before them."""
+    before = sentence.before(preposition)
+    if before is None or (sentence.words[preposition].text.lower(), sentence.words[before].text.lower()) not in DIRECTIONS:
+        return []
+    comma = sentence.before(before)
+    return [comma, before] if comma is not None and sentence.words[comma].text == "," else [before]
+
+
+def _end_sentence(sentence: Sentence, last: int) -> None:
+    """Keep the full stop of a removed abbreviation that ends a sentence: "in Folsom, Calif. The plant"."""
+    after = sentence.after(last)
+    if after is None or not sentence.words[last].text.endswith(".") or after != last + 1:
+        return
+    if sentence.words[after].text[:1].isupper() and sentence.words[after].pos in ("DET", "PRON"):
+        mark = sentence.words[last]
+        mark.text, mark.pos, mark.tag, mark.alive, mark.space = ".", "PUNCT", ".", True, True
 
 
 def _possessive_place(sentence: Sentence, entity: Entity) -> list[int]:
@@ -130,10 +169,14 @@ def _last_noun(sentence: Sentence, entity: Entity, lead: list[int], knowledge: K
 def _set_off(sentence: Sentence, entity: Entity) -> list[int]:
     """Return the mark that sets a place off from the rest: ", Tanzania", "(Paris)", "- Rome"; empty for none."""
     before, after = sentence.before(entity.start), sentence.after(entity.end - 1)
+    adjectives: list[int] = []
+    while before is not None and sentence.words[before].pos == "ADJ":  # ", western Japan"
+        adjectives.insert(0, before)
+        before = sentence.before(before)
     if before is None or sentence.words[before].text not in SETTING_OFF:
         return []
     closed = after is None or sentence.words[after].pos == "PUNCT"
-    return [before] if closed else []
+    return [before, *adjectives] if closed else []
 
 
 def _is_place(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:

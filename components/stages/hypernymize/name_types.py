@@ -12,7 +12,6 @@ from components.language.person_names import is_given_name
 from components.stages.hypernymize.people import is_double_name
 from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence
 
-PLACES = frozenset({"GPE", "LOC", "FAC"})
 LOCATIVE = frozenset({"in", "at", "near", "off", "outside", "between", "from", "to", "towards", "around", "across", "through"})
 _GEOGRAPHIC = """
     island isle islet coast gulf bay lake valley town city village hamlet state province region county district port harbour
@@ -25,7 +24,7 @@ SPIRIT = 9504135
 SHIPS = frozenset({"USS", "HMS", "HMCS", "HMAS", "RMS", "SS", "MS", "MV", "USNS", "USCGC", "INS"})
 """Prefixes of ships' names."""
 _INITIAL = re.compile(r"[NSEW]\.$")
-_NUMERAL = re.compile(r"[IVX]{1,5}$")
+NUMERAL = re.compile(r"[IVX]{1,5}$")
 
 
 def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> str:
@@ -59,7 +58,7 @@ def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> s
 def _titled(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
     """Return whether a name begins with a person's role and does not end with a common noun."""
     last = sentence.words[entity.end - 1].text
-    numeral = _NUMERAL.match(last) is not None
+    numeral = NUMERAL.match(last) is not None
     common = knowledge.is_common_noun(last.lower()) and not numeral
     return entity.end - entity.start > 1 and is_role(sentence, entity.start, knowledge) and not common
 

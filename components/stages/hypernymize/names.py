@@ -13,9 +13,9 @@ from components.language.capitals import is_common_word
 from components.language.dictionary import is_listed
 from components.language.person_names import is_given_name, is_surname
 from components.stages.hypernymize.common_nouns import INDEFINITE
-from components.stages.hypernymize.name_types import LOCATIVE, PLACES, coordinated, is_role, kind_by_words, led_by
+from components.stages.hypernymize.name_types import LOCATIVE, coordinated, is_role, kind_by_words, led_by
 from components.stages.hypernymize.people import is_family
-from components.stages.hypernymize.sentence import NUMBERS, Entity, Sentence
+from components.stages.hypernymize.sentence import NUMBERS, PLACES, Entity, Sentence
 
 _ALONE = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "poss", "conj", "appos"})
 """Dependencies of a noun that modifies no other noun."""
@@ -137,8 +137,17 @@ def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
             entity.end = stop
         while _free_name(sentence, entity.start - 1) and not is_role(sentence, entity.start - 1, knowledge):
             entity.start -= 1
+        second = sentence.entity_at(entity.end + 1) if sentence.text_of(entity.end, entity.end + 1) == "and" else None
+        if second is not None and second.kind in PLACES and _ends_with_place(sentence, entity):
+            entity.end = second.end  # "the Union of England and Wales"
+            sentence.entities.remove(second)
         if entity.kind in ("NORP", "GPE") and entity.end - entity.start > 1 and is_given_name(sentence.words[entity.start].text):
             entity.kind = "PERSON"
+
+
+def _ends_with_place(sentence: Sentence, entity: Entity) -> bool:
+    words = sentence.words[entity.start : entity.end]
+    return any(word.text == "of" for word in words) and bool(place_kind(words[-1].text))
 
 
 def add_missed_names(sentence: Sentence, knowledge: Knowledge) -> None:

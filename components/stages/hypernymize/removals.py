@@ -18,6 +18,9 @@ WORDS = frozenset({"word", "phrase", "letter", "text", "slogan", "inscription", 
 """Nouns that say nothing without the quotation after them."""
 QUOTES = {"“": "”", "‘": "’", '"': '"', "'": "'", "«": "»", "`": "'", "``": "''", "„": "“"}
 CURRENCY = frozenset("$€£¥₹")
+_APPROXIMATE = "more than, less than, fewer than, up to, at least, at most, over, about, around, nearly, almost, just, only, some"
+APPROXIMATE = tuple(_APPROXIMATE.split(", "))
+"""Words before an amount that qualify it, longest first."""
 EXTENT = frozenset({"long", "high", "tall", "wide", "deep", "thick", "old", "away"})
 
 
@@ -107,7 +110,12 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
             start -= 1
         while end < len(sentence.words) and sentence.words[end].text in CURRENCY:
             end += 1
+        start = _approximation(sentence, start)
         after = sentence.after(end - 1)
+        if after is not None and sentence.words[after].text.lower() == "of" and sentence.text_of(after + 1, after + 2) == "whom":
+            sentence.words[start].text = "some"  # "two of whom"
+            sentence.strike(range(start + 1, end))
+            continue
         counts = start == 0 or sentence.words[start - 1].pos not in ("NOUN", "PROPN")  # not "day three of"
         partitive = after is not None and sentence.words[after].text.lower() == "of" and counts
         if after is not None and partitive:
@@ -124,7 +132,26 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
         struck.append(sentence.strike(range(start, end)))
         if not beside and not partitive:
             _strike_lead(sentence, start)
+            _strike_closing_comma(sentence, start, end)
     return f"amount: {'; '.join(struck)}" if struck else ""
+
+
+def _approximation(sentence: Sentence, start: int) -> int:
+    """Return where the words that qualify an amount begin ("more than 40"); ``start`` for none."""
+    for phrase in APPROXIMATE:
+        words = phrase.split()
+        if start >= len(words) and sentence.text_of(start - len(words), start).lower() == phrase:
+            return start - len(words)
+    return start
+
+
+def _strike_closing_comma(sentence: Sentence, start: int, end: int) -> None:
+    """Remove the second comma around a removed age: "Ann, 32, walks"."""
+    if start == 0 or end >= len(sentence.words) or sentence.words[start - 1].text != "," or sentence.words[end].text != ",":
+        return
+    after = sentence.after(end)
+    if after is not None and sentence.words[after].pos not in ("PROPN", "NOUN", "DET"):
+        sentence.strike([end])
 
 
 def _scores(sentence: Sentence) -> list[tuple[int, int]]:

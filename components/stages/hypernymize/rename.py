@@ -142,7 +142,8 @@ def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[i
     if entity.kind != "PERSON":
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []
     if not knowledge.is_role(noun.lemma.lower()):
-        return []
+        described = noun.text.islower() and noun.dep in MODIFIERS and noun.head in span
+        return span if described else []  # "goalie X", "storm X"
     plural_role = noun.tag in ("NNS", "NNPS")
     if not plural_role and not _has_article(sentence, position):
         return []

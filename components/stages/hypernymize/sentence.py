@@ -16,6 +16,8 @@ SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 """Dependencies of a verb's subject."""
 NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
 """Entity types of amounts."""
+PLACES = frozenset({"GPE", "LOC", "FAC"})
+"""Entity types of places."""
 CLOSING = frozenset(")]}.,;:!?%”’»")
 """Marks that follow a word without a space."""
 OPENING = frozenset("([{")

@@ -39,6 +39,8 @@ def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) 
         return "inconsistent", f"an amount is left: {' '.join(amounts)}", "no amounts"
     if not any(word.pos == "NOUN" for word in alive):
         return "inconsistent", "no noun is left", "a noun"
+    if any(word.text == "|" for word in alive):
+        return "inconsistent", "a bar is left", "one text"
     fault = _fault_at_start(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
     return ("inconsistent", *fault) if fault is not None else None
 
@@ -87,9 +89,13 @@ def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
     """Return the fault of a word before removed words: an article, preposition or conjunction without its complement."""
     places = sentence.alive()
     for before, joint in pairwise(places):
-        lost = sentence.words[joint].pos == "CCONJ" and _gap(sentence, before + 1, joint)
-        if lost and sentence.words[before].pos in ("ADP", "DET", "SCONJ"):
-            return f"'{sentence.words[joint].text}' joins nothing", "something on both sides"
+        word, after = sentence.words[joint], sentence.after(joint)
+        lost = word.pos == "CCONJ" and _gap(sentence, before + 1, joint)
+        if lost and (sentence.words[before].pos in ("ADP", "DET", "SCONJ") or _gap(sentence, joint + 1, after or joint)):
+            return f"'{word.text}' joins nothing", "something on both sides"
+        named = word.renamed and word.text in ("person", "people") and word.dep not in ("dobj", "dative")
+        if named and sentence.words[before].pos == "NOUN" and sentence.words[before].dep in MODIFIERS:
+            return f"'{sentence.words[before].text} {word.text}' is no phrase", "one noun"
     for position, following in zip(places, [*places[1:], len(sentence.words)], strict=True):
         word = sentence.words[position]
         if not _gap(sentence, position + 1, following):
@@ -100,7 +106,7 @@ def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
         ends = after is None or (after.pos == "PUNCT" and after.text not in QUOTING)
         if word.pos == "DET" and word.text in ARTICLES and (ends or (after is not None and after.pos in ("ADP", "CCONJ", "AUX"))):
             return f"'{word.text}' leads nowhere", "a noun after an article"
-        joins = word.pos in ("ADP", "SCONJ") and word.tag in ("IN", "TO")
+        joins = word.tag == "TO" or (word.pos in ("ADP", "SCONJ") and word.tag == "IN")
         if joins and (ends or (after is not None and after.pos in ("CCONJ", "AUX", "ADP"))):
             return f"'{word.text}' has no object", "an object after a preposition"
         if word.pos == "CCONJ" and ends:
