@@ -51,6 +51,8 @@ def _mark_before_names(sentence: Sentence) -> int | None:
         mark = words[position]
         if mark.text not in _LABEL_ENDS or not mark.space or not _only_names(sentence, position + 1, len(words)):
             continue
+        if not any(word.pos == "PROPN" and word.text[:1].isupper() for word in words[position + 1 :]):
+            return None
         if mark.text == ":":
             return position - 1 if words[position - 2].text in (".", "!", "?") else None
         return position if words[position - 1].space and words[position].alive else None

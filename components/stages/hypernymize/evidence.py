@@ -87,15 +87,7 @@ def _contradicted(sentence: Sentence, entity: Entity, known: HypernymAnswer, kno
     under another class does not say its kind: "the White House".
     """
     if entity.kind == "PERSON":
-        outside = sentence.words[entity.start - 1] if entity.start else None
-        article = outside if outside is not None and outside.pos == "DET" else sentence.words[entity.start]
-        if article.text.lower() == "the" and not sentence.words[entity.start].text.endswith("."):  # "the Rev. X"
-            return True
-        words = [word.text for word in sentence.words[entity.start : entity.end]]
-        coded = any(_CODE.search(word) and not NUMERAL.match(word) for word in words) and not all(
-            word.isupper() for word in words
-        )
-        return coded or led_by(sentence, entity.start) in ("from", "at", "in")
+        return _is_no_person(sentence, entity, knowledge)
     if known.source in (LAST, ALONE):
         name = strip_article(sentence.text_of(entity.start, entity.end))
         senses = [sense for sense in knowledge.wordnet.senses(name) if sense.instance_of]
@@ -103,6 +95,23 @@ def _contradicted(sentence: Sentence, entity: Entity, known: HypernymAnswer, kno
         if senses and known.word not in above:
             return True
     return entity.kind in PLACES and _acts(sentence, sentence.words[entity.end - 1])
+
+
+def _is_no_person(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
+    """Return whether a name has an article, a code or a locating preposition, or stands beside a noun for a thing or animal."""
+    words, last = [word.text for word in sentence.words[entity.start : entity.end]], sentence.words[entity.end - 1]
+    outside = sentence.words[entity.start - 1] if entity.start else None
+    article = outside.text if outside is not None and outside.pos == "DET" else words[0]
+    if article.lower() == "the" and not words[0].endswith("."):  # "the Rev. X"
+        return True
+    if any(_CODE.search(word) and not NUMERAL.match(word) for word in words) and not all(map(str.isupper, words)):
+        return True
+    above = sentence.words[last.head]
+    if last.dep == "appos" and above.pos == "NOUN" and above.text.islower() and not knowledge.is_role(above.lemma):
+        return True  # "the store, Louis Vuitton"
+    after = [word for word in sentence.words[entity.end : entity.end + 3] if word.pos != "ADJ"][:2]
+    beast = len(after) == 2 and after[0].pos == "DET" and after[1].pos == "NOUN" and knowledge.is_animal(after[1].lemma)
+    return beast or led_by(sentence, entity.start) in ("from", "at", "in")
 
 
 def _acts(sentence: Sentence, word: Word) -> bool:

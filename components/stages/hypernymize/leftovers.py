@@ -7,6 +7,7 @@ a part of one. Before a noun it is removed like other names there; elsewhere it 
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
+from components.knowledge.gazetteers import place_kind
 from components.language.capitals import begins_sentence, is_common_word, is_initialism
 from components.language.dictionary import is_listed
 from components.language.person_names import unaccented
@@ -41,7 +42,7 @@ def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
         if word.renamed or word.is_class or word.text == "I" or not word.text[:1].isalpha():
             continue
         if word.text.islower():
-            if word.pos in ("NOUN", "PROPN") and knowledge.is_instance(word.text) and not word.text.endswith("s"):
+            if word.pos in ("NOUN", "PROPN") and knowledge.is_instance(word.text) and place_kind(word.text):
                 word.pos = "PROPN"  # "seattle"
             continue
         inside = not (titled or sentence.before(position) is None or begins_sentence(written, position))
@@ -67,7 +68,9 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
         inside: the word is inside a sentence, so that a common word has no capital.
     """
     word, plain = sentence.words[position], unaccented(sentence.words[position].text.lower())
-    if _joined(sentence, position) or (is_written_so(word.text, knowledge) and not _ends_name(sentence, position, knowledge)):
+    common = is_common_word(plain, knowledge.wordnet)
+    usual_so = not common and is_written_so(word.text, knowledge) and not _ends_name(sentence, position, knowledge)
+    if usual_so or _joined(sentence, position):
         return False
     if is_initialism(word.text) and len(plain) <= ABBREVIATED:
         return True
@@ -75,7 +78,6 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
         after = sentence.after(position)
         replaced = after is not None and sentence.words[after].renamed
         return inside and not (word.text.isupper() or replaced)  # a title: "a scene from After Earth"
-    common = is_common_word(plain, knowledge.wordnet)
     if not inside:
         nation = any(not sense.instance_of for sense in knowledge.wordnet.senses(plain))
         listed = is_listed(plain, knowledge.wordnet.folder) or zipf(plain) >= FREQUENT

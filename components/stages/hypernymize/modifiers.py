@@ -29,6 +29,10 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         proper = word.text[:1].isupper() and (adjective or word.pos == "PROPN" or kind in ("NORP", "PRODUCT", "ORG"))
         counted = word.pos in ("NUM", "SYM") or kind in NUMBERS or word.text[:1].isdigit()
         beside = entity is not None and kind not in NUMBERS and proper and sentence.noun_beside(entity) is not None
+        if word.text in ("one", "One") and counted and _counts_one(sentence, position):
+            word.text = "a" if word.text.islower() else "A"
+            word.pos, word.tag, word.dep = "DET", "DT", "det"
+            continue
         if (proper or counted) and (beside or _modifies_noun(sentence, position)):
             (numbers if counted else names).append(position)
     names += _joints(sentence, names)
@@ -51,6 +55,14 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         for what, positions in removed
         if positions
     )
+
+
+def _counts_one(sentence: Sentence, position: int) -> bool:
+    """Return whether "one" stands for an article: before a singular noun, without a determiner ("one person")."""
+    before, noun = sentence.before(position), sentence.modifies(position, position + 1)
+    determined = before is not None and (sentence.words[before].pos == "DET" or sentence.words[before].tag in ("PRP$", "POS"))
+    capital = before is not None and sentence.words[position].text.istitle()  # "the One mini"
+    return noun is not None and sentence.words[noun].tag == "NN" and not (determined or capital)
 
 
 def _joints(sentence: Sentence, names: list[int]) -> list[int]:

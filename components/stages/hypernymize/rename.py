@@ -233,6 +233,8 @@ def _description(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> li
     while position is not None:
         word = sentence.words[position]
         role = word.pos == "NOUN" and entity.kind == "PERSON" and knowledge.is_role(word.lemma.lower())
+        if positions and knowledge.is_noun(f"{word.text} {sentence.words[positions[-1]].text}".lower()):
+            role = True  # "head coach X"
         belongs = word.pos in ("PROPN", "NUM", "ADJ") and (word.head in inside or word.head in positions)
         belongs = belongs or (word.pos == "NOUN" and word.dep == "compound" and word.head in positions)  # "relief pitcher X"
         if not (role or belongs):
