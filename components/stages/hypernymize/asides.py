@@ -79,8 +79,8 @@ def strip_asides(sentence: Sentence, knowledge: Knowledge) -> str:
         if end is not None and _is_beside(sentence, start + 1, end):
             struck.append(sentence.strike(range(start, end + 1), beside=True))
     for position in range(1, len(sentence.words)):
-        end = _party_end(sentence, position)
-        if end > position and sentence.words[position - 1].text == ",":
+        end = _party_end(sentence, position) if sentence.words[position - 1].text == "," else position
+        if end > position:
             closing = end < len(sentence.words) and sentence.words[end].text == ","
             struck.append(sentence.strike(range(position - 1, end + closing), beside=True))
     return f"beside the sentence: {'; '.join(struck)}" if struck else ""

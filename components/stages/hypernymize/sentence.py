@@ -87,11 +87,17 @@ class Sentence:
 
     def before(self, position: int) -> int | None:
         """Return the nearest remaining position left of a position."""
-        return next((index for index in range(position - 1, -1, -1) if self.words[index].alive), None)
+        for index in range(position - 1, -1, -1):
+            if self.words[index].alive:
+                return index
+        return None
 
     def after(self, position: int) -> int | None:
         """Return the nearest remaining position right of a position."""
-        return next((index for index in range(position + 1, len(self.words)) if self.words[index].alive), None)
+        for index in range(position + 1, len(self.words)):
+            if self.words[index].alive:
+                return index
+        return None
 
     def living(self, entity: Entity) -> bool:
         """Return whether any word of an entity remains."""
