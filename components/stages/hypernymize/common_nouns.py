@@ -7,7 +7,7 @@ a class of things ("Frisbee", "Doberman"), nor of a compound whose head is a com
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import brand_kind, place_kind
+from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import ANIMAL, ARTIFACT, KINDS, PERSON
 from components.language.capitals import is_common_word, is_initialism
 from components.language.wordnet import Synset
@@ -53,23 +53,18 @@ def keep_common_nouns(sentence: Sentence, knowledge: Knowledge) -> None:
 def settle_indefinite(sentence: Sentence, knowledge: Knowledge) -> None:
     """Correct names after "a" or "an": the article counts one of several things, so no place and no organisation is meant.
 
-    A last word that is a common noun is the head ("a Miami jersey"). Without one, an organization's name is that of its product
-    ("a Boeing"), and other names have no known kind: without an entity, ``find_shortcoming`` drops what is left of them.
+    A last word that is a common noun is the head ("a Miami jersey"). Without one the name has no known kind: without an entity,
+    ``find_shortcoming`` drops what is left of it.
     """
     kept = []
     for entity in sentence.entities:
         if entity.kind in UNCOUNTED and is_indefinite(sentence, entity) and not sentence.is_modifier(entity):
             last = sentence.words[entity.end - 1]
-            words = [word.text for word in sentence.words[entity.start : entity.end]]
-            if len(words) > 1 and any(brand_kind(" ".join(words[:count])) for count in range(1, len(words) + 1)):
-                entity.kind = "PRODUCT"  # "a Ford Mustang"
-            elif is_common_word(last.text.lower(), knowledge.wordnet) and knowledge.is_common_noun(last.text.lower()):
+            if is_common_word(last.text.lower(), knowledge.wordnet) and knowledge.is_common_noun(last.text.lower()):
                 last.pos, last.tag, last.lemma = "NOUN", "NN", last.text.lower()
                 for position in range(entity.start, entity.end - 1):
                     sentence.words[position].dep, sentence.words[position].head = "compound", entity.end - 1
                 entity.end -= 1
-            elif entity.kind == "ORG":
-                entity.kind = "PRODUCT"
             else:
                 continue
         if entity.end > entity.start:

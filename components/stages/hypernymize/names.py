@@ -192,12 +192,9 @@ def _infer_kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, 
         return "GPE"
     if is_given_name(first) or (end - start > 1 and last.dep in ("nsubj", "nsubjpass", "pobj", "conj", "ROOT", "appos")):
         return "PERSON"
-    joined = any(char.isupper() for char in name[1:]) and not name.isupper()  # "iPad"
-    if last.dep not in _ALONE or (start and words[start - 1].text.lower() in INDEFINITE and not joined):
+    if last.dep not in _ALONE or (start and words[start - 1].text.lower() in INDEFINITE):
         return ""
-    if brand_kind(name) or not is_surname(name):
-        return "PRODUCT" if joined else "ORG"
-    return "PERSON"
+    return "PERSON" if is_surname(name) and not brand_kind(name) else "ORG"
 
 
 def _retag_common(sentence: Sentence, position: int, knowledge: Knowledge) -> None:

@@ -41,7 +41,7 @@ def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) 
         return "inconsistent", "no noun is left", "a noun"
     if any(word.text == "|" for word in alive):
         return "inconsistent", "a bar is left", "one text"
-    fault = _fault_at_start(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
+    fault = _fault_at_start(sentence) or _fault_of_pair(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
     return ("inconsistent", *fault) if fault is not None else None
 
 
@@ -85,17 +85,23 @@ def _fault_at_start(sentence: Sentence) -> tuple[str, str] | None:
     return None
 
 
+def _fault_of_pair(sentence: Sentence) -> tuple[str, str] | None:
+    """Return the fault of two neighbours: a conjunction with nothing on one side, or a noun that modifies "person"."""
+    for before, position in pairwise(sentence.alive()):
+        left, word, after = sentence.words[before], sentence.words[position], sentence.after(position)
+        if word.pos == "CCONJ" and _gap(sentence, before + 1, position):
+            lost = after is not None and _gap(sentence, position + 1, after)
+            if lost or left.pos in ("ADP", "DET", "SCONJ"):
+                return f"'{word.text}' joins nothing", "something on both sides"
+        person = word.renamed and word.text in ("person", "people") and word.dep not in ("dobj", "dative")
+        if person and left.pos == "NOUN" and left.dep in MODIFIERS:
+            return f"'{left.text} {word.text}' is no phrase", "one noun"
+    return None
+
+
 def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
     """Return the fault of a word before removed words: an article, preposition or conjunction without its complement."""
     places = sentence.alive()
-    for before, joint in pairwise(places):
-        word, after = sentence.words[joint], sentence.after(joint)
-        lost = word.pos == "CCONJ" and _gap(sentence, before + 1, joint)
-        if lost and (sentence.words[before].pos in ("ADP", "DET", "SCONJ") or _gap(sentence, joint + 1, after or joint)):
-            return f"'{word.text}' joins nothing", "something on both sides"
-        named = word.renamed and word.text in ("person", "people") and word.dep not in ("dobj", "dative")
-        if named and sentence.words[before].pos == "NOUN" and sentence.words[before].dep in MODIFIERS:
-            return f"'{sentence.words[before].text} {word.text}' is no phrase", "one noun"
     for position, following in zip(places, [*places[1:], len(sentence.words)], strict=True):
         word = sentence.words[position]
         if not _gap(sentence, position + 1, following):
