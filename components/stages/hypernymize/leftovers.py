@@ -7,7 +7,6 @@ a part of one. Before a noun it is removed like other names there; elsewhere it 
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import place_kind
 from components.language.capitals import begins_sentence, is_common_word, is_initialism
 from components.language.dictionary import is_listed
 from components.language.person_names import unaccented
@@ -42,7 +41,7 @@ def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
         if word.renamed or word.is_class or word.text == "I" or not word.text[:1].isalpha():
             continue
         if word.text.islower():
-            if word.pos in ("NOUN", "PROPN") and knowledge.is_instance(word.text) and place_kind(word.text):
+            if word.pos in ("NOUN", "PROPN") and knowledge.is_instance(word.text) and not word.text.endswith("s"):
                 word.pos = "PROPN"  # "seattle"
             continue
         inside = not (titled or sentence.before(position) is None or begins_sentence(written, position))
@@ -69,10 +68,13 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
     """
     word, plain = sentence.words[position], unaccented(sentence.words[position].text.lower())
     common = is_common_word(plain, knowledge.wordnet)
-    usual_so = not common and is_written_so(word.text, knowledge) and not _ends_name(sentence, position, knowledge)
-    if usual_so or _joined(sentence, position):
+    abbreviated = is_initialism(word.text)
+    usual_so = is_written_so(word.text, knowledge) and (abbreviated or not common)
+    if usual_so and not _ends_name(sentence, position, knowledge):
         return False
-    if is_initialism(word.text) and len(plain) <= ABBREVIATED:
+    if _joined(sentence, position):
+        return False
+    if abbreviated and len(plain) <= ABBREVIATED:
         return True
     if word.pos in FUNCTIONS:
         after = sentence.after(position)
