@@ -56,7 +56,7 @@ def rewrite_all(texts: Sequence[str], settings: hypernymize.Params, knowledge: K
     seconds = dict(zip(again, parser.compute_many(list(again.values())), strict=True))
     begun = time.process_time()
     results = [
-        rewrite(parse, knowledge, min_words=settings.min_words, stated_role=settings.stated_role, second=seconds.get(text))
+        rewrite(parse, knowledge, **{name: getattr(settings, name) for name in hypernymize.REWRITING}, second=seconds.get(text))
         for text, parse in zip(texts, parses, strict=True)
     ]
     return results, time.process_time() - begun
@@ -84,7 +84,7 @@ def measure(texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, list[str]]]
             for step in steps:
                 examples[step.step].append(f"{step.before} → {step.after}   ({step.reason})")
     total, cpu = max(len(texts), 1), time.process_time() - begun
-    dropped = {rule: len(examples[rule]) for rule in ("inconsistent", "too_short")}
+    dropped = {rule: len(examples[rule]) for rule in ("unknown_name", "inconsistent", "too_short")}
     figures = {
         "captions": len(texts),
         "changed": changed,

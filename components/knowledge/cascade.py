@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from components.knowledge.embedded import Embedded
-from components.knowledge.kinds import ANIMAL, ARTIFACT, KINDS, LOCATION, PERSON, STRUCTURE, HypernymAnswer, Source
+from components.knowledge.kinds import ANIMAL, ARTIFACT, FORMATION, KINDS, LOCATION, PERSON, STRUCTURE, HypernymAnswer, Source
 from components.language.person_names import is_given_name
 from components.language.wordnet import WordNet
 
@@ -98,8 +98,8 @@ class Knowledge:
 
     @lru_cache(maxsize=8192)  # noqa: B019
     def is_place(self, noun: str) -> bool:
-        """Return whether the noun's first meaning is a building or a location."""
-        return self._first_is(noun, frozenset({STRUCTURE, LOCATION}))
+        """Return whether the noun's first meaning is a building, a location or a form of the land."""
+        return self._first_is(noun, frozenset({STRUCTURE, LOCATION, FORMATION}))
 
     def _first_is(self, noun: str, kinds: frozenset[int], most: int = 1) -> bool:
         senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]

@@ -28,6 +28,9 @@ THINGS = frozenset({ARTIFACT, GROUP, EVENT, LOCATION, SOLID_FOOD, WATER, FORMATI
 
 CONFUSED = ("ORG", "FAC", "LOC", "EVENT", "PRODUCT", "LAW")
 """Types that the recogniser confuses in names that end with a common noun."""
+LAST = "name's last word"
+ALONE = "name's last word alone"
+"""The source of a last word that is a thing, but not of the type that the recogniser gives."""
 FREQUENT = 5.0
 """Minimum frequency (Zipf) of a word that is no evidence for a brand: one in ten thousand ("next")."""
 
@@ -51,13 +54,13 @@ class Embedded:
             (kind_by_form(name, kind), "name's form"),
             (self._head_before_of(name, kinds) if kind != "PERSON" else "", "name's head"),
             # A surname that is a common noun does not describe its bearer (Baker, Hopper).
-            (self._last_word(name, kinds) if kind != "PERSON" else "", "name's last word"),
+            (self._last_word(name, kinds) if kind != "PERSON" else "", LAST),
         ):
             if word and self.gate.suits(word, kind):
                 return HypernymAnswer(word, source)
         for word, source in (
             (kind_by_form(name, kind) if kind == "GPE" else "", "name's form"),  # Lake Winnipeg, labelled as a city
-            (self._last_word(name, THINGS, 1) if kind in CONFUSED else "", "name's last word"),
+            (self._last_word(name, THINGS, 1) if kind in CONFUSED else "", ALONE),
         ):
             if word and not is_given_name(word) and any(self.gate.suits(word, other) for other in CONFUSED):
                 return HypernymAnswer(word, source)
@@ -92,7 +95,7 @@ class Embedded:
             lemma = each.lemmas[0]
             word = _common_words(lemma)
             word = CAPTION_TERMS.get(word, word)
-            if word in VAGUE:
+            if word in VAGUE or word.endswith((" area", " region")):
                 break
             if self.words.common(word) and (lemma.islower() or " " in lemma):
                 return word
@@ -111,7 +114,7 @@ class Embedded:
         noun = word.lower()
         senses = [sense for sense in self.wordnet.senses(noun) if not sense.instance_of]
         # A plural that is not a lemma names several things, and the caption needs a singular.
-        is_lemma = any(noun == lemma.lower() for sense in senses for lemma in sense.lemmas)
+        is_lemma = any(noun == lemma for sense in senses for lemma in sense.lemmas)
         return noun if is_lemma and any(self.wordnet.is_a(sense, kinds) for sense in senses[:most]) else ""
 
 

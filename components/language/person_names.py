@@ -5,6 +5,7 @@ A match is weak evidence, since many names are words as well ("Rose").
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,9 +28,15 @@ def given_names() -> frozenset[str]:
     return frozenset(given)
 
 
+@lru_cache(maxsize=16384)
+def unaccented(word: str) -> str:
+    """Return a word without accents: the lists have none."""
+    return "".join(char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char))
+
+
 def is_given_name(word: str) -> bool:
     """Return whether a word is a given name."""
-    return word.lower() in given_names()
+    return unaccented(word.lower()) in given_names()
 
 
 @lru_cache(maxsize=1)
@@ -42,4 +49,4 @@ def _surnames() -> frozenset[str]:
 
 def is_surname(word: str) -> bool:
     """Return whether a word is a surname of the same census."""
-    return word.lower() in _surnames()
+    return unaccented(word.lower()) in _surnames()

@@ -71,13 +71,17 @@ class WordNet:
 
     def senses(self, noun: str) -> list[Synset]:
         """Return the meanings of a noun or noun phrase, most frequent first; plurals are reduced to singulars."""
+        return list(self._senses(noun))
+
+    @lru_cache(maxsize=65536)  # noqa: B019
+    def _senses(self, noun: str) -> tuple[Synset, ...]:
         for form in self._forms(noun.strip().lower().replace(" ", "_")):
             entry = self._index.get(form)
             if entry is not None:
                 parts = entry.split()
                 numbers = [int(part) for part in parts[-int(parts[1]) :]]
-                return [synset for synset in map(self.synset, numbers) if synset is not None]
-        return []
+                return tuple(synset for synset in map(self.synset, numbers) if synset is not None)
+        return ()
 
     def knows_noun(self, word: str) -> bool:
         """Return whether the word (or its singular) is a noun."""
@@ -109,6 +113,7 @@ class WordNet:
             row, steps = [item for item in above.values() if item is not None], steps + 1
         return steps
 
+    @lru_cache(maxsize=65536)  # noqa: B019
     def is_a(self, synset: Synset, kinds: frozenset[int]) -> bool:
         """Return whether a meaning is one of ``kinds`` or lies below one."""
         return synset.number in kinds or any(item.number in kinds for item in self.ancestors(synset))

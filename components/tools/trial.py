@@ -100,8 +100,7 @@ class Trial:
         rewritten = rewrite(
             subject.parse,
             self._knowledge,
-            min_words=self._rewriting.min_words,
-            stated_role=self._rewriting.stated_role,
+            **{name: getattr(self._rewriting, name) for name in hypernymize.REWRITING},
             second=EnglishParser().compute(text) if text else None,
         )
         steps += [step._asdict() for step in rewritten.steps]

@@ -13,7 +13,6 @@ from components.tools.trial import Trial
 
 FOLDER = Path(__file__).parent
 HALVES = ("seen", "unseen", "third", "fourth", "fifth")
-AFTER_THE_RULES = {"too_short", "inconsistent"}
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,15 @@ from components.core.params import Settings
 from components.knowledge.remote import KnowledgeSettings
 from components.knowledge.setup import check_order
 
-RULE_SETTINGS = {"too_short": ("min_words",), "inconsistent": (), "rare_concept": ("min_concept_count", "concept_level")}
+RULE_SETTINGS = {
+    "too_short": ("min_words",),
+    "unknown_name": ("min_name_signals",),
+    "inconsistent": (),
+    "rare_concept": ("min_concept_count", "concept_level"),
+}
 """Rule of the ledger → the settings of ``Params`` that set its threshold."""
+REWRITING = ("min_words", "stated_role", "min_name_signals")
+"""Settings of ``Params`` that decide how a text is rewritten."""
 
 
 class Params(Settings):
@@ -25,6 +32,9 @@ class Params(Settings):
 
     min_words: int = 2
     """Words a caption must have at least after the rewriting. Ours; CC §3 publishes none ("too short")."""
+    min_name_signals: int = 2
+    """Independent signals that must agree on the kind of a name (``evidence.py``); with fewer it takes its own head noun, or the
+    caption is dropped. Ours; CC §3 takes the kinds of a knowledge graph."""
     stated_role: bool = False
     """Whether a person without a known hypernym gets the role before the name ("artist") instead of "person". CC table 1: "artist
     Duncan McKellar" becomes "person"."""

@@ -1,4 +1,4 @@
-"""Steps that remove what is beside the sentence: a place or topic before a colon, names in brackets, a politician's party.
+"""Steps that remove what is beside the sentence: a place or topic before a colon, brackets with names, a politician's party.
 
 Agencies and newspapers write them around a caption ("SYDNEY, Australia - A man ...", "the fund (WFX)"). Neither belongs to the
 sentence, so a hypernym would make no sense there. Source: ours; CC's published captions have none.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from components.knowledge.cascade import Knowledge
+from components.language.capitals import is_initialism
 from components.stages.hypernymize.sentence import Sentence
 from components.stages.hypernymize.tidy import PAIRS
 
@@ -17,12 +18,17 @@ LONGEST_LABEL = 8
 _LABEL_ENDS = frozenset({":", "|", "-", "–", "—", "--"})
 _JOINING = frozenset({"ADP", "DET", "CCONJ", "PUNCT", "SYM", "PART"})
 """Tags of words that only join names."""
+_WHERE = """
+    left right center centre middle top bottom front back rear far row l r c first second third from and in
+"""
+WHERE = frozenset(_WHERE.split())
+"""Words of a bracket that says which of several people a name means."""
 _PARTY = re.compile(r"[RDI]-[A-Z][A-Za-z.]+$")
 """Matches party and state of a politician: "R-Ky."."""
 
 
 def strip_labels(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove names before a colon, bar or dash at the beginning, where the text goes on with a capital."""
+    """Remove names before a colon, bar or dash at the beginning, where the text goes on with a capital, and those at the end."""
     struck = []
     start: int | None = 0
     while start is not None and (end := _label_end(sentence, start)) is not None:
@@ -33,7 +39,24 @@ def strip_labels(sentence: Sentence, knowledge: Knowledge) -> str:
                 if word.pos == "PROPN" and knowledge.is_common_noun(word.text.lower()):
                     word.pos, word.lemma = "NOUN", word.lemma.lower()
         start = sentence.after(end)
-    return f"before the sentence: {'; '.join(struck)}" if struck else ""
+    if (mark := _mark_before_names(sentence)) is not None:
+        struck.append(sentence.strike(range(mark, len(sentence.words)), beside=True))
+    return f"before or after the sentence: {'; '.join(struck)}" if struck else ""
+
+
+def _mark_before_names(sentence: Sentence) -> int | None:
+    """Return where names after a bar or dash at the end begin, or after a word and a colon ("Photos: X and Y"); None for none."""
+    words = sentence.words
+    for position in range(len(words) - 2, 1, -1):
+        mark = words[position]
+        if mark.text not in _LABEL_ENDS or not mark.space or not _only_names(sentence, position + 1, len(words)):
+            continue
+        if not any(word.pos == "PROPN" and word.text[:1].isupper() for word in words[position + 1 :]):
+            return None
+        if mark.text == ":":
+            return position - 1 if words[position - 2].text in (".", "!", "?") else None
+        return position if words[position - 1].space and words[position].alive else None
+    return None
 
 
 def _label_end(sentence: Sentence, start: int) -> int | None:
@@ -49,15 +72,15 @@ def _label_end(sentence: Sentence, start: int) -> int | None:
 
 
 def strip_asides(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove brackets that hold only names, numbers and what joins them, and party and state after a politician."""
+    """Remove brackets with a name or number and no verb, and party and state after a politician."""
     struck = []
     for start, word in enumerate(sentence.words):
         end = _closing(sentence, start) if word.alive and word.text in PAIRS else None
-        if end is not None and _only_names(sentence, start + 1, end):
+        if end is not None and _is_beside(sentence, start + 1, end):
             struck.append(sentence.strike(range(start, end + 1), beside=True))
     for position in range(1, len(sentence.words)):
-        end = _party_end(sentence, position)
-        if end > position and sentence.words[position - 1].text == ",":
+        end = _party_end(sentence, position) if sentence.words[position - 1].text == "," else position
+        if end > position:
             closing = end < len(sentence.words) and sentence.words[end].text == ","
             struck.append(sentence.strike(range(position - 1, end + closing), beside=True))
     return f"beside the sentence: {'; '.join(struck)}" if struck else ""
@@ -76,6 +99,17 @@ def _closing(sentence: Sentence, start: int) -> int | None:
     """Return the position of the first closing bracket after the opening one at ``start``."""
     mark = PAIRS[sentence.words[start].text]
     return next((place for place in range(start + 1, len(sentence.words)) if sentence.words[place].text == mark), None)
+
+
+def _is_beside(sentence: Sentence, start: int, end: int) -> bool:
+    """Return whether a bracket has a name and no verb ("[File: Reuters]"), or says where a person stands ("second from left")."""
+    span = sentence.words[start:end]
+    if all(word.text.lower().strip(".") in WHERE for word in span):
+        return True
+    named = any(word.pos == "PROPN" or is_initialism(word.text) for word in span) or any(
+        sentence.entity_at(at) is not None for at in range(start, end)
+    )
+    return named and not any(word.pos in ("VERB", "AUX") for word in span)
 
 
 def _only_names(sentence: Sentence, start: int, end: int) -> bool:

@@ -7,12 +7,12 @@ a class of things ("Frisbee", "Doberman"), nor of a compound whose head is a com
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
-from components.knowledge.gazetteers import brand_kind
+from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import ANIMAL, ARTIFACT, KINDS, PERSON
 from components.language.capitals import is_common_word, is_initialism
 from components.language.wordnet import Synset
 from components.language.words import plural
-from components.stages.hypernymize.sentence import MODIFIERS, Entity, Sentence
+from components.stages.hypernymize.sentence import MODIFIERS, PLACES, Entity, Sentence
 
 MATTER, PLANT = 20827, 17222
 """WordNet 3.0 synsets: matter (materials, food, drinks), plant."""
@@ -45,7 +45,7 @@ def keep_common_nouns(sentence: Sentence, knowledge: Knowledge) -> None:
         for position in range(start, end):
             word = sentence.words[position]
             plural_tag = word.tag in ("NNS", "NNPS")
-            word.pos, word.tag, word.lemma = "NOUN", "NNS" if plural_tag else "NN", word.lemma.lower()
+            word.pos, word.tag, word.lemma, word.is_class = "NOUN", "NNS" if plural_tag else "NN", word.lemma.lower(), True
             if position < end - 1:
                 word.dep, word.head = "compound", end - 1
 
@@ -53,23 +53,18 @@ def keep_common_nouns(sentence: Sentence, knowledge: Knowledge) -> None:
 def settle_indefinite(sentence: Sentence, knowledge: Knowledge) -> None:
     """Correct names after "a" or "an": the article counts one of several things, so no place and no organisation is meant.
 
-    A last word that is a common noun is the head ("a Miami jersey"). Without one, an organization's name is that of its product
-    ("a Boeing"), and other names have no known kind: without an entity, ``find_shortcoming`` drops what is left of them.
+    A last word that is a common noun is the head ("a Miami jersey"). Without one the name has no known kind: without an entity,
+    ``find_shortcoming`` drops what is left of it.
     """
     kept = []
     for entity in sentence.entities:
         if entity.kind in UNCOUNTED and is_indefinite(sentence, entity) and not sentence.is_modifier(entity):
             last = sentence.words[entity.end - 1]
-            words = [word.text for word in sentence.words[entity.start : entity.end]]
-            if len(words) > 1 and any(brand_kind(" ".join(words[:count])) for count in range(1, len(words) + 1)):
-                entity.kind = "PRODUCT"  # "a Ford Mustang"
-            elif is_common_word(last.text.lower(), knowledge.wordnet) and knowledge.is_common_noun(last.text.lower()):
+            if is_common_word(last.text.lower(), knowledge.wordnet) and knowledge.is_common_noun(last.text.lower()):
                 last.pos, last.tag, last.lemma = "NOUN", "NN", last.text.lower()
                 for position in range(entity.start, entity.end - 1):
                     sentence.words[position].dep, sentence.words[position].head = "compound", entity.end - 1
                 entity.end -= 1
-            elif entity.kind == "ORG":
-                entity.kind = "PRODUCT"
             else:
                 continue
         if entity.end > entity.start:
@@ -84,7 +79,7 @@ def _end_of_common_noun(sentence: Sentence, start: int, knowledge: Knowledge) ->
         end = start + length
         if end > len(words) or (end < len(words) and _named(sentence, end, end + 1)):
             continue
-        phrase = " ".join(word.text for word in words[start:end]).lower()
+        phrase = " ".join(word.text for word in words[start:end]).lower().replace(" 's", "'s").replace(" ’s", "'s")
         if (length > 1 and _is_compound(phrase, knowledge)) or (length == 1 and _is_class(sentence, start, knowledge)):
             return end
     return start
@@ -108,7 +103,8 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     """
     plain = sentence.words[position].text.lower()
     senses = knowledge.wordnet.senses(plain)
-    if is_initialism(sentence.words[position].text) and not is_written_so(sentence.words[position].text, knowledge):
+    written_so = is_written_so(sentence.words[position].text, knowledge)
+    if is_initialism(sentence.words[position].text) and not written_so:
         return False  # "EU" is no element
     lower = is_common_word(plain, knowledge.wordnet)
     after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
@@ -119,12 +115,18 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     entity = sentence.entity_at(position)
     if modifies or entity is None or entity.kind in ("DATE", "EVENT"):
         kinds |= FEASTS
-    if (after is not None and after.pos == "NUM") or not any(
-        not sense.instance_of and _is_kind(knowledge, sense, kinds) for sense in senses
-    ):
+    if entity is not None and entity.kind in PLACES and place_kind(plain) in ("country", "state"):
+        return False  # "western Japan"
+    brand = lower and modifies and not written_so  # "an Apple computer"
+    nationality = entity is not None and entity.kind == "NORP"
+    if brand or nationality or (after is not None and after.pos == "NUM"):
+        return False
+    if not any(not sense.instance_of and _is_kind(knowledge, sense, kinds) for sense in senses):
         return False
     determined = before is not None and (
-        before.pos in ("DET", "NUM") or ((before.pos == "ADJ" or before.tag == "PRP$") and before.text.islower())
+        (before.pos == "DET" and not (lower and before.text.lower() == "the"))  # names take "the" as well: "the Giants"
+        or before.pos == "NUM"
+        or ((before.pos == "ADJ" or before.tag == "PRP$") and before.text.islower())
     )
     return determined or not (lower or any(sense.instance_of for sense in senses))
 

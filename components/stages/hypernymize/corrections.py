@@ -86,7 +86,8 @@ def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
 def _retag_verbs(sentence: Sentence, knowledge: Knowledge) -> None:
     """Tag a plural noun as a verb where it has a subject or the article "a", which no plural has: "a Boeing 747 lands"."""
     for position, word in enumerate(sentence.words):
-        if word.tag != "NNS" or not knowledge.is_verb(word.text.lower().removesuffix("s")):
+        base = _base(word.text.lower(), knowledge)
+        if word.tag != "NNS" or not base:
             continue
         parts = [index for index in range(position) if sentence.words[index].head == position]
         article = next((index for index in parts if sentence.words[index].text.lower() in ("a", "an")), None)
@@ -97,8 +98,14 @@ def _retag_verbs(sentence: Sentence, knowledge: Knowledge) -> None:
                 for index in parts:
                     sentence.words[index].head = subject
         if subject is not None:
-            word.pos, word.tag, word.lemma = "VERB", "VBZ", word.text.lower().removesuffix("s")
+            word.pos, word.tag, word.lemma = "VERB", "VBZ", base
             sentence.words[subject].dep, sentence.words[subject].head = "nsubj", position
+
+
+def _base(word: str, knowledge: Knowledge) -> str:
+    """Return the verb of which a word in -s or -es may be a form, or ""."""
+    bases = (word.removesuffix("s"), word.removesuffix("es"))
+    return next((base for base in bases if base != word and knowledge.is_verb(base)), "")
 
 
 def _name_that_acts(sentence: Sentence, position: int, parts: list[int], article: int | None, knowledge: Knowledge) -> int | None:
@@ -114,27 +121,31 @@ def _name_that_acts(sentence: Sentence, position: int, parts: list[int], article
 
 def _acts(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     """Return whether a plural noun after a name is the verb that the sentence lacks: "HBX plans to build", "Ann Lee reacts"."""
-    words = sentence.words
-    if not position or words[position - 1].pos != "PROPN" or words[position].dep != "ROOT":
+    words, last = sentence.words, position - 1
+    if last > 2 and words[last].text == ")" and words[last - 2].text == "(":
+        last -= 3  # "X (left) gestures"
+    if last < 0 or words[last].pos != "PROPN" or words[position].dep != "ROOT":
         return False
     if any(word.tag in ("VBZ", "VBP", "VBD", "MD") for word in words):
         return False
     after = [word.tag for word in words[position + 1 : position + 3]]
     if after == ["TO", "VB"] or after[:1] in (["DT"], ["PRP$"], ["NNP"]):
         return True  # a noun is followed by neither
-    noun = words[position].text.lower().removesuffix("s")
-    entity = sentence.entity_at(position - 1)
+    noun = _base(words[position].text.lower(), knowledge)
+    entity = sentence.entity_at(last)
     person = entity is not None and entity.kind == "PERSON" and entity.end - entity.start > 1
     return not knowledge.is_noun(noun) or (person and not knowledge.is_object(noun))  # "Ann Lee smiles at", "Ann Lee books on"
 
 
 def _retag_coordinated_verb(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Tag a noun after two coordinated people as a verb if it is a verb's base form: "X and Y hang in"."""
+    """Tag a noun after two coordinated people or a team as a verb if it is a verb's base form: "X and Y hang in"."""
+    verbs = any(word.tag in ("VBZ", "VBP", "VBD", "MD") for word in sentence.words)
     for entity in sentence.entities:
         word = sentence.words[entity.end] if entity.end < len(sentence.words) else None
-        if entity.kind != "PERSON" or word is None or word.tag != "NN" or not knowledge.is_verb(word.text):
+        if word is None or word.tag != "NN" or not knowledge.is_verb(word.text):
             continue
-        if coordinated(sentence, entity.start) == "PERSON":
+        team = sentence.words[entity.end - 1].tag == "NNPS" and not verbs  # "fans of the Giants cheer"
+        if team or (entity.kind == "PERSON" and coordinated(sentence, entity.start) == "PERSON"):
             word.pos, sentence.words[entity.end - 1].dep = "VERB", "nsubj"
 
 

@@ -8,20 +8,25 @@ from __future__ import annotations
 import re
 
 from components.knowledge.cascade import Knowledge
+from components.knowledge.kinds import KINDS
 from components.stages.hypernymize.common_nouns import is_indefinite
-from components.stages.hypernymize.name_types import is_place_noun
-from components.stages.hypernymize.sentence import Entity, Sentence
+from components.stages.hypernymize.evidence import find_kind
+from components.stages.hypernymize.name_types import is_place_noun, is_role
+from components.stages.hypernymize.sentence import PLACES, Entity, Sentence
 
 UNKNOWN_PLACE_PREPOSITIONS = frozenset(
-    {"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along", "during"}
+    {"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along", "during", "against"}
 )
 """Prepositions before a name of unknown kind that is removed as a location."""
 LOCATING_PREPOSITIONS = frozenset({"in", "at", "near", "from", "inside", "around", "to"})
+_OF = "north south east west northeast northwest southeast southwest outside ahead"
+_TO = "according due thanks next close adjacent prior"
+DIRECTIONS = frozenset([*(("of", word) for word in _OF.split()), *(("to", word) for word in _TO.split())])
+"""Prepositions and the words before them that say nothing without what follows."""
 BETWEEN = frozenset({"between", "from"})
 _STATE = re.compile(r"[A-Z]{2}$|[A-Z]\.[A-Z]\.$|[A-Z][a-z]{2,4}\.$")
 """Abbreviation of a state after a comma: "ON", "N.C.", "Calif."."""
 SETTING_OFF = frozenset({",", "-", "–", "—", "(", "|"})
-PLACES = frozenset({"GPE", "LOC", "FAC"})
 _PLACING = """
     in at near from of on around outside inside across through over off along above below behind beside by to towards
     toward within off
@@ -60,9 +65,44 @@ def strip_locations(sentence: Sentence, knowledge: Knowledge) -> str:
                 continue
         if _last_noun(sentence, entity, lead, knowledge):
             continue
-        span = [*lead, *range(entity.start, entity.end), *_further_places(sentence, entity.end, pair=word in BETWEEN)]
+        if word == "by" and sentence.words[lead[0]].dep == "agent":
+            continue  # "provided by X"
+        further = _further_places(sentence, entity.end, pair=word in BETWEEN)
+        span = [*_direction(sentence, lead[0]), *lead, *range(entity.start, entity.end), *further]
+        closing = sentence.after(span[-1])
+        apposed = any(sentence.words[at].text == "," for at in further) and not _is_open(sentence, span[0])
+        if apposed and closing is not None and sentence.words[closing].text == ",":
+            span.append(closing)  # "in Spring Lake, N.C., take"
         struck.append(sentence.strike(span))
+        _end_sentence(sentence, span[-1])
     return f"location: {'; '.join(struck)}" if struck else ""
+
+
+def _is_open(sentence: Sentence, position: int) -> bool:
+    """Return whether a comma before a position has opened an apposition that a later one closes."""
+    commas = 0
+    for word in sentence.words[:position]:
+        commas = 0 if word.text in (".", "!", "?") else commas + (word.alive and word.text == ",")
+    return commas % 2 == 1
+
+
+def _direction(sentence: Sentence, preposition: int) -> list[int]:
+    """Return the positions of words that lead only to a preposition: "north of", "according to", with a comma before them."""
+    before = sentence.before(preposition)
+    if before is None or (sentence.words[preposition].text.lower(), sentence.words[before].text.lower()) not in DIRECTIONS:
+        return []
+    comma = sentence.before(before)
+    return [comma, before] if comma is not None and sentence.words[comma].text == "," else [before]
+
+
+def _end_sentence(sentence: Sentence, last: int) -> None:
+    """Keep the full stop of a removed abbreviation that ends a sentence: "in Folsom, Calif. The plant"."""
+    after = sentence.after(last)
+    if after is None or not sentence.words[last].text.endswith(".") or after != last + 1:
+        return
+    if sentence.words[after].text[:1].isupper() and sentence.words[after].pos in ("DET", "PRON"):
+        mark = sentence.words[last]
+        mark.text, mark.pos, mark.tag, mark.alive, mark.space = ".", "PUNCT", ".", True, True
 
 
 def _possessive_place(sentence: Sentence, entity: Entity) -> list[int]:
@@ -79,25 +119,17 @@ def _possessive_place(sentence: Sentence, entity: Entity) -> list[int]:
     return []
 
 
-def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove prepositional phrases with an organization, event or building of which only the type is known."""
+def strip_vague(sentence: Sentence, knowledge: Knowledge, *, min_name_signals: int) -> str:
+    """Remove prepositional phrases with a name of unknown kind, and "of" such a name after a person or role."""
     struck = []
     for entity in sentence.entities:
-        if entity.kind not in ("ORG", "FAC", "LOC", "EVENT", "PRODUCT") or not sentence.living(entity):
-            continue
-        known = knowledge.lookup(sentence.text_of(entity.start, entity.end), entity.kind)
-        lead = lead_positions(sentence, entity.start)
-        if entity.kind == "EVENT" and lead and sentence.words[lead[0]].text.lower() == "during":
-            continue  # "during the event" is informative
-        if (
-            known is None
-            or known.source != "type"
-            or not lead
-            or sentence.words[lead[0]].text.lower() not in UNKNOWN_PLACE_PREPOSITIONS
-        ):
+        lead = lead_positions(sentence, entity.start) if entity.kind in KINDS and sentence.living(entity) else []
+        if not lead or not _is_loose(sentence, lead[0], knowledge):
             continue
         if sentence.is_modifier(entity) or is_indefinite(sentence, entity):
             continue  # "on a Boeing" locates nothing
+        if find_kind(sentence, entity, knowledge, min_name_signals).word is not None:
+            continue
         end = entity.end
         if end < len(sentence.words) and sentence.words[end].tag == "POS":
             if end + 1 < len(sentence.words) and sentence.words[end + 1].pos in ("NOUN", "ADJ"):
@@ -107,11 +139,23 @@ def strip_vague(sentence: Sentence, knowledge: Knowledge) -> str:
     return f"whereabouts: {'; '.join(struck)}" if struck else ""
 
 
+def _is_loose(sentence: Sentence, preposition: int, knowledge: Knowledge) -> bool:
+    """Return whether a sentence is whole without the phrase of a preposition: it locates, opposes, or names someone's group."""
+    word, before = sentence.words[preposition].text.lower(), sentence.before(preposition)
+    if word not in ("of", "for", "from", "with") or before is None:
+        return word in UNKNOWN_PLACE_PREPOSITIONS
+    entity = sentence.entity_at(before)
+    person = entity is not None and entity.kind == "PERSON"
+    return person or (sentence.words[before].pos == "NOUN" and is_role(sentence, before, knowledge))
+
+
 def _names_its_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
     """Return whether the last word of a place's name is its kind: a gate, a canal, a stadium."""
     last = sentence.words[entity.end - 1].text.lower()
-    several = sum(word.pos != "DET" for word in sentence.words[entity.start : entity.end]) > 1
-    return entity.kind != "GPE" and several and knowledge.is_common_noun(last)
+    words = sentence.words[max(entity.start - 1, 0) : entity.end]
+    several = sum(word.pos != "DET" for word in words[-(entity.end - entity.start) :]) > 1
+    determined = any(word.pos == "DET" or word.tag in ("POS", "PRP$") for word in words)  # "on Capitol Hill" is struck
+    return entity.kind != "GPE" and several and determined and knowledge.is_common_noun(last)
 
 
 def _last_noun(sentence: Sentence, entity: Entity, lead: list[int], knowledge: Knowledge) -> bool:
@@ -125,10 +169,14 @@ def _last_noun(sentence: Sentence, entity: Entity, lead: list[int], knowledge: K
 def _set_off(sentence: Sentence, entity: Entity) -> list[int]:
     """Return the mark that sets a place off from the rest: ", Tanzania", "(Paris)", "- Rome"; empty for none."""
     before, after = sentence.before(entity.start), sentence.after(entity.end - 1)
+    adjectives: list[int] = []
+    while before is not None and sentence.words[before].pos == "ADJ":  # ", western Japan"
+        adjectives.insert(0, before)
+        before = sentence.before(before)
     if before is None or sentence.words[before].text not in SETTING_OFF:
         return []
     closed = after is None or sentence.words[after].pos == "PUNCT"
-    return [before] if closed else []
+    return [before, *adjectives] if closed else []
 
 
 def _is_place(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:

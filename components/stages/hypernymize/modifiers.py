@@ -29,12 +29,15 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         proper = word.text[:1].isupper() and (adjective or word.pos == "PROPN" or kind in ("NORP", "PRODUCT", "ORG"))
         counted = word.pos in ("NUM", "SYM") or kind in NUMBERS or word.text[:1].isdigit()
         beside = entity is not None and kind not in NUMBERS and proper and sentence.noun_beside(entity) is not None
+        if word.text in ("one", "One") and counted and _counts_one(sentence, position):
+            word.text = "a" if word.text.islower() else "A"
+            word.pos, word.tag, word.dep = "DET", "DT", "det"
+            continue
         if (proper or counted) and (beside or _modifies_noun(sentence, position)):
             (numbers if counted else names).append(position)
     names += _joints(sentence, names)
     names += _compounds(sentence, names)
     numbers += _comparisons(sentence, numbers)
-    numbers += _scores(sentence, numbers)
     numbers += _measures(sentence)
     numbers += _compounds(sentence, numbers)
     struck = [*names, *numbers]
@@ -54,6 +57,14 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
     )
 
 
+def _counts_one(sentence: Sentence, position: int) -> bool:
+    """Return whether "one" stands for an article: before a singular noun, without a determiner ("one person")."""
+    before, noun = sentence.before(position), sentence.modifies(position, position + 1)
+    determined = before is not None and (sentence.words[before].pos == "DET" or sentence.words[before].tag in ("PRP$", "POS"))
+    capital = before is not None and sentence.words[position].text.istitle()  # "the One mini"
+    return noun is not None and sentence.words[noun].tag == "NN" and not (determined or capital)
+
+
 def _joints(sentence: Sentence, names: list[int]) -> list[int]:
     """Return the positions of small words that join removed parts of one name: "University of Bristol"."""
     return [
@@ -68,18 +79,6 @@ def _comparisons(sentence: Sentence, struck: list[int]) -> list[int]:
     """Return the positions of prepositions within removed amounts: the "than" of "more than 40"."""
     amounts = [entity for entity in sentence.entities if entity.kind in NUMBERS and entity.end - 1 in struck]
     return [at for each in amounts for at in range(each.start, each.end - 1) if sentence.words[at].pos == "ADP"]
-
-
-def _scores(sentence: Sentence, struck: list[int]) -> list[int]:
-    """Return the positions that a dash joins to removed numbers: the rest of "2-1"."""
-    positions = []
-    for position in struck:
-        mark, other = position + 1, position + 2
-        if other >= len(sentence.words) or sentence.words[mark].text not in ("-", "–", ":", "/") or sentence.words[mark].space:
-            continue
-        if sentence.words[position].text[:1].isdigit() and sentence.words[other].text[:1].isdigit():
-            positions += [mark, other]
-    return positions
 
 
 def _measures(sentence: Sentence) -> list[int]:

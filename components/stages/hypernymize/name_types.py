@@ -7,6 +7,7 @@ import re
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import place_kind
 from components.knowledge.kinds import PERSON
+from components.knowledge.names import kind_by_form
 from components.language.person_names import is_given_name
 from components.stages.hypernymize.people import is_double_name
 from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence
@@ -23,7 +24,7 @@ SPIRIT = 9504135
 SHIPS = frozenset({"USS", "HMS", "HMCS", "HMAS", "RMS", "SS", "MS", "MV", "USNS", "USCGC", "INS"})
 """Prefixes of ships' names."""
 _INITIAL = re.compile(r"[NSEW]\.$")
-_NUMERAL = re.compile(r"[IVX]{1,5}$")
+NUMERAL = re.compile(r"[IVX]{1,5}$")
 
 
 def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> str:
@@ -45,8 +46,10 @@ def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> s
         return "PERSON"
     last = sentence.words[entity.end - 1]
     acts = last.dep == "nsubj" and sentence.words[last.head].pos == "VERB"
-    if kind == "GPE" and acts and entity.end - entity.start == 1 and is_given_name(name):
+    if kind == "GPE" and acts and entity.end - entity.start == 1 and is_given_name(name) and place_kind(name) != "country":
         return "PERSON"  # "Jordan plays basketball"
+    if kind == "PERSON" and kind_by_form(name, "EVENT"):
+        return "EVENT"  # "Super Bowl LIV"
     if kind == "PERSON" and _named_after_place(sentence, entity, knowledge):
         return "FAC"  # "London Bridge"
     return kind
@@ -55,7 +58,7 @@ def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> s
 def _titled(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
     """Return whether a name begins with a person's role and does not end with a common noun."""
     last = sentence.words[entity.end - 1].text
-    numeral = _NUMERAL.match(last) is not None
+    numeral = NUMERAL.match(last) is not None
     common = knowledge.is_common_noun(last.lower()) and not numeral
     return entity.end - entity.start > 1 and is_role(sentence, entity.start, knowledge) and not common
 

@@ -15,7 +15,7 @@ from components.language.person_names import is_given_name, is_surname
 from components.stages.hypernymize.common_nouns import INDEFINITE
 from components.stages.hypernymize.name_types import LOCATIVE, coordinated, is_role, kind_by_words, led_by
 from components.stages.hypernymize.people import is_family
-from components.stages.hypernymize.sentence import NUMBERS, Entity, Sentence
+from components.stages.hypernymize.sentence import NUMBERS, PLACES, Entity, Sentence
 
 _ALONE = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "poss", "conj", "appos"})
 """Dependencies of a noun that modifies no other noun."""
@@ -23,6 +23,8 @@ PARTICLES = frozenset(
     {"van", "der", "den", "ter", "von", "zu", "de", "del", "della", "di", "da", "dos", "du", "la", "le", "bin", "al", "el"}
 )
 """Small words within names of people."""
+JOINING_PLACES = frozenset({"am", "an", "im", "der", "upon", "sur", "sous", "les", "en"})
+"""Small words within names of places: "Braunau am Inn"."""
 MAGNITUDES = frozenset({"k", "m", "mn", "mm", "b", "bn", "tn"})
 """Abbreviated magnitudes of numbers: "$66M"."""
 _JOINING = frozenset({"-", "–", "‑"})
@@ -117,7 +119,15 @@ def _is_designation(sentence: Sentence, position: int) -> bool:
 
 
 def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
-    """Extend each entity by the adjacent proper nouns."""
+    """Extend each entity by the adjacent proper nouns, and each place by the place that goes on with it."""
+    for place in [entity for entity in sentence.entities if entity.kind in PLACES]:
+        start = place.end
+        while start < len(sentence.words) and sentence.words[start].text in JOINING_PLACES:
+            start += 1
+        follower = sentence.entity_at(start) if start < len(sentence.words) else None
+        if follower is not None and follower.start == start and follower.kind in PLACES:
+            place.end = follower.end
+            sentence.entities.remove(follower)
     for entity in sentence.entities:
         if entity.kind not in KINDS and entity.kind != "NORP":
             continue
@@ -127,8 +137,17 @@ def extend_names(sentence: Sentence, knowledge: Knowledge) -> None:
             entity.end = stop
         while _free_name(sentence, entity.start - 1) and not is_role(sentence, entity.start - 1, knowledge):
             entity.start -= 1
+        second = sentence.entity_at(entity.end + 1) if sentence.text_of(entity.end, entity.end + 1) == "and" else None
+        if second is not None and second.kind in PLACES and _ends_with_place(sentence, entity):
+            entity.end = second.end  # "the Union of England and Wales"
+            sentence.entities.remove(second)
         if entity.kind in ("NORP", "GPE") and entity.end - entity.start > 1 and is_given_name(sentence.words[entity.start].text):
             entity.kind = "PERSON"
+
+
+def _ends_with_place(sentence: Sentence, entity: Entity) -> bool:
+    words = sentence.words[entity.start : entity.end]
+    return any(word.text == "of" for word in words) and bool(place_kind(words[-1].text))
 
 
 def add_missed_names(sentence: Sentence, knowledge: Knowledge) -> None:
@@ -173,12 +192,9 @@ def _infer_kind(sentence: Sentence, start: int, end: int, knowledge: Knowledge, 
         return "GPE"
     if is_given_name(first) or (end - start > 1 and last.dep in ("nsubj", "nsubjpass", "pobj", "conj", "ROOT", "appos")):
         return "PERSON"
-    joined = any(char.isupper() for char in name[1:]) and not name.isupper()  # "iPad"
-    if last.dep not in _ALONE or (start and words[start - 1].text.lower() in INDEFINITE and not joined):
+    if last.dep not in _ALONE or (start and words[start - 1].text.lower() in INDEFINITE):
         return ""
-    if brand_kind(name) or not is_surname(name):
-        return "PRODUCT" if joined else "ORG"
-    return "PERSON"
+    return "PERSON" if is_surname(name) and not brand_kind(name) else "ORG"
 
 
 def _retag_common(sentence: Sentence, position: int, knowledge: Knowledge) -> None:

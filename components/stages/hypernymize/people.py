@@ -10,10 +10,13 @@ from components.knowledge.gazetteers import brand_kind
 from components.language.capitals import is_common_word
 from components.language.dictionary import is_listed
 from components.language.person_names import is_given_name, is_surname
+from components.language.words import zipf
 from components.stages.hypernymize.sentence import Word
 
 LEAST = 4
 """Letters of a surname that is evidence by itself; shorter ones are abbreviations as well."""
+FREQUENT = 5.0
+"""Frequency (Zipf) of words that are no evidence of a surname: "during", "shown"."""
 
 
 def is_full_name(first: Word, second: Word, knowledge: Knowledge) -> bool:
@@ -28,7 +31,8 @@ def is_full_name(first: Word, second: Word, knowledge: Knowledge) -> bool:
 
 def is_rare_surname(text: str, knowledge: Knowledge) -> bool:
     """Return whether a word is a surname that the dictionary does not list: "gonzalez"."""
-    return len(text) >= LEAST and is_surname(text) and not is_listed(text, knowledge.wordnet.folder)
+    rare = len(text) >= LEAST and zipf(text.lower()) < FREQUENT
+    return rare and is_surname(text) and not is_listed(text, knowledge.wordnet.folder)
 
 
 def is_family(word: Word, knowledge: Knowledge) -> bool:

@@ -9,13 +9,18 @@ from __future__ import annotations
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.dates import CALENDAR, RELATIVE
 from components.stages.hypernymize.locations import lead_positions
-from components.stages.hypernymize.sentence import NUMBERS, SUBJECTS, Entity, Sentence
+from components.stages.hypernymize.sentence import NUMBERS, SUBJECTS, Entity, Sentence, Word
 
-NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub"})
+NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub", "nickname", "date"})
 SAYING = frozenset({"say", "read", "spell", "state"})
 """Verbs whose object is what is written on something."""
+WORDS = frozenset({"word", "phrase", "letter", "text", "slogan", "inscription", "motto"})
+"""Nouns that say nothing without the quotation after them."""
 QUOTES = {"“": "”", "‘": "’", '"': '"', "'": "'", "«": "»", "`": "'", "``": "''", "„": "“"}
 CURRENCY = frozenset("$€£¥₹")
+_APPROXIMATE = "more than, less than, fewer than, up to, at least, at most, over, about, around, nearly, almost, just, only, some"
+APPROXIMATE = tuple(_APPROXIMATE.split(", "))
+"""Words before an amount that qualify it, longest first."""
 EXTENT = frozenset({"long", "high", "tall", "wide", "deep", "thick", "old", "away"})
 
 
@@ -32,7 +37,11 @@ def strip_dates(sentence: Sentence, knowledge: Knowledge) -> str:
             continue
         modified = sentence.modifies(entity.start, entity.end)
         end, owns = _genitive(sentence, entity)
-        struck.append(sentence.strike(range(entity.start, end)))
+        owns = owns or _goes_on(sentence, end, ("NOUN", "ADJ")) or sentence.text_of(end, end + 2) in (", file", ", photo")
+        start = entity.start
+        if owns and sentence.words[start].pos == "DET" and sentence.words[start].text.lower() not in ("last", "next"):
+            start += 1  # "in a fall 2015 team photo", "in this May 25, 2005, file photo"
+        struck.append(sentence.strike(range(start, end + (sentence.text_of(end, end + 1) == "," and owns))))
         if modified is None and not owns:
             _strike_lead(sentence, entity.start, goes_on=_goes_on(sentence, end))
     return f"date or duration: {'; '.join(struck)}" if struck else ""
@@ -45,9 +54,9 @@ def _subject_year(sentence: Sentence, entity: Entity) -> list[int]:
     return [at for at in span if sentence.words[at].text.isdigit()] if noun else []
 
 
-def _goes_on(sentence: Sentence, position: int) -> bool:
+def _goes_on(sentence: Sentence, position: int, tags: tuple[str, ...] = ("DET", "PROPN", "NOUN", "ADJ")) -> bool:
     """Return whether a noun phrase follows directly: "of the 1994 The Green Cup"."""
-    return position < len(sentence.words) and sentence.words[position].pos in ("DET", "PROPN", "NOUN", "ADJ")
+    return position < len(sentence.words) and sentence.words[position].pos in tags
 
 
 def _genitive(sentence: Sentence, entity: Entity) -> tuple[int, bool]:
@@ -82,6 +91,11 @@ def _dated(sentence: Sentence, entity: Entity) -> bool:
 def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
     """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition; and "number 5"."""
     struck = [sentence.strike((position, position + 1)) for position in _labels(sentence)]
+    for start, end in _scores(sentence):
+        struck.append(sentence.strike(range(start, end)))
+        after = sentence.after(end - 1)
+        if after is None or sentence.words[after].pos not in ("NOUN", "ADJ"):
+            _strike_lead(sentence, start)
     for entity in sentence.entities:
         if entity.kind == "ORDINAL" and (time := _occasion(sentence, entity)) is not None:
             struck.append(sentence.strike(range(entity.start, time + 1)))
@@ -90,14 +104,20 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
         if entity.kind not in NUMBERS or not sentence.living(entity) or sentence.modifies(entity.start, entity.end) is not None:
             continue
         start, end = entity.start, entity.end
-        if sentence.text_of(start, end).lower() == "one" or sentence.words[start].tag == "NNS":
+        if sentence.text_of(start, end).lower() in ("one", "half") or sentence.words[start].tag == "NNS":
             continue  # "one of the people" is a pronoun, "hundreds of people" a noun
         while start > 0 and sentence.words[start - 1].text in CURRENCY | {"#"}:
             start -= 1
         while end < len(sentence.words) and sentence.words[end].text in CURRENCY:
             end += 1
+        start = _approximation(sentence, start)
         after = sentence.after(end - 1)
-        partitive = after is not None and sentence.words[after].text.lower() == "of"
+        if after is not None and sentence.words[after].text.lower() == "of" and sentence.text_of(after + 1, after + 2) == "whom":
+            sentence.words[start].text = "some"  # "two of whom"
+            sentence.strike(range(start + 1, end))
+            continue
+        counts = start == 0 or sentence.words[start - 1].pos not in ("NOUN", "PROPN")  # not "day three of"
+        partitive = after is not None and sentence.words[after].text.lower() == "of" and counts
         if after is not None and partitive:
             following = sentence.after(after)
             end = after + 1
@@ -112,7 +132,47 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
         struck.append(sentence.strike(range(start, end)))
         if not beside and not partitive:
             _strike_lead(sentence, start)
+            _strike_closing_comma(sentence, start, end)
     return f"amount: {'; '.join(struck)}" if struck else ""
+
+
+def _approximation(sentence: Sentence, start: int) -> int:
+    """Return where the words that qualify an amount begin ("more than 40"); ``start`` for none."""
+    for phrase in APPROXIMATE:
+        words = phrase.split()
+        if start >= len(words) and sentence.text_of(start - len(words), start).lower() == phrase:
+            return start - len(words)
+    return start
+
+
+def _strike_closing_comma(sentence: Sentence, start: int, end: int) -> None:
+    """Remove the second comma around a removed age: "Ann, 32, walks"."""
+    if start == 0 or end >= len(sentence.words) or sentence.words[start - 1].text != "," or sentence.words[end].text != ",":
+        return
+    after = sentence.after(end)
+    if after is not None and sentence.words[after].pos not in ("PROPN", "NOUN", "DET"):
+        sentence.strike([end])
+
+
+def _scores(sentence: Sentence) -> list[tuple[int, int]]:
+    """Return the spans of scores and ranges, with those that follow after commas: "2-1", "7-6, 6-4"."""
+    words, spans = sentence.words, []
+    position = 0
+    while position < len(words):
+        end = _score_end(words, position)
+        while end and end < len(words) and words[end].text == "," and _score_end(words, end + 1):
+            end = _score_end(words, end + 1)
+        if end:
+            spans.append((position, end))
+        position = end or position + 1
+    return spans
+
+
+def _score_end(words: list[Word], start: int) -> int:
+    """Return the end of two numbers that a dash joins without spaces; 0 for none."""
+    span = words[start : start + 3]
+    joined = len(span) == 3 and span[1].text in ("-", "–", ":", "/") and not (span[0].space or span[1].space)
+    return start + 3 if joined and all(word.alive and word.text.isdigit() for word in (span[0], span[2])) else 0
 
 
 def _occasion(sentence: Sentence, entity: Entity) -> int | None:
@@ -127,7 +187,7 @@ def _labels(sentence: Sentence) -> list[int]:
     """Return the positions of "number" or "#" before a numeral, where a noun is beside both: "a number 5 shirt"."""
     words, positions = sentence.words, []
     for position in range(1, len(words) - 1):
-        if words[position].text.lower() not in ("number", "#") or not words[position + 1].text.isdigit():
+        if words[position].text.lower() not in ("number", "#", "no.", "no", "nr.") or not words[position + 1].text.isdigit():
             continue
         after = words[position + 2].pos if position + 2 < len(words) else ""
         if words[position - 1].pos == "NOUN" or (words[position - 1].pos in ("DET", "ADJ") and after in ("NOUN", "ADJ")):
@@ -149,8 +209,12 @@ def strip_quotes(sentence: Sentence, knowledge: Knowledge) -> str:
         ends = sentence.words[end - 1].text == ","  # With "The Hill," a company ...
         modifies_next = follower is not None and not ends and sentence.words[follower].pos in ("NOUN", "PROPN", "ADJ")
         struck.append(sentence.strike(range(start, end + 1)))
-        if not modifies_next:
-            _strike_lead(sentence, start)
+        if modifies_next:
+            continue
+        before = sentence.before(start)
+        if before is not None and sentence.words[before].lemma in WORDS:
+            sentence.strike([before])  # "with the words" of a quotation
+        _strike_lead(sentence, start)
     return f"quote: {'; '.join(struck)}" if struck else ""
 
 

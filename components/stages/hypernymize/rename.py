@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 
-from components.knowledge.cascade import HypernymAnswer, Knowledge
-from components.knowledge.gazetteers import place_kind
+from components.knowledge.cascade import Knowledge
 from components.knowledge.kinds import KINDS
 from components.language.words import article, plural
+from components.stages.hypernymize.evidence import find_kind, signals_of_group
+from components.stages.hypernymize.removals import NAMING
 from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Entity, Sentence
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 
 
-def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bool) -> str:
+def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bool, min_name_signals: int) -> str:
     """Replace each named entity that is not a modifier by its hypernym, and remove the words that describe the name.
 
     ``artist Duncan McKellar`` → ``person`` and ``the 29th American Film Festival`` → ``festival``, as in table 1. With
@@ -29,18 +30,27 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             continue
         name = sentence.text_of(entity.start, entity.end)
         if entity.kind == "NORP" and sentence.words[entity.end - 1].tag == "NNPS":
+            signals = signals_of_group(entity, sentence.words[entity.end - 1], knowledge)
+            if len(signals) < min_name_signals:
+                _leave_unknown(sentence, entity, tuple(signals))
+                continue
             _replace_name(sentence, entity, "people", "person", plural_tag=True)
             changed.append(f"{name} are people")
             continue
         if entity.kind not in KINDS:
+            continue
+        naming = entity.start - 1
+        if naming > 0 and sentence.words[naming].lemma in NAMING and sentence.words[naming].dep == "acl":
+            changed.append(f"{sentence.strike(range(naming, entity.end))} only names")
             continue
         apposed = _apposed(sentence, entity, knowledge)
         if apposed:
             sentence.strike(apposed)
             changed.append(f"{name} is the {sentence.words[entity.start - 1].text} before it")
             continue
-        known = HypernymAnswer("team", "the name's form") if _is_team(sentence, entity) else knowledge.lookup(name, entity.kind)
-        if known is None:
+        known = find_kind(sentence, entity, knowledge, min_name_signals)
+        if known.word is None:
+            _leave_unknown(sentence, entity, known.signals)
             continue
         hypernym = known.word
         described = _description(sentence, entity, knowledge)
@@ -72,16 +82,12 @@ def _fits(hypernym: str, roles: list[str], knowledge: Knowledge) -> bool:
     )
 
 
-def _is_team(sentence: Sentence, entity: Entity) -> bool:
-    """Return whether a name is a place and a plural noun (the Green Bay Packers), whatever its label."""
-    words = [word for word in sentence.words[entity.start : entity.end] if word.pos != "DET"]
-    town = " ".join(word.text for word in words[:-1])
-    return (
-        entity.kind not in ("PERSON", "EVENT", "WORK_OF_ART")
-        and len(words) > 1
-        and words[-1].tag == "NNPS"
-        and bool(place_kind(town))
-    )
+def _leave_unknown(sentence: Sentence, entity: Entity, signals: tuple[str, ...]) -> None:
+    """Tag the words of a name of unknown kind as names, for which ``find_shortcoming`` drops the caption."""
+    entity.doubt = ", ".join(signals) or "no signal"
+    for word in sentence.words[entity.start : entity.end]:
+        if word.text[:1].isupper() and word.pos != "DET":
+            word.pos = "PROPN"
 
 
 def _replace_name(sentence: Sentence, entity: Entity, text: str, lemma: str, *, plural_tag: bool = False) -> None:
@@ -136,7 +142,8 @@ def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[i
     if entity.kind != "PERSON":
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []
     if not knowledge.is_role(noun.lemma.lower()):
-        return []
+        described = noun.text.islower() and noun.dep in MODIFIERS and noun.head in span
+        return span if described else []  # "goalie X", "storm X"
     plural_role = noun.tag in ("NNS", "NNPS")
     if not plural_role and not _has_article(sentence, position):
         return []
@@ -226,6 +233,8 @@ def _description(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> li
     while position is not None:
         word = sentence.words[position]
         role = word.pos == "NOUN" and entity.kind == "PERSON" and knowledge.is_role(word.lemma.lower())
+        if positions and knowledge.is_noun(f"{word.text} {sentence.words[positions[-1]].text}".lower()):
+            role = True  # "head coach X"
         belongs = word.pos in ("PROPN", "NUM", "ADJ") and (word.head in inside or word.head in positions)
         belongs = belongs or (word.pos == "NOUN" and word.dep == "compound" and word.head in positions)  # "relief pitcher X"
         if not (role or belongs):

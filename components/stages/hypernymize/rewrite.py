@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from components.knowledge.cascade import Knowledge
 from components.language.parser import Parse
-from components.stages.hypernymize import asides, corrections, locations, modifiers, removals, rename, tidy
+from components.stages.hypernymize import asides, corrections, leftovers, locations, modifiers, removals, rename, tidy
 from components.stages.hypernymize.first_word import choose_parse
 from components.stages.hypernymize.sentence import Sentence
 from components.stages.hypernymize.well_formed import find_shortcoming
@@ -32,7 +32,9 @@ class Rewritten(NamedTuple):
     shortcoming: tuple[str, str, str] | None
 
 
-def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: bool, second: Parse | None = None) -> Rewritten:
+def rewrite(
+    parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: bool, min_name_signals: int, second: Parse | None = None
+) -> Rewritten:
     """Return a parsed text as a caption without names, numbers, dates and places.
 
     Args:
@@ -40,6 +42,7 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
         knowledge: gives hypernyms.
         min_words: words a caption must have.
         stated_role: whether a person may become the role before the name.
+        min_name_signals: signals that must agree on the kind of a name.
         second: parse of ``first_word.second_text``; None where that is empty or no second parse was made.
     """
     sentence = Sentence.of(choose_parse(parse, second, knowledge))
@@ -53,9 +56,10 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
         ("quantities", removals.strip_quantities),
         ("quotes", removals.strip_quotes),
         ("locations", locations.strip_locations),
-        ("whereabouts", locations.strip_vague),
-        ("hypernyms", partial(rename.rename_entities, stated_role=stated_role)),
+        ("whereabouts", partial(locations.strip_vague, min_name_signals=min_name_signals)),
+        ("hypernyms", partial(rename.rename_entities, stated_role=stated_role, min_name_signals=min_name_signals)),
         ("modifiers", modifiers.strip_modifiers),
+        ("leftovers", leftovers.strip_leftovers),
         ("marks", tidy.tidy_marks),
         ("coordination", rename.merge_coordination),
         ("articles", tidy.repair_articles),
@@ -69,7 +73,7 @@ def rewrite(parse: Parse, knowledge: Knowledge, *, min_words: int, stated_role: 
         if after != before:
             steps.append(Step(name, before, after, reason))
         before = after
-    return Rewritten(before, steps, find_concepts(sentence), find_shortcoming(sentence, min_words))
+    return Rewritten(before, steps, find_concepts(sentence), find_shortcoming(sentence, min_words, min_name_signals))
 
 
 def find_concepts(sentence: Sentence) -> list[str]:

@@ -29,7 +29,7 @@ from components.knowledge.wikidata.index import read_about
 from components.language.parser import Parse
 from components.language.wordnet import load_wordnet
 from components.providers.registry import Role, parse_role, plan_of
-from components.stages.hypernymize import Params
+from components.stages.hypernymize import REWRITING, Params
 from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rarity import keep_common
 from components.stages.hypernymize.rewrite import rewrite
@@ -127,7 +127,7 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
     seconds = _second_parses(
         parses, dict(zip(digests, (record["text"] for record in records), strict=True)), parser, task, knowledge
     )
-    limits = {"min_words": task.params["min_words"], "stated_role": task.params["stated_role"]}
+    limits = {name: task.params[name] for name in REWRITING}
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
         result = rewrite(parses[digest], knowledge, second=seconds.get(digest), **limits)
@@ -161,7 +161,7 @@ def run(stage: Stage) -> None:
     """Rewrite every text, then keep the captions whose concepts are all common in the whole corpus."""
     params: Params = stage.params
     shards = stage.inputs["input"].shards
-    rewriting = {"min_words": params.min_words, "stated_role": params.stated_role}
+    rewriting = {name: getattr(params, name) for name in REWRITING}
     plan = plan_of(stage.project, stage.inputs["input"])
     with record_usage(stage, plan):
         shared = prepare_knowledge(stage, rewriting, plan)

@@ -16,6 +16,8 @@ SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 """Dependencies of a verb's subject."""
 NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
 """Entity types of amounts."""
+PLACES = frozenset({"GPE", "LOC", "FAC"})
+"""Entity types of places."""
 CLOSING = frozenset(")]}.,;:!?%”’»")
 """Marks that follow a word without a space."""
 OPENING = frozenset("([{")
@@ -36,6 +38,8 @@ class Word:
     alive: bool = True
     renamed: bool = False
     """Whether the word is a hypernym that replaced a name."""
+    is_class: bool = False
+    """Whether the word is a class of things in spite of its capital: "Frisbee"."""
     beside: bool = False
     """Whether the word was removed from beside the sentence, which that cannot break."""
 
@@ -47,6 +51,10 @@ class Entity:
     start: int
     end: int
     kind: str
+    said: str = ""
+    """The type that the recogniser gave it; "" for a name that it missed."""
+    doubt: str = ""
+    """The signals of a name whose kind they do not show."""
 
 
 @dataclass
@@ -62,7 +70,9 @@ class Sentence:
         columns = zip(
             parse["text"], parse["space"], parse["lemma"], parse["pos"], parse["tag"], parse["dep"], parse["head"], strict=True
         )
-        return cls([Word(*column) for column in columns], [Entity(*entity) for entity in parse["entities"]])
+        return cls(
+            [Word(*column) for column in columns], [Entity(start, end, kind, said=kind) for start, end, kind in parse["entities"]]
+        )
 
     def alive(self) -> list[int]:
         """Return the positions that are not removed."""
@@ -77,11 +87,17 @@ class Sentence:
 
     def before(self, position: int) -> int | None:
         """Return the nearest remaining position left of a position."""
-        return next((index for index in range(position - 1, -1, -1) if self.words[index].alive), None)
+        for index in range(position - 1, -1, -1):
+            if self.words[index].alive:
+                return index
+        return None
 
     def after(self, position: int) -> int | None:
         """Return the nearest remaining position right of a position."""
-        return next((index for index in range(position + 1, len(self.words)) if self.words[index].alive), None)
+        for index in range(position + 1, len(self.words)):
+            if self.words[index].alive:
+                return index
+        return None
 
     def living(self, entity: Entity) -> bool:
         """Return whether any word of an entity remains."""

@@ -6,6 +6,7 @@ Source: CC table 1 (lower case, "an aircraft" once the name between is gone).
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
+from components.language.capitals import is_initialism
 from components.language.words import article, words_of
 from components.stages.hypernymize.sentence import Sentence
 
@@ -38,7 +39,8 @@ def repair_articles(sentence: Sentence, knowledge: Knowledge) -> str:
         if word.text.lower() not in ("a", "an") or word.pos != "DET" or following is None:
             continue
         after = sentence.words[following]
-        right = article(after.text.lower()) if words_of(after.text) else word.text
+        spoken = after.text if is_initialism(after.text) else after.text.lower()
+        right = article(spoken) if words_of(after.text) else word.text
         if after.tag == "NNS" and after.dep != "compound":
             sentence.strike([position])
             changed.append(f"{word.text} {after.text}")
@@ -83,8 +85,9 @@ class _Marks:
         """Return the positions of marks at ``position`` that join or enclose nothing; empty for none."""
         text = self.words[position].text.lower()
         left, right = self._text(self._before[position]), self._text(self._after[position])
-        edge = not left or not right or right in FINAL or (right in JOINTS and right not in ("and", "or"))
-        joint = text in JOINTS and self.words[position].pos in ("PUNCT", "CCONJ", "SYM") and not self._within_word(position)
+        edge = not left or left in FINAL or not right or right in FINAL or (right in JOINTS and right not in ("and", "or"))
+        joining = text == "|" or (text in JOINTS and self.words[position].pos in ("PUNCT", "CCONJ", "SYM"))
+        joint = joining and not self._within_word(position)
         if joint and (edge or left in PAIRS or right in PAIRS.values()):
             return [position]
         if text in PAIRS and right == PAIRS[text]:

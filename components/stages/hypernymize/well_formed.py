@@ -6,6 +6,8 @@ inconsistent". Faults of form count only where words were removed: a published t
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from components.language.words import words_of
 from components.stages.hypernymize.removals import CURRENCY
 from components.stages.hypernymize.sentence import MODIFIERS, NUMBERS, SUBJECTS, Sentence, Word
@@ -15,15 +17,18 @@ ARTICLES = frozenset({"a", "an", "the"})
 OBJECTS = frozenset({"dobj", "attr"})
 
 
-def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str] | None:
+def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) -> tuple[str, str, str] | None:
     """Return why the caption must be dropped (rule, value, threshold), or None."""
     alive = [sentence.words[index] for index in sentence.alive()]
     words = words_of(sentence.render())
     if len(words) < min_words:
         return "too_short", str(len(words)), f">= {min_words} words"
-    names = [word.text for word in alive if word.pos == "PROPN" and any(char.isalpha() for char in word.text)]
+    names = [place for place in sentence.alive() if sentence.words[place].pos == "PROPN" and _has_letter(sentence.words[place])]
     if names:
-        return "inconsistent", f"a name is left: {' '.join(names)}", "no names"
+        entities = (sentence.entity_at(place) for place in names)
+        doubts = dict.fromkeys(entity.doubt for entity in entities if entity is not None and entity.doubt)
+        shown = f"{' '.join(sentence.words[place].text for place in names)} ({'; '.join(doubts) or 'no signal'})"
+        return "unknown_name", shown, f">= {min_name_signals} signals"
     digits = [word.text for word in alive if any(char.isdigit() for char in word.text)]
     if digits:
         return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
@@ -34,8 +39,14 @@ def find_shortcoming(sentence: Sentence, min_words: int) -> tuple[str, str, str]
         return "inconsistent", f"an amount is left: {' '.join(amounts)}", "no amounts"
     if not any(word.pos == "NOUN" for word in alive):
         return "inconsistent", "no noun is left", "a noun"
-    fault = _fault_at_start(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
+    if any(word.text == "|" for word in alive):
+        return "inconsistent", "a bar is left", "one text"
+    fault = _fault_at_start(sentence) or _fault_of_pair(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
     return ("inconsistent", *fault) if fault is not None else None
+
+
+def _has_letter(word: Word) -> bool:
+    return any(char.isalpha() for char in word.text)
 
 
 def _counts(word: Word) -> bool:
@@ -74,6 +85,20 @@ def _fault_at_start(sentence: Sentence) -> tuple[str, str] | None:
     return None
 
 
+def _fault_of_pair(sentence: Sentence) -> tuple[str, str] | None:
+    """Return the fault of two neighbours: a conjunction with nothing on one side, or a noun that modifies "person"."""
+    for before, position in pairwise(sentence.alive()):
+        left, word, after = sentence.words[before], sentence.words[position], sentence.after(position)
+        if word.pos == "CCONJ" and _gap(sentence, before + 1, position):
+            lost = after is not None and _gap(sentence, position + 1, after)
+            if lost or left.pos in ("ADP", "DET", "SCONJ"):
+                return f"'{word.text}' joins nothing", "something on both sides"
+        person = word.renamed and word.text in ("person", "people") and word.dep not in ("dobj", "dative")
+        if person and left.pos == "NOUN" and left.dep in MODIFIERS:
+            return f"'{left.text} {word.text}' is no phrase", "one noun"
+    return None
+
+
 def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
     """Return the fault of a word before removed words: an article, preposition or conjunction without its complement."""
     places = sentence.alive()
@@ -87,7 +112,7 @@ def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
         ends = after is None or (after.pos == "PUNCT" and after.text not in QUOTING)
         if word.pos == "DET" and word.text in ARTICLES and (ends or (after is not None and after.pos in ("ADP", "CCONJ", "AUX"))):
             return f"'{word.text}' leads nowhere", "a noun after an article"
-        joins = word.pos in ("ADP", "SCONJ") and word.tag in ("IN", "TO")
+        joins = word.tag == "TO" or (word.pos in ("ADP", "SCONJ") and word.tag == "IN")
         if joins and (ends or (after is not None and after.pos in ("CCONJ", "AUX", "ADP"))):
             return f"'{word.text}' has no object", "an object after a preposition"
         if word.pos == "CCONJ" and ends:

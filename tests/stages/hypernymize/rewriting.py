@@ -16,4 +16,4 @@ def rewritten(text: str, *, min_words: int = 2, stated_role: bool = False, knows
     source, parse = knows or knowledge(), PARSER.compute(text)
     again = second_text(text, parse, source)
     second = PARSER.compute(again) if again else None
-    return rewrite(parse, source, min_words=min_words, stated_role=stated_role, second=second)
+    return rewrite(parse, source, min_words=min_words, stated_role=stated_role, min_name_signals=2, second=second)

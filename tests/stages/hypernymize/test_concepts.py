@@ -35,7 +35,14 @@ def run(root: Path, shards: list[list[str]], **params: object) -> StageOutput:
 
 
 def run_stage(root: Path, shards: list[list[str]], **params: object) -> Stage:
-    settings = {"min_words": 2, "stated_role": False, "concept_level": "noun", "min_concept_count": 2, **sources()} | params
+    settings = {
+        "min_words": 2,
+        "stated_role": False,
+        "min_name_signals": 2,
+        "concept_level": "noun",
+        "min_concept_count": 2,
+        **sources(),
+    } | params
     rows = [
         [row("filter", key=f"{n}.{m}", text=text, alt=text) for m, text in enumerate(texts)] for n, texts in enumerate(shards)
     ]

@@ -67,6 +67,7 @@ def run_job(root: Path, *order: str, **settings: Any) -> Stage:
     params = {
         "min_words": 2,
         "stated_role": False,
+        "min_name_signals": 2,
         "concept_level": "noun",
         "min_concept_count": 1,
         **sources(*order, **settings),
@@ -156,7 +157,14 @@ def test_a_run_counts_the_people_that_became_person_and_says_so(
 def test_the_second_parse_of_a_misleading_capital_is_cached(tmp_path: Path) -> None:
     texts = ["House under the cliffs.", "A cat on the beach."]
     inputs = {"input": make_output(tmp_path, "filter", [[row("filter", key=text, text=text, alt=text) for text in texts]])}
-    params = {"min_words": 2, "stated_role": False, "concept_level": "noun", "min_concept_count": 1, **sources()}
+    params = {
+        "min_words": 2,
+        "stated_role": False,
+        "min_name_signals": 2,
+        "concept_level": "noun",
+        "min_concept_count": 1,
+        **sources(),
+    }
     job = make_stage(tmp_path, "hypernymize", params=stage.Params.model_validate(params), inputs=inputs)
     run_hypernymize(job)
     job.finish()

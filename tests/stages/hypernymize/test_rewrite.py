@@ -117,13 +117,13 @@ def test_a_description_with_too_few_words_left_is_too_short() -> None:
     assert rewritten("Menu for “Flip an Image”").shortcoming == ("too_short", "1", ">= 2 words")
 
 
-def test_a_caption_that_still_contains_a_name_or_number_is_inconsistent() -> None:
+def test_a_caption_that_still_contains_a_name_or_number_is_dropped() -> None:
     sentence = Sentence.of(EnglishParser().compute("A boat on a lake"))
-    assert find_shortcoming(sentence, 2) is None
-    for text, pos in (("Zyx", "PROPN"), ("4x4", "NOUN")):
+    assert find_shortcoming(sentence, 2, 2) is None
+    for text, pos, rule in (("Zyx", "PROPN", "unknown_name"), ("4x4", "NOUN", "inconsistent")):
         sentence.words[1].text, sentence.words[1].pos = text, pos
-        result = find_shortcoming(sentence, 2)
-        assert result is not None and result[0] == "inconsistent"
+        result = find_shortcoming(sentence, 2, 2)
+        assert result is not None and result[0] == rule
 
 
 @pytest.mark.parametrize(
