@@ -1,0 +1,84 @@
+"""Fit the score of description, cross-validate it by site, and write its weights (``hearsight train-description``).
+
+Folds hold whole sites, so each labelled text is judged by weights that saw no text of its site. A labelled text is learnt from
+twice, with its page and without, so that the score works without a page, too. Equal inputs and date give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from components.core.seeded_rng import seeded_rng
+from components.execution.engine import limit_threads
+from components.language.description_features import form_features
+from components.language.logistic import choose_features, fit, to_matrix
+from components.language.parser import EnglishParser
+from components.language.wordnet import load_wordnet
+from components.stages.filter import Params
+from components.stages.filter.boilerplate import crop, load_boilerplate
+from components.stages.filter.description import context_features
+from components.tools.train_description.examples import Example, vary
+
+FOLDS = 10
+LEAST = 15
+"""Examples that must have a feature for it to get a weight."""
+PENALTY = 4.0
+"""Of the squared weights."""
+LABELLED = 6.0
+"""Importance of a labelled text, with or without its page; that of the others sums up to ``OTHERS`` for each verdict."""
+OTHERS = 1500.0
+THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+
+
+class Training:
+    """Examples as a matrix, and what is learnt from them."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.examples = [vary(example) for example in examples]
+        if len({example.positive for example in self.examples}) < 2:
+            raise HearsightError(
+                "the examples are all of one verdict", where="train-description", hint="give captions and pages, or labelled texts"
+            )
+        lists, most = load_boilerplate("en"), Params().max_characters
+        texts = [crop(example.text[:most], lists).text for example in self.examples]
+        wordnet = load_wordnet()
+        forms = [form_features(parse, wordnet) for parse in EnglishParser().compute_many(texts)]
+        self.paged = [at for at, example in enumerate(self.examples) if example.context is not None]
+        rows = [*forms, *(forms[at] | context_features(self.examples[at].context) for at in self.paged)]
+        self.names = choose_features(rows, LEAST)
+        self.matrix = to_matrix(rows, self.names)
+        self.of = np.array([*range(len(forms)), *self.paged])
+        """Example of each row; the rows with a page follow those without."""
+        self.positive = np.array([float(example.positive) for example in self.examples])[self.of]
+        self.labelled = np.array([example.kind == "labelled" for example in self.examples])[self.of]
+        self.fold = np.array([seeded_rng("fold", example.group).randrange(FOLDS) for example in self.examples])[self.of]
+
+    def importance(self, rows: np.ndarray) -> np.ndarray:
+        """Return the importance of each row of a mask: that of unlabelled texts depends on how many there are."""
+        weights = np.where(self.labelled, LABELLED, 0.0)
+        for verdict in (0.0, 1.0):
+            others = rows & ~self.labelled & (self.positive == verdict)
+            weights[others] = OTHERS / max(1, others.sum())
+        return weights[rows]
+
+    def fit(self, rows: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+        """Return the weights learnt from the rows of a mask, the intercept last."""
+        return fit(self.matrix[rows], self.positive[rows], self.importance(rows), PENALTY, start)
+
+    def held_out(self, start: np.ndarray) -> np.ndarray:
+        """Return the probability of each row by weights that saw no row of its fold."""
+        found = np.zeros(len(self.of))
+        for fold in range(FOLDS):
+            inside = self.fold == fold
+            if inside.any():
+                weights = self.fit(~inside, start)
+                found[inside] = 1 / (1 + np.exp(-self.matrix[inside] @ weights))
+        return found
