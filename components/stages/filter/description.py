@@ -8,6 +8,7 @@ Source: ours; CC has no such rule.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,8 @@ from components.language.wordnet import load_wordnet
 if TYPE_CHECKING:
     from components.web.html.context import Context
 
+_IMAGE_FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)(?:$|[?#])|/(?:File|Datei|Fichier):", re.I)
+"""Matches the address of an image, or of the page about one."""
 SMALL_SIDE = 100
 """px of the layout below which an image is small."""
 TOLD = 4
@@ -75,7 +78,8 @@ def context_features(context: Context | None) -> dict[str, float]:
         "page heading": context.heading is not None,
         "page title": context.heading_kind in ("title", "og:title", "h1"),
         "page link text": context.link_text is not None,
-        "page linked": context.link_url is not None,
+        "page linked": context.link_url is not None and not _IMAGE_FILE.search(context.link_url),
+        "page linked image": context.link_url is not None and bool(_IMAGE_FILE.search(context.link_url)),
         "page control": context.control,
         "page role": context.role is not None,
         "page figcaption agrees": context.figcaption_agrees is True,

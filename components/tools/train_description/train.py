@@ -7,6 +7,7 @@ twice, with its page and without, so that the score works without a page, too. E
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +26,7 @@ from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
 from components.stages.filter.boilerplate import crop, load_boilerplate
 from components.stages.filter.description import context_features
-from components.tools.train_description.examples import Example, vary
+from components.tools.train_description.examples import Example, read_examples, vary
 
 FOLDS = 10
 LEAST = 15
@@ -35,6 +36,10 @@ PENALTY = 4.0
 LABELLED = 6.0
 """Importance of a labelled text, with or without its page; that of the others sums up to ``OTHERS`` for each verdict."""
 OTHERS = 1500.0
+DECIMALS, SMALLEST = 2, 0.03
+"""Of the weights that are written."""
+_ROW = re.compile(r"\{[^{}\[\]]*?\"threshold\"[^{}]*\}")
+"""Matches a row of a curve."""
 THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 
 
@@ -82,3 +87,74 @@ class Training:
                 weights = self.fit(~inside, start)
                 found[inside] = 1 / (1 + np.exp(-self.matrix[inside] @ weights))
         return found
+
+
+def train(
+    captions: Sequence[Path],
+    published: Sequence[Path],
+    pages: Sequence[str],
+    labelled: Sequence[Path],
+    out: Path,
+    *,
+    date: str,
+    command: str,
+) -> dict[str, Any]:
+    """Learn the weights from files of examples, write them to ``out``, and return what the file says of their training.
+
+    Raises:
+        HearsightError: a file cannot be read, or all examples have one verdict.
+    """
+    limit_threads()
+    training = Training(read_examples(captions, published, pages, labelled))
+    weights = training.fit(np.ones(len(training.of), bool))
+    held_out = training.held_out(weights)
+    about = {
+        "date": date,
+        "command": command,
+        "examples": count_examples(training.examples),
+        "cross_validation": {"folds": FOLDS} | summarize(training, held_out),
+    }
+    publish_bytes(out, weights_file(about, training.names, weights).encode())
+    return about
+
+
+def count_examples(examples: Sequence[Example]) -> dict[str, int]:
+    """Return how many examples of each kind there are, the labelled ones by verdict, and of how many sites these are."""
+    kinds = Counter(
+        f"labelled {'keep' if example.positive else 'drop'}" if example.kind == "labelled" else example.kind for example in examples
+    )
+    return dict(sorted(kinds.items())) | {"sites": len({example.group for example in examples if example.kind == "labelled"})}
+
+
+def summarize(training: Training, held_out: np.ndarray) -> dict[str, Any]:
+    """Return precision and recall of the labelled texts at each threshold, with and without their pages; and which share of the
+    other kinds is kept at .5."""
+    late = np.arange(len(training.of)) >= len(training.examples)
+    with_page = late | (training.labelled & ~np.isin(training.of, training.paged))
+    parts = {"with_page": training.labelled & with_page, "without_page": training.labelled & ~late}
+    curves = {
+        name: [precision_recall(training.positive[rows], held_out[rows], threshold) for threshold in THRESHOLDS]
+        for name, rows in parts.items()
+        if rows.any()
+    }
+    kinds = np.array([example.kind for example in training.examples])[training.of]
+    kept = {kind: round(float((held_out[kinds == kind] >= 0.5).mean()), 4) for kind in sorted(set(kinds)) if kind != "labelled"}
+    return curves | {"kept_at_0.5": kept}
+
+
+def precision_recall(positive: np.ndarray, probability: np.ndarray, threshold: float) -> dict[str, Any]:
+    """Return the threshold, how many texts it keeps, which share of these is positive, and which share of the positive is kept."""
+    kept = probability >= threshold
+    right = float(positive[kept].sum())
+    precision = round(right / kept.sum(), 4) if kept.any() else None
+    recall = round(right / positive.sum(), 4) if positive.any() else None
+    return {"threshold": threshold, "kept": int(kept.sum()), "precision": precision, "recall": recall}
+
+
+def weights_file(about: dict[str, Any], names: Sequence[str], weights: np.ndarray) -> str:
+    """Return the file of weights as JSON, a line for each weight; those that round to nothing are left out."""
+    rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(names, weights, strict=False)}
+    kept = {name: weight for name, weight in rounded.items() if abs(weight) >= SMALLEST}
+    content = {"trained": about, "intercept": round(float(weights[-1]), DECIMALS), "weights": kept}
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    return _ROW.sub(lambda row: " ".join(row[0].split()), text) + "\n"
