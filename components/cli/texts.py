@@ -12,7 +12,7 @@ import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root
-from components.core.printing import json_line, print_error, print_line, print_result, print_text
+from components.core.printing import json_line, print_error, print_line, print_result, print_table, print_text
 from components.core.progress import progress
 
 app = typer.Typer()
@@ -77,16 +77,26 @@ def calibrate(
     published: Annotated[
         str, typer.Option(help="Published captions, one a line: also show which of them each rule drops, at each threshold.")
     ] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for rates.tsv and samples.tsv.")] = Path(
+    labelled: Annotated[
+        str,
+        typer.Option(
+            help="Alt-texts with a verdict (JSON lines or CSV: text, verdict, and what is known of the page): also show precision"
+            " and recall of every rule. Read without --alts."
+        ),
+    ] = "",
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the tables.")] = Path(
         "reports/calibration"
     ),
 ) -> None:
     """Sweep the text rules' thresholds; write what each value keeps, and sample alt-texts on both sides of each value."""
     from components.tools.calibrate.run import calibrate as sweep
 
-    result = sweep(find_root(), dataset, rules or [], alts, out, published)
+    result = sweep(find_root(), dataset, rules or [], alts, out, published, labelled)
+    measured = result.pop("rules", [])
     print_line(result)
     if sys.stdout.isatty():
+        if measured:
+            print_table(measured)
         passing = f"{result['pass_all']:,} of {result['candidates']:,} texts pass every text rule with the settings of {dataset}"
         print_text(f"{passing}; what other values keep: {result['rates']}")
 

@@ -137,10 +137,11 @@ def describe_description(subject: Subject, params: Params) -> str:
 )
 def description(subject: Subject, params: Params) -> Finding:
     """The text describes an image; it is no headline, link, button, slogan or notice, by its form and its page."""
-    model = load_model(params.language) if params.min_description > 0 else None
+    model = load_model(params.language)
     if model is None or subject.parse is None:
         return Finding(True, "", ANYTHING)
-    return compare(round(model.score(all_features(subject.parse, subject.context)), 4), ">=", params.min_description)
+    score = round(model.score(all_features(subject.parse, subject.context)), 4)
+    return compare(score, ">=", params.min_description) if params.min_description else Finding(True, score, ANYTHING)
 
 
 def _tags(subject: Subject) -> list[str]:
