@@ -30,11 +30,16 @@ FUNCTION_WORDS = frozenset(
     " has have had do does did will would can could may might must shall should just only now more most very too also".split()
 )
 """Closed-class words that are features of their own."""
-IMAGE_WORDS = frozenset(
-    "image photo photograph picture illustration drawing painting map diagram chart graph screenshot portrait view close-up scene"
-    " sketch cartoon render rendering poster logo icon cover graphic animation infographic artwork photos images".split()
+SHOTS = frozenset(
+    "image images photo photos photograph photographs picture pictures portrait view shot close-up closeup scene illustration drawing"
+    " painting sketch".split()
 )
-"""Nouns for an image."""
+"""Nouns for an image that shows something."""
+GRAPHICS = frozenset(
+    "logo logos icon icons cover screenshot screenshots diagram chart graph graphic infographic thumbnail avatar badge banner header"
+    " button example preview map poster table list illustration headshot template interface page website video".split()
+)
+"""Nouns for an image that is made of text and marks, or stands for something."""
 _PUNCTUATION = {",": "comma", ".": "stop", ":": "colon", "?": "question", "!": "exclamation", ";": "colon", "|": "bar",
                 "–": "dash", "—": "dash", "-": "dash", "--": "dash", "…": "dots", "...": "dots", "(": "bracket", "[": "bracket",
                 "&": "ampersand", "/": "slash", "•": "bar", "·": "bar", "»": "quote", "«": "quote", '"': "quote", "“": "quote",
@@ -57,7 +62,7 @@ def form_features(parse: Parse, wordnet: WordNet) -> dict[str, float]:
     _add_marks(parse, kept, found)
     _add_capitals(parse, kept, named, wordnet, found)
     _add_function_words(parse, kept, found)
-    _add_verbs(parse, kept, named, wordnet, found)
+    _add_verbs(parse, kept, symbols, named, wordnet, found)
     _add_nouns(parse, kept, named, wordnet, found)
     for label in {SHOWN[label] for _, _, label in parse["entities"] if label in SHOWN}:
         found[f"entity {label}"] = 1.0
@@ -92,6 +97,8 @@ def _symbol(parse: Parse, at: int, named: bool) -> str:
             return "WH" if tag.startswith("W") else "POSS" if tag == "PRP$" else "PRON"
         case "ADV":
             return "WH" if tag == "WRB" else "ADV"
+        case "ADJ":
+            return tag if tag in ("JJS", "JJR") else pos
         case _:
             return pos
 
@@ -158,14 +165,23 @@ def _add_function_words(parse: Parse, kept: Sequence[int], found: dict[str, floa
         found[f"first {words[0]}"] = 1.0
     if words[-1] in FUNCTION_WORDS:
         found["ends function word"] = 1.0
-    if IMAGE_WORDS.intersection(words):
-        found["image word"] = 1.0
-        found["image word first"] = float(bool(IMAGE_WORDS.intersection(words[:3])))
+    for name, nouns in (("shot", SHOTS), ("graphic", GRAPHICS)):
+        if nouns.intersection(words):
+            found[name] = 1.0
+            found[f"{name} first"] = float(bool(nouns.intersection(words[:3])))
+            found[f"{name} of"] = float(any(one in nouns and other == "of" for one, other in zip(words, words[1:], strict=False)))
 
 
-def _add_verbs(parse: Parse, kept: Sequence[int], named: set[int], wordnet: WordNet, found: dict[str, float]) -> None:
+def _add_verbs(
+    parse: Parse, kept: Sequence[int], symbols: Sequence[str], named: set[int], wordnet: WordNet, found: dict[str, float]
+) -> None:
     """Add mood, tense and subject of the main clause, participles and clauses below it, and the categories of verbs."""
     dep, head, tag, pos = parse["dep"], parse["head"], parse["tag"], parse["pos"]
+    first = parse["text"][kept[0]].lower()
+    if wordnet.knows_verb(first) and len(symbols) > 1:
+        found["begins with a verb's base form"] = 1.0
+        found[f"verb? {symbols[1]}"] = 1.0
+        found[f"verb? as {symbols[0]}"] = 1.0
     roots = [at for at in kept if dep[at] == "ROOT" and pos[at] != "PUNCT"]
     if len(roots) > 1:
         found["several roots"] = 1.0
@@ -186,6 +202,7 @@ def _add_verbs(parse: Parse, kept: Sequence[int], named: set[int], wordnet: Word
     aux = [at for at in below if dep[at] in ("aux", "auxpass")]
     kind = tag[root] if pos[root] in ("VERB", "AUX") else "NAME" if root in named else pos[root]
     found[f"root {kind}"] = 1.0
+    found[f"begins {symbols[0]}, root {kind}"] = 1.0
     subject = next((at for at in below if dep[at] in ("nsubj", "nsubjpass", "csubj", "expl")), None)
     if pos[root] in ("VERB", "AUX"):
         tense = _tense([tag[at] for at in aux] + [tag[root]])
@@ -195,12 +212,16 @@ def _add_verbs(parse: Parse, kept: Sequence[int], named: set[int], wordnet: Word
             found["imperative first"] = float(root == kept[0])
         if "auxpass" in deps:
             found["passive"] = 1.0
+        if parse["lemma"][root] == "be":
+            found["root be"] = 1.0
+            found.update({f"is {wordnet.noun_category(parse['lemma'][at].lower())}": 1.0 for at in below if dep[at] == "attr"})
         if category := wordnet.verb_category(parse["lemma"][root]):
             found[f"root {category}"] = 1.0
             found[f"{tense} {category}"] = 1.0
     if subject is not None:
         whose = "NAME" if subject in named else pos[subject]
         found[f"subject {whose}"] = 1.0
+        found[f"subject {whose}, root {kind}"] = 1.0
         determined = any(head[at] == subject and dep[at] in ("det", "poss", "nummod") for at in kept)
         if whose == "NOUN":
             found["subject determined" if determined else "subject bare"] = 1.0
@@ -229,6 +250,8 @@ def _tense(tags: Sequence[str]) -> str:
 def _add_nouns(parse: Parse, kept: Sequence[int], named: set[int], wordnet: WordNet, found: dict[str, float]) -> None:
     """Add the categories of the common nouns, of the first and the head noun apart, and the share that names what can be seen."""
     nouns = [at for at in kept if parse["pos"][at] == "NOUN" and at not in named]
+    if not any(parse["text"][at].lower() not in SHOTS and parse["text"][at].lower() not in GRAPHICS for at in nouns):
+        found["nothing shown"] = 1.0
     if not nouns:
         found["no nouns"] = 1.0
         return
