@@ -75,6 +75,7 @@ def context_features(context: Context | None) -> dict[str, float]:
         return {}
     sides = [side for side in (context.layout_width, context.layout_height) if side is not None]
     facts = {
+        "page": True,
         "page heading": context.heading is not None,
         "page title": context.heading_kind in ("title", "og:title", "h1"),
         "page link text": context.link_text is not None,

@@ -20,7 +20,7 @@ from components.tools.train_description.page_texts import read_page_texts
 from components.web.html.context import Context
 from components.web.html.page import fold
 
-MOST = 5000
+MOST = 2000
 """Examples of one kind, at most; those with the least draws are taken."""
 MOST_OF_A_PAGE = 40
 """Texts of one page, at most."""

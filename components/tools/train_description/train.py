@@ -7,6 +7,7 @@ twice, with its page and without, so that the score works without a page, too. E
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -29,18 +30,24 @@ from components.stages.filter.description import context_features
 from components.tools.train_description.examples import Example, read_examples, vary
 
 FOLDS = 10
-LEAST = 15
+LEAST = 60
 """Examples that must have a feature for it to get a weight."""
-PENALTY = 4.0
+PENALTY = 20.0
 """Of the squared weights."""
-LABELLED = 6.0
-"""Importance of a labelled text, with or without its page; that of the others sums up to ``OTHERS`` for each verdict."""
-OTHERS = 1500.0
-DECIMALS, SMALLEST = 2, 0.03
+LABELLED = 2.0
+"""Importance of a labelled text."""
+PAGELESS = 0.3
+"""The same of one that has a page, when it is learnt from without it."""
+OTHERS = 300.0
+"""Sum of the importance of all other texts of one verdict."""
+MOST_LOST = 0.025
+"""Share of the published captions that the score may drop. They have no page, so this sets the intercept of texts without one:
+such a text comes from a table of captions, where most are descriptions."""
+DECIMALS, SMALLEST = 2, 0.05
 """Of the weights that are written."""
 _ROW = re.compile(r"\{[^{}\[\]]*?\"threshold\"[^{}]*\}")
 """Matches a row of a curve."""
-THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 
 
 class Training:
@@ -62,13 +69,14 @@ class Training:
         self.matrix = to_matrix(rows, self.names)
         self.of = np.array([*range(len(forms)), *self.paged])
         """Example of each row; the rows with a page follow those without."""
+        self.late = np.arange(len(self.of)) >= len(forms)
         self.positive = np.array([float(example.positive) for example in self.examples])[self.of]
         self.labelled = np.array([example.kind == "labelled" for example in self.examples])[self.of]
         self.fold = np.array([seeded_rng("fold", example.group).randrange(FOLDS) for example in self.examples])[self.of]
 
     def importance(self, rows: np.ndarray) -> np.ndarray:
         """Return the importance of each row of a mask: that of unlabelled texts depends on how many there are."""
-        weights = np.where(self.labelled, LABELLED, 0.0)
+        weights = np.where(self.labelled, np.where(self.late | ~np.isin(self.of, self.paged), LABELLED, PAGELESS), 0.0)
         for verdict in (0.0, 1.0):
             others = rows & ~self.labelled & (self.positive == verdict)
             weights[others] = OTHERS / max(1, others.sum())
@@ -108,6 +116,7 @@ def train(
     training = Training(read_examples(captions, published, pages, labelled))
     weights = training.fit(np.ones(len(training.of), bool))
     held_out = training.held_out(weights)
+    weights, held_out = favour_pageless(training, weights, held_out, Params().min_description)
     about = {
         "date": date,
         "command": command,
@@ -116,6 +125,25 @@ def train(
     }
     publish_bytes(out, weights_file(about, training.names, weights).encode())
     return about
+
+
+def favour_pageless(
+    training: Training, weights: np.ndarray, held_out: np.ndarray, threshold: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights and held-out probabilities with the intercept moved for texts without a page, and for no others.
+
+    So many published captions (other captions, without any) then reach the threshold that ``MOST_LOST`` do not.
+    """
+    kinds = np.array([example.kind for example in training.examples])[training.of]
+    captions = kinds == "published" if (kinds == "published").any() else kinds == "captions"
+    if not captions.any() or "page" not in training.names:
+        return weights, held_out
+    logits = np.log(np.clip(held_out, 1e-9, 1 - 1e-9) / np.clip(1 - held_out, 1e-9, 1))
+    shift = math.log(threshold / (1 - threshold)) - float(np.quantile(logits[captions], MOST_LOST))
+    moved, page = weights.copy(), training.names.index("page")
+    moved[-1] += shift
+    moved[page] -= shift
+    return moved, np.where(training.matrix[:, page] > 0, held_out, 1 / (1 + np.exp(-logits - shift)))
 
 
 def count_examples(examples: Sequence[Example]) -> dict[str, int]:
@@ -128,18 +156,17 @@ def count_examples(examples: Sequence[Example]) -> dict[str, int]:
 
 def summarize(training: Training, held_out: np.ndarray) -> dict[str, Any]:
     """Return precision and recall of the labelled texts at each threshold, with and without their pages; and which share of the
-    other kinds is kept at .5."""
-    late = np.arange(len(training.of)) >= len(training.examples)
-    with_page = late | (training.labelled & ~np.isin(training.of, training.paged))
-    parts = {"with_page": training.labelled & with_page, "without_page": training.labelled & ~late}
+    other kinds is kept at the default threshold."""
+    parts = {"with_page": training.labelled & training.late, "without_page": training.labelled & ~training.late}
     curves = {
         name: [precision_recall(training.positive[rows], held_out[rows], threshold) for threshold in THRESHOLDS]
         for name, rows in parts.items()
         if rows.any()
     }
     kinds = np.array([example.kind for example in training.examples])[training.of]
-    kept = {kind: round(float((held_out[kinds == kind] >= 0.5).mean()), 4) for kind in sorted(set(kinds)) if kind != "labelled"}
-    return curves | {"kept_at_0.5": kept}
+    least = Params().min_description
+    kept = {kind: round(float((held_out[kinds == kind] >= least).mean()), 4) for kind in sorted(set(kinds)) if kind != "labelled"}
+    return curves | {f"kept_at_{least}": kept}
 
 
 def precision_recall(positive: np.ndarray, probability: np.ndarray, threshold: float) -> dict[str, Any]:
