@@ -84,9 +84,7 @@ def calibrate(
             " and recall of every rule. Read without --alts."
         ),
     ] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the tables.")] = Path(
-        "reports/calibration"
-    ),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the tables.")] = Path("reports/calibration"),
 ) -> None:
     """Sweep the text rules' thresholds; write what each value keeps, and sample alt-texts on both sides of each value."""
     from components.tools.calibrate.run import calibrate as sweep
@@ -108,7 +106,8 @@ def train_description(
         list[Path] | None, typer.Option(help="Captions in lower case, split into tokens, one a line. Repeatable.")
     ] = None,
     pages: Annotated[
-        list[str] | None, typer.Option(help="HTML or WARC, for titles, headings, link texts and buttons; a folder: its files. Repeatable.")
+        list[str] | None,
+        typer.Option(help="HTML or WARC, or a folder of such: their titles, headings, links, buttons. Repeatable."),
     ] = None,
     labelled: Annotated[
         list[Path] | None, typer.Option(help="Alt-texts with a verdict, as for `hearsight calibrate --labelled`. Repeatable.")
@@ -116,7 +115,7 @@ def train_description(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file of weights. Default: that of the project.")] = None,
     date: Annotated[str, typer.Option(help="The date that the file names. Default: today.")] = "",
 ) -> None:
-    """Learn the score of description from captions, texts of pages and labelled alt-texts; write its weights and how good it is."""
+    """Learn the score of description from captions, texts of pages and labelled alt-texts; write its weights."""
     # Here: `hearsight --help` needs no parser.
     from components.stages.filter.description import weights_path
     from components.tools.train_description.train import train

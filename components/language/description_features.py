@@ -9,10 +9,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.parser import Parse
 from components.language.wordnet import WordNet
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 NAMES = frozenset({"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "LANGUAGE"})
 """Entity types whose words are names."""
@@ -21,31 +27,32 @@ SHOWN = {
     "MONEY": "amount", "PERCENT": "amount", "QUANTITY": "amount", "WORK_OF_ART": "work", "EVENT": "event", "NORP": "people",
 }  # fmt: skip
 """Entity type → the kind that is a feature."""
-FUNCTION_WORDS = frozenset(
-    "a an the this that these those some any no every each all both another other such what which who whose whom when where why how"
-    " i me my we us our you your he him his she her it its they them their himself herself itself themselves yourself"
+FUNCTION_WORDS = _words(
+    "a an the this that these those some any no every each all both another other such what which who whose whom when where why"
+    " how i me my we us our you your he him his she her it its they them their himself herself itself themselves yourself"
     " about above across after against along among around as at before behind below beneath beside between by during for from in"
     " inside into like near of off on onto out outside over past through to toward towards under until up upon via vs with within"
-    " without and or but nor so yet if because while although since than then there here not n't 's be is are was were been being am"
-    " has have had do does did will would can could may might must shall should just only now more most very too also".split()
+    " without and or but nor so yet if because while although since than then there here not n't 's be is are was were been being"
+    " am has have had do does did will would can could may might must shall should just only now more most very too also"
 )
 """Closed-class words that are features of their own."""
-SHOTS = frozenset(
-    "image images photo photos photograph photographs picture pictures portrait view shot close-up closeup scene illustration drawing"
-    " painting sketch".split()
+SHOTS = _words(
+    "image images photo photos photograph photographs picture pictures portrait view shot close-up closeup scene illustration"
+    " drawing painting sketch"
 )
 """Nouns for an image that shows something."""
-GRAPHICS = frozenset(
-    "logo logos icon icons cover screenshot screenshots diagram chart graph graphic infographic thumbnail avatar badge banner header"
-    " button example preview map poster table list illustration headshot template interface page website video".split()
+GRAPHICS = _words(
+    "logo logos icon icons cover screenshot screenshots diagram chart graph graphic infographic thumbnail avatar badge banner"
+    " header button example preview map poster table list illustration headshot template interface page website video"
 )
 """Nouns for an image that is made of text and marks, or stands for something."""
-_PUNCTUATION = {",": "comma", ".": "stop", ":": "colon", "?": "question", "!": "exclamation", ";": "colon", "|": "bar",
-                "–": "dash", "—": "dash", "-": "dash", "--": "dash", "…": "dots", "...": "dots", "(": "bracket", "[": "bracket",
-                "&": "ampersand", "/": "slash", "•": "bar", "·": "bar", "»": "quote", "«": "quote", '"': "quote", "“": "quote",
-                "”": "quote", "‘": "quote", "’": "quote", "'": "quote", "#": "sign", "$": "sign", "%": "sign", "+": "sign"}  # fmt: skip
+_MARKS = {
+    "comma": ",", "stop": ".", "colon": ": ;", "question": "?", "exclamation": "!", "bar": "| • ·", "dash": "– — - --",
+    "dots": "… ...", "bracket": "( [", "ampersand": "&", "slash": "/", "sign": "# $ % +", "quote": "» « \" “ ” ‘ ’ '",
+}  # fmt: skip
+_PUNCTUATION = {mark: name for name, marks in _MARKS.items() for mark in marks.split()}
 _CONCRETE = frozenset(
-    f"noun.{name}" for name in "animal artifact body food object person plant substance location group phenomenon shape".split()
+    f"noun.{name}" for name in _words("animal artifact body food object person plant substance location group phenomenon shape")
 )
 _LENGTHS = (3, 5, 8, 12, 17, 25, 40)
 
@@ -107,7 +114,7 @@ def _add_order(symbols: Sequence[str], found: dict[str, float]) -> None:
     """Add which class of token follows which, how the text begins and ends, and each class's share."""
     merged = [symbol for at, symbol in enumerate(symbols) if not (at and symbol == "NAME" == symbols[at - 1])]
     bounded = ["^", *merged, "$"]
-    for pair in set(zip(bounded, bounded[1:], strict=False)):
+    for pair in set(pairwise(bounded)):
         found[f"{pair[0]} {pair[1]}"] = 1.0
     found[f"begins {' '.join(merged[:3])}"] = 1.0
     for symbol, count in Counter(symbols).items():
@@ -169,7 +176,7 @@ def _add_function_words(parse: Parse, kept: Sequence[int], found: dict[str, floa
         if nouns.intersection(words):
             found[name] = 1.0
             found[f"{name} first"] = float(bool(nouns.intersection(words[:3])))
-            found[f"{name} of"] = float(any(one in nouns and other == "of" for one, other in zip(words, words[1:], strict=False)))
+            found[f"{name} of"] = float(any(one in nouns and other == "of" for one, other in pairwise(words)))
 
 
 def _add_verbs(

@@ -50,8 +50,8 @@ class Params(Settings):
     max_capital_ratio: float = 0.7
     """Share of capitalised words, at most. Ours: CC's own examples pass (figure 3's has .63)."""
     first_capital: bool = False
-    """Whether a text must begin with a capital letter or a digit. CC §3: yes. Ours: no, ``min_description`` is better evidence, and
-    one in eight descriptions on pages begins with a small letter."""
+    """Whether a text must begin with a capital letter or a digit. CC §3: yes. Ours: no, as one in eight
+    descriptions of pages begins with a small letter, and ``min_description`` is better evidence."""
     max_repetition: float = 0.35
     """Share of the nouns, verbs, adjectives and adverbs that occurred before, at most. Ours; CC12M: .2 of all words."""
     min_language: float = 0.01

@@ -85,7 +85,7 @@ def context_features(context: Context | None) -> dict[str, float]:
         "page role": context.role is not None,
         "page figcaption agrees": context.figcaption_agrees is True,
         "page figcaption differs": context.figcaption_agrees is False,
-        "page repeated": context.site_count > 1,
+        "page repeated": (context.site_count or 1) > 1,
         "page small": bool(sides) and min(sides) < SMALL_SIDE,
     }
     return {name: 1.0 for name, holds in facts.items() if holds}

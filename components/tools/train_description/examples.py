@@ -31,7 +31,9 @@ NAMED = 0.6
 _PEOPLE = ("Anna Keller", "James Okoro", "Maria Santos", "Tom Baker", "Chen Wei", "Sarah O'Neill", "Rahul Mehta", "Lucy Brown")
 _PLACES = ("Boston", "Lagos", "New Delhi", "Toronto", "Leeds, England", "Santiago, Chile", "Austin, Texas", "Kyoto")
 _DATES = ("in 2014", "on May 3, 2016", "on Tuesday", "in June 2012", "Saturday, Oct. 8, 2011", "on 23 July 2015")
-_PERSON = re.compile(r"\b(?:person|(?:pop |hip hop |rock )?artist|actor|politician|football player|film character|celebrity)\b", re.I)
+_PERSON = re.compile(
+    r"\b(?:person|(?:pop |hip hop |rock )?artist|actor|politician|football player|film character|celebrity)\b", re.I
+)
 """Matches words that stand for people's names in published captions."""
 _PLACE = re.compile(r"\b(?:a|the|us) (?:city|country|state|location|town|village)\b", re.I)
 
@@ -93,7 +95,9 @@ def _lines(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except OSError as error:
-        raise HearsightError(f"cannot be read ({error.strerror})", where=path, hint="give a text file, one caption a line") from None
+        raise HearsightError(
+            f"cannot be read ({error.strerror})", where=path, hint="give a text file, one caption a line"
+        ) from None
     return [text for line in lines if (text := fold(line.partition("\t")[0]))]
 
 

@@ -57,7 +57,9 @@ class Training:
         self.examples = [vary(example) for example in examples]
         if len({example.positive for example in self.examples}) < 2:
             raise HearsightError(
-                "the examples are all of one verdict", where="train-description", hint="give captions and pages, or labelled texts"
+                "the examples are all of one verdict",
+                where="train-description",
+                hint="give captions and pages, or labelled texts",
             )
         lists, most = load_boilerplate("en"), Params().max_characters
         texts = [crop(example.text[:most], lists).text for example in self.examples]
@@ -149,7 +151,8 @@ def favour_pageless(
 def count_examples(examples: Sequence[Example]) -> dict[str, int]:
     """Return how many examples of each kind there are, the labelled ones by verdict, and of how many sites these are."""
     kinds = Counter(
-        f"labelled {'keep' if example.positive else 'drop'}" if example.kind == "labelled" else example.kind for example in examples
+        f"labelled {'keep' if example.positive else 'drop'}" if example.kind == "labelled" else example.kind
+        for example in examples
     )
     return dict(sorted(kinds.items())) | {"sites": len({example.group for example in examples if example.kind == "labelled"})}
 
@@ -170,7 +173,7 @@ def summarize(training: Training, held_out: np.ndarray) -> dict[str, Any]:
 
 
 def precision_recall(positive: np.ndarray, probability: np.ndarray, threshold: float) -> dict[str, Any]:
-    """Return the threshold, how many texts it keeps, which share of these is positive, and which share of the positive is kept."""
+    """Return the threshold, how many texts it keeps, the share of these that is positive, and of the positive that is kept."""
     kept = probability >= threshold
     right = float(positive[kept].sum())
     precision = round(right / kept.sum(), 4) if kept.any() else None
