@@ -77,6 +77,7 @@ def calibrate(
     published: Annotated[
         str, typer.Option(help="Published captions, one a line: also show which of them each rule drops, at each threshold.")
     ] = "",
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the tables.")] = Path("reports/calibration"),
     labelled: Annotated[
         str,
         typer.Option(
@@ -84,7 +85,6 @@ def calibrate(
             " and recall of every rule. Read without --alts."
         ),
     ] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the tables.")] = Path("reports/calibration"),
 ) -> None:
     """Sweep the text rules' thresholds; write what each value keeps, and sample alt-texts on both sides of each value."""
     from components.tools.calibrate.run import calibrate as sweep
