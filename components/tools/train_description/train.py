@@ -30,8 +30,8 @@ from components.stages.filter.description import context_features
 from components.tools.train_description.examples import Example, read_examples, vary
 
 FOLDS = 10
-LEAST = 60
-"""Examples that must have a feature for it to get a weight."""
+LEAST, LEAST_SHARE = 60, 0.01
+"""Examples that must have a feature for it to get a weight; this share of them, if that is less."""
 PENALTY = 20.0
 """Of the squared weights."""
 LABELLED = 2.0
@@ -67,7 +67,7 @@ class Training:
         forms = [form_features(parse, wordnet) for parse in EnglishParser().compute_many(texts)]
         self.paged = [at for at, example in enumerate(self.examples) if example.context is not None]
         rows = [*forms, *(forms[at] | context_features(self.examples[at].context) for at in self.paged)]
-        self.names = choose_features(rows, LEAST)
+        self.names = choose_features(rows, min(LEAST, math.ceil(LEAST_SHARE * len(rows))))
         self.matrix = to_matrix(rows, self.names)
         self.of = np.array([*range(len(forms)), *self.paged])
         """Example of each row; the rows with a page follow those without."""
