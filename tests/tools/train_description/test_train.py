@@ -14,6 +14,7 @@ from components.stages.filter.description import DescriptionModel, all_features
 from components.tools.train_description.examples import Example, read_examples, vary
 from components.tools.train_description.train import train
 from components.web.html.context import Context
+from tests.support.command import hearsight
 from tests.support.knowledge.dictionary import EXTRACT
 
 WHO, DOES = ("dog", "man", "woman", "horse", "child", "bird"), ("sits on a chair", "runs on the beach", "stands in the water")
@@ -54,6 +55,14 @@ def test_equal_examples_give_equal_bytes_that_hold_no_text_and_the_score_separat
         assert model.score(all_features(described, None)) > model.score(all_features(headed, None))
     (parse,) = EnglishParser().compute_many(["A child on a lead"])
     assert model.score(all_features(parse, Context(heading="x", heading_kind="h1"))) < model.score(all_features(parse, Context()))
+
+
+def test_the_command_writes_what_training_returns(files: Path) -> None:
+    page, out = files / "page.html", files / "out.json"
+    sources = ("--captions", str(files / "captions.txt"), "--pages", str(page))
+    done = hearsight("train-description", *sources, "--out", str(out), "--date", "2020-01-01", HEARSIGHT_WORDNET=str(EXTRACT))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(out.read_text())["trained"]["examples"] == json.loads(done.stdout)["examples"]
 
 
 def test_examples_of_one_verdict_are_refused(files: Path) -> None:
