@@ -20,7 +20,9 @@ def test_json_lines_and_csv_give_the_same_texts(tmp_path: Path) -> None:
     lines, table = tmp_path / "labelled.jsonl", tmp_path / "labelled.csv"
     lines.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
     table.write_text(
-        'text,verdict,page,site,heading,site_count\n"A  dog, on a beach",keep,http://dogs.test/1,,A dog,2\nDogs,drop,,cats.test,\n'
+        "text,verdict,page,site,heading,site_count\n"
+        '"A  dog, on a beach",keep,http://dogs.test/1,,A dog,2\n'
+        "Dogs,drop,,cats.test,,\n"
     )
     first, second = read_labelled(lines)
     assert (first.text, first.keep, first.site) == ("A dog, on a beach", True, "dogs.test")
