@@ -138,7 +138,9 @@ def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypat
     lines = [line.strip() for line in text.splitlines()]
     assert "english/filter: dropped by first_capital" in lines
     assert "passed     image_side: 500 (allowed: more than 400 px, set by english.filter.sides_over)" in lines
-    assert lines[-1].startswith("failed     first_capital: a (allowed: begins with a capital, set by english.filter.first_capital). ")
+    assert lines[-1].startswith(
+        "failed     first_capital: a (allowed: begins with a capital, set by english.filter.first_capital). "
+    )
     monkeypatch.setenv("HEARSIGHT_ROOT", str(graph.root))
     printed = CliRunner().invoke(app, ["explain", "lower"])
     (history,) = [json.loads(line) for line in printed.stdout.splitlines()]

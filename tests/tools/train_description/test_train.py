@@ -57,7 +57,7 @@ def test_equal_examples_give_equal_bytes_that_hold_no_text_and_the_score_separat
     assert model.score(all_features(parse, Context(heading="x", heading_kind="h1"))) < model.score(all_features(parse, Context()))
 
 
-def test_the_command_writes_what_training_returns(files: Path) -> None:
+def test_the_command_prints_what_it_wrote(files: Path) -> None:
     page, out = files / "page.html", files / "out.json"
     sources = ("--captions", str(files / "captions.txt"), "--pages", str(page))
     done = hearsight("train-description", *sources, "--out", str(out), "--date", "2020-01-01", HEARSIGHT_WORDNET=str(EXTRACT))
